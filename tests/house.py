@@ -39,6 +39,7 @@ ORDER = (
     "conformance",
     "render",
     "charts",
+    "report",
     "web",
     "cli",
 )
@@ -72,7 +73,6 @@ PURE = {
 LIBRARIES = {
     "requests": {"sync"},
     "fastapi": {"web"},
-    "jinja2": {"web"},
     "starlette": {"web"},
     "uvicorn": {"web"},
     "sqlalchemy": {"storage", "projects", "imports", "sync", "queries", "agreement", "audit",
@@ -85,6 +85,8 @@ LIBRARIES = {
     "pandas": {"imports", "export", "agreement", "audit", "snapshots", "compare", "gate",
                "by_question", "ledger"},
     "altair": {"charts"},
+    "jinja2": {"report", "web"},
+    "markupsafe": {"report", "web"},
     "vl_convert": {"charts"},
     "rich": {"render", "cli"},
     "typer": {"cli"},
@@ -93,15 +95,24 @@ LIBRARIES = {
 }  # fmt: skip
 # What faces run is in these rooms: they ask the ledger, and show what comes back.
 FACES = {"web", "cli"}
-BELOW_FACES = {"core", "simulate", "ledger", "conformance", "render", "charts", "web"}
+BELOW_FACES = {"core", "simulate", "ledger", "conformance", "render", "charts", "report", "web"}
 # What faces take from below the ledger all the same: words, and no answers.
 BELOW_THE_LEDGER = {
     "tracker.measures.citations.full_measure_name",
     "tracker.projects.lookup.near_names",
     "tracker.imports.loader.Rejected",
 }
-LAZY = {"alembic", "altair", "pandas", "pyarrow", "requests", "scipy", "vl_convert"}
+LAZY = {
+    "alembic",
+    "altair",
+    "pandas",
+    "pyarrow",
+    "requests",
+    "scipy",
+    "vl_convert",
+}
 LAZY_IN = {
+    "report": {"jinja2", "markupsafe"},
     "cli": {"rich", "tracker.ledger", "tracker.web"},
     "__init__": {"tracker.ledger"},
     "ledger": {f"tracker.{room}" for room in ORDER[: ORDER.index("ledger")]}
@@ -321,6 +332,7 @@ def _habits(module: Module) -> Iterator[Fault]:
 # Rooms, and files of rooms, that make no sentence; errors may be sentences anywhere.
 WORDLESS = (
     "monitoring/", "agreement/", "audit/", "flags/", "snapshots/", "compare/", "gate/",
+    "report/",
 )  # fmt: skip
 # Files that put an error's advice together before they raise it.
 ADVICE = ("flags/actions.py", "gate/context.py", "gate/config.py")

@@ -10,7 +10,13 @@ import pandas as pd
 import pytest
 
 from tests.helpers import csv_text, write_file
-from tracker.charts import annotators_chart, categories_chart, history_chart, pairs_chart
+from tracker.charts import (
+    annotators_chart,
+    categories_chart,
+    draw_categories,
+    history_chart,
+    pairs_chart,
+)
 from tracker.charts.chart import MOST, Chart
 from tracker.ledger import Ledger
 
@@ -88,7 +94,7 @@ def test_questions_are_drawn_beneath_each_other(sqlite_ledger: Ledger, tmp_path:
 
 def test_annotators_who_agree_are_neighbours(asked: Ledger) -> None:
     chart = pairs_chart("p", asked.by_pair("p"))
-    order = chart.spec["encoding"]["x"]["sort"]
+    order = chart.spec["layer"][0]["encoding"]["x"]["sort"]
     assert {frozenset(order[:2]), frozenset(order[2:])} == {
         frozenset({"zoe", "ada"}),
         frozenset({BAD, "max"}),
@@ -191,3 +197,23 @@ def test_a_png_is_twice_as_large(asked: Ledger) -> None:
     drawn, width = chart.png(), float(drawn_svg(chart).get("width", 0))
     assert drawn[:8] == b"\x89PNG\r\n\x1a\n"
     assert struct.unpack(">I", drawn[16:20])[0] == pytest.approx(2 * width, abs=2)
+
+
+STRANGE = [
+    "\u202egnp.exe",
+    "\x1b[31mred",
+    "\u2028",
+    "\ufffe",
+    "\U0001f600",
+    "\U0001f600" * 40,
+    "a\x00b",
+]
+
+
+@pytest.mark.parametrize("name", STRANGE)
+def test_names_that_the_drawing_would_fail_on_are_escaped(name: str) -> None:
+    row = {"question": "q", "category": name, "rate": 0.5, "ci_low": 0.4, "ci_high": 0.6}
+    chart = draw_categories(f"title {name}", [row | {"potential_agreements": 3}])
+    drawn = texts(chart)
+    assert not {*"".join(drawn)} & {"\u202e", "\x1b", "\u2028", "\ufffe", "\x00"}
+    assert len([text for text in drawn if text.startswith(("\\", "a\\", "\U0001f600"))]) == 1

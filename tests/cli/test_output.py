@@ -80,6 +80,7 @@ VARIANTS = [
     "agreement reviews --by pair",
     "agreement reviews --by item",
     "agreement reviews --measure krippendorff_alpha --confidence .9",
+    "agreement reviews --by confusion",
     "audit reviews --all",
     "audit reviews --record",
     "audit reviews --evidence 3 --pseudonyms --kind copying --kind constant_category",

@@ -153,6 +153,7 @@ _NOT_USED: Final = {
     "--calibration": ("--measure", *_METRIC, "--interval"),
     "--by annotator": ("--measure", *_METRIC, "--interval"),
     "--by item": ("--measure", *_METRIC, "--interval"),
+    "--by confusion": ("--measure", *_METRIC, "--interval"),
     "--influence": ("--interval",),
     "--best-merges": ("--interval",),
     "--against": ("--interval",),

@@ -22,10 +22,19 @@ def annotators_chart(project: str, audit: Audit) -> Chart:
     first, and their dots are of another color. Of many annotators and categories the first ones,
     and the most frequent ones, are drawn.
     """
+    title = f"{project}: each annotator's share of the categories"
+    return draw_annotators(title, audit.to_dict()["annotators"])
+
+
+def draw_annotators(
+    title: str, annotators: Sequence[Mapping[str, Any]], *, across: int = _ACROSS
+) -> Chart:
+    """Return the chart of some annotators of an audit's JSON, so many beside each other."""
     import altair as alt
 
-    told = audit.to_dict()["annotators"]
-    told.sort(key=lambda one: (not _flagged(one), -one["answers"], one["annotator"]))
+    told = sorted(
+        annotators, key=lambda one: (not _flagged(one), -one["answers"], one["annotator"])
+    )
     categories = _frequent(told)
     rows = [_row(one, name) for one in told for name in one["category_shares"]]
     names = [one["annotator"] for one in told[:_MOST]]
@@ -43,11 +52,10 @@ def annotators_chart(project: str, audit: Audit) -> Chart:
         x=of_dot,
         color=alt.condition("datum.flagged", alt.value(ALARM), alt.value(MARK)),
     )
-    title = f"{project}: each annotator's share of the categories"
     drawing = (
         alt.layer(lines, others, dots)
         .properties(width=_WIDTH, height=alt.Step(_ROW))
-        .facet(alt.Facet("annotator:N", sort=names, title=None), columns=_ACROSS)
+        .facet(alt.Facet("annotator:N", sort=names, title=None), columns=across)
         .properties(
             title=alt.Title(title, subtitle="dot: the annotator; tick: the others, same items")
         )

@@ -17,15 +17,25 @@ def categories_chart(found: AgreementByQuestion) -> Chart:
     The weakest are drawn, if there are many. A category without a figure has no dot; the rows have
     its reason.
     """
-    import altair as alt
+    return draw_categories(f"{found.project}: agreement on each category", category_rows(found))
 
-    rows = [
+
+def category_rows(found: AgreementByQuestion) -> list[dict[str, Any]]:
+    """Return a row for each category of each question, as `draw_categories` takes them."""
+    return [
         {"question": one.question.name, **_row(category)}
         for one in found.questions
         for category in one.assessment.to_dict()["categories"]
     ]
+
+
+def draw_categories(title: str, rows: Sequence[Mapping[str, Any]], *, width: int = WIDTH) -> Chart:
+    """Return the chart of some rows, ``width`` pixels wide without its labels."""
+    import altair as alt
+
     drawn = sorted((row for row in rows if row["rate"] is not None), key=lambda row: row["rate"])
     shown = drawn[:MOST]
+    questions = list(dict.fromkeys(row["question"] for row in rows))
     several = len({row["question"] for row in shown}) > 1
     place = alt.Y("category:N", sort=None, title=None)
     base = alt.Chart(alt.InlineData(list(shown))).encode(y=place)
@@ -40,15 +50,14 @@ def categories_chart(found: AgreementByQuestion) -> Chart:
         x=of_dot, text=alt.Text("rate:Q", format=".0%")
     )
     layers = alt.layer(intervals, dots, numbers)
-    title = f"{found.project}: agreement on each category"
     size = alt.Step(ROW)
     drawing: alt.TopLevelMixin = (
-        layers.properties(width=WIDTH, height=size)
-        .facet(row=alt.Row("question:N", title=None, sort=None))
+        layers.properties(width=width, height=size)
+        .facet(row=alt.Row("question:N", title=None, sort=questions))
         .resolve_scale(y="independent")
         .properties(title=title)
         if several
-        else layers.properties(width=WIDTH, height=size, title=title)
+        else layers.properties(width=width, height=size, title=title)
     )
     return Chart(title, _description(rows, drawn), drawing, rows)
 

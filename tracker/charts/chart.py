@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape
+
+from tracker.render.escape import escaped_line
 
 if TYPE_CHECKING:
     import altair as alt
@@ -36,15 +39,27 @@ class Chart:
 
     @property
     def spec(self) -> dict[str, Any]:
-        """Return the chart as Vega-Lite has it."""
-        return {**self.drawing.to_dict(), "config": _CONFIG}
+        """Return the chart as Vega-Lite has it.
 
-    def svg(self) -> str:
-        """Return the chart as SVG, with its title and description for programs that read aloud."""
+        What would act on a reader's screen is escaped in every text. Some of it, such as signs that
+        turn the direction of writing, would end the program that draws.
+        """
+        drawn: dict[str, Any] = _escaped(self.drawing.to_dict())
+        return {**drawn, "config": _CONFIG}
+
+    def svg(self, *, titled: bool = True) -> str:
+        """Return the chart as SVG, with its title and description for programs that read aloud.
+
+        Unless ``titled`` the title is not drawn: a page has it as a heading.
+        """
         import vl_convert
 
-        drawn = vl_convert.vegalite_to_svg(self.spec)
-        told = f"<title>{escape(self.title)}</title><desc>{escape(self.description)}</desc>"
+        spec = self.spec
+        if not titled:
+            spec.pop("title", None)
+        drawn = vl_convert.vegalite_to_svg(spec)
+        title, description = escape(_drawable(self.title)), escape(_drawable(self.description))
+        told = f"<title>{title}</title><desc>{description}</desc>"
         head, _, rest = drawn.partition(">")
         return f'{head} role="img">{told}{rest}'
 
@@ -55,7 +70,33 @@ class Chart:
         return vl_convert.vegalite_to_png(self.spec, scale=scale)
 
 
+_BROKEN = re.compile("[\ufffe\uffff]")  # what XML has not
+_BEYOND = re.compile("[\U00010000-\U0010ffff]")  # signs of two halves, such as pictures
+_SURE = 8  # signs of a text that is never cut: a cut between two halves is an error
+
+
+def _drawable(text: str) -> str:
+    """Return a text that can be drawn, whatever is in it."""
+    shown = _BROKEN.sub(_written, escaped_line(text))
+    return shown if len(shown) <= _SURE else _BEYOND.sub(_written, shown)
+
+
+def _written(found: re.Match[str]) -> str:
+    return found[0].encode("unicode_escape").decode()
+
+
+def _escaped(value: Any) -> Any:
+    if isinstance(value, str):
+        return _drawable(value)
+    if isinstance(value, list):
+        return [_escaped(one) for one in value]
+    if isinstance(value, dict):
+        return {key: _escaped(one) for key, one in value.items()}
+    return value
+
+
 _CONFIG = {
+    "aria": False,  # the picture has a description, and its rows are said beside it
     "font": "DejaVu Sans, Verdana, Arial, sans-serif",
     "background": "white",
     "view": {"stroke": None},

@@ -20,20 +20,37 @@ def history_chart(history: History | Curve, measure: str) -> Chart:
 
     Points without a figure are gaps in the line; the rows have their reason.
     """
-    import altair as alt
-
     told = history.to_dict()
-    rows = [
+    notes = [{"at": one["at"], "text": one["text"]} for one in told["notes"]]
+    title = f"{told['project']}: {MEASURES[measure].title}"
+    return draw_history(title, history_rows(told, measure), notes)
+
+
+def history_rows(told: Mapping[str, Any], measure: str) -> list[dict[str, Any]]:
+    """Return a row for each point of a history's JSON, as `draw_history` takes them."""
+    return [
         {"as_of": one["as_of"], "snapshot": one["name"] or one["snapshot"]}
         | {name: figure[name] for name in _FIGURE}
         for one in told["snapshots"]
         for figure in one["measures"]
         if figure["measure"] == measure
     ]
+
+
+def draw_history(
+    title: str,
+    rows: Sequence[Mapping[str, Any]],
+    notes: Sequence[Mapping[str, Any]],
+    *,
+    width: int = WIDTH,
+) -> Chart:
+    """Return the chart of some points, and of what happened, ``at`` a time with a short text."""
+    import altair as alt
+
     by_time = _spans_days(rows)
-    notes = [{"at": one["at"], "text": one["text"]} for one in told["notes"] if by_time]
+    notes = notes if by_time else []
     when = (
-        alt.X("as_of:T", title=None)
+        alt.X("as_of:T", title=None, axis=alt.Axis(tickCount=max(width // 80, 2)))
         if by_time
         else alt.X(
             "snapshot:N",
@@ -56,9 +73,8 @@ def history_chart(history: History | Curve, measure: str) -> Chart:
     texts = noted.mark_text(align="left", baseline="top", dx=4, color=INK, fontSize=10).encode(
         y=alt.value(0), text="text:N"
     )
-    title = f"{told['project']}: {MEASURES[measure].title}"
     layers = [band, line, *([marks, texts] if notes else [])]
-    drawing = alt.layer(*layers).properties(width=WIDTH, height=_HEIGHT, title=title)
+    drawing = alt.layer(*layers).properties(width=width, height=_HEIGHT, title=title)
     return Chart(title, _description(rows, notes), drawing, rows)
 
 

@@ -11,15 +11,28 @@ if TYPE_CHECKING:
     from tracker.ledger.agreement import Pairs
 
 
+_NUMBERED, _ROOMY = 14, 32  # annotators whose cells have room for a number; pixels of a cell
+_LIGHT, _DARK = "#fefefe", "#101214"  # of numbers on cells, whose colors are those of any page
+
+
 def pairs_chart(project: str, pairs: Pairs) -> Chart:
     """Return a cell for each two annotators: their Cohen's kappa, empty if it is undefined.
 
     Annotators are in the order of a hierarchical clustering (average linkage), so that groups
     show as blocks. Of many annotators those with the most shared items are drawn.
     """
+    return draw_pairs(f"{project}: agreement of each two annotators", pair_rows(pairs.to_dict()))
+
+
+def pair_rows(told: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return a row for each pair of their JSON, as `draw_pairs` takes them."""
+    return [_row(one) for one in told["pairs"]]
+
+
+def draw_pairs(title: str, rows: Sequence[Mapping[str, Any]]) -> Chart:
+    """Return the chart of some pairs; of few annotators each cell has its number."""
     import altair as alt
 
-    rows = [_row(one) for one in pairs.to_dict()["pairs"]]
     names = _drawn_names(rows)
     order = _clustered(rows, names)
     wanted = set(order)
@@ -29,7 +42,7 @@ def pairs_chart(project: str, pairs: Pairs) -> Chart:
         for one, other in ((row["annotator"], row["other"]), (row["other"], row["annotator"]))
         if {one, other} <= wanted and row["cohen_kappa"] is not None
     ]
-    side = ROW * max(len(order), 4)
+    side = (_ROOMY if len(order) <= _NUMBERED else ROW) * max(len(order), 4)
     cells = (
         alt.Chart(alt.InlineData(list(both)))
         .mark_rect(stroke="white")
@@ -43,8 +56,20 @@ def pairs_chart(project: str, pairs: Pairs) -> Chart:
             ),
         )
     )
-    title = f"{project}: agreement of each two annotators"
-    drawing = cells.properties(width=side, height=side, title=title)
+    layers = [cells]
+    if len(order) <= _NUMBERED:
+        far = "datum.cohen_kappa > 0.8 || datum.cohen_kappa < -0.9"
+        layers.append(
+            alt.Chart(alt.InlineData(list(both)))
+            .mark_text(fontSize=10)
+            .encode(
+                x=alt.X("annotator:N", sort=order),
+                y=alt.Y("other:N", sort=order),
+                text=alt.Text("cohen_kappa:Q", format=".2f"),
+                color=alt.condition(far, alt.value(_LIGHT), alt.value(_DARK)),
+            )
+        )
+    drawing = alt.layer(*layers).properties(width=side, height=side, title=title)
     return Chart(title, _description(rows, len(names)), drawing, rows)
 
 

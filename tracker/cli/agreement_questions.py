@@ -267,6 +267,15 @@ def print_by_item(asked: Asked) -> None:
         warn(f"the {len(shown):,} most disputed of {len(items):,} items; for all: --limit 0")
 
 
+def print_by_confusion(asked: Asked) -> None:
+    """Print a row per two categories that are confused, with items that show it."""
+    from tracker.render.pairs import confusion_csv_rows, confusions_view
+
+    found = asked.ledger.confusions(asked.project, **asked.asking)
+    told = found.to_dict()
+    asked.print(told, rows=confusion_csv_rows(told), view=confusions_view(told))
+
+
 def print_by_attribute(asked: Asked, attribute: str) -> None:
     """Print a row per value of an attribute of the items."""
     from tracker.render.pairs import group_csv_rows, groups_view

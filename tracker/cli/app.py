@@ -32,6 +32,7 @@ _MODULES = {
     "snapshots": "snapshots",
     "history": "history",
     "plot": "plot",
+    "report": "report",
     "compare": "compare",
     "audit": "audit",
     "flags": "flags",

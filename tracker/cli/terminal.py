@@ -138,6 +138,20 @@ def progress_bar(
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
+@contextmanager
+def steps_shown() -> Iterator[Callable[[str], None]]:
+    """Yield what says, where there are progress bars, at which step a command is."""
+    if not progress_bars_wanted():
+        yield lambda _: None
+        return
+    from rich.console import Console
+
+    from tracker.render.cells import Text
+
+    with Console(stderr=True).status("") as shown:
+        yield lambda name: shown.update(Text(name))
+
+
 def _is_for_people() -> bool:
     return sys.stderr.isatty()
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from tracker.ledger.agreement import AgreementQuestions
 from tracker.ledger.audits import Audits
 from tracker.ledger.namespaces import Records
+from tracker.ledger.pages import Pages
 from tracker.ledger.reports import Reports
 from tracker.ledger.snapshots import Snapshots
 from tracker.ledger.syncing import Syncing
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["Ledger", "ledger_database_url"]
 
 
-class Ledger(Syncing, AgreementQuestions, Audits, Snapshots, Reports, Records):
+class Ledger(Syncing, AgreementQuestions, Audits, Snapshots, Reports, Pages, Records):
     """One database of projects, by its URL.
 
     Every call is one transaction. Methods raise the errors of `errors`. Those that

@@ -96,3 +96,14 @@ def log_touched_range(
     """Record all items from one to another by number, more than were touched perhaps."""
     row = dict(zip(_COLUMNS, (*question, change_id, first, last), strict=True))
     connection.execute(insert(Touched).values(row))
+
+
+def last_change(connection: Connection, project_id: int) -> tuple[int, int]:
+    """Return the number of a project's last change, and its moment; (0, 0) if there is none."""
+    row = connection.execute(
+        select(Change.id, Change.recorded_at)
+        .where(Change.project_id == project_id)
+        .order_by(Change.id.desc())
+        .limit(1)
+    ).one_or_none()
+    return (0, 0) if row is None else (row.id, row.recorded_at)

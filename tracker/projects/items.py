@@ -88,6 +88,18 @@ def item_names_of(
     return {row.id: row.name for row in rows}
 
 
+def item_texts_of(
+    connection: Connection, project: ProjectInfo, items: Sequence[int]
+) -> dict[int, tuple[str, str | None]]:
+    """Return the names and the texts of some items by id."""
+    rows = connection.execute(
+        select(Item.id, Item.name, Item.text).where(
+            Item.project_id == project.id, Item.id.in_(items)
+        )
+    )
+    return {row.id: (row.name, row.text) for row in rows}
+
+
 def count_project_items(connection: Connection, project: ProjectInfo) -> int:
     """Return how many items the project has, with answers or without."""
     every = select(func.count()).where(

@@ -31,6 +31,7 @@ from tracker.queries.groups import (
     pair_tallies_by_group,
     select_annotators_by_group,
 )
+from tracker.queries.item_answers import select_answers_to_items, select_items_below
 from tracker.queries.item_page import ItemChoice, ItemVotes, select_item_page
 from tracker.queries.pair_tables import count_pair_cells, pair_tallies
 from tracker.queries.retest import (
@@ -72,6 +73,8 @@ __all__ = [
     "Window",
     "any_confidence",
     "select_answer_details",
+    "select_answers_to_items",
+    "select_items_below",
     "confidences_against_gold",
     "confidences_against_majority",
     "count_annotator_tallies",

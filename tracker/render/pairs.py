@@ -10,7 +10,14 @@ from rich.console import RenderableType
 from tracker.agreement import Assessment, GroupedAgreement, PairAgreement, SpanPair
 from tracker.measures import MEASURES
 from tracker.projects.items import ItemRecord
-from tracker.render.cells import Text, count_cell, figure_cell, interval_cell, minute_cell
+from tracker.render.cells import (
+    Text,
+    count_cell,
+    figure_cell,
+    interval_cell,
+    minute_cell,
+    share_cell,
+)
 from tracker.render.filter import selection_view
 from tracker.render.tables import table
 from tracker.render.words import figure_reading_words
@@ -244,3 +251,35 @@ def items_view(items: Sequence[dict[str, Any]]) -> RenderableType:
         for item in ordered
     ]
     return table(("item", "votes ", "vote score", "entropy (bits)", "gold "), rows)
+
+
+def confusion_csv_rows(told: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the confusions of a question as flat rows, without the items that show them."""
+    return [
+        {
+            "first": row["categories"][0],
+            "second": row["categories"][1],
+            "disagreements": row["disagreements"],
+            "items": row["items"],
+            "share": row["share"],
+        }
+        for row in told["confusions"]
+    ]
+
+
+def confusions_view(told: Mapping[str, Any]) -> Iterator[RenderableType]:
+    """Yield the categories that are confused, the most frequent first, and an item for each."""
+    if not told["confusions"]:
+        yield Text("No categories are confused.")
+        return
+    rows = [
+        (
+            *row["categories"],
+            count_cell(row["disagreements"]),
+            share_cell(row["share"]),
+            count_cell(row["items"]),
+            row["examples"][0]["item"] if row["examples"] else "-",
+        )
+        for row in told["confusions"]
+    ]
+    yield table(("one", "the other", "disagreements", "share", "items", "such as "), rows, names=2)

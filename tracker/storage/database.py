@@ -59,6 +59,7 @@ class Database:
         """Whether a `write` was committed."""
         self.wait: float | None = None
         """Seconds to wait for a lock that others hold; None for the usual time."""
+        self._held = threading.local()
 
     def use_schema(self, name: str) -> None:
         """Find the ledger in a schema of the database; raises InvalidOption if it has none."""
@@ -102,12 +103,30 @@ class Database:
         A database without tables reads as an empty one. Raises DatabaseUnusable if the
         database cannot be reached or is not at this program's revision.
         """
+        held: Connection | None = getattr(self._held, "connection", None)
+        if held is not None:
+            yield held
+            return
         with self._explained(), ExitStack() as stack:
             connection = stack.enter_context(self._at_head())
             if connection is None:
                 connection = stack.enter_context(_empty().connect())
             with connection.begin():
                 yield connection
+
+    @contextmanager
+    def hold(self) -> Iterator[None]:
+        """Let every `read` of this thread see the same state until the block ends.
+
+        Several figures of one page are then those of one moment, whatever others write meanwhile.
+        """
+        with self.read() as connection:
+            before = getattr(self._held, "connection", None)
+            self._held.connection = connection
+            try:
+                yield
+            finally:
+                self._held.connection = before
 
     @contextmanager
     def write(self, *, keep: bool = True, bulk: bool = False) -> Iterator[Connection]:

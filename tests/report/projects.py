@@ -1,0 +1,154 @@
+"""Projects of every kind, small: what a report may be asked to show."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pandas as pd
+
+from tests.helpers import ONE, SEVERAL, SPANS
+from tracker.ledger import Ledger
+from tracker.projects.question import QuestionOptions
+
+Rows = list[dict[str, Any]]
+DAYS = [f"2026-0{month}-{day:02}T10:00:00Z" for month in (3, 4) for day in range(1, 29)]
+
+
+def answers(people: dict[str, Callable[[int], Any]], items: int = 24, **more: Any) -> Rows:
+    """A row for each person and item; what they say by the item's number."""
+    return [
+        {"item": f"item {n:02}", "annotator": who, "category": say(n), **more}
+        for n in range(items)
+        for who, say in people.items()
+    ]
+
+
+def abc(n: int) -> str:
+    return "abc"[n % 3]
+
+
+PEOPLE: dict[str, Callable[[int], Any]] = {
+    "ada": abc,
+    "bo": lambda n: abc(n + (n % 5 == 0)),
+    "cleo": lambda n: abc(n + (n % 7 == 0)),
+}
+
+
+def dated(rows: Rows) -> Rows:
+    """The same, an item a day."""
+    return [{**row, "labeled_at": DAYS[int(row["item"][5:])]} for row in rows]
+
+
+def plain(ledger: Ledger) -> None:
+    ledger.import_frame(
+        pd.DataFrame([{**row, "text": f"text of {row['item']}"} for row in dated(answers(PEOPLE))]),
+        "p",
+    )
+
+
+def nothing(ledger: Ledger) -> None:
+    ledger.projects.create("p", ONE)
+
+
+def only_items(ledger: Ledger) -> None:
+    ledger.projects.create("p", QuestionOptions(wanted=2))
+    ledger.import_frame(pd.DataFrame(answers({"a": abc}, 2)), "p")
+    ledger.imports.undo(1)
+
+
+def one_annotator(ledger: Ledger) -> None:
+    ledger.import_frame(pd.DataFrame(answers({"ada": abc})), "p")
+
+
+def one_item(ledger: Ledger) -> None:
+    ledger.import_frame(pd.DataFrame(answers(PEOPLE, 1)), "p")
+
+
+def no_overlap(ledger: Ledger) -> None:
+    rows = answers({"ada": abc}, 6) + [
+        {**row, "item": f"other {row['item']}", "annotator": "bo"} for row in answers({"": abc}, 6)
+    ]
+    ledger.import_frame(pd.DataFrame(rows), "p")
+
+
+def all_agree(ledger: Ledger) -> None:
+    ledger.import_frame(pd.DataFrame(answers(dict.fromkeys("xyz", abc))), "p")
+
+
+def spans(ledger: Ledger) -> None:
+    rows = [
+        {"item": f"d{n}", "annotator": who, "category": "LOC", "start": n, "end": n + 3 + more}
+        for n in range(6)
+        for who, more in (("a", 0), ("b", n % 2))
+    ]
+    ledger.import_frame(pd.DataFrame(rows), "p", options=SPANS)
+
+
+def several(ledger: Ledger) -> None:
+    rows = [
+        {"item": f"i{n}", "annotator": who, "category": one}
+        for n in range(12)
+        for who in ("ada", "bo")
+        for one in (["x", "y"] if n % 3 else ["x" if who == "ada" else "z"])
+    ]
+    ledger.import_frame(pd.DataFrame(rows), "p", options=SEVERAL)
+
+
+def ordinal(ledger: Ledger) -> None:
+    people: dict[str, Callable[[int], Any]] = {
+        "ada": lambda n: n % 5 + 1,
+        "bo": lambda n: min(n % 5 + 2, 5),
+    }
+    options = QuestionOptions(scale="ordinal")
+    ledger.import_frame(pd.DataFrame(answers(people)), "p", options=options)
+
+
+def numeric(ledger: Ledger) -> None:
+    people: dict[str, Callable[[int], Any]] = {
+        "ada": lambda n: n * 1.5,
+        "bo": lambda n: n * 1.4 + 1,
+    }
+    options = QuestionOptions(scale="interval")
+    ledger.import_frame(pd.DataFrame(answers(people)), "p", options=options)
+
+
+def questions(ledger: Ledger) -> None:
+    rows = [
+        {**row, "tone": row.pop("category"), "safe": "yes" if row["item"] < "item 20" else "no"}
+        for row in dated(answers(PEOPLE))
+    ]
+    ledger.import_frame(pd.DataFrame(rows), "p", questions=["tone=tone", "safe=safe"])
+
+
+def models(ledger: Ledger) -> None:
+    ledger.import_frame(pd.DataFrame(answers({**PEOPLE, "judge": lambda n: abc(n // 2)})), "p")
+    ledger.annotators.kind("p", "judge", "model")
+
+
+def gold(ledger: Ledger) -> None:
+    rows = [{**row, "gold": abc(int(row["item"][5:]))} for row in answers(PEOPLE)]
+    ledger.import_frame(pd.DataFrame(rows), "p")
+
+
+def flagged(ledger: Ledger) -> None:
+    people = {**PEOPLE, "dee": lambda n: abc(n + (n % 7 == 3)), "always": lambda _: "a"}
+    rows = [
+        {"item": f"item {n:03}", "annotator": who, "category": say(n), "text": f"text {n}"}
+        for n in range(120)
+        for who, say in people.items()
+    ]
+    ledger.import_frame(pd.DataFrame(rows), "p")
+    ledger.notes.add("p", "always joined", guideline="v2")
+    ledger.audit("p", record=True)
+    ledger.snapshot("p", name="first")
+    ledger.snapshot("p", name="second")
+
+
+KINDS = {
+    fill.__name__: fill
+    for fill in (
+        plain, nothing, only_items, one_annotator, one_item, no_overlap, all_agree, spans, several,
+        ordinal, numeric, questions, models, gold, flagged,
+    )
+}  # fmt: skip

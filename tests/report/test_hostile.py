@@ -1,0 +1,75 @@
+"""Whatever the data hold is text on the page, in every format."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from tests.report.pages import read_page
+from tracker.ledger import Ledger
+from tracker.report import FORMATS, Asked, report_document
+from tracker.report.document import Document
+
+CORPUS = [
+    "<script>alert(1)</script>",
+    "\"><img src=x onerror=alert(1)>",
+    "'><svg/onload=alert(1)>",
+    "</style><script>alert(2)</script>",
+    "</svg></desc></title><iframe src=javascript:alert(3)>",
+    "<a href=\"https://evil.example\" onclick=\"x()\">click</a>",
+    "{{ 7 * 7 }} {% raw %} {# no #}",
+    "${7*7} #{7*7} $x^2$ \\(y\\)",
+    "# not a heading",
+    "| a | b |\n|---|---|\n| 1 | 2 |",
+    "[click](javascript:alert(4)) ![x](https://evil.example/x.png) <https://evil.example>",
+    "```\n#eval(\"1+1\")\n```",
+    "#import \"@preview/evil:1.0.0\": x; #panic(\"no\") <label> @ref $ x $ `raw`",
+    "- [ ] task\n1. one\n> quote\n---\n***bold*** ~~gone~~ :smile: @someone www.evil.example",
+    "&lt;b&gt; &amp; &#60; &copy;",
+    "<!-- comment --> <![CDATA[ x ]]> <?xml?>",
+    "url(https://evil.example/x) #1f2328 white fill=\"#1f2328\"",
+    "\u202egnp.exe \u0000? \x1b[31mred \u2028 line".replace("\u0000", ""),
+    "=HYPERLINK(\"https://evil.example\")",
+    "%PDF \\input{/etc/passwd} \\write18{rm}",
+]  # fmt: skip
+
+
+@pytest.fixture
+def hostile(sqlite_ledger: Ledger) -> Document:
+    """A report in which every name and text is one of the corpus."""
+    rows = [
+        {
+            "item": f"{text} item {n}",
+            "annotator": f"{CORPUS[who]} annotator",
+            "category": CORPUS[(n + (who == 1)) % len(CORPUS)],
+            "text": f"{text} text",
+            "comment": f"{text} comment",
+        }
+        for n, text in enumerate(CORPUS * 2)
+        for who in range(len(CORPUS))
+        if (n + who) % 5 < 3 or who < 2
+    ]
+    sqlite_ledger.import_frame(pd.DataFrame(rows), "p <b>&</b>", skip_invalid=True)
+    for text in CORPUS[:17]:
+        sqlite_ledger.notes.add("p <b>&</b>", text)
+    sqlite_ledger.audit("p <b>&</b>", record=True)
+    for _ in range(2):
+        sqlite_ledger.snapshot("p <b>&</b>")
+    return report_document(sqlite_ledger, Asked("p <b>&</b>"))
+
+
+def test_html_holds_it_as_text(hostile: Document) -> None:
+    page = read_page(FORMATS["html"](hostile))
+    seen = page.text
+    for text in (CORPUS[0], CORPUS[1], CORPUS[3], "{{ 7 * 7 }}", "&lt;b&gt;"):
+        assert text in seen, text
+    assert "49" not in seen.split()
+    assert "\u202e" not in seen
+    assert "\x1b" not in seen
+    assert "evil.example" not in {a.get("href") for a in page.all("a")}
+    assert not [
+        value
+        for _, attributes in page.tags
+        for name, value in attributes.items()
+        if "evil.example" in (value or "") and name != "aria-label"
+    ]

@@ -1,0 +1,103 @@
+"""Each kind of project has a page that says what can be said of it, and what cannot."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.filled import FillOnce
+from tests.report.pages import Page, read_page
+from tests.report.projects import KINDS
+from tracker.core.errors import NotFound
+from tracker.ledger import Ledger
+from tracker.report import FORMATS, Asked, report_document
+from tracker.report.document import Acts, Figure, Group, Section
+
+MOST_BYTES = 1_500_000
+
+
+def page_of(ledger: Ledger) -> Page:
+    content = FORMATS["html"](report_document(ledger, Asked("p")))
+    assert len(content) < MOST_BYTES
+    return read_page(content)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_has_a_well_formed_page(
+    sqlite_ledger: Ledger, fill_once: FillOnce, kind: str
+) -> None:
+    page = page_of(fill_once(sqlite_ledger, KINDS[kind]))
+    for heading in ("Verdict", "Whom to talk to", "Which definition to fix", "What to label next"):
+        assert heading in page.text
+    assert "None" not in page.text.replace("None in a hurry", "").replace("None:", "")
+    assert "nan" not in page.text.split()
+
+
+SAID = {
+    "nothing": ["There are no answers to count yet.", "There are no items yet", "is no figure"],
+    "one_annotator": ["no item has two answers to compare", "24 of 24 items have fewer than two"],
+    "one_item": ["Each two annotators"],
+    "no_overlap": ["No two annotators answered the same item"],
+    "all_agree": ["wherever two annotators answered the same item, they agree", "every item has"],
+    "spans": ["Of spans no pairs of categories are counted", "Exact F1"],
+    "several": ["“x” or “z”"],
+    "ordinal": ["ordinal"],
+    "questions": ["The weakest of 2 questions is “tone”", "-q tone"],
+    "models": ["Models and the human ceiling", "judge"],
+    "flagged": ["1 of 5 annotators has answers that stand out", "guideline v2: always joined"],
+    "plain": ["text of item 00", "one at the end of each week", "tracker agreement p"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", SAID)
+def test_what_is_said_of_each_kind(sqlite_ledger: Ledger, fill_once: FillOnce, kind: str) -> None:
+    text = page_of(fill_once(sqlite_ledger, KINDS[kind])).text
+    for words in SAID[kind]:
+        assert words in text, words
+
+
+def figures_of(blocks: object) -> list[Figure]:
+    found = []
+    for block in blocks:  # type: ignore[attr-defined]
+        found += [block] if isinstance(block, Figure) else []
+        found += figures_of(block.blocks) if isinstance(block, Group | Section) else []
+    return found
+
+
+def test_figures_on_the_page_are_those_of_the_ledger(
+    sqlite_ledger: Ledger, fill_once: FillOnce
+) -> None:
+    ledger = fill_once(sqlite_ledger, KINDS["flagged"])
+    document = report_document(ledger, Asked("p"))
+    by_name = {one.name: one for one in figures_of(document.sections)}
+    found = ledger.agreement("p")
+    assert {(row["category"], row["rate"]) for row in by_name["categories"].chart.rows} == {
+        (found.categories[rate.category], rate.rate) for rate in found.rates
+    }
+    pairs = {tuple(one["annotators"]): one for one in ledger.by_pair("p").to_dict()["pairs"]}
+    for row in by_name["pairs-0"].chart.rows:
+        assert row["cohen_kappa"] == pairs[row["annotator"], row["other"]]["cohen_kappa"]
+    curve = by_name["history-0"].chart.rows
+    assert [row["value"] for row in curve] == [found.main.value] * 2
+    verdict = document.sections[0]
+    (acts,) = [one for one in verdict.blocks if isinstance(one, Acts)]
+    assert [act.needed for act in acts.acts] == [True, True, False]
+    assert acts.acts[0].why.command == "tracker annotator show always -p p"
+
+
+def test_the_human_ceiling_is_that_of_people_on_the_models_items(
+    sqlite_ledger: Ledger, fill_once: FillOnce
+) -> None:
+    ledger = fill_once(sqlite_ledger, KINDS["models"])
+    (row,) = ledger.models("p")
+    alone = {one["annotator"]: one for one in ledger.by_annotator("p")}
+    assert (row.model, row.items) == ("judge", 24)
+    assert row.people == pytest.approx(
+        sum(one["agreement_with_peers"] for one in alone.values()) / len(alone)
+    )
+    assert row.with_people is not None
+    assert row.with_people < row.people
+
+
+def test_a_project_that_is_not_there(sqlite_ledger: Ledger) -> None:
+    with pytest.raises(NotFound):
+        report_document(sqlite_ledger, Asked("p"))

@@ -1,0 +1,117 @@
+"""``tracker report``: one page about a project, made to be sent."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tracker.cli.context import ledger_of_command
+from tracker.cli.filter_options import AnswerOptions
+from tracker.cli.output_files import Force, check_output_file, new_output_file
+from tracker.cli.project_argument import LARGEST, ProjectArgument, with_project_argument
+from tracker.cli.terminal import hint, say, steps_shown
+from tracker.core.errors import InvalidOption
+
+if TYPE_CHECKING:
+    from tracker.ledger import Ledger
+    from tracker.queries import Selecting
+
+_KINDS = ("html",)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    with_project_argument(app)(report)
+
+
+def report(
+    context: typer.Context,
+    project: ProjectArgument,
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="File to make; its ending says the format."
+        ),
+    ],
+    form: Annotated[
+        str | None,
+        typer.Option(
+            "--format", metavar="|".join(_KINDS), help="Format, if the file's ending is another."
+        ),
+    ] = None,
+    pseudonyms: Annotated[
+        bool,
+        typer.Option(
+            "--pseudonyms", help="Number annotators instead of naming them; hide what they wrote."
+        ),
+    ] = False,
+    suppress_below: Annotated[
+        int,
+        typer.Option(
+            "--suppress-below",
+            metavar="N",
+            min=0,
+            max=LARGEST,
+            help="Leave out figures and items based on fewer than N answers or items.",
+        ),
+    ] = 0,
+    answers: AnswerOptions = AnswerOptions(),
+    force: Force = False,
+) -> None:
+    """Write one page to send: the verdict, what to do, and every figure with its reasons.
+
+    It is a single file that opens from disk. All figures are of one state of the ledger.
+
+    Examples:
+    - `tracker report reviews -o report.html`
+    - `tracker report reviews -o report.html --pseudonyms --suppress-below 5`
+
+    Next: `tracker agreement reviews`
+    """
+    kind = _format(output, form)
+    check_output_file(output, force=force)
+    ledger = ledger_of_command(context)
+    made = report_file(
+        ledger,
+        project,
+        kind,
+        questions=answers.questions,
+        selecting=replace(answers, question=None).selecting,
+        pseudonyms=pseudonyms,
+        suppress_below=suppress_below,
+    )
+    with new_output_file(output, force=force) as file:
+        file.write(made)
+    say(f"wrote {output}")
+    hint(f"next: tracker agreement {shlex.quote(project)}")
+
+
+def report_file(
+    ledger: Ledger,
+    project: str,
+    kind: str,
+    *,
+    questions: list[str] | None = None,
+    selecting: Selecting | None = None,
+    pseudonyms: bool = False,
+    suppress_below: int = 0,
+) -> bytes:
+    """Return the report of a project in a format."""
+    from tracker.report import FORMATS, Asked, report_document
+
+    asked = Asked(project, questions or (), selecting or {}, pseudonyms, suppress_below)
+    with steps_shown() as step:
+        return FORMATS[kind](report_document(ledger, asked, step))
+
+
+def _format(output: Path, form: str | None) -> str:
+    """Return the format that is named, or that of the file's ending; raises InvalidOption."""
+    kind = form or output.suffix.lower().removeprefix(".")
+    if kind not in _KINDS:
+        said = f"there is no format {form!r}" if form else f"{str(output)!r} names no format"
+        raise InvalidOption(said, f"choose one of: {', '.join(_KINDS)}")
+    return kind

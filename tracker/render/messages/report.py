@@ -1,0 +1,236 @@
+"""The sentences of a report's opening: the verdict, and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from tracker.measures import MEASURES
+from tracker.render.cells import figure_cell, interval_cell, level_cell
+from tracker.render.nouns import count_noun
+from tracker.render.words import undefined_in_words
+
+ENOUGH: Final = 0.8
+"""Krippendorff's customary least value of alpha for conclusions."""
+SUPPRESSED: Final = "it rests on too few answers to be shown"
+
+WHOM = "Whom to talk to"
+WHICH = "Which definition to fix"
+WHAT_NEXT = "What to label next"
+
+
+def percent(share: float | None) -> str:
+    """Return a share as a whole percentage that is 0 or 100 only if it is that."""
+    if share is None:
+        return "-"
+    text = f"{share:.0%}"
+    return f"{share:.2%}" if text in {"0%", "100%"} and share not in {0.0, 1.0} else text
+
+
+def reason(figure: Mapping[str, Any]) -> str:
+    """Return why there is no figure."""
+    why = figure["undefined"]
+    if why == "suppressed":
+        return SUPPRESSED
+    about = MEASURES.get(figure.get("measure", ""))
+    return (about.undefined.get(why) if about else None) or undefined_in_words(why) or why
+
+
+def listed(names: Sequence[str], most: int = 5) -> str:
+    """Return names as a sentence has them: a, b and 3 more."""
+    more = len(names) - most
+    if more > 0:
+        return f"{', '.join(names[:most])} and {more:,} more"
+    *first, last = names or [""]
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def quoted(category: str) -> str:
+    """Return a category's name as a sentence has it."""
+    return f"“{category}”"
+
+
+# -- the verdict ---------------------------------------------------------------------------
+
+
+def counted(counts: Mapping[str, int], questions: int, question: str) -> str:
+    """Return what was counted, of the weakest of several questions."""
+    if not counts["answers"]:
+        return "There are no answers to count yet."
+    of = f"The weakest of {questions} questions is {quoted(question)}: " if questions > 1 else ""
+    people = count_noun(counts["annotators"], "annotator")
+    return (
+        f"{of}{people} gave {count_noun(counts['answers'], 'answer')} to "
+        f"{count_noun(counts['items'], 'item')}, of which {counts['items_compared']:,} have two "
+        "answers or more and can be compared."
+    )
+
+
+def main_figure(figure: Mapping[str, Any]) -> str:
+    """Return the main figure with its interval and its customary words."""
+    title = MEASURES[figure["measure"]].title
+    if figure["value"] is None:
+        return f"There is no figure of agreement: {reason(figure)}."
+    interval = ""
+    if figure["ci_low"] is not None:
+        bounds = interval_cell(figure["ci_low"], figure["ci_high"])
+        interval = f" ({level_cell(figure['confidence'])} interval {bounds})"
+    words = figure.get("readings")
+    told = ""
+    if words:
+        told = (
+            f", which Landis and Koch call {words['landis_koch']} and Krippendorff "
+            f"{words['krippendorff']}"
+        )
+    return f"{title} is {figure_cell(figure['value'])}{interval}{told}."
+
+
+def people(flagged: Sequence[str], total: int, change: float | None) -> str:
+    """Return who stands out, and how the main figure changed since the last snapshot."""
+    if not total:
+        return "Nobody has answered."
+    if flagged:
+        has = "has" if len(flagged) == 1 else "have"
+        told = f"{len(flagged)} of {count_noun(total, 'annotator')} {has} answers that stand out"
+    else:
+        told = "No annotator's answers stand out"
+    if change is None or not round(change, 3):
+        return f"{told}."
+    way = "rose" if change > 0 else "fell"
+    return f"{told}; since the last snapshot the figure {way} by {abs(change):.3f}."
+
+
+def title(measure: str) -> str:
+    """Return what a measure is called."""
+    return MEASURES[measure].title
+
+
+# -- the acts ------------------------------------------------------------------------------
+
+
+def others_too(names: Sequence[str]) -> str:
+    """Return who else has a finding."""
+    return f" There are findings about {listed(names)}, too." if names else ""
+
+
+def nobody(tested: int, unsure: int, *, compared: int) -> str:
+    """Return that nobody needs to be talked to, and how sure that is."""
+    if not compared:
+        return "Nobody, as far as can be told: no item has two answers to compare."
+    told = f"Nobody: of {count_noun(tested, 'annotator')} no one's answers stand out."
+    if unsure:
+        told += (
+            f" {count_noun(unsure, 'finding')} {'rests' if unsure == 1 else 'rest'} on too few "
+            "items to be sure."
+        )
+    return told
+
+
+def plainly(flag: Mapping[str, Any]) -> str:
+    """Return a finding's first clause, without its test."""
+    sentence = str(flag["why"] or flag["kind"].replace("_", " "))
+    return f"{sentence.split(';', 1)[0].rstrip('.')}."
+
+
+def counted_in(counts: Mapping[str, int]) -> str:
+    """Return on how many items annotators could be compared."""
+    return f"{count_noun(counts['items_compared'], 'item')} could be compared."
+
+
+WHY_WHOM: Final = (
+    "The audit compares each annotator with the others on the same items. A finding speaks of "
+    "answers, not of a person: a misread guideline looks the same as carelessness."
+)
+
+
+def confused(pair: Mapping[str, Any], total: int) -> str:
+    """Return how often two categories were confused."""
+    items = count_noun(pair["items"], "item")
+    return (
+        f": {pair['disagreements']:,} of {total:,} disagreements ({percent(pair['share'])}) are "
+        f"between these two, on {items}."
+    )
+
+
+def weakest(row: Mapping[str, Any]) -> str:
+    """Return the weakest category and its rate."""
+    return (
+        f" The weakest category is {quoted(row['category'])}: if one annotator chose it, another "
+        f"did too in {percent(row['rate'])} of cases."
+    )
+
+
+def rate_numbers(row: Mapping[str, Any]) -> str:
+    """Return how a category's rate comes about."""
+    return (
+        f"{quoted(row['category'])}: {row['agreements']:,} agreements / "
+        f"{row['potential_agreements']:,} potential agreements = {figure_cell(row['rate'])}."
+    )
+
+
+def no_definition(figure: Mapping[str, Any] | None, pair: Sequence[str] | None) -> str:
+    """Return that no definition needs work, and why; None for a figure that there is not."""
+    if figure is None or figure["value"] is None:
+        return "Nothing can be said yet: there is no figure of agreement."
+    if pair is None:
+        return "None: wherever two annotators answered the same item, they agree."
+    return (
+        f"None in a hurry: {MEASURES[figure['measure']].title} is {figure_cell(figure['value'])}, "
+        f"and {ENOUGH} is customarily enough. If anything, annotators confuse "
+        f"{quoted(pair[0])} and {quoted(pair[1])}."
+    )
+
+
+NO_CONFUSION_OF_SPANS: Final = (
+    "Of spans no pairs of categories are counted; see which category has the lowest agreement."
+)
+WHY_WHICH: Final = (
+    "A disagreement is two annotators who gave the same item different answers. It counts for the "
+    "two categories that stand in for each other."
+)
+
+
+def missing(told: Mapping[str, Any]) -> str:
+    """Return how many wanted answers are missing."""
+    short = told["items"] - (told["items_complete"] or 0)
+    return (
+        f"{count_noun(told['answers_missing'], 'answer')} {_is(told['answers_missing'])} missing: "
+        f"{short:,} of {count_noun(told['items'], 'item')} have fewer than the "
+        f"{told['wanted']:,} wanted."
+    )
+
+
+def alone(told: Mapping[str, Any], number: int) -> str:
+    """Return how many items cannot be compared."""
+    return (
+        f"{number:,} of {count_noun(told['items'], 'item')} "
+        f"{'has' if number == 1 else 'have'} fewer than two answers, so nobody can tell whether "
+        "annotators agree on them."
+    )
+
+
+def start_with(names: Sequence[str]) -> str:
+    """Return with which items to begin."""
+    return f" Start with {listed(names)}." if names else ""
+
+
+def nothing_next(told: Mapping[str, Any]) -> str:
+    """Return that no item needs an answer."""
+    if not told["items"]:
+        return "There are no items yet; import some first."
+    if told["wanted"] is None:
+        return (
+            "Nothing must be: every item has two answers or more. No number of answers is wanted "
+            "of each item; with one, this page says how many are missing."
+        )
+    return (
+        f"Nothing: all {count_noun(told['items'], 'item')} have the {told['wanted']:,} answers "
+        "wanted."
+    )
+
+
+def _is(number: int) -> str:
+    return "is" if number == 1 else "are"
+
+
+WHY_NEXT: Final = "Answers that count are counted for each item: one an annotator, none skipped."

@@ -1,0 +1,22 @@
+"""The words of a report's page itself, for every format."""
+
+from __future__ import annotations
+
+from typing import Final
+
+WORDS: Final = {
+    "skip": "Skip to the report",
+    "contents": "On this page",
+    "why": "Why these numbers",
+    "why_this": "Why this",
+    "rows": "The same as a table",
+    "command": "Printed by",
+    "nothing": "Nothing to do",
+    "todo": "To do",
+    "no_text": "The text of this item is not in the ledger.",
+    "more": "more rows are not shown",
+    "sideways": "a table that can be moved sideways",
+    "chart_sideways": "a chart that can be moved sideways",
+    "report": "Report",
+    "state": "What this page shows",
+}

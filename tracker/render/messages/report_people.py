@@ -1,0 +1,88 @@
+"""The sentences of a report about annotators and about progress."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from tracker.render.cells import minute_cell
+from tracker.render.messages.report import listed, percent
+from tracker.render.nouns import count_noun
+
+SHARES: Final = (
+    "A small chart for each annotator. The dot is the share of their answers that hold the "
+    "category, the tick that of the others on the same items; dots of another color belong to "
+    "annotators with a finding. The longer the line between, the more they differ."
+)
+WHY_SHARES: Final = (
+    "Shares are of all answers of the annotator; the others' share is the mean over the items that "
+    "both answered of the share of co-annotators who gave the category.",
+)
+WHY_PROGRESS: Final = (
+    "Items are those imported, with answers or without; an item is complete when it has the "
+    "answers wanted. The pace is that of the last four weeks."
+)
+NO_SHARES: Final = "Nobody has answered yet."
+NO_FINDING: Final = "No finding: nobody's answers stand out from those of the others."
+FIGURES: Final = "Each annotator's figures"
+EVIDENCE: Final = "Items that show it"
+FINDINGS: Final = "Findings"
+
+
+def evidence_line(row: Mapping[str, Any]) -> str:
+    """Return an item that shows a finding, with the own answer and the others'."""
+    if "seconds" in row:
+        return f"{row['item']}: {row['seconds']:.3g} s; others {row['others_seconds']:.3g} s"
+    if "again" in row:
+        return f"{row['item']}: first {row['answer']}, then {row['again']}"
+    others = ", ".join(f"{answer} ({number})" for answer, number in row["others"].items())
+    told = f"{row['item']}: {row['answer'] or '(none)'}; others {others or '(none)'}"
+    return f"{told}. “{row['comment']}”" if row.get("comment") else told
+
+
+def coverage(told: Mapping[str, Any]) -> str:
+    """Return how many items have how many answers."""
+    counts = told["answers_per_item"]
+    if not counts:
+        return "There are no items yet."
+    parts = [
+        f"{items:,} with {'no answer' if number == '0' else count_noun(int(number), 'answer')}"
+        for number, items in counts.items()
+    ]
+    return f"{count_noun(told['items'], 'item')}: {listed(parts, 8)}."
+
+
+def pace(told: Mapping[str, Any]) -> str:
+    """Return the pace of late, and when it will be done."""
+    if told["answers_per_day"] is None:
+        return "There is no pace yet: the times of answers lie within one day."
+    line = (
+        f"{told['answers_per_day']:,.1f} labels a day from {told['pace_from'][:10]} to "
+        f"{told['pace_to'][:10]}"
+    )
+    if not told["answers_missing"]:
+        return f"{line}."
+    if told["estimated_completion"] is None:
+        return f"{line}; nobody has answered since, so there is no forecast."
+    return f"{line}; at that pace the last answer comes on {told['estimated_completion'][:10]}."
+
+
+def who_is_next(names: Sequence[tuple[str, int]]) -> str:
+    """Return who has answered least, and can be asked next."""
+    told = [f"{name} ({number:,})" for name, number in names]
+    return f"Fewest answers so far, and so next in turn: {listed(told, 5)}."
+
+
+def short_items(rows: Sequence[tuple[str, int]]) -> str:
+    """Return the heading over items of too few answers."""
+    return f"The first {count_noun(len(rows), 'item')} to label"
+
+
+def done(share: float | None) -> str:
+    """Return the share of complete items."""
+    return "-" if share is None else percent(share)
+
+
+def last_import(told: Mapping[str, Any]) -> str:
+    """Return when answers came last."""
+    return f"Answers were last imported on {minute_cell(told['recorded_at'])} UTC."

@@ -1,0 +1,68 @@
+"""The commands that print what a page shows."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Final
+
+from tracker.report.gather import Gathered
+
+_SOMEBODY: Final = "NAME"
+_OPTIONS: Final = {
+    "since": "--since",
+    "until": "--until",
+    "as_of": "--as-of",
+    "known_at": "--known-at",
+    "guideline": "--guideline",
+}
+
+
+_MOMENT: Final = ("as_of", "known_at")
+
+
+def command(
+    found: Gathered, verb: str, *words: str, question: str | None = None, moment: bool = False
+) -> str:
+    """Return a command about the project, with the options that choose the report's answers.
+
+    Of a command that takes a ``moment`` alone, with that.
+    """
+    project = found.asked.project
+    asked = [] if question is None or not found.several else ["-q", question]
+    chosen = _moment_words(found, _MOMENT) if moment else choice_words(found)
+    return shlex.join(["tracker", *verb.split(), project, *words, *asked, *chosen])
+
+
+def annotator_command(found: Gathered, verb: str, name: str, *words: str) -> str:
+    """Return a command about one annotator, whose name is not told if all are numbered."""
+    who = _SOMEBODY if found.asked.pseudonyms else name
+    told = ["tracker", "annotator", verb, who, "-p", found.asked.project, *words]
+    return shlex.join(told)
+
+
+def choice_words(found: Gathered) -> list[str]:
+    """Return the options that choose the answers."""
+    chosen, hidden = found.asked.selecting, found.asked.pseudonyms
+    words: list[str] = []
+    for option, names in (
+        ("--annotator", chosen.get("annotators") or ()),
+        ("--exclude-annotator", chosen.get("exclude_annotators") or ()),
+    ):
+        every = [names] if isinstance(names, str) else list(names)
+        words += [word for name in every for word in (option, _SOMEBODY if hidden else name)]
+    words += ["--exclude-flagged"] if chosen.get("exclude_flagged") else []
+    words += _moment_words(found, tuple(_OPTIONS))
+    for name, values in (chosen.get("where") or {}).items():
+        for value in [values] if isinstance(values, str) else values:
+            words += ["--where", f"{name}={value}"]
+    return words
+
+
+def _moment_words(found: Gathered, keys: tuple[str, ...]) -> list[str]:
+    given = {key: found.asked.selecting.get(key) for key in keys}
+    return [
+        word
+        for key, value in given.items()
+        if value is not None
+        for word in (_OPTIONS[key], str(value))
+    ]

@@ -1,0 +1,203 @@
+"""A page as a tree: sections that hold texts, figures and tables, in whatever format they end.
+
+Texts are plain: whatever signs are in them are shown, never obeyed. Each format of this room says
+how it shows a part of each type, and makes no word and no number of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from tracker.charts import Chart
+
+
+@dataclass(frozen=True)
+class Code:
+    """A command, or a name as a program has it."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Strong:
+    """What the eye should find first."""
+
+    text: str
+
+
+Inline: TypeAlias = str | Code | Strong
+Line: TypeAlias = tuple[Inline, ...]
+
+
+def line(*parts: Inline) -> Line:
+    """Return a line of these parts, the empty ones left out."""
+    return tuple(part for part in parts if part != "")
+
+
+def plain_line(parts: Line) -> str:
+    """Return the text of a line."""
+    return "".join(part if isinstance(part, str) else part.text for part in parts)
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """A paragraph; ``quiet`` if it is an aside, ``lead`` if it opens a page."""
+
+    text: Line
+    tone: str = ""
+
+
+@dataclass(frozen=True)
+class Bullets:
+    """Lines of a list."""
+
+    lines: Sequence[Line]
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One number to see at a glance: what it is, the number as text, and a few words."""
+
+    name: str
+    value: str
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Numbers beside each other."""
+
+    facts: Sequence[Fact]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table.
+
+    Attributes:
+        caption: what it shows.
+        columns: titles of the columns; the first column names the rows.
+        rows: cells as text.
+        numbers: places of the columns that hold numbers.
+        more: of how many more rows nothing is shown.
+    """
+
+    caption: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    numbers: frozenset[int] = frozenset()
+    more: int = 0
+
+
+@dataclass(frozen=True)
+class Why:
+    """Why a number is what it is: counts and formula, what it is by, and what prints it."""
+
+    lines: Sequence[Line]
+    command: str = ""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A chart with its text alternative, its rows, and why they are what they are.
+
+    Attributes:
+        name: unique within a page.
+        caption: what it shows, and how it is read.
+        chart: the chart.
+        narrow: the same for a narrow page; None if the chart may be moved sideways.
+        rows: its figures.
+        why: where they come from.
+    """
+
+    name: str
+    caption: str
+    chart: Chart
+    narrow: Chart | None
+    rows: Table
+    why: Why
+
+
+@dataclass(frozen=True)
+class Said:
+    """An answer, and who gave it."""
+
+    answer: str
+    people: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Example:
+    """An item as it was seen: its name, its text if it is known, and who said what."""
+
+    item: str
+    text: str
+    said: Sequence[Said]
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Items that show something, under a title."""
+
+    title: str
+    items: Sequence[Example]
+
+
+@dataclass(frozen=True)
+class Act:
+    """One thing to do, or that there is nothing to do: the question, the answer, why."""
+
+    question: str
+    answer: Line
+    why: Why
+    needed: bool
+
+
+@dataclass(frozen=True)
+class Acts:
+    """Things to do, the most urgent first."""
+
+    acts: Sequence[Act]
+
+
+@dataclass(frozen=True)
+class Group:
+    """Parts under a smaller heading; one that can be ``folded`` shows it alone at first."""
+
+    title: str
+    blocks: Sequence[Block]
+    folded: bool = False
+
+
+Block: TypeAlias = Paragraph | Bullets | Facts | Table | Why | Figure | Examples | Acts | Group
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a page: its name, unique within it, its heading, and what it holds."""
+
+    name: str
+    title: str
+    blocks: Sequence[Block]
+
+
+@dataclass(frozen=True)
+class Document:
+    """A page.
+
+    Attributes:
+        title: its heading.
+        about: what it is about, in a line.
+        sections: in the order of reading.
+        state: which state of the ledger it shows, a line each.
+        project: whose figures they are, for programs that count them again.
+    """
+
+    title: str
+    about: str
+    sections: Sequence[Section]
+    state: Sequence[Line]
+    project: str = ""

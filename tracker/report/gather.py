@@ -1,0 +1,268 @@
+"""What a report shows, asked of the ledger in one state: plain values, as JSON has them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from tracker.agreement.assessment import methods_of_assessment
+from tracker.core.errors import InvalidOption
+from tracker.queries import Selecting
+from tracker.report.privacy import numbered_annotators, with_pseudonyms, without_small_cells
+
+if TYPE_CHECKING:
+    from tracker.audit import Audit
+    from tracker.by_question import QuestionAgreement
+    from tracker.ledger import Ledger
+    from tracker.ledger.pages import LedgerState
+
+Told = dict[str, Any]
+_SHORT = 10  # items to label next
+_EVIDENCE = 3  # items of a finding
+_FEW, _MANY = 3, 60  # points of a curve
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a report is of.
+
+    Attributes:
+        project: the project's name.
+        questions: the names of the questions; all for none.
+        selecting: which answers, see `tracker.queries.Selecting`; of no question.
+        pseudonyms: whether annotators are numbered instead of named.
+        suppress_below: figures of fewer answers or items are left out.
+    """
+
+    project: str
+    questions: Sequence[str] = ()
+    selecting: Selecting = field(default_factory=Selecting)
+    pseudonyms: bool = False
+    suppress_below: int = 0
+
+    @property
+    def chosen(self) -> bool:
+        """Whether some answers are left out by choice."""
+        return any(value for value in self.selecting.values())
+
+
+@dataclass(frozen=True)
+class OfQuestion:
+    """What is known of one question; see the methods of the ledger for each.
+
+    Attributes:
+        name: the question's.
+        settings: what it asks for.
+        agreement: its figures.
+        audit: the findings on its annotators.
+        status: its progress.
+        history: its curve.
+        every: the period of the curve's points; None if they are snapshots.
+        pairs: each two annotators.
+        confusions: categories; None of spans.
+        models: each beside the people.
+        short: items of too few answers.
+        methods: the paragraph for a paper, and the entries it cites; None if undefined.
+    """
+
+    name: str
+    settings: Told
+    agreement: Told
+    audit: Told
+    status: Told
+    history: Told
+    every: str | None
+    pairs: Sequence[Told]
+    confusions: Told | None
+    models: Sequence[Told]
+    short: Told
+    methods: Told | None
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """Everything that a report shows.
+
+    Attributes:
+        asked: what it is of.
+        questions: the weakest first.
+        unfit: questions that have no figures, and why.
+        annotators: by name: kind and labels.
+        flags: recorded findings of every state.
+        notes: on the time line.
+        state: the state of the ledger.
+    """
+
+    asked: Asked
+    questions: Sequence[OfQuestion]
+    unfit: Sequence[Told]
+    annotators: Sequence[Told]
+    flags: Sequence[Told]
+    notes: Sequence[Told]
+    state: LedgerState
+
+    @property
+    def several(self) -> bool:
+        """Whether there are several questions."""
+        return len(self.questions) > 1
+
+
+def gather_report(
+    ledger: Ledger, asked: Asked, step: Callable[[str], None] = lambda _: None
+) -> Gathered:
+    """Return what a report shows; all of it is of one state of the ledger.
+
+    ``step`` is called with the name of what is counted next. Raises NotFound, and InvalidOption
+    for a choice that fits no question.
+    """
+    with ledger.one_state():
+        step("agreement")
+        agreement = ledger.agreement_by_question(
+            asked.project, questions=asked.questions, **asked.selecting
+        )
+        step("audit")
+        audits = {
+            one.question: one
+            for one in ledger.audit_by_question(
+                asked.project, questions=asked.questions, evidence=_EVIDENCE, **asked.selecting
+            ).audits
+        }
+        step("status")
+        statuses = {
+            one.question.name: one
+            for one in ledger.status_by_question(
+                asked.project,
+                questions=asked.questions,
+                as_of=asked.selecting.get("as_of"),
+                known_at=asked.selecting.get("known_at"),
+            )
+        }
+        settings = {
+            one.question.name: one.question.settings() | {"categories": list(one.categories)}
+            for one in ledger.projects.settings(asked.project).questions
+        }
+        fit = _private(ledger, asked)
+        questions = []
+        for one in agreement.questions:
+            name = one.question.name
+            questions.append(
+                _of_question(
+                    ledger,
+                    asked,
+                    one,
+                    fit(audits[name]),
+                    statuses[name].to_dict(),
+                    settings[name],
+                    step,
+                )
+            )
+        found = Gathered(
+            asked,
+            questions,
+            [one.to_dict() for one in agreement.unfit],
+            [one.to_dict() for one in ledger.annotators.list(asked.project)],
+            [
+                one.to_dict()
+                for one in ledger.flags.list(
+                    asked.project, states=["all"], questions=asked.questions
+                )
+            ],
+            [one.to_dict() for one in ledger.notes.list(asked.project)],
+            ledger.state(asked.project),
+        )
+        if asked.suppress_below:
+            found = without_small_cells(found, asked.suppress_below)
+        if asked.pseudonyms:
+            found = with_pseudonyms(found, numbered_annotators(ledger, asked.project))
+        return found
+
+
+def _private(ledger: Ledger, asked: Asked) -> Callable[[Audit], Audit]:
+    """Return what makes an audit fit to be shown; its sentences are made of its names."""
+    from tracker.audit.result import renamed_audit, suppressed_audit
+
+    numbers = numbered_annotators(ledger, asked.project) if asked.pseudonyms else None
+
+    def fit(audit: Audit) -> Audit:
+        if asked.suppress_below:
+            audit = suppressed_audit(audit, asked.suppress_below)
+        if numbers is not None:
+            audit = renamed_audit(audit, numbers.by_id, numbers.ids)
+        return audit
+
+    return fit
+
+
+def _of_question(
+    ledger: Ledger,
+    asked: Asked,
+    found: QuestionAgreement,
+    audit: Audit,
+    status: Told,
+    settings: Told,
+    step: Callable[[str], None],
+) -> OfQuestion:
+    name = found.question.name
+    choice: Selecting = {**asked.selecting, "question": name}
+    step(f"{name}: pairs")
+    pairs = ledger.by_pair(asked.project, **choice).to_dict()["pairs"]
+    step(f"{name}: confusions")
+    spans = found.question.answers == "spans"
+    confusions = None if spans else ledger.confusions(asked.project, **choice).to_dict()
+    step(f"{name}: models")
+    models = [one.to_dict() for one in ledger.models(asked.project, **choice)]
+    step(f"{name}: history")
+    every, history = _history(ledger, asked, found.main.measure, choice)
+    short = ledger.short_items(asked.project, _SHORT, **choice)
+    return OfQuestion(
+        name,
+        settings,
+        found.to_dict(),
+        audit.to_dict() | {"lacking": dict(audit.not_applicable)},
+        status,
+        history,
+        every,
+        pairs,
+        confusions,
+        models,
+        {"wanted": short.wanted, "items": [list(one) for one in short.items]},
+        _methods(found),
+    )
+
+
+def _history(
+    ledger: Ledger, asked: Asked, measure: str, choice: Selecting
+) -> tuple[str | None, Told]:
+    """Return the snapshots if there are two, else a curve of enough points and not too many.
+
+    A choice of answers has a curve of its own. Of spans there are snapshots alone.
+    """
+    nothing: Told = {"snapshots": [], "notes": []}
+    if not asked.chosen:
+        of_name = ledger.history_by_question(
+            asked.project, questions=[str(choice.get("question"))], measures=[measure]
+        )
+        told = next(iter(of_name.questions.values())).to_dict()
+        if len(told["snapshots"]) > 1:
+            return None, told
+        nothing = told
+    best: tuple[str | None, Told] = (None, nothing)
+    for every in ("week", "day", "month"):
+        try:
+            told = ledger.history(asked.project, every, measures=[measure], **choice).to_dict()
+        except InvalidOption:  # of spans, or of a measure that needs more than patterns
+            return best
+        points = len(told["snapshots"])
+        if points > 1 and (best[0] is None or points <= _MANY):
+            best = (every, told)
+        if _FEW <= points <= _MANY or (every == "day" and points <= _MANY):
+            break
+    return best
+
+
+def _methods(found: QuestionAgreement) -> Told | None:
+    try:
+        return methods_of_assessment(found.assessment).to_dict()
+    except InvalidOption:
+        return None

@@ -1,0 +1,90 @@
+"""A document as one HTML file that asks nothing of anybody: no script, no request."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final
+
+from tracker.charts.chart import ALARM, FAINT, INK, MARK
+from tracker.render.escape import escaped_text
+from tracker.render.messages.report_page import WORDS
+from tracker.report.document import Document
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+    from markupsafe import Markup
+
+    from tracker.charts import Chart
+
+_COLORS: Final = {
+    INK: "var(--ink)",
+    FAINT: "var(--faint)",
+    MARK: "var(--mark)",
+    ALARM: "var(--alarm)",
+    "#e3e6ea": "var(--line)",
+    "white": "var(--paper)",
+}
+_TAG = re.compile(r"<[^<>]*>")
+_COLOR = re.compile(r'\b(fill|stroke)="([^"]*)"')
+_NAME = re.compile(r'\bid="([^"]*)"|url\(#([^)]*)\)')
+_FONT = re.compile(r' font-family="[^"]*"')
+
+
+def html_page(document: Document) -> bytes:
+    """Return a document as a page, encoded."""
+    page = page_environment().get_template("report.html")
+    return page.render(document=document).encode()
+
+
+@cache
+def page_environment() -> Environment:
+    """Return the templates, for a report and for other pages made of the same sections.
+
+    A page includes ``section.html`` with the name ``section``, and ``style.css`` in its head.
+    Everything that is put in is text, and is escaped.
+    """
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    made = Environment(
+        loader=PackageLoader("tracker.report", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_visible,
+    )
+    made.filters |= {"kind": lambda block: type(block).__name__, "anchor": anchor}
+    made.globals |= {"picture": picture, "words": WORDS}
+    return made
+
+
+def _visible(value: Any) -> Any:
+    """Return a text without what acts on a reader's screen; markup as it is."""
+    return escaped_text(value) if type(value) is str else value
+
+
+def anchor(name: str) -> str:
+    """Return a name as it stands in a page's address."""
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+
+
+def picture(chart: Chart, name: str) -> Markup:
+    """Return a chart as a part of a page, in the page's colors.
+
+    Args:
+        chart: the chart.
+        name: unique within the page: what the chart names inside begins with it.
+    """
+    from markupsafe import Markup
+
+    drawn = _TAG.sub(lambda tag: _own(tag[0], name), chart.svg(titled=False))
+    # The drawing escapes the names in it, as XML has it.
+    return Markup(drawn)  # noqa: S704
+
+
+def _own(tag: str, name: str) -> str:
+    """Return a tag of a chart with the page's colors and font, and with names of its own."""
+    tag = _COLOR.sub(lambda hit: f'{hit[1]}="{_COLORS.get(hit[2], hit[2])}"', tag)
+    tag = _NAME.sub(lambda hit: hit[0].replace(hit[1] or hit[2], f"{name}-{hit[1] or hit[2]}"), tag)
+    return _FONT.sub("", tag)

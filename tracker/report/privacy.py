@@ -1,0 +1,186 @@
+"""A report that may be shown to others: numbers for names, and no figure of a few answers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tracker.ledger import Ledger
+    from tracker.report.gather import Gathered, OfQuestion
+
+_WHO = {"annotator", "with", "model"}
+_MANY_WHO = {"annotators", "excluded"}
+_WRITTEN = {"comment", "note", "by", "aliases", "attributes", "given_as"}
+"""What people wrote, or are called otherwise."""
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Who has which number: the pseudonym by id and by name, and the ids by name."""
+
+    by_id: Mapping[int, str]
+    by_name: Mapping[str, str]
+    ids: Mapping[str, int]
+
+
+def numbered_annotators(ledger: Ledger, project: str) -> Numbers:
+    """Return "annotator 1" and so on for a project's annotators, in the order of their coming.
+
+    Somebody who comes later changes nobody's number. An alias has that of its annotator.
+    """
+    every = ledger.annotators.list(project)
+    people = {one.annotator.id: one.annotator for one in every}
+    by_id = {number: f"annotator {n}" for n, number in enumerate(sorted(people), 1)}
+    by_name, ids = {}, {}
+    for number, one in people.items():
+        for name in (one.name, *one.aliases):
+            by_name[name], ids[name] = by_id[number], number
+    return Numbers(by_id, by_name, ids)
+
+
+def with_pseudonyms(found: Gathered, numbers: Numbers) -> Gathered:
+    """Return a report's values with numbers for the annotators' names.
+
+    What annotators wrote beside their answers is left out. In notes their names are replaced.
+    Findings are taken to be renamed already, with their sentences.
+    """
+    names = numbers.by_name
+
+    def told(value: Any) -> Any:
+        return _renamed(value, names)
+
+    questions = [
+        replace(
+            one,
+            agreement=told(one.agreement),
+            audit=_without_written(one.audit),
+            history=told(one.history) | {"notes": _notes(one.history["notes"], names)},
+            pairs=told(one.pairs),
+            confusions=told(one.confusions),
+            models=told(one.models),
+        )
+        for one in found.questions
+    ]
+    order = {one: place for place, one in enumerate(numbers.by_id.values())}
+    annotators = sorted(told(found.annotators), key=lambda one: order[one["annotator"]])
+    return replace(
+        found,
+        questions=questions,
+        annotators=annotators,
+        flags=[{**told(flag), "why": ""} for flag in found.flags],
+        notes=_notes(found.notes, names),
+    )
+
+
+def _notes(notes: Any, names: Mapping[str, str]) -> list[dict[str, Any]]:
+    long = sorted((name for name in names if len(name) > 1), key=len, reverse=True)
+    if not long:
+        return [dict(note) for note in notes]
+    word = re.compile(r"(?<!\w)(?:" + "|".join(map(re.escape, long)) + r")(?!\w)")
+    shown = {"text", "guideline"}
+    return [
+        {
+            key: word.sub(lambda hit: names[hit[0]], value) if key in shown else value
+            for key, value in note.items()
+        }
+        for note in notes
+    ]
+
+
+def _renamed(value: Any, names: Mapping[str, str]) -> Any:
+    if isinstance(value, list | tuple):
+        return [_renamed(one, names) for one in value]
+    if not isinstance(value, dict):
+        return value
+    made: dict[str, Any] = {}
+    for key, one in value.items():
+        if key in _WHO and isinstance(one, str):
+            made[key] = names.get(one, one)
+        elif key in _MANY_WHO and isinstance(one, list):
+            made[key] = [
+                names.get(who, who) if isinstance(who, str) else _renamed(who, names) for who in one
+            ]
+        elif key not in _WRITTEN:
+            made[key] = _renamed(one, names)
+    return made
+
+
+def _without_written(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_without_written(one) for one in value]
+    if isinstance(value, dict):
+        return {key: _without_written(one) for key, one in value.items() if key not in _WRITTEN}
+    return value
+
+
+SUPPRESSED = "suppressed"
+"""Why a figure of too few answers is not there."""
+
+
+def without_small_cells(found: Gathered, least: int) -> Gathered:
+    """Return a report's values without figures that rest on fewer than ``least``.
+
+    Findings are taken to be without them already.
+    """
+    return replace(found, questions=[_without_small(one, least) for one in found.questions])
+
+
+def _without_small(one: OfQuestion, least: int) -> OfQuestion:
+    agreement = dict(one.agreement)
+    agreement["measures"] = [_if(row, row["items"], least) for row in agreement["measures"]]
+    agreement["categories"] = [
+        _if(row, row["potential_agreements"], least) for row in agreement["categories"]
+    ]
+    lowest = agreement["summary"]["lowest"]
+    known = {row["category"]: row["rate"] for row in agreement["categories"]}
+    if lowest is not None and known.get(lowest["category"]) is None:
+        agreement["summary"] = agreement["summary"] | {"lowest": None}
+    points = [
+        point for point in one.history["snapshots"] if point["counts"]["items_compared"] >= least
+    ]
+    confusions = one.confusions and {
+        **one.confusions,
+        "confusions": [
+            {**pair, "examples": _kept(pair["examples"], lambda e: len(e["answers"]), least)}
+            for pair in _kept(one.confusions["confusions"], lambda p: p["items"], least)
+        ],
+    }
+    return replace(
+        one,
+        agreement=agreement,
+        history={**one.history, "snapshots": points},
+        pairs=_kept(one.pairs, _shared, least),
+        models=_kept(one.models, lambda row: row["items"], least),
+        confusions=confusions,
+        methods=None if _main(agreement)["value"] is None else one.methods,
+    )
+
+
+def _main(agreement: Mapping[str, Any]) -> Any:
+    return next(row for row in agreement["measures"] if row["measure"] == agreement["main"])
+
+
+def _shared(pair: Mapping[str, Any]) -> int:
+    return int(pair.get("items") or pair.get("documents") or 0)
+
+
+def _kept(rows: Any, size: Callable[[Any], int], least: int) -> list[Any]:
+    return [row for row in rows if size(row) >= least]
+
+
+_FIGURES = (
+    "value", "rate", "ci_low", "ci_high", "standard_error", "observed", "expected",
+    "specific_agreement", "agreements",
+)  # fmt: skip
+
+
+def _if(row: Mapping[str, Any], size: int | None, least: int) -> dict[str, Any]:
+    """Return a row, its figures left out if it rests on too little."""
+    known = row.get("value", row.get("rate"))
+    if known is None or (size or 0) >= least:
+        return dict(row)
+    gone: dict[str, Any] = {key: None for key in _FIGURES if key in row}
+    return dict(row) | gone | {"undefined": SUPPRESSED}

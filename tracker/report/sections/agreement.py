@@ -1,0 +1,146 @@
+"""Agreement: each category of each question, models beside people, all coefficients."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tracker.charts import draw_categories, draw_models
+from tracker.measures import MEASURES
+from tracker.render.cells import count_cell, figure_cell, interval_cell
+from tracker.render.messages import report as words
+from tracker.render.messages import report_figures as figures
+from tracker.report.commands import command
+from tracker.report.document import Block, Figure, Group, Paragraph, Section, Table, Why, line
+from tracker.report.gather import Gathered, OfQuestion
+from tracker.report.sizes import NARROW, WIDE
+
+_MOST_ROWS = 60
+
+
+def agreement_section(found: Gathered) -> Section:
+    """Return the agreement on each category, with the human ceiling beside each model."""
+    return Section("agreement", "Agreement", [*_categories(found), *_models(found), *_all(found)])
+
+
+def _categories(found: Gathered) -> Iterator[Block]:
+    rows = [
+        {"question": one.name, **row}
+        for one in found.questions
+        for row in one.agreement["categories"]
+    ]
+    known = sorted((row for row in rows if row["rate"] is not None), key=lambda row: row["rate"])
+    if not known:
+        yield Paragraph(line(figures.NO_CATEGORIES))
+        return
+    title = "Agreement on each category"
+    unknown = [row for row in rows if row["rate"] is None]
+    yield Figure(
+        "categories",
+        figures.CATEGORIES,
+        draw_categories(title, rows, width=WIDE),
+        draw_categories(title, rows, width=NARROW),
+        _rates(title, [*known, *unknown], several=found.several),
+        Why([line(text) for text in figures.WHY_CATEGORIES], command(found, "agreement")),
+    )
+
+
+def _rates(title: str, rows: list[dict[str, Any]], *, several: bool) -> Table:
+    columns = ("category", "rate", "95% interval", "agreements", "potential")
+    cells = [
+        [
+            *([row["question"]] if several else []),
+            row["category"],
+            figure_cell(row["rate"]) if row["rate"] is not None else words.reason(row),
+            interval_cell(row["ci_low"], row["ci_high"]),
+            count_cell(row["agreements"]),
+            count_cell(row["potential_agreements"]),
+        ]
+        for row in rows[:_MOST_ROWS]
+    ]
+    first = 1 + several
+    return Table(
+        title,
+        ["question", *columns] if several else columns,
+        cells,
+        frozenset(range(first, first + 4)),
+        max(len(rows) - _MOST_ROWS, 0),
+    )
+
+
+def _models(found: Gathered) -> Iterator[Block]:
+    rows = [{"question": one.name, **row} for one in found.questions for row in one.models]
+    known = [row for row in rows if row["with_people"] is not None]
+    if not known:
+        return
+    title = "Models and the human ceiling"
+    table = Table(
+        title,
+        ["model", "question", "with people", "95% interval", "people", "kappa", "items"],
+        [
+            [
+                row["model"],
+                row["question"],
+                words.percent(row["with_people"]),
+                _shares(row),
+                words.percent(row["people"]),
+                figure_cell(row["kappa_with_majority"]),
+                count_cell(row["items"]),
+            ]
+            for row in rows
+        ],
+        frozenset(range(2, 7)),
+    )
+    name = "MODEL" if found.asked.pseudonyms else str(known[0]["model"])
+    yield Group(
+        title,
+        [
+            Figure(
+                "models",
+                figures.MODELS,
+                draw_models(title, rows, width=WIDE),
+                draw_models(title, rows, width=NARROW),
+                table,
+                Why(
+                    [line(text) for text in figures.WHY_MODELS],
+                    command(found, "agreement", "--by", "annotator", "--annotator", name),
+                ),
+            )
+        ],
+    )
+
+
+def _shares(row: Mapping[str, Any]) -> str:
+    if row["low"] is None:
+        return "-"
+    return f"{words.percent(row['low'])} to {words.percent(row['high'])}"
+
+
+def _all(found: Gathered) -> Iterator[Block]:
+    for one in found.questions:
+        title = figures.COEFFICIENTS
+        yield Group(f"{title}: {one.name}" if found.several else title, [*_of(found, one)], True)
+
+
+def _of(found: Gathered, one: OfQuestion) -> Iterator[Block]:
+    rows = one.agreement["measures"]
+    yield Table(
+        figures.COEFFICIENTS,
+        ["measure", "value", "95% interval", "items", "numbers"],
+        [
+            [
+                MEASURES[row["measure"]].title,
+                figure_cell(row["value"]),
+                interval_cell(row["ci_low"], row["ci_high"]),
+                count_cell(row["items"]),
+                figures.numbered(row) if row["value"] is not None else words.reason(row),
+            ]
+            for row in rows
+        ],
+        frozenset({1, 2, 3}),
+    )
+    known = [row["measure"] for row in rows if row["value"] is not None]
+    yield Why(
+        [line(figures.formula(name)) for name in known],
+        command(found, "agreement", "--explain", one.agreement["main"], question=one.name),
+    )

@@ -1,0 +1,128 @@
+"""Annotators: shares against the others as small charts, findings, figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tracker.charts import draw_annotators
+from tracker.render.cells import count_cell, figure_cell, interval_cell
+from tracker.render.messages import report as words
+from tracker.render.messages import report_people as people
+from tracker.report.commands import command
+from tracker.report.document import (
+    Block,
+    Bullets,
+    Figure,
+    Group,
+    Paragraph,
+    Section,
+    Table,
+    Why,
+    line,
+)
+from tracker.report.gather import Gathered, OfQuestion
+from tracker.report.sizes import ACROSS_NARROW, ACROSS_WIDE
+
+_MOST = 60  # annotators of a table
+_FINDINGS = 20
+
+
+def annotators_section(found: Gathered) -> Section:
+    """Return the annotators of each question, those with findings first."""
+    if not found.several:
+        return Section("annotators", "Annotators", [*_of(found, found.questions[0])])
+    groups = [
+        Group(one.name, [*_of(found, one)], place > 0) for place, one in enumerate(found.questions)
+    ]
+    return Section("annotators", "Annotators", groups)
+
+
+def _of(found: Gathered, one: OfQuestion) -> Iterator[Block]:
+    rows = one.audit["annotators"]
+    if not rows:
+        yield Paragraph(line(people.NO_SHARES))
+        return
+    yield from _findings(one)
+    title = "Shares of the categories"
+    drawn = [_known(row) for row in rows]
+    if any(row["category_shares"] for row in drawn):
+        yield Figure(
+            f"annotators-{found.questions.index(one)}",
+            people.SHARES,
+            draw_annotators(title, drawn, across=ACROSS_WIDE),
+            draw_annotators(title, drawn, across=ACROSS_NARROW),
+            _shares(title, drawn),
+            Why(
+                [line(text) for text in people.WHY_SHARES],
+                command(found, "audit", question=one.name),
+            ),
+        )
+    yield Group(people.FIGURES, [_figures(rows)], True)
+
+
+def _known(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an annotator with the shares that are shown."""
+    shares = {name: share for name, share in row["category_shares"].items() if share is not None}
+    return {**row, "category_shares": shares, "peer_shares": row.get("peer_shares") or {}}
+
+
+def _findings(one: OfQuestion) -> Iterator[Block]:
+    standing: dict[str, Mapping[str, Any]] = {}
+    for row in one.audit["annotators"]:
+        for flag in row["flags"]:
+            if flag["state"] == "flagged" and flag["why"]:
+                standing.setdefault(flag["why"], flag)
+    if not standing:
+        yield Paragraph(line(people.NO_FINDING))
+        return
+    blocks: list[Block] = []
+    for why, flag in list(standing.items())[:_FINDINGS]:
+        blocks.append(Paragraph(line(why)))
+        shown = [line(people.evidence_line(row)) for row in flag.get("evidence", ())]
+        if shown:
+            blocks.append(Group(people.EVIDENCE, [Bullets(shown)], True))
+    yield Group(people.FINDINGS, blocks)
+
+
+def _shares(title: str, rows: list[dict[str, Any]]) -> Table:
+    cells = [
+        [
+            row["annotator"],
+            name,
+            words.percent(share),
+            words.percent(row["peer_shares"].get(name)),
+        ]
+        for row in rows
+        for name, share in row["category_shares"].items()
+    ]
+    return Table(
+        title,
+        ["annotator", "category", "share", "others"],
+        cells[: 4 * _MOST],
+        frozenset({2, 3}),
+        max(len(cells) - 4 * _MOST, 0),
+    )
+
+
+def _figures(rows: list[dict[str, Any]]) -> Table:
+    return Table(
+        people.FIGURES,
+        ["annotator", "answers", "with others", "95% interval", "others", "again", "gold",
+         "findings"],
+        [
+            [
+                row["annotator"],
+                count_cell(row["answers"]),
+                figure_cell(row["agreement_with_peers"]),
+                interval_cell(row.get("agreement_low"), row.get("agreement_high")),
+                figure_cell(row.get("agreement_of_peers")),
+                figure_cell(row["self_agreement"]),
+                figure_cell(row["gold_accuracy"]),
+                count_cell(sum(flag["state"] == "flagged" for flag in row["flags"])),
+            ]
+            for row in rows[:_MOST]
+        ],
+        frozenset(range(1, 8)),
+        max(len(rows) - _MOST, 0),
+    )  # fmt: skip

@@ -1,0 +1,88 @@
+"""Which categories are confused, with items that show it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tracker.render.cells import count_cell
+from tracker.render.messages import report as words
+from tracker.render.messages import report_figures as figures
+from tracker.report.commands import command
+from tracker.report.document import (
+    Block,
+    Example,
+    Examples,
+    Group,
+    Paragraph,
+    Said,
+    Section,
+    Table,
+    Why,
+    line,
+)
+from tracker.report.gather import Gathered, OfQuestion
+
+_OPEN = 1  # confusions whose items are seen at once
+_LONGEST = 600  # characters of an item's text
+
+
+def confusions_section(found: Gathered) -> Section:
+    """Return the categories that stand in for each other, question by question."""
+    title = "What is confused"
+    if not found.several:
+        return Section("confusions", title, [*_of(found, found.questions[0])])
+    return Section(
+        "confusions",
+        title,
+        [
+            Group(one.name, [*_of(found, one)], place > 0)
+            for place, one in enumerate(found.questions)
+        ],
+    )
+
+
+def _of(found: Gathered, one: OfQuestion) -> Iterator[Block]:
+    told = one.confusions
+    if told is None:
+        yield Paragraph(line(words.NO_CONFUSION_OF_SPANS))
+        return
+    if not told["confusions"]:
+        compared = one.agreement["counts"]["items_compared"]
+        yield Paragraph(line(figures.NO_CONFUSIONS if compared else figures.NOTHING_TO_CONFUSE))
+        return
+    yield Table(
+        figures.CONFUSIONS,
+        ["categories", "disagreements", "share", "items"],
+        [
+            [
+                " / ".join(row["categories"]),
+                count_cell(row["disagreements"]),
+                words.percent(row["share"]),
+                count_cell(row["items"]),
+            ]
+            for row in told["confusions"]
+        ],
+        frozenset({1, 2, 3}),
+    )
+    shown = [
+        Examples(figures.confusion_title(row["categories"]), [_example(e) for e in row["examples"]])
+        for row in told["confusions"]
+        if row["examples"]
+    ]
+    yield from shown[:_OPEN]
+    yield from (Group(one.title, [one], True) for one in shown[_OPEN:])
+    yield Why(
+        [line(words.WHY_WHICH)],
+        command(found, "agreement", "--by", "confusion", question=one.name),
+    )
+
+
+def _example(item: Mapping[str, Any]) -> Example:
+    said: dict[str, list[str]] = {}
+    for row in item["answers"]:
+        said.setdefault(row["answer"], []).append(row["annotator"])
+    text = item["text"] or ""
+    if len(text) > _LONGEST:
+        text = f"{text[:_LONGEST]} …"
+    return Example(item["item"], text, [Said(answer, people) for answer, people in said.items()])

@@ -1,0 +1,69 @@
+"""Coverage, pace, and who and what is next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tracker.render.cells import count_cell
+from tracker.render.messages import report_people as people
+from tracker.report.commands import command
+from tracker.report.document import (
+    Block,
+    Fact,
+    Facts,
+    Group,
+    Paragraph,
+    Section,
+    Table,
+    Why,
+    line,
+)
+from tracker.report.gather import Gathered, OfQuestion
+
+
+def progress_section(found: Gathered) -> Section:
+    """Return how far each question is."""
+    if not found.several:
+        return Section("progress", "Progress", [*_of(found, found.questions[0])])
+    groups = [
+        Group(one.name, [*_of(found, one)], place > 0) for place, one in enumerate(found.questions)
+    ]
+    return Section("progress", "Progress", groups)
+
+
+def _of(found: Gathered, one: OfQuestion) -> Iterator[Block]:
+    told = one.status
+    yield Facts(
+        [
+            Fact("Complete", people.done(told["coverage"]), count_cell(told["items_complete"])),
+            Fact("Missing", count_cell(told["answers_missing"]), "answers"),
+            Fact("Unanswered", count_cell(told["items_unanswered"]), "items"),
+            Fact("Open flags", count_cell(told["open_flags"])),
+            Fact("Annotators", count_cell(told["annotators"])),
+        ]
+    )
+    yield Paragraph(line(people.coverage(told)))
+    yield Paragraph(line(people.pace(told)))
+    if told["last_import"] is not None:
+        yield Paragraph(line(people.last_import(told["last_import"])))
+    least = [
+        (row["annotator"], row["answers"])
+        for row in sorted(one.audit["annotators"], key=lambda row: row["answers"])
+    ]
+    short = one.short["items"]
+    if short and least:
+        yield Paragraph(line(people.who_is_next(least)))
+    if short:
+        yield Group(
+            people.short_items(short),
+            [
+                Table(
+                    people.short_items(short),
+                    ["item", "answers"],
+                    [[name, count_cell(answers)] for name, answers in short],
+                    frozenset({1}),
+                )
+            ],
+            True,
+        )
+    yield Why([line(people.WHY_PROGRESS)], command(found, "status", question=one.name, moment=True))

@@ -1,0 +1,205 @@
+"""The verdict in three sentences, and three things to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tracker.render.cells import count_cell, figure_cell, interval_cell
+from tracker.render.messages import report as words
+from tracker.report.commands import annotator_command, command
+from tracker.report.document import (
+    Act,
+    Acts,
+    Fact,
+    Facts,
+    Line,
+    Paragraph,
+    Section,
+    Strong,
+    Why,
+    line,
+)
+from tracker.report.gather import Gathered, OfQuestion
+
+Told = Mapping[str, Any]
+
+
+def verdict_section(found: Gathered) -> Section:
+    """Return the opening of a page: what was found, and what to do about it."""
+    one = found.questions[0]
+    figure = main_figure(one)
+    told = one.agreement
+    flagged = list(dict.fromkeys(name for name, _ in standing_findings(found)))
+    sentences = " ".join(
+        [
+            words.counted(told["counts"], len(found.questions), one.name),
+            words.main_figure(figure),
+            words.people(flagged, len(answering(found)), _change(one)),
+        ]
+    )
+    return Section(
+        "verdict",
+        "Verdict",
+        [
+            Paragraph(line(sentences), "lead"),
+            _facts(found, one, figure, flagged),
+            Acts([_whom(found), _which(found, one, figure), _next(found)]),
+            *(Paragraph(line(warning), "quiet") for warning in told["warnings"]),
+        ],
+    )
+
+
+def main_figure(one: OfQuestion) -> Told:
+    """Return the figure that stands for a question."""
+    measures = one.agreement["measures"]
+    found: Told = next(row for row in measures if row["measure"] == one.agreement["main"])
+    return found
+
+
+def answering(found: Gathered) -> list[str]:
+    """Return the annotators with an answer that counts, by name."""
+    rows = (row for one in found.questions for row in one.audit["annotators"])
+    return sorted({row["annotator"] for row in rows})
+
+
+_SEVERITIES = ("high", "medium", "low", None)
+
+
+def standing_findings(found: Gathered) -> list[tuple[str, Told]]:
+    """Return the findings that stand up, each once with its annotator, the surest first."""
+    once: dict[Any, tuple[str, Told]] = {}
+    for one in found.questions:
+        for row in one.audit["annotators"]:
+            for flag in row["flags"]:
+                pair = frozenset({row["annotator"], flag["with"]})
+                key = (one.name, flag["kind"], flag["category"], pair)
+                if flag["state"] == "flagged":
+                    once.setdefault(key, (row["annotator"], flag))
+    return sorted(
+        once.values(),
+        key=lambda row: (_SEVERITIES.index(row[1]["severity"]), row[1]["p_value"] or 0.0, row[0]),
+    )
+
+
+def _change(one: OfQuestion) -> float | None:
+    last = one.agreement["since_snapshot"]
+    value = main_figure(one)["value"]
+    return None if last is None or value is None else last["difference"]
+
+
+def _facts(found: Gathered, one: OfQuestion, figure: Told, flagged: list[str]) -> Facts:
+    counts, status = one.agreement["counts"], one.status
+    interval = interval_cell(figure["ci_low"], figure["ci_high"])
+    complete = status["coverage"]
+    return Facts(
+        [
+            Fact(
+                words.title(figure["measure"]),
+                figure_cell(figure["value"]),
+                interval if figure["value"] is not None else "undefined",
+            ),
+            Fact("Items", count_cell(counts["items"]), f"{counts['items_compared']:,} compared"),
+            Fact("Answers", count_cell(counts["answers"]), f"by {counts['annotators']:,}"),
+            Fact("Stand out", count_cell(len(flagged)), f"of {len(answering(found)):,}"),
+            Fact("Complete", "-" if complete is None else words.percent(complete), _wanted(status)),
+        ]
+    )
+
+
+def _wanted(status: Told) -> str:
+    return "no number wanted" if status["wanted"] is None else f"{status['wanted']} an item"
+
+
+def _whom(found: Gathered) -> Act:
+    standing = standing_findings(found)
+    counts = found.questions[0].agreement["counts"]
+    if not standing:
+        unsure = sum(
+            flag["state"] == "insufficient"
+            for one in found.questions
+            for row in one.audit["annotators"]
+            for flag in row["flags"]
+        )
+        compared = sum(one.agreement["counts"]["items_compared"] for one in found.questions)
+        text = words.nobody(len(answering(found)), unsure, compared=compared)
+        why = Why([line(words.WHY_WHOM)], command(found, "audit"))
+        return Act(words.WHOM, line(text), why, needed=False)
+    name, flag = standing[0]
+    who = [one for one in (name, flag["with"]) if one is not None]
+    others = [one for one, _ in standing if one not in who]
+    sentence = words.plainly(flag)
+    begin = (
+        (Strong(name), sentence.removeprefix(name)) if sentence.startswith(name) else (sentence,)
+    )
+    answer = line(*begin, words.others_too(list(dict.fromkeys(others))))
+    why = Why(
+        [line(flag["why"]), line(words.WHY_WHOM), line(words.counted_in(counts))],
+        annotator_command(found, "show", name),
+    )
+    return Act(words.WHOM, answer, why, needed=True)
+
+
+def _which(found: Gathered, one: OfQuestion, figure: Told) -> Act:
+    confusions = one.confusions
+    pairs = [] if confusions is None else confusions["confusions"]
+    lowest = next(
+        (
+            row
+            for row in one.agreement["categories"]
+            if one.agreement["summary"]["lowest"] is not None
+            and row["category"] == one.agreement["summary"]["lowest"]["category"]
+        ),
+        None,
+    )
+    print_it = command(found, "agreement", question=one.name)
+    why = Why(list(_which_lines(figure, lowest, spans=confusions is None)), print_it)
+    top = pairs[0] if pairs else None
+    enough = (figure["value"] or 0.0) >= words.ENOUGH
+    if figure["value"] is None or enough or (top is None and confusions is not None):
+        text = words.no_definition(figure, None if top is None else top["categories"])
+        return Act(words.WHICH, line(text), why, needed=False)
+    parts: Line = ()
+    if top is not None and confusions is not None:
+        both = " / ".join(top["categories"])
+        parts = line(Strong(both), words.confused(top, confusions["disagreements"]))
+    elif lowest is not None:
+        parts = line(Strong(lowest["category"]), ":")
+    if found.several:
+        parts = (f"{one.name}: ", *parts)
+    if lowest is not None:
+        parts = (*parts, words.weakest(lowest))
+    return Act(words.WHICH, parts or line(words.NO_CONFUSION_OF_SPANS), why, needed=True)
+
+
+def _which_lines(figure: Told, lowest: Told | None, *, spans: bool) -> Iterator[Line]:
+    yield line(words.NO_CONFUSION_OF_SPANS if spans else words.WHY_WHICH)
+    if lowest is not None and lowest["rate"] is not None:
+        yield line(words.rate_numbers(lowest))
+    if figure["value"] is not None:
+        yield line(words.main_figure(figure))
+
+
+def _next(found: Gathered) -> Act:
+    one = max(found.questions, key=lambda of: (_short(of), of is found.questions[0]))
+    status = one.status
+    names = [name for name, _ in one.short["items"]]
+    why = Why([line(words.WHY_NEXT)], _status_command(found, one))
+    prefix = f"{one.name}: " if found.several else ""
+    if not _short(one) or not status["items"]:
+        return Act(words.WHAT_NEXT, line(words.nothing_next(status)), why, needed=False)
+    text = words.alone(status, _short(one)) if status["wanted"] is None else words.missing(status)
+    return Act(words.WHAT_NEXT, line(prefix, text, words.start_with(names)), why, needed=True)
+
+
+def _short(one: OfQuestion) -> int:
+    """Return the items that need an answer: those below the wanted number, or alone."""
+    status = one.status
+    if status["wanted"] is not None:
+        return int(status["answers_missing"] or 0)
+    counts = status["answers_per_item"]
+    return int(counts.get("0", 0)) + int(counts.get("1", 0))
+
+
+def _status_command(found: Gathered, one: OfQuestion) -> str:
+    return command(found, "status", question=one.name, moment=True)
