@@ -59,6 +59,19 @@ def test_what_is_done_already_is_not_done_again(flagged: Ledger, action: str) ->
     assert stored(flagged) == before
 
 
+@pytest.mark.parametrize("action", ["acknowledge", "dismiss", "resolve"])
+def test_what_was_done_can_be_undone(flagged: Ledger, action: str) -> None:
+    acted(flagged, action, 1, 2, by="ann")
+    (done,) = acted(flagged, "reopen", 1, by="bo", note="a mistake")
+    assert (done.state, done.changed, done.by) == ("open", True, "bo")
+    assert history(flagged, 1)[-1] == ("reopened", "open", "bo", "a mistake")
+    assert states(flagged)[1] == "open" != states(flagged)[2]
+    (again,) = acted(flagged, "reopen", 1, by="ann")
+    assert not again.changed
+    acted(flagged, action, 1, by="cy")
+    assert states(flagged)[1] == states(flagged)[2]
+
+
 def test_who_made_a_state_is_told_after_an_appeal(flagged: Ledger) -> None:
     acted(flagged, "dismiss", 1, by="ann")
     acted(flagged, "appeal", 1, by="ada", note="I disagree")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 flags, register = command_group(
-    "flags", "List recorded findings; acknowledge, dismiss, resolve or appeal them."
+    "flags", "List recorded findings; acknowledge, dismiss, resolve, reopen or appeal them."
 )
 
 Flag = Annotated[int, typer.Argument(metavar="FLAG", max=LARGEST, help="Flag number.")]
@@ -33,6 +33,7 @@ _NEXT: dict[str, str] = {
     "dismiss": "it reopens if the evidence grows by half; see: tracker flags list {project} "
     "--state dismissed",
     "resolve": "it reopens if an audit finds it again: tracker audit {project} --record",
+    "reopen": "what was done about it: tracker flags history {flags}-p {project}",
     "appeal": "to answer it: tracker flags dismiss|acknowledge|resolve {flags}-p {project}",
 }
 
@@ -161,6 +162,26 @@ def resolve_flags_command(
     """
     done = ledger_of_command(context).flags.resolve(project, flag, by=_name(by), note=note)
     _say_acts(project, "resolve", done, as_json=as_json)
+
+
+@with_project_argument(flags, "reopen", numbers=True)
+def reopen_flags_command(
+    context: typer.Context,
+    project: ProjectArgument,
+    flag: Flags,
+    note: Note = None,
+    by: By = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make findings open again that were acknowledged, dismissed or resolved.
+
+    Example:
+    - `tracker flags reopen 3 -p reviews --note "dismissed by mistake"`
+
+    Next: `tracker flags list reviews`
+    """
+    done = ledger_of_command(context).flags.reopen(project, flag, by=_name(by), note=note)
+    _say_acts(project, "reopen", done, as_json=as_json)
 
 
 @with_project_argument(flags, "appeal", numbers=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from shlex import quote
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from sqlalchemy import Connection, Row, func, insert, select
 
@@ -19,14 +19,26 @@ from tracker.projects.project import ProjectInfo
 from tracker.projects.question import list_questions
 from tracker.storage.schema import FLAG_STATES, FlagChange, FlagRow, FlagSighting
 
-Action: TypeAlias = Literal["acknowledge", "dismiss", "resolve", "appeal"]
+Action: TypeAlias = Literal["acknowledge", "dismiss", "resolve", "reopen", "appeal"]
 
-# By the act: what it is called afterwards, and the states in which it makes sense.
-_ACTS: dict[Action, tuple[str, tuple[str, ...]]] = {
-    "acknowledge": ("acknowledged", ("open",)),
-    "dismiss": ("dismissed", ("open", "acknowledged", "resolved")),
-    "resolve": ("resolved", ("open", "acknowledged")),
-    "appeal": ("appealed", FLAG_STATES),
+
+class _Act(NamedTuple):
+    """What an act is called afterwards, the state that it makes, and those in which it is one.
+
+    An appeal makes none.
+    """
+
+    called: str
+    state: str | None
+    sensible: tuple[str, ...]
+
+
+_ACTS: dict[Action, _Act] = {
+    "acknowledge": _Act("acknowledged", "acknowledged", ("open",)),
+    "dismiss": _Act("dismissed", "dismissed", ("open", "acknowledged", "resolved")),
+    "resolve": _Act("resolved", "resolved", ("open", "acknowledged")),
+    "reopen": _Act("reopened", "open", ("acknowledged", "dismissed", "resolved")),
+    "appeal": _Act("appealed", None, FLAG_STATES),
 }
 
 
@@ -64,7 +76,7 @@ def act_on_flags(
     by: str,
     note: str | None = None,
 ) -> list[Acted]:
-    """Acknowledge, dismiss or resolve flags, or appeal against them, all or none.
+    """Acknowledge, dismiss, resolve or reopen flags, or appeal against them, all or none.
 
     Nothing is recorded of one that is in that state already. Raises NotFound for an unknown
     number, InvalidOption for an act that makes no sense in a flag's state and for an appeal
@@ -88,7 +100,7 @@ def act_on_flags(
             "flag_id": outcome.flag,
             "number": outcome.before.changes + 1,
             "state": outcome.state,
-            "action": _ACTS[action][0],
+            "action": _ACTS[action].called,
             "made_at": moment,
             "made_by": by,
             "note": note,
@@ -103,15 +115,14 @@ def act_on_flags(
 
 
 def _outcome(state: FlagState, action: Action, by: str, moment: int) -> Acted:
-    called, sensible = _ACTS[action]
-    if state.state == called:
+    act = _ACTS[action]
+    if state.state == act.state:
         return Acted(state.id, state.state, False, state.made_by, state.made_at, state)
-    if state.state not in sensible:
+    if state.state not in act.sensible:
         raise InvalidOption(
-            f"flag {state.id} is {state}; only {' or '.join(sensible)} ones can be {called}"
+            f"flag {state.id} is {state}; only {' or '.join(act.sensible)} ones can be {act.called}"
         )
-    after = state.state if action == "appeal" else called
-    return Acted(state.id, after, True, by, moment, state)
+    return Acted(state.id, act.state or state.state, True, by, moment, state)
 
 
 class Names:

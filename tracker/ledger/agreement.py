@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from tracker.agreement.against_gold import AgainstTruth
     from tracker.agreement.assessment import Methods
     from tracker.agreement.calibration import Calibrations
+    from tracker.agreement.cross_table import CrossTable
     from tracker.agreement.explain import Explanation
     from tracker.agreement.intra_annotator import Themselves
     from tracker.agreement.sensitivity import Influences, Merges
@@ -87,6 +88,21 @@ class AgreementQuestions(Transactions):
             if found.answers == "spans":
                 return Pairs(found.project.name, (), span_pair_agreement(connection, found, query))
             return Pairs(found.project.name, agreement_by_pair(connection, found, query))
+
+    def cross_table(
+        self, project: str, one: str, other: str, **selecting: Unpack[Selecting]
+    ) -> CrossTable:
+        """Return how often an annotator gave each answer where another gave another.
+
+        Raises NotFound for somebody unknown, InvalidOption for a question of spans.
+        """
+        from tracker.agreement.cross_table import cross_table
+        from tracker.queries import make_answer_filter
+
+        selecting["annotators"] = [one, other]
+        choice = make_answer_filter(**selecting)
+        with self.asking(project, choice) as (connection, found):
+            return cross_table(connection, found, choice)
 
     def by_annotator(self, project: str, **asking: Unpack[Asking]) -> list[dict[str, Any]]:
         """Return each annotator's figures, by name, without any test."""

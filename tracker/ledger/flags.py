@@ -81,6 +81,12 @@ class Flags(Namespace):
         """Mark flags as dealt with, all or none; they reopen if an audit finds them again."""
         return self._act(project, numbers, "resolve", by, note)
 
+    def reopen(
+        self, project: str, numbers: Sequence[int], *, by: str, note: str | None = None
+    ) -> Sequence[Acted]:
+        """Make flags open again, all or none: what was done about them did not settle them."""
+        return self._act(project, numbers, "reopen", by, note)
+
     def appeal(self, project: str, number: int, *, by: str, note: str) -> Acted:
         """Record an annotator's objection to a flag; its state does not change."""
         (outcome,) = self._act(project, [number], "appeal", by, note)

@@ -356,7 +356,7 @@ class Records(Transactions):
 
     @property
     def flags(self) -> Flags:
-        """List, show, acknowledge, dismiss, resolve and appeal against recorded findings."""
+        """List, show, acknowledge, dismiss, resolve, reopen and appeal against findings."""
         from tracker.ledger.flags import Flags
 
         return Flags(self)

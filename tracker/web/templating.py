@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
 
 from fastapi import Request
-from fastapi.responses import HTMLResponse
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, pass_context
-from jinja2.runtime import Context
+from fastapi.responses import HTMLResponse, RedirectResponse
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.convertors import Convertor, register_url_convertor
 
 from tracker.render.cells import (
@@ -31,14 +31,33 @@ HERE = Path(__file__).parent
 
 
 def page(request: Request, template: str, *, status: int = 200, **values: Any) -> HTMLResponse:
-    """Return a page; templates have ``request``, ``identity`` and `link`, too.
+    """Return a page; templates have ``request``, ``identity`` and ``link``, too.
 
-    A page of a project has its ``place``, and `here`.
+    ``link`` is `link_to` behind the path at which a proxy serves the pages. A page of a project
+    has its ``place``, and ``here``: the same for pages of the project, at the time that is shown.
     """
-    values = {"place": None, "notices": (), "tab": "", **values}
-    identity = getattr(request.state, "identity", None)
-    text = _environment.get_template(template).render(request=request, identity=identity, **values)
+    root = request.scope.get("root_path", "")
+    place: Place | None = values.get("place")
+    known = {
+        "request": request,
+        "identity": getattr(request.state, "identity", None),
+        "link": partial(link_to, root),
+        "here": None if place is None else partial(_in_project, root, place),
+    }
+    common = {"place": None, "notices": (), "tab": ""}
+    text = _environment.get_template(template).render(common | values | known)
     return HTMLResponse(text, status)
+
+
+def see(request: Request, place: Place, *parts: str, **query: Any) -> RedirectResponse:
+    """Return the answer to a form that did something: see a page of the project."""
+    root = request.scope.get("root_path", "")
+    return RedirectResponse(_in_project(root, place, *parts, **query), 303)
+
+
+def _in_project(root: str, place: Place, *parts: str, **query: Any) -> str:
+    """Return the address of a page of a project, at the time that is shown."""
+    return link_to(root, "projects", place.project, *parts, **{"as_of": place.as_of, **query})
 
 
 def link_to(root: str, *parts: str, **query: Any) -> str:
@@ -77,18 +96,9 @@ class _Name(Convertor[str]):
 register_url_convertor("name", _Name())
 
 
-@pass_context
-def _link(context: Context, *parts: str, **query: Any) -> str:
-    """Return the address of a page, behind the path at which a proxy serves it."""
-    return link_to(context["request"].scope.get("root_path", ""), *parts, **query)
-
-
-@pass_context
-def _here(context: Context, *parts: str, **query: Any) -> str:
-    """Return the address of a page of the project that is shown, at the time that is shown."""
-    place: Place = context["place"]
-    root = context["request"].scope.get("root_path", "")
-    return link_to(root, "projects", place.project, *parts, **{"as_of": place.as_of, **query})
+def _words(name: str) -> str:
+    """Return a name that the program made as words: "low_agreement" is "low agreement"."""
+    return name.replace("_", " ")
 
 
 def _visible(value: Any) -> Any:
@@ -110,13 +120,14 @@ def _made() -> Environment:
         loader=FileSystemLoader(HERE / "templates"), autoescape=True, undefined=StrictUndefined,
         trim_blocks=True, lstrip_blocks=True, finalize=_visible,
     )  # fmt: skip
-    made.globals |= {"link": _link, "here": _here, "drawing": drawing}
+    made.globals["drawing"] = drawing
     made.filters |= {
         "count": count_cell, "figure": figure_cell, "share": share_cell, "minute": minute_cell,
         "level": level_cell, "noun": count_noun, "measure": measure_title_words,
-        "reason": undefined_in_words,
+        "reason": undefined_in_words, "words": _words,
     }  # fmt: skip
     made.globals["interval"] = interval_cell
+    made.globals["csrf_field"] = str
     made.globals["parts"] = made.get_template("parts.html").module
     return made
 

@@ -1,0 +1,79 @@
+"""Annotators: all, one, and two of them."""
+
+from __future__ import annotations
+
+import pandas as pd
+from fastapi.testclient import TestClient
+
+from tests.helpers import SPANS
+from tests.web.reading import read
+from tracker.ledger import Ledger
+from tracker.projects.question import QuestionOptions
+
+
+def test_who_has_findings_comes_first_with_their_evidence(
+    client: TestClient, flagged: Ledger
+) -> None:
+    listed = read(client, "/projects/p/annotators")
+    assert listed.rows[1][0] == "constant 1"
+    page = read(client, listed.to("constant 1"))
+    assert 'gave "' in page.text
+    (own,) = [row for row in flagged.audit("p", evidence=5).to_dict()["annotators"]
+              if row["annotator"] == "constant 1"]  # fmt: skip
+    item = own["flags"][0]["evidence"][0]["item"]
+    assert item in read(client, page.to(item)).text
+    assert "Finding 1: " in read(client, page.to("Finding 1")).text
+
+
+def test_two_annotators_stand_against_each_other(client: TestClient, ledger: Ledger) -> None:
+    rows = [("1", "a", "x"), ("1", "b", "y"), ("2", "a", "x"), ("2", "b", "x"), ("3", "a", "y"),
+            ("3", "b", "y")]  # fmt: skip
+    ledger.import_frame(pd.DataFrame(rows, columns=["item", "annotator", "category"]), "p")
+    page = read(client, read(client, "/projects/p/annotators/a").to("b"))
+    assert page.rows[1:] == [["x", "1", "1"], ["y", "", "1"]]
+    assert ("1", "/projects/p/items/1") in page.links
+    assert ("2", "/projects/p/items/2") not in page.links
+    kappa = ledger.by_pair("p").to_dict()["pairs"][0]["cohen_kappa"]
+    assert f"{kappa:.3f}" in page.text
+
+
+def test_two_who_share_nothing_are_told_so(client: TestClient, ledger: Ledger) -> None:
+    rows = [("1", "a", "x"), ("2", "b", "y")]
+    ledger.import_frame(pd.DataFrame(rows, columns=["item", "annotator", "category"]), "p")
+    assert "They share no item" in read(client, "/projects/p/annotators/a/with/b").text
+
+
+def test_spans_have_their_own_figures(client: TestClient, ledger: Ledger) -> None:
+    ledger.projects.create("p", SPANS)
+    rows = [("1", "a", "x", 0, 3), ("1", "b", "x", 0, 3), ("1", "b", "y", 5, 6)]
+    columns = ["item", "annotator", "category", "start", "end"]
+    ledger.import_frame(pd.DataFrame(rows, columns=columns), "p")
+    assert "Exact F1" in read(client, "/projects/p/annotators/a").text
+    page = read(client, "/projects/p/annotators/a/with/b")
+    assert "Answer against answer" not in page.text
+    assert "0.667" in page.text
+
+
+def test_a_page_has_the_question_asked_for(client: TestClient, ledger: Ledger) -> None:
+    ledger.projects.create("p")
+    ledger.questions.rename("p", "label", "tone")
+    ledger.questions.add("p", "topic", QuestionOptions())
+    rows = [(item, who, question, category) for question, given in
+            (("tone", {"a": "x", "b": "x"}), ("topic", {"a": "s", "b": "t"}))
+            for item in "12" for who, category in given.items()]  # fmt: skip
+    columns = ["item", "annotator", "question", "category"]
+    ledger.import_frame(pd.DataFrame(rows, columns=columns), "p")
+    assert "None: wherever both answered, they agree." in read(
+        client, "/projects/p/annotators/a/with/b?question=tone").text  # fmt: skip
+    page = read(client, "/projects/p/annotators/a/with/b?question=topic")
+    assert ("1", "/projects/p/items/1") in page.links
+
+
+def test_nobody_of_that_name_is_a_page_that_says_so(client: TestClient, flagged: Ledger) -> None:
+    assert "there is no annotator" in read(client, "/projects/p/annotators/none", 404).text
+    assert "none" in read(client, "/projects/p/annotators/constant%201/with/none", 404).text
+
+
+def test_a_project_without_answers_says_what_to_do(client: TestClient, ledger: Ledger) -> None:
+    ledger.projects.create("p")
+    assert "tracker import FILE --project p" in read(client, "/projects/p/annotators").text

@@ -1,0 +1,95 @@
+"""The annotators of a project: each beside the others on the same items."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse
+
+from tracker.core.errors import NotFound
+from tracker.web import known
+from tracker.web.asking import Asked, AskedLedger
+from tracker.web.identity import Role, needs
+from tracker.web.place import At, Place
+from tracker.web.templating import page
+
+router = APIRouter(include_in_schema=False)
+_PAIRS = 200
+"""Pairs of one annotator, at most."""
+_UNKNOWN = {
+    "agreement_low": None, "agreement_high": None, "agreement_of_peers": None, "peer_shares": {},
+    "gold_answers": 0, "repeats": 0, "median_seconds": None,
+}  # fmt: skip
+"""What is not known of annotators of spans."""
+
+
+@router.get("/projects/{project:name}/annotators", dependencies=[needs(Role.VIEWER)])
+def annotators_page(request: Request, place: At, asked: AskedLedger) -> HTMLResponse:
+    """Show all annotators, question by question."""
+    audits = _audits(asked, place)
+    people = [one.to_dict() for one in asked.ledger.annotators.list(place.project)]
+    kinds = {one["annotator"]: one["kind"] for one in people}
+    counted = {row["annotator"] for rows in audits.values() for row in rows}
+    others = [one for one in people if one["annotator"] not in counted]
+    return page(
+        request, "annotators.html", place=place, tab="annotators", audits=audits, kinds=kinds,
+        others=others, notices=asked.notices,
+    )  # fmt: skip
+
+
+@router.get("/projects/{project:name}/annotators/{annotator:name}",
+            dependencies=[needs(Role.VIEWER)])  # fmt: skip
+def annotator_page(request: Request, place: At, annotator: str, asked: AskedLedger) -> HTMLResponse:
+    """Show an annotator."""
+    who = _found(asked, place, annotator)
+    own = {
+        name: [row for row in rows if row["annotator"] == who["annotator"]]
+        for name, rows in _audits(asked, place).items()
+    }
+    questions = [
+        {"name": name, **rows[0], "pairs": _pairs(asked, place, name, who["annotator"])}
+        for name, rows in own.items()
+        if rows
+    ]
+    recorded = [one.to_dict() for one in asked.ledger.flags.list(
+        place.project, states=["all"], annotator=who["annotator"])]  # fmt: skip
+    return page(
+        request, "annotator.html", place=place, tab="annotators", who=who, questions=questions,
+        recorded=recorded, notices=asked.notices,
+    )  # fmt: skip
+
+
+def _found(asked: Asked, place: Place, name: str) -> dict[str, Any]:
+    """Return an annotator by name or alias."""
+    for one in asked.ledger.annotators.list(place.project):
+        told = one.to_dict()
+        if name in {told["annotator"], *told["aliases"]}:
+            return told
+    raise NotFound(f"there is no annotator {name!r} in {place.project!r}")
+
+
+def _audits(asked: Asked, place: Place) -> dict[str, list[dict[str, Any]]]:
+    """Return the figures of each annotator, by question; those with findings first."""
+    found = {}
+    for one in known.audit_of(asked, place).audits:
+        rows = [_UNKNOWN | row for row in one.to_dict()["annotators"]]
+        for row in rows:
+            row["standing"] = [flag for flag in row["flags"] if flag["state"] == "flagged"]
+        found[one.question] = sorted(rows, key=lambda row: (-len(row["standing"]),
+                                                            row["annotator"]))  # fmt: skip
+    return found
+
+
+def _pairs(asked: Asked, place: Place, question: str, name: str) -> list[dict[str, Any]]:
+    """Return the pairs of an annotator with the others, those who agree least first."""
+    told = known.pairs_of(asked, place, question).to_dict()["pairs"]
+    own = []
+    for row in told:
+        if name in row["annotators"]:
+            (other,) = [one for one in row["annotators"] if one != name]
+            figure = row["span_f1_exact"]["value"] if "span_f1_exact" in row else None
+            own.append({"other": other, "cohen_kappa": figure, "ci_low": None, "ci_high": None,
+                        "observed": None, "items": row.get("documents"), **row})  # fmt: skip
+    own.sort(key=lambda row: (row["cohen_kappa"] is None, row["cohen_kappa"] or 0.0))
+    return own[:_PAIRS]

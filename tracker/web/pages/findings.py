@@ -1,0 +1,111 @@
+"""The findings that were recorded: a queue to work through."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Form, Path, Query, Request
+from fastapi.responses import HTMLResponse, RedirectResponse
+from pydantic import BaseModel, Field
+
+from tracker.web import known
+from tracker.web.asking import AskedLedger
+from tracker.web.identity import Role, needs
+from tracker.web.place import At
+from tracker.web.templating import page, see
+
+router = APIRouter(include_in_schema=False)
+STATES = {
+    "": "to do", "open": "open", "acknowledged": "acknowledged", "dismissed": "dismissed",
+    "resolved": "resolved", "all": "all",
+}  # fmt: skip
+Number = Annotated[int, Path(ge=1, lt=2**31)]
+
+
+class Asked(BaseModel):
+    """Which findings to show.
+
+    Attributes:
+        state: that of `STATES`.
+        annotator: about whom; empty for all.
+        kind: of this kind; empty for all.
+        done: the numbers of findings about which something was done just now.
+        action: what that was.
+    """
+
+    state: Literal["", "open", "acknowledged", "dismissed", "resolved", "all"] = ""
+    annotator: str = ""
+    kind: str = ""
+    done: list[int] = Field(default_factory=list, max_length=1000)
+    action: str = ""
+
+
+class Acting(BaseModel):
+    """What to do about some findings, and where the form was.
+
+    Attributes:
+        flag: their numbers.
+        action: what to do.
+        note: why.
+        state: the list that was shown.
+    """
+
+    flag: list[int] = Field(default_factory=list)
+    action: Literal["acknowledge", "dismiss", "resolve", "reopen"]
+    note: str = ""
+    state: str = ""
+
+
+@router.get("/projects/{project:name}/findings", dependencies=[needs(Role.VIEWER)])
+def findings_page(
+    request: Request, place: At, asked: AskedLedger, choice: Annotated[Asked, Query()]
+) -> HTMLResponse:
+    """Show the findings that somebody has to do something about, or others."""
+    rows = [
+        one.to_dict()
+        for one in asked.ledger.flags.list(
+            place.project, states=[choice.state] if choice.state else None,
+            annotator=choice.annotator or None, kind=choice.kind or None,
+        )
+    ]  # fmt: skip
+    every = rows if choice.state == "all" else asked.ledger.flags.list(
+        place.project, states=["all"])  # fmt: skip
+    return page(
+        request, "findings.html", place=place, tab="findings", rows=rows, choice=choice,
+        states=STATES, any_recorded=bool(every), standing=_standing(asked, place),
+        notices=asked.notices,
+    )  # fmt: skip
+
+
+def _standing(asked: AskedLedger, place: At) -> int:
+    """Return how many findings an audit would record now."""
+    audits = (one.to_dict() for one in known.audit_of(asked, place).audits)
+    rows = (row for one in audits for row in one["annotators"])
+    return sum(flag["state"] == "flagged" for row in rows for flag in row["flags"])
+
+
+@router.post("/projects/{project:name}/findings", dependencies=[needs(Role.MANAGER)])
+def act(
+    request: Request, place: At, asked: AskedLedger, form: Annotated[Acting, Form()]
+) -> RedirectResponse:
+    """Do something about findings, and show the list again."""
+    who = request.state.identity.name
+    does = getattr(asked.ledger.flags, form.action)
+    done = does(place.project, form.flag, by=who, note=form.note.strip() or None)
+    changed = [one.flag for one in done if one.changed]
+    return see(request, place, "findings", state=form.state or None, done=changed,
+               action=form.action)  # fmt: skip
+
+
+@router.post("/projects/{project:name}/findings/record", dependencies=[needs(Role.MANAGER)])
+def record(request: Request, place: At, asked: AskedLedger) -> RedirectResponse:
+    """Record what an audit finds now."""
+    asked.ledger.record_audit_by_question(place.project)
+    return see(request, place, "findings", as_of=None)
+
+
+@router.get("/projects/{project:name}/findings/{number}", dependencies=[needs(Role.VIEWER)])
+def finding_page(request: Request, place: At, number: Number, asked: AskedLedger) -> HTMLResponse:
+    """Show a finding: its evidence, what was done about it, each time it was seen."""
+    found = asked.ledger.flags.show(place.project, number).to_dict()
+    return page(request, "finding.html", place=place, tab="findings", found=found)
