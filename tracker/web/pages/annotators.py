@@ -17,7 +17,7 @@ from tracker.web.templating import page
 router = APIRouter(include_in_schema=False)
 _PAIRS = 200
 """Pairs of one annotator, at most."""
-_UNKNOWN = {
+_UNKNOWN: dict[str, Any] = {
     "agreement_low": None, "agreement_high": None, "agreement_of_peers": None, "peer_shares": {},
     "gold_answers": 0, "repeats": 0, "median_seconds": None,
 }  # fmt: skip
