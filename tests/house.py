@@ -23,6 +23,7 @@ ORDER = (
     "simulate",
     "storage",
     "projects",
+    "access",
     "imports",
     "sync",
     "queries",
@@ -72,12 +73,13 @@ PURE = {
 # Libraries by the rooms that may import them; those named in LAZY never as a module is loaded.
 LIBRARIES = {
     "requests": {"sync"},
+    "argon2": {"access"},
     "fastapi": {"web"},
     "starlette": {"web"},
     "uvicorn": {"web"},
-    "sqlalchemy": {"storage", "projects", "imports", "sync", "queries", "agreement", "audit",
-                   "flags", "snapshots", "compare", "gate", "by_question", "status", "export",
-                   "ledger"},
+    "sqlalchemy": {"storage", "projects", "access", "imports", "sync", "queries", "agreement",
+                   "audit", "flags", "snapshots", "compare", "gate", "by_question", "status",
+                   "export", "ledger"},
     "alembic": {"storage"},
     "numpy": {"core", "measures", "monitoring", "storage", "imports", "queries", "agreement",
               "audit", "compare", "charts"},
@@ -102,15 +104,7 @@ BELOW_THE_LEDGER = {
     "tracker.projects.lookup.near_names",
     "tracker.imports.loader.Rejected",
 }
-LAZY = {
-    "alembic",
-    "altair",
-    "pandas",
-    "pyarrow",
-    "requests",
-    "scipy",
-    "vl_convert",
-}
+LAZY = {"alembic", "argon2", "altair", "pandas", "pyarrow", "requests", "scipy", "vl_convert"}
 LAZY_IN = {
     "report": {"jinja2", "markupsafe"},
     "cli": {"rich", "tracker.ledger", "tracker.web"},

@@ -15,7 +15,15 @@ from hypothesis import settings
 THOROUGH = bool(os.environ.get("CI"))
 thorough = pytest.mark.skipif(not THOROUGH, reason="takes long: set CI to run it")
 # The rooms, and single files, whose tests run on both databases.
-SQL_ROOMS: tuple[str, ...] = ("storage", "projects", "imports", "sync", "queries", "export")
+SQL_ROOMS: tuple[str, ...] = (
+    "storage",
+    "projects",
+    "access",
+    "imports",
+    "sync",
+    "queries",
+    "export",
+)
 if THOROUGH:
     SQL_ROOMS += ("compare", "flags", "snapshots", "ledger")
     # What asks the rooms below in ways that neither their tests nor a command's do.

@@ -142,7 +142,7 @@ def _checked(result: Result, args: Sequence[object], code: int | None) -> Result
 
 @pytest.fixture(scope="session")
 def furnished_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A file with two projects, a recorded flag, a snapshot and a note."""
+    """A file with two projects, a recorded flag, a snapshot, a note; a user with a token."""
     path = tmp_path_factory.mktemp("furnished") / "tracker.db"
     ledger = Ledger(f"sqlite:///{path}")
     ledger.import_rows(
@@ -153,6 +153,8 @@ def furnished_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ledger.import_rows(demo_sandwich_rows(), "sandwich")
     with ledger.writing("reviews") as (connection, project):
         add_note(connection, project, "guideline v2")
+    ledger.users.add("ada", "viewer", password=None, annotators=["reviews:annotator 01"])
+    ledger.tokens.add("nightly", "viewer", "ada")
     return path
 
 

@@ -34,7 +34,7 @@ ANSWERS_WITH_ONE = {
     "database erase",
 }  # fmt: skip
 
-_LONG = {"demo", "conformance"}  # they take seconds, whatever they are asked
+_LONG = {"demo", "conformance", "serve"}  # they take seconds, or all day, whatever they are asked
 
 
 def calls(every: int = 1, offset: int = 0) -> Iterator[tuple[str, list[str]]]:

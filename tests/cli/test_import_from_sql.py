@@ -13,7 +13,7 @@ from sqlalchemy import URL, create_engine, make_url, text
 from tests.cli.conftest import Run
 
 QUERY = "SELECT task AS item, person AS annotator, verdict AS category FROM votes"
-SECRET = "s3cret%20word"  # noqa: S105 - of nobody
+SECRET = "s3cret%20word"
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -82,7 +82,7 @@ def test_a_password_is_neither_shown_nor_stored(run: Run, folder: Path) -> None:
 def test_the_name_of_the_source_has_no_password(run: Run, app: str) -> None:
     if app.startswith("sqlite"):
         pytest.skip("a file has no password")
-    url = make_url(app).set(password="s3cret").render_as_string(hide_password=False)  # noqa: S106
+    url = make_url(app).set(password="s3cret").render_as_string(hide_password=False)
     run("import", "-p", "p", "--from-sql", url, "--query", QUERY)
     kept = run("import", "-p", "p", "--from-sql", url, "--query", QUERY, "--json")
     assert "s3cret" not in kept.out + kept.err + run("changes", "p", "--json", code=None).out

@@ -39,6 +39,10 @@ def copied(run: Run, url: str) -> tuple[str, str]:
 def test_every_command(run: Run, furnished: Path, answers: Path, empty_postgres_url: str) -> None:
     held_to_a_gate(furnished.parent)
     at = copied(run, empty_postgres_url)
+    # Users are not copied.
+    bound = ("--annotator", "reviews:annotator 01", "--no-password")
+    run(*at, "user", "add", "ada", "--role", "viewer", *bound)
+    run(*at, "token", "add", "nightly", "--role", "viewer", "--user", "ada")
     reading = [call for name, call in CALLS.items() if name not in {*OF_ITSELF, *LAST}]
     refused = []
     for call in (*VARIANTS, *TRENDS, *MORE, *reading, *(CALLS[name] for name in LAST)):

@@ -64,6 +64,8 @@ CALLS = {
     "item list": "item list reviews --limit 5",
     "item import": "item import answers.csv -p reviews",
     "item show": "item show item_0001 --project reviews",
+    "user list": "user list",
+    "token list": "token list",
     "database current": "database current",
     "database check": "database check",
     "database copy": "database copy sqlite:///other.db",

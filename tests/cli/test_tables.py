@@ -27,7 +27,7 @@ CATEGORIES = [f"kind-of-a-name-with-forty-letters-no-{n:02d}x" for n in range(3)
 ITEMS = [f"item-{n:03d}-of-a-key-that-has-sixty-of-its-own-letters-{n:03d}-end" for n in range(60)]
 FILE = "file-of-a-name-that-is-not-so-soon-at-its-end.csv"
 COLUMNS = ("item", "annotator", "category", "pass", "labeled_at", "seconds", "gold", "kept")
-NAMES = [PROJECT, *ANNOTATORS, *CATEGORIES, *ITEMS, FILE]
+NAMES = [PROJECT, *ANNOTATORS, *CATEGORIES, *ITEMS, FILE, f"{PROJECT}:{ANNOTATORS[1]}"]
 MORE = [
     "agreement reviews --gold", "agreement reviews --self", "agreement reviews --best-merges",
     "agreement reviews --influence annotator", "agreement reviews --by attribute:kept",
@@ -68,6 +68,10 @@ def long_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ledger.audit(PROJECT, record=True)
     ledger.notes.add(PROJECT, "a new guideline " * 6)
     ledger.snapshot(PROJECT, name="last", annotators=ANNOTATORS[:3])
+    ledger.users.add(
+        ANNOTATORS[0], "annotator", password=None, annotators=[f"{PROJECT}:{ANNOTATORS[1]}"]
+    )
+    ledger.tokens.add(ITEMS[0], "annotator", ANNOTATORS[0], expires="9999-01-01")
     return path
 
 

@@ -203,6 +203,18 @@ def sample(revision: str) -> dict[str, list[dict[str, Any]]]:
             | {"change_id": 1, "source": 1, "from_change": 2, "to_change": 3}
         ],
     }
+    samples["0009"] = samples["0008"] | {
+        "users": [
+            {"name": "ada", "role": "annotator", "password": "hash", "session": 1}
+            | {"subject": None, "created_at": 5}
+        ],
+        "user_annotators": [p | {"user_id": 1, "annotator_id": 1}],
+        "tokens": [
+            {"user_id": 1, "name": "t", "role": "annotator", "digest": "00", "created_at": 5}
+            | {"expires_at": 9, "used_at": None}
+        ],
+        "signing_keys": [{"id": 1, "key": "00"}],
+    }
     return samples[revision]
 
 

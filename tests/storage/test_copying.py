@@ -49,8 +49,13 @@ def rows(ledger: Ledger) -> dict[str, list[Any]]:
 def copy(ledger: Ledger, url: str) -> Ledger:
     made = Ledger(url)
     told = ledger.database.copy_to(made.database, lambda _name, _number: None)
-    assert told == {name: len(found) for name, found in rows(made).items()}
+    copied = {name: len(found) for name, found in rows(made).items() if not _is_secret(name)}
+    assert told == copied
     return made
+
+
+def _is_secret(table: str) -> bool:
+    return bool(Base.metadata.tables[table].info.get("secret"))
 
 
 def test_a_copy_holds_all_there_was_and_goes_on_as_it_would(

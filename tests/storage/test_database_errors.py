@@ -21,7 +21,7 @@ from tracker.projects.project import purge_project
 from tracker.simulate import simulate_experiment
 from tracker.storage.database import Database
 
-SECRET = "s3cret"  # noqa: S105 - what no message may hold
+SECRET = "s3cret"
 
 
 @pytest.fixture

@@ -150,6 +150,7 @@ HELD = {
     "answer_details": [row | {"comment": None} for row in sample("0005")["answer_details"]],
     "notes": [row | {"id": 2} for row in sample("0005")["notes"]],
     "syncs": sample("0008")["syncs"],
+    "users": [{"name": "ada", "role": "admin", "session": 1, "created_at": 5}],
 }
 
 
@@ -161,6 +162,7 @@ HELD = {
         ("answer_details", "0004", "1 confidences"),
         ("notes", "0004", "1 guidelines"),
         ("syncs", "0007", "1 syncs"),
+        ("users", "0008", "1 users"),
     ],
 )
 def test_downgrade_refuses_to_lose_what_an_older_program_cannot_hold(

@@ -21,7 +21,7 @@ from tracker.storage import database as database_module
 from tracker.storage.database import HEAD, REVISIONS, Database
 from tracker.storage.schema import Base
 
-PASSWORD = "s3cret"  # noqa: S105 - nobody has it
+PASSWORD = "s3cret"
 
 
 def uses(database: Database) -> Iterator[Callable[[], object]]:

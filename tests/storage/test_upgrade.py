@@ -23,7 +23,9 @@ from tracker.storage.as_of import Moment, as_it_was
 from tracker.storage.database import Database
 from tracker.storage.schema import Base
 
-LATER = {"questions", "annotator_attributes", "answer_details", "syncs", "withdrawals"}
+LATER = {"questions", "annotator_attributes", "answer_details", "syncs", "withdrawals"} | {
+    "users", "user_annotators", "tokens", "signing_keys",
+}  # fmt: skip
 """Tables of later revisions than the kept ledger."""
 TRUTHS = {"closed", "timed", "beside"}
 """Columns that hold a truth, which SQLite stores as a number."""

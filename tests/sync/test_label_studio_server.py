@@ -19,7 +19,7 @@ from tracker.ledger import Ledger
 
 __all__ = ["folder", "run"]
 
-TOKEN = "0123456789abcdef0123456789abcdef01234567"  # noqa: S105 - of the test's own server
+TOKEN = "0123456789abcdef0123456789abcdef01234567"
 OWNER, OTHER = "owner@example.org", "other@example.org"
 CONFIG = """<View><Text name="text" value="$text"/><Choices name="tone" toName="text">
 <Choice value="good"/><Choice value="bad"/></Choices></View>"""

@@ -12,7 +12,7 @@ from tracker.core import clock
 
 __all__ = ["folder", "run", "serve"]
 
-SECRET = "a-word-that-nobody-may-see"  # noqa: S105 - of no service
+SECRET = "a-word-that-nobody-may-see"
 EXPERIMENT = {"experiment_id": "7", "name": "manners", "lifecycle_stage": "active"}
 ABSENT = 404, {"error_code": "RESOURCE_DOES_NOT_EXIST"}
 START = clock.parse_timestamp("2026-01-05T08:00:00Z") // 1000

@@ -16,7 +16,7 @@ from tracker.sync.web import service_url
 
 __all__ = ["folder", "run", "serve"]
 
-TOKEN = "a-token-that-nobody-may-see"  # noqa: S105 - of no service
+TOKEN = "a-token-that-nobody-may-see"
 TASKS = [
     {"id": n, "updated_at": f"2026-01-05T08:{n % 60:02d}:00Z", "data": {"text": "t"},
      "annotations": [

@@ -38,6 +38,8 @@ _MODULES = {
     "flags": "flags",
     "gate": "gate",
     "serve": "serve",
+    "user": "user",
+    "token": "token",
     "export": "export",
     "simulate": "simulate",
     "project": "project",

@@ -87,6 +87,8 @@ def copy_database_command(
 ) -> None:
     """Copy the whole ledger into another database, SQLite or Postgres: record, history and seals.
 
+    Users, their passwords and tokens are not copied.
+
     Examples:
     - `tracker database copy postgresql:///labels`
     - `tracker --database postgresql:///labels database copy sqlite:///labels.db`

@@ -10,6 +10,7 @@ from tracker.ledger.transactions import Transactions
 
 if TYPE_CHECKING:
     from tracker.imports.undo import ImportInfo
+    from tracker.ledger.access import Tokens, Users
     from tracker.ledger.flags import Flags
     from tracker.ledger.items import Items
     from tracker.ledger.projects import Projects
@@ -360,3 +361,17 @@ class Records(Transactions):
         from tracker.ledger.flags import Flags
 
         return Flags(self)
+
+    @property
+    def users(self) -> Users:
+        """List, add, set and remove who may sign in to `tracker serve`."""
+        from tracker.ledger.access import Users
+
+        return Users(self)
+
+    @property
+    def tokens(self) -> Tokens:
+        """List, add and revoke the tokens of users' programs."""
+        from tracker.ledger.access import Tokens
+
+        return Tokens(self)

@@ -45,6 +45,7 @@ from tracker.storage.schema import (
     Label,
     MergedLabel,
     PastLabel,
+    UserAnnotator,
     Withdrawal,
 )
 
@@ -146,6 +147,8 @@ def erase_annotator(connection: Connection, project: ProjectInfo, name: str) -> 
             AnnotatorAttribute.annotator_id.in_(names),
         )
     )
+    bound = (UserAnnotator.project_id == project.id) & UserAnnotator.annotator_id.in_(names)
+    connection.execute(delete(UserAnnotator).where(bound))
     known = annotator_names(connection, project)
     erase_annotator_acts(connection, project.id, [known[number] for number in names])
     taken = set(known.values())

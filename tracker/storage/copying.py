@@ -20,12 +20,14 @@ Progress = Callable[[str, int], None]
 def copy_rows(connection: Connection, into: Connection, progress: Progress) -> dict[str, int]:
     """Copy all rows of a ledger, its record and its seals among them, into an empty one.
 
-    Returns the number of rows by table. Raises InvalidOption if the other holds projects.
+    Users, their tokens and the key of their sessions stay behind: who may ask the one program
+    need not be let into the other. Returns the number of rows by table. Raises InvalidOption if the
+    other holds projects.
     """
     if into.scalar(select(func.count()).select_from(Project)):
         raise InvalidOption("the other database holds projects", "copy into a new one")
     into.execute(delete(PseudonymKey))
-    tables = Base.metadata.sorted_tables
+    tables = [one for one in Base.metadata.sorted_tables if not one.info.get("secret")]
     copied = {table.name: _copy_table(connection, into, table, progress) for table in tables}
     filled = [table for table in tables if copied[table.name]]
     backends.backend_of(into).refresh_statistics(into, *filled)

@@ -8,9 +8,10 @@ A table whose ``info`` says ``clustered`` is stored in the order of its primary 
 database can; the numbers of a ``never_renumbered`` one are not given again after a deletion;
 ``append_only`` ones refuse UPDATE and DELETE other than a project's purge, and, where they are
 ``thinned``, that of a snapshot's parts once it has its tombstone; of a column that is ``erasable``
-they let the text be erased.
+they let the text be erased; ``secret`` ones are left out of a copy of the ledger.
 """
 
+from tracker.storage.schema.access import ROLES, SigningKey, Token, User, UserAnnotator
 from tracker.storage.schema.base import (
     ANSWERS,
     ERASED,
@@ -72,6 +73,7 @@ __all__ = [
     "NONE_APPLIES",
     "NO_SPAN",
     "OFFSETS",
+    "ROLES",
     "SCALES",
     "SKIPPED",
     "STANDING",
@@ -102,6 +104,7 @@ __all__ = [
     "Purge",
     "Question",
     "Seal",
+    "SigningKey",
     "Snapshot",
     "SnapshotAnnotator",
     "SnapshotCategory",
@@ -111,7 +114,10 @@ __all__ = [
     "SnapshotPattern",
     "Source",
     "Sync",
+    "Token",
     "Tombstone",
     "Touched",
+    "User",
+    "UserAnnotator",
     "Withdrawal",
 ]

@@ -1,0 +1,212 @@
+"""Users and tokens as the ledger keeps them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from argon2 import PasswordHasher, extract_parameters
+
+from tests.storage.test_copying import rows
+from tracker.access.passwords import NOBODY
+from tracker.core import clock
+from tracker.core.errors import InvalidOption, NotFound
+from tracker.ledger import Ledger
+from tracker.storage.schema import Base
+
+PASSWORD = "correct horse battery"
+ANSWERS = pd.DataFrame(
+    [("i", "a:b", "x"), ("i", "c", "y")], columns=["item", "annotator", "category"]
+)
+
+
+def test_a_user_is_known_by_name_and_password_alone(ledger: Ledger) -> None:
+    ledger.users.add("ada", "admin", password=PASSWORD)
+    found = ledger.users.with_password("ada", PASSWORD)
+    assert found is not None
+    assert (found.name, found.role) == ("ada", "admin")
+    for name, password in [
+        ("ada", PASSWORD + " "),
+        ("bob", PASSWORD),
+        ("ada", ""),
+        ("ada", "\ud800"),
+    ]:
+        assert ledger.users.with_password(name, password) is None
+
+
+def test_no_password_of_a_user_without_one_is_right(ledger: Ledger) -> None:
+    ledger.users.add("ada", "viewer", password=None)
+    assert ledger.users.with_password("ada", "") is None
+    assert ledger.users.with_password("ada", PASSWORD) is None
+
+
+def test_an_accent_typed_on_another_keyboard_is_the_same(ledger: Ledger) -> None:
+    ledger.users.add("ada", "viewer", password="caf\u00e9 caf\u00e9 caf\u00e9")
+    assert ledger.users.with_password("ada", "cafe\u0301 cafe\u0301 cafe\u0301") is not None
+
+
+def test_an_unknown_name_is_compared_with_a_hash_as_slow_as_a_new_one() -> None:
+    made = PasswordHasher().hash(PASSWORD)
+    assert extract_parameters(NOBODY) == extract_parameters(made)
+
+
+@pytest.mark.parametrize("password", ["", "123456789", "x" * 1001, "\udcff" * 10])
+def test_an_unfit_password_is_refused_unsaid(ledger: Ledger, password: str) -> None:
+    with pytest.raises(InvalidOption) as told:
+        ledger.users.add("ada", "viewer", password=password)
+    assert not password or password not in str(told.value)
+    assert not ledger.users.any()
+
+
+def test_no_secret_is_stored_as_it_is(ledger: Ledger) -> None:
+    ledger.users.add("ada", "admin", password=PASSWORD)
+    secret = ledger.tokens.add("t", "viewer", "ada").secret
+    kept = str(rows(ledger))
+    assert "argon2id" in kept
+    assert PASSWORD not in kept
+    assert secret not in kept
+    assert secret.removeprefix("trk_") not in kept
+
+
+def test_a_new_password_ends_the_sessions_and_a_new_role_does_not(ledger: Ledger) -> None:
+    one = ledger.users.add("ada", "admin", password=PASSWORD)
+    ledger.users.set("ada", role="viewer")
+    again = ledger.users.of_session(one.id, one.session)
+    assert again is not None
+    assert again.role == "viewer"
+    ledger.users.set_password("ada", PASSWORD * 2)
+    assert ledger.users.of_session(one.id, one.session) is None
+    assert ledger.users.with_password("ada", PASSWORD) is None
+    assert ledger.users.with_password("ada", PASSWORD * 2) is not None
+
+
+def test_a_removed_users_sessions_and_tokens_are_no_one_elses(ledger: Ledger) -> None:
+    one = ledger.users.add("ada", "admin", password=PASSWORD)
+    secret = ledger.tokens.add("t", "viewer", "ada").secret
+    ledger.users.remove("ada")
+    other = ledger.users.add("ada", "viewer", password=PASSWORD)
+    assert other.id != one.id
+    assert ledger.users.of_session(one.id, one.session) is None
+    assert ledger.tokens.use(secret) is None
+
+
+def test_names_and_roles_that_cannot_be(ledger: Ledger) -> None:
+    ledger.users.add("ada", "admin", password=PASSWORD)
+    for name, role in [("ada", "viewer"), (" ", "viewer"), ("bob", "owner")]:
+        with pytest.raises(InvalidOption):
+            ledger.users.add(name, role, password=PASSWORD)
+    for wrong in (ledger.users.show, ledger.users.remove, ledger.tokens.revoke):
+        with pytest.raises(NotFound):
+            wrong("adaa")
+
+
+def test_a_user_is_bound_to_annotators_whatever_colons_names_have(ledger: Ledger) -> None:
+    ledger.import_frame(ANSWERS, "p:q")
+    made = ledger.users.add("ada", "annotator", password=None, annotators=["p:q:a:b", "p:q:c"])
+    assert made.annotators == (("p:q", "a:b"), ("p:q", "c"))
+    for text, error in [("p:q", NotFound), ("pq", InvalidOption), ("p:q:z", NotFound)]:
+        with pytest.raises(error):
+            ledger.users.set("ada", annotators=[text])
+    assert ledger.users.show("ada").annotators == made.annotators
+
+
+def test_an_erased_annotator_or_project_leaves_the_user(ledger: Ledger) -> None:
+    ledger.import_frame(ANSWERS, "p")
+    ledger.import_frame(ANSWERS, "q")
+    ledger.users.add("ada", "annotator", password=None, annotators=["p:c", "q:c"])
+    ledger.annotators.erase("p", "c")
+    assert ledger.users.show("ada").annotators == (("q", "c"),)
+    ledger.projects.delete("q")
+    assert ledger.users.show("ada").annotators == ()
+
+
+def test_a_token_does_no_more_than_its_user_may_by_then(ledger: Ledger) -> None:
+    ledger.users.add("ada", "manager", password=None)
+    with pytest.raises(InvalidOption, match="may do no more"):
+        ledger.tokens.add("t", "admin", "ada")
+    secret = ledger.tokens.add("t", "manager", "ada").secret
+    assert re.fullmatch(r"trk_[\w-]{43}", secret)
+    ledger.users.set("ada", role="annotator")
+    used = ledger.tokens.use(secret)
+    assert used is not None
+    assert (used.user.name, used.role) == ("ada", "annotator")
+
+
+def test_a_token_ends_when_it_is_revoked_or_its_time_is_over(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger.users.add("ada", "manager", password=None)
+    first = ledger.tokens.add("a", "viewer", "ada").secret
+    second = ledger.tokens.add("b", "viewer", "ada", expires="12h").secret
+    ledger.tokens.revoke("a")
+    assert ledger.tokens.use(first) is None
+    assert ledger.tokens.use(second) is not None
+    later = clock.now() + 12 * 3600 * 1_000_000
+    monkeypatch.setattr(clock, "now", lambda: later)
+    assert ledger.tokens.use(second) is None
+    with pytest.raises(InvalidOption, match="over"):
+        ledger.tokens.add("c", "viewer", "ada", expires="2020-01-01")
+    for wrong in ("soon", "-3d", "9", "99999999d"):
+        with pytest.raises(InvalidOption, match="is no time"):
+            ledger.tokens.add("c", "viewer", "ada", expires=wrong)
+
+
+def test_the_use_of_a_token_is_written_once_a_day(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger.users.add("ada", "manager", password=None)
+    secret = ledger.tokens.add("a", "viewer", "ada").secret
+    noted = []
+    for hours in (0, 1, 2, 24, 25):
+        at = 1_900_000_000_000_000 // 86_400_000_000 * 86_400_000_000 + hours * 3_600_000_000
+        monkeypatch.setattr(clock, "now", lambda at=at: at)
+        used = ledger.tokens.use(secret)
+        assert used is not None
+        noted.append(used.is_first_of_day)
+    assert noted == [True, False, False, True, False]
+    assert ledger.tokens.list()[0].to_dict()["last_used"] == clock.iso(at)[:10]
+
+
+def test_a_copy_lets_nobody_in(ledger: Ledger, tmp_path: Path) -> None:
+    ledger.import_frame(ANSWERS, "p")
+    ledger.users.add("ada", "annotator", password=PASSWORD, annotators=["p:c"])
+    ledger.tokens.add("t", "annotator", "ada")
+    ledger.users.signing_key()
+    other = Ledger(f"sqlite:///{tmp_path / 'other.db'}")
+    ledger.database.copy_to(other.database, lambda *_: None)
+    held = {name for name, kept in rows(other).items() if kept}
+    secret = {name for name, table in Base.metadata.tables.items() if table.info.get("secret")}
+    assert "changes" in held
+    assert len(secret) == 4
+    assert not held & secret
+
+
+def test_the_key_is_made_once(ledger: Ledger) -> None:
+    key = ledger.users.signing_key()
+    assert len(key) == 64
+    assert ledger.users.signing_key() == key
+
+
+def test_a_ledger_that_is_not_there_has_no_users_and_is_not_made(tmp_path: Path) -> None:
+    ledger = Ledger(f"sqlite:///{tmp_path / 'none.db'}")
+    assert not ledger.users.any()
+    assert ledger.tokens.use("trk_x") is None
+    assert [*ledger.users.list(), *ledger.tokens.list()] == []
+    assert not (tmp_path / "none.db").exists()
+
+
+def test_who_comes_from_elsewhere_stays_who_they_were(ledger: Ledger) -> None:
+    ledger.users.add("ada@x.example", "admin", password=None)
+    assert ledger.users.known_elsewhere("s 2", ["bob@x.example"]) is None
+    first = ledger.users.known_elsewhere("s 1", ["ada", "ada@x.example"])
+    assert first is not None
+    # The name is given to somebody else there: they are not the user here.
+    assert ledger.users.known_elsewhere("s 2", ["ada@x.example"], new_role="viewer") is None
+    again = ledger.users.known_elsewhere("s 1", ["ada.new@x.example"])
+    assert again is not None
+    assert again.id == first.id
+    made = ledger.users.known_elsewhere("s 3", ["eve@x.example"], new_role="viewer")
+    assert made is not None
+    assert (made.role, made.has_password) == ("viewer", False)

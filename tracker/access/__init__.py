@@ -1,0 +1,1 @@
+"""Who may do what: users with their roles and passwords, and the tokens of their programs."""
