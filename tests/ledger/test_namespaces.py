@@ -81,10 +81,10 @@ def test_categories(filled: Ledger) -> None:
 
 def test_items_and_imports(filled: Ledger) -> None:
     assert [one.to_dict() for one in filled.items.list("p")] == [
-        {"item": "i", "annotators": 2},
-        {"item": "j", "annotators": 2},
+        {"item": "i", "annotators": 2, "aliases": []},
+        {"item": "j", "annotators": 2, "aliases": []},
     ]
-    assert filled.items.list("p", limit=1) == [("i", 2)]
+    assert filled.items.list("p", limit=1) == [("i", 2, ())]
     assert [row["annotator"] for row in filled.items.show("p", "i").labels] == ["ada", "bo"]
     (only,) = filled.imports.list()
     assert filled.imports.list("p") == [only]

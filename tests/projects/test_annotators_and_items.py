@@ -104,9 +104,9 @@ def test_items_are_listed_as_they_came(ledger: Ledger, write: Write) -> None:
     ledger.import_file(file, "p")
     with ledger.reading("p") as (connection, project):
         assert list_items(connection, project) == [
-            ("z", 2),
-            ("a", 1),
-            ("m", 0),
+            ("z", 2, ()),
+            ("a", 1, ()),
+            ("m", 0, ()),
         ]
         assert [one.name for one in list_items(connection, project, limit=2)] == ["z", "a"]
 
@@ -118,7 +118,7 @@ def test_pages_of_items_join_without_gap_or_repeat(ledger: Ledger, write: Write)
     first = ledger.items.list_page("p", 2)
     assert first.next is not None
     assert [one.name for one in first.items] == ["z", "a%"]
-    assert ledger.items.list_page("p", 2, after=first.next) == ([("m", 1)], None)
+    assert ledger.items.list_page("p", 2, after=first.next) == ([("m", 1, ())], None)
     assert ledger.items.list_page("p", 3).next is None
     for part, found in (("TEA", ["a%", "m"]), ("%", ["a%"]), ("_", ["m"]), ("Z", ["z"])):
         assert [one.name for one in ledger.items.list_page("p", 9, search=part).items] == found, (

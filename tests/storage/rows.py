@@ -215,6 +215,9 @@ def sample(revision: str) -> dict[str, list[dict[str, Any]]]:
         ],
         "signing_keys": [{"id": 1, "key": "00"}],
     }
+    samples["0010"] = samples["0009"] | {
+        "item_aliases": [p | {"name": "4711", "from_change": 2, "item_id": 1, "to_change": 3}]
+    }
     return samples[revision]
 
 

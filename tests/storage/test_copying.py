@@ -33,6 +33,7 @@ def fill(ledger: Ledger, write: Write) -> None:
     ledger.imports.undo(again.id or 0)
     ledger.snapshot_by_question("p")
     ledger.notes.add("p", "a note")
+    ledger.items.alias("p", "i", "4711")
     ledger.questions.add("p", "later", QuestionOptions(answers="spans"))
 
 

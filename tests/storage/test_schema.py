@@ -151,6 +151,7 @@ HELD = {
     "notes": [row | {"id": 2} for row in sample("0005")["notes"]],
     "syncs": sample("0008")["syncs"],
     "users": [{"name": "ada", "role": "admin", "session": 1, "created_at": 5}],
+    "item_aliases": sample("0010")["item_aliases"],
 }
 
 
@@ -163,6 +164,7 @@ HELD = {
         ("notes", "0004", "1 guidelines"),
         ("syncs", "0007", "1 syncs"),
         ("users", "0008", "1 users"),
+        ("item_aliases", "0009", "1 other keys of items"),
     ],
 )
 def test_downgrade_refuses_to_lose_what_an_older_program_cannot_hold(

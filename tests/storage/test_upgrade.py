@@ -24,7 +24,7 @@ from tracker.storage.database import Database
 from tracker.storage.schema import Base
 
 LATER = {"questions", "annotator_attributes", "answer_details", "syncs", "withdrawals"} | {
-    "users", "user_annotators", "tokens", "signing_keys",
+    "users", "user_annotators", "tokens", "signing_keys", "item_aliases",
 }  # fmt: skip
 """Tables of later revisions than the kept ledger."""
 TRUTHS = {"closed", "timed", "beside"}

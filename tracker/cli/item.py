@@ -16,7 +16,8 @@ from tracker.cli.import_options import (
 )
 from tracker.cli.output import AsJson, Output, flatten_option_groups, print_result
 from tracker.cli.project_argument import LARGEST, ProjectArgument, with_project_argument
-from tracker.cli.terminal import warn
+from tracker.cli.terminal import say, warn
+from tracker.core.errors import InvalidOption
 
 if TYPE_CHECKING:
     from tracker.ledger.importing import Reading
@@ -46,12 +47,19 @@ def list_items_command(
 
     listed = ledger_of_command(context).items.list(project, limit or None)
     rows = [one.to_dict() for one in listed]
+    also = any(one.aliases for one in listed)
     print_result(
         {"project": project, "items": rows},
         output=output,
-        rows=rows,
+        rows=[row | {"aliases": " ".join(row["aliases"])} for row in rows],
         view=[
-            table(("item", "annotators"), [(name, count_cell(number)) for name, number in listed])
+            table(
+                ("item", "annotators", *(["also known as "] if also else ())),
+                [
+                    (one.name, count_cell(one.annotators), *([", ".join(one.aliases)] * also))
+                    for one in listed
+                ],
+            )
         ],
     )
     if len(rows) == limit:
@@ -84,6 +92,79 @@ def import_items_command(
     with import_rejections_printed(as_json=as_json):
         result = ledger_of_command(context).import_items(files, project, **how)
     print_import_result(result, dry_run=given.dry_run, as_json=as_json, items=True)
+
+
+Project = Annotated[
+    str | None, typer.Option("--project", "-p", help="The project; the only one if left out.")
+]
+FromFile = Annotated[
+    str | None,
+    typer.Option("--from", metavar="FILE", help="File of pairs with the columns item and alias."),
+]
+
+
+@items.command("alias")
+def item_alias_command(
+    context: typer.Context,
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[ITEM ALIAS…]", help="The item's key, then its other keys."),
+    ] = None,
+    project: Project = None,
+    file: FromFile = None,
+) -> None:
+    """Add other keys of an item, under which other tools know it.
+
+    What is imported under them from now on is about the item. A key that has answers already is
+    refused, with the commands that import them anew. To end it: tracker item unalias.
+
+    Example:
+    - `tracker item alias -p reviews item_0001 4711`
+    - `tracker item alias -p reviews --from keys.csv`
+
+    Next: `tracker item show reviews item_0001`
+    """
+    from tracker.render.nouns import count_noun
+
+    known = ledger_of_command(context).items
+    if file is not None and not words:
+        say(f"{count_noun(known.alias_file(project, file), 'other key')} recorded")
+        return
+    if file is not None or words is None or len(words) < 2:
+        raise InvalidOption("name an item and its other keys, or a file of pairs", "see: --help")
+    made = known.alias(project, words[0], *words[1:])
+    say(f"{made.name} is also known as {', '.join(made.aliases)}")
+
+
+@items.command("unalias")
+def item_unalias_command(
+    context: typer.Context,
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="[ALIAS…]", help="Other keys of items.")
+    ] = None,
+    project: Project = None,
+    file: FromFile = None,
+) -> None:
+    """End other keys of items: what is imported under them from now on is no longer theirs.
+
+    Answers imported under them so far stay with the item. To move them, undo their imports and
+    import the files again.
+
+    Example:
+    - `tracker item unalias -p reviews 4711`
+
+    Next: `tracker item list reviews`
+    """
+    from tracker.render.nouns import count_noun
+
+    known = ledger_of_command(context).items
+    if (file is None) == (not words):
+        raise InvalidOption("name other keys of items, or a file of pairs", "see: --help")
+    if file is None:
+        number = known.unalias(project, *(words or ()))
+    else:
+        number = known.unalias_file(project, file)
+    say(f"{count_noun(number, 'other key')} ended; answers imported so far stay where they are")
 
 
 @with_project_argument(items, "show")

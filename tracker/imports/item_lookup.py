@@ -13,6 +13,7 @@ from sqlalchemy import (
     Table,
     Text,
     func,
+    literal,
     select,
 )
 
@@ -29,11 +30,12 @@ from tracker.imports.batch import (
 )
 from tracker.imports.item_facts import Fact, ItemFacts
 from tracker.imports.lookup import BAD, Ids
+from tracker.projects.item_aliases import standing_item_alias
 from tracker.projects.lookup import LONGEST_NAME
 from tracker.projects.project import ProjectInfo
 from tracker.storage import backends, seals
 from tracker.storage.facts import ATTRIBUTE, ITEM, LENGTH, TEXT
-from tracker.storage.schema import Item
+from tracker.storage.schema import Item, ItemAlias
 
 _items = cast("Table", Item.__table__)
 _wanted = Table("wanted_items", MetaData(), Column("name", Text), prefixes=["TEMPORARY"])
@@ -62,6 +64,8 @@ class ItemIds(Ids):
         highest = select(func.max(Item.id)).where(Item.project_id == project.id)
         self.next = (connection.scalar(highest) or 0) + 1
         self.may_be_stored = self.next > 1
+        also = select(literal(1)).where(standing_item_alias(project.id)).limit(1)
+        self.have_aliases = connection.scalar(also) is not None
         self._nothing = text_array([])
         self._names = self._nothing  # those met, and their numbers beside them
         self._ids = np.zeros(0, np.int64)
@@ -135,6 +139,13 @@ class ItemIds(Ids):
             .where(Item.project_id == self.project.id)
         )
         stored = {row.name: row.id for row in found}
+        if self.have_aliases:  # they go before an item of that name, which is undone
+            also = self.connection.execute(
+                select(ItemAlias.name, ItemAlias.item_id)
+                .join(_wanted, _wanted.c.name == ItemAlias.name)
+                .where(standing_item_alias(self.project.id))
+            )
+            stored |= {row.name: row.item_id for row in also}
         self.connection.execute(_wanted.delete())
         return stored
 

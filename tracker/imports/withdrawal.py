@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import cast
+from typing import Any, cast
 
 from sqlalchemy import (
     Boolean,
     Column,
     ColumnElement,
+    CompoundSelect,
     Connection,
     MetaData,
     Select,
@@ -22,6 +23,7 @@ from sqlalchemy import (
     literal,
     or_,
     select,
+    union_all,
     update,
 )
 
@@ -29,7 +31,7 @@ from tracker.projects.question import QuestionOptions
 from tracker.projects.supersede import restore_superseded_labels, supersede_labels
 from tracker.storage import backends
 from tracker.storage.answer_keys import ANSWER, DETAIL, detail_of, own_name_key, same_answer_key
-from tracker.storage.schema import Import, Item, Label, PastLabel, Sync, Withdrawal
+from tracker.storage.schema import Import, Item, ItemAlias, Label, PastLabel, Sync, Withdrawal
 
 _labels = cast("Table", Label.__table__)
 _past = cast("Table", PastLabel.__table__)
@@ -99,11 +101,17 @@ class Absences:
         return select(_past.c.question_id, _past.c.item_id).where(taken)
 
     def _gone(self, table: Table, incoming: Table, project_id: int) -> ColumnElement[bool]:
-        there = (
-            select(Item.id)
-            .join(_listed, _listed.c.name == Item.name)
-            .where(Item.project_id == project_id)
-        )
+        def listed(*which: ColumnElement[bool]) -> CompoundSelect[Any]:
+            # What came under another key is that item's, also when the key is so no more.
+            return union_all(
+                *(
+                    select(number)
+                    .join(_listed, _listed.c.name == item.name)
+                    .where(item.project_id == project_id, *which)
+                    for item, number in ((Item, Item.id), (ItemAlias, ItemAlias.item_id))
+                )
+            )
+
         given = exists(select(literal(1)).select_from(incoming)).where(
             same_answer_key(("question_id", "item_id", "pass"), incoming, table),
             own_name_key(incoming) == table.c.given_as,
@@ -117,8 +125,8 @@ class Absences:
             table.c.project_id == project_id,
             table.c.change_id.in_(self.changes),
             or_(
-                table.c.item_id.not_in(there),
-                and_(table.c.item_id.in_(there.where(_listed.c.was_read)), ~given.correlate(table)),
+                table.c.item_id.not_in(listed()),
+                and_(table.c.item_id.not_in(listed(~_listed.c.was_read)), ~given.correlate(table)),
             ),
         )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 from tracker.ledger.namespaces import Namespace
@@ -62,8 +63,52 @@ class Items(Namespace):
         with self._ledger.reading(project) as (connection, found):
             return list_item_page(connection, found, limit, after, search)
 
+    def alias(self, project: str | None, item: str, *aliases: str) -> ItemRecord:
+        """Let later imports under other keys be about an item, and return it.
+
+        Raises InvalidOption for a key that cannot be one, Refused for an item of its own.
+        """
+        from tracker.projects.item_aliases import Pair, add_item_aliases
+        from tracker.projects.items import find_item
+
+        with self._ledger.writing(project) as (connection, found):
+            add_item_aliases(
+                connection, found, [Pair(n, item, one) for n, one in enumerate(aliases)]
+            )
+            return find_item(connection, found, item)
+
+    def alias_file(self, project: str | None, path: str | Path) -> int:
+        """Do so with the pairs of a file (columns item, alias); returns how many keys are new."""
+        from tracker.imports.pairs import pairs_of_file
+        from tracker.projects.item_aliases import add_item_aliases
+
+        with self._ledger.writing(project) as (connection, found):
+            return add_item_aliases(connection, found, pairs_of_file(path), str(path))
+
+    def unalias(self, project: str | None, *aliases: str) -> int:
+        """Let keys stand for no other item; what was imported under them stays where it is.
+
+        Returns how many there are. Raises NotFound for one that is no other key.
+        """
+        from tracker.projects.item_aliases import Pair, end_item_aliases
+
+        with self._ledger.writing(project) as (connection, found):
+            pairs = [Pair(n, "", one) for n, one in enumerate(aliases)]
+            return end_item_aliases(connection, found, pairs)
+
+    def unalias_file(self, project: str | None, path: str | Path) -> int:
+        """Do so with the pairs of a file (columns item, alias); returns how many there are."""
+        from tracker.imports.pairs import pairs_of_file
+        from tracker.projects.item_aliases import end_item_aliases
+
+        with self._ledger.writing(project) as (connection, found):
+            return end_item_aliases(connection, found, pairs_of_file(path), str(path))
+
     def show(self, project: str, item: str) -> ItemRecord:
-        """Return an item with every label it ever had; raises NotFound."""
+        """Return an item, by its key or another one, with every label it ever had.
+
+        Raises NotFound.
+        """
         from tracker.projects.items import find_item
 
         with self._ledger.reading(project) as (connection, found):

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from shlex import quote
 from typing import Any, NamedTuple, cast
 
-from sqlalchemy import Connection, Select, Table, func, literal, null, or_, select
+from sqlalchemy import ColumnElement, Connection, Select, Table, func, literal, null, or_, select
 
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.projects.annotators import annotator_names
 from tracker.projects.categories import every_category_name
+from tracker.projects.item_aliases import item_aliases, standing_item_alias
 from tracker.projects.lookup import near_names
 from tracker.projects.project import ProjectInfo
 from tracker.projects.question import every_question, list_questions
@@ -24,6 +25,7 @@ from tracker.storage.schema import (
     AnswerDetail,
     Import,
     Item,
+    ItemAlias,
     ItemAttribute,
     Label,
     PastLabel,
@@ -36,14 +38,16 @@ _details = cast("Table", AnswerDetail.__table__)
 
 
 class ItemAnnotators(NamedTuple):
-    """An item's name, and how many annotators answered it."""
+    """An item's name, how many annotators answered it, and its other keys."""
 
     name: str
     annotators: int
+    aliases: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the item as JSON."""
-        return {"item": self.name, "annotators": self.annotators}
+        told = {"item": self.name, "annotators": self.annotators}
+        return told | {"aliases": list(self.aliases)}
 
 
 class ItemPage(NamedTuple):
@@ -61,11 +65,13 @@ class ItemRecord:
     text: str | None
     attributes: dict[str, str]
     labels: tuple[dict[str, Any], ...]
+    aliases: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the item as JSON."""
         return {
             "item": self.name,
+            "aliases": list(self.aliases),
             "text": self.text,
             "attributes": self.attributes,
             "labels": list(self.labels),
@@ -115,8 +121,10 @@ def list_items(
 
     Those that only undone imports named are not among them.
     """
-    statement = _counted(project).limit(limit)
-    return [ItemAnnotators(row.name, row.annotators) for row in connection.execute(statement)]
+    rows = connection.execute(_counted(project).limit(limit)).all()
+    # Without a limit they are too many to be named.
+    ends = (rows[0].id, rows[-1].id) if rows else (0, 0)
+    return _with_aliases(connection, project, rows, ItemAlias.item_id.between(*ends))
 
 
 def list_item_page(
@@ -132,8 +140,19 @@ def list_item_page(
             )
         )
     rows = connection.execute(statement).all()
-    items = [ItemAnnotators(row.name, row.annotators) for row in rows[:limit]]
+    of_page = ItemAlias.item_id.in_([row.id for row in rows])
+    items = _with_aliases(connection, project, rows[:limit], of_page)
     return ItemPage(items, rows[limit - 1].id if len(rows) > limit else None)
+
+
+def _with_aliases(
+    connection: Connection,
+    project: ProjectInfo,
+    rows: Sequence[Any],
+    of_rows: ColumnElement[bool],
+) -> list[ItemAnnotators]:
+    also = item_aliases(connection, project, of_rows)
+    return [ItemAnnotators(row.name, row.annotators, tuple(also.get(row.id, ()))) for row in rows]
 
 
 def _counted(project: ProjectInfo) -> Select[Any]:
@@ -156,10 +175,15 @@ def _counted(project: ProjectInfo) -> Select[Any]:
 
 
 def find_item(connection: Connection, project: ProjectInfo, name: str) -> ItemRecord:
-    """Return the item of that name with all it was ever labelled; raises NotFound."""
+    """Return the item of that key, or other key, with all it was ever labelled; raises NotFound."""
+    other = select(ItemAlias.item_id).where(
+        standing_item_alias(project.id), ItemAlias.name == name.strip()
+    )
+    number = connection.scalar(other)
     item = connection.execute(
         select(Item.id, Item.name, Item.text).where(
-            Item.project_id == project.id, Item.name == name.strip()
+            Item.project_id == project.id,
+            Item.name == name.strip() if number is None else Item.id == number,
         )
     ).one_or_none()
     if item is None:
@@ -182,6 +206,7 @@ def find_item(connection: Connection, project: ProjectInfo, name: str) -> ItemRe
         item.text,
         {row.name: row.value for row in attributes},
         tuple(_labels_of(connection, project, item.id)),
+        tuple(item_aliases(connection, project, ItemAlias.item_id == item.id).get(item.id, ())),
     )
 
 

@@ -191,6 +191,8 @@ def _with_interval(group: Assessment, measure: str) -> str:
 def item_view(record: ItemRecord) -> Iterator[RenderableType]:
     """Yield the item, its text and attributes, then a row per label, past ones dimmed."""
     yield Text(record.name, style="bold")
+    if record.aliases:
+        yield Text(f"also known as {', '.join(record.aliases)}")
     if record.text:
         yield Text(record.text)
     for name, value in record.attributes.items():

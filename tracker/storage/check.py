@@ -28,6 +28,7 @@ from tracker.storage.schema import (
     FlagChange,
     FlagRow,
     FlagSighting,
+    ItemAlias,
     Label,
     PastLabel,
     Question,
@@ -129,6 +130,13 @@ def _rules() -> list[tuple[str, Select[Any]]]:
             select(found)
             .where(Alias.to_change.is_(None))
             .group_by(Alias.project_id, Alias.alias_id)
+            .having(func.count() > 1),
+        ),
+        (
+            "other keys stand for two items at once",
+            select(found)
+            .where(ItemAlias.to_change.is_(None))
+            .group_by(ItemAlias.project_id, ItemAlias.name)
             .having(func.count() > 1),
         ),
         (

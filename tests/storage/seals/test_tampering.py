@@ -35,6 +35,8 @@ TAMPERED = {
     "names of items": ["UPDATE items SET name = 'other' WHERE name = 'j'"],
     "attributes of items": ["UPDATE item_attributes SET value = 'fr' WHERE item_id = 1"],
     "attributes of items ": ["DELETE FROM item_attributes WHERE item_id = 2"],
+    "other keys of items": ["UPDATE item_aliases SET item_id = 2"],
+    "other keys of items ": ["UPDATE item_aliases SET name = '4712'"],
     "labels of change 2": ["UPDATE labels SET labeled_at = labeled_at + 1 WHERE item_id = 1"],
     "labels of change 2 ": [  # two times exchanged
         "UPDATE labels SET labeled_at = (SELECT sum(labeled_at) FROM labels WHERE item_id = 1) "
@@ -92,6 +94,7 @@ def sealed(module_ledger: Ledger, tmp_path_factory: pytest.TempPathFactory) -> L
     folder = tmp_path_factory.mktemp("answers")
     numbers = iter(range(100))
     furnished(module_ledger, lambda told: write_file(folder / f"{next(numbers)}.csv", told))
+    module_ledger.items.alias("p", "i", "4711")
     return module_ledger
 
 
@@ -99,7 +102,7 @@ def test_what_the_program_did_is_sound(sealed: Ledger) -> None:
     verified = sealed.verify("p")
     assert (verified.ledger, verified.faults) == ((), ())
     assert verified.passed
-    assert verified.seals == 11
+    assert verified.seals == 12
 
 
 def tampered(ledger: Ledger, *statements: str) -> Verified:

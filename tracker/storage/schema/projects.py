@@ -180,6 +180,27 @@ class ItemAttribute(Base):
     value: Mapped[str] = column(Text)
 
 
+class ItemAlias(Base):
+    """From one change to another, answers under a key were recorded as about an item of another.
+
+    An item may have that key, too, if all that was said of it is undone.
+    """
+
+    __tablename__ = "item_aliases"
+    __table_args__ = (
+        ForeignKeyConstraint(["project_id", "item_id"], ["items.project_id", "items.id"]),
+        ForeignKeyConstraint(["project_id", "from_change"], ["changes.project_id", "changes.id"]),
+        ForeignKeyConstraint(["project_id", "to_change"], ["changes.project_id", "changes.id"]),
+        CheckConstraint("to_change > from_change", "order"),
+        {"info": {"clustered": True}},
+    )
+    project_id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    name: Mapped[str] = column(Text, primary_key=True)
+    from_change: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    item_id: Mapped[int] = column(Integer)
+    to_change: Mapped[int | None] = optional(Integer)
+
+
 class Annotator(Base):
     """A name under which answers were given. One row is one name; see `Alias`."""
 

@@ -4,7 +4,8 @@ A seal holds three things as JSON. ``state`` has a digest of each small part of 
 settings, categories, annotators, aliases, notes, findings and what was done about them. ``added``
 has digests of what came since the seal before, which stays as it is for ever: changes, imports
 and their files, touched items, names of items, and how many labels of which sum each import
-recorded. ``found`` names the parts of ``state`` that were not as the seal before left them when
+recorded. What becomes of items' attributes and other keys is there, too, as it is after the
+transaction. ``found`` names the parts of ``state`` that were not as the seal before left them when
 the transaction began: something else than this program had changed them.
 
 The digest of a seal runs over all three and the digest of the seal before, so that the last one
@@ -18,6 +19,7 @@ from tracker.storage.seals.seal import (
     forget_seal,
     reset_seals,
     seal_changed_attributes,
+    seal_changed_item_aliases,
     seal_erased_details,
     seal_moved_labels,
     seal_new_details,
@@ -29,6 +31,7 @@ from tracker.storage.seals.seal import (
 __all__ = [
     "begin_seal",
     "seal_changed_attributes",
+    "seal_changed_item_aliases",
     "seal_erased_details",
     "seal_new_details",
     "seal_transaction",

@@ -34,6 +34,7 @@ from tracker.storage.schema import (
     FlagSighting,
     Import,
     Item,
+    ItemAlias,
     ItemAttribute,
     Label,
     Note,
@@ -246,17 +247,22 @@ def sealed_item_names(connection: Connection, project_id: int, upto: Sequence[in
 
 
 def sealed_attribute_digest(connection: Connection, project_id: int) -> str:
-    """Return a digest of all attributes of items.
+    """Return a digest of all attributes of items."""
+    columns = (ItemAttribute.item_id, ItemAttribute.name, ItemAttribute.value)
+    return _digest_of_rows(connection, ItemAttribute.project_id == project_id, *columns)
 
-    A sum, for databases sort texts in their own ways.
-    """
-    statement = select(ItemAttribute.item_id, ItemAttribute.name, ItemAttribute.value).where(
-        ItemAttribute.project_id == project_id
-    )
-    total = 0
-    result = connection.execute(statement, execution_options={"yield_per": _AT_ONCE})
-    for number, name, value in result:
-        text = f"{number}\0{name}\0{value}".encode()
+
+def sealed_item_alias_digest(connection: Connection, project_id: int) -> str:
+    """Return a digest of all other keys of items, past ones too."""
+    columns = (ItemAlias.item_id, ItemAlias.name, ItemAlias.from_change, ItemAlias.to_change)
+    return _digest_of_rows(connection, ItemAlias.project_id == project_id, *columns)
+
+
+def _digest_of_rows(connection: Connection, which: ColumnElement[bool], *columns: Any) -> str:
+    """Return a digest of rows: a sum, for databases sort texts in their own ways."""
+    statement, total = select(*columns).where(which), 0
+    for row in connection.execute(statement, execution_options={"yield_per": _AT_ONCE}):
+        text = "\0".join(map(str, row)).encode()
         total += int.from_bytes(hashlib.blake2b(text, digest_size=16).digest())
     return f"{total % 2**128:032x}"
 

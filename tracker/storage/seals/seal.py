@@ -22,6 +22,7 @@ from tracker.storage.seals.digests import (
     sealed_attribute_digest,
     sealed_change_rows,
     sealed_import_rows,
+    sealed_item_alias_digest,
     sealed_item_names,
     sealed_source_rows,
     sealed_state,
@@ -88,6 +89,8 @@ def _added(
         added["details"] = {str(change): list(sums) for change, sums in sorted(details.items())}
     if first or noted.attributes:
         added["attributes"] = sealed_attribute_digest(connection, project_id)
+    if first or noted.item_aliases:
+        added["item_aliases"] = sealed_item_alias_digest(connection, project_id)
     return added
 
 
@@ -126,6 +129,7 @@ class Pending:
         labels: what was added to the records of changes, and taken from them.
         details: the same of what is known of answers beside their labels.
         attributes: whether attributes of items may have changed.
+        item_aliases: whether other keys of items may have changed.
         named: how many items after the last seal's are in ``names``, the digest of their names.
     """
 
@@ -135,6 +139,7 @@ class Pending:
     labels: Sums = field(default_factory=dict)
     details: Sums = field(default_factory=dict)
     attributes: bool = False
+    item_aliases: bool = False
     named: int = 0
     names: Any = field(default_factory=hashlib.sha256)
 
@@ -229,6 +234,11 @@ def seal_new_items(
 def seal_changed_attributes(connection: Connection, project_id: int) -> None:
     """Note that attributes of items may have changed."""
     pending_seals(connection)[project_id].attributes = True
+
+
+def seal_changed_item_aliases(connection: Connection, project_id: int) -> None:
+    """Note that other keys of items may have changed."""
+    pending_seals(connection)[project_id].item_aliases = True
 
 
 @contextmanager

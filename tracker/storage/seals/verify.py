@@ -19,6 +19,7 @@ from tracker.storage.seals.digests import (
     sealed_attribute_digest,
     sealed_change_rows,
     sealed_import_rows,
+    sealed_item_alias_digest,
     sealed_item_names,
     sealed_source_rows,
     sealed_state,
@@ -67,7 +68,7 @@ def verify_seals(
         faults += _found(seals)
         faults += _added(connection, project_id, seals)
         faults += _now(connection, project_id, seals[-1])
-        faults += _attributes(connection, project_id, seals)
+        faults += _of_items(connection, project_id, seals)
         if not chain_only:
             faults += _labels(connection, project_id, seals)
             now = seal_sums_of_details(connection, project_id)
@@ -144,13 +145,19 @@ def _now(connection: Connection, project_id: int, last: Mapping[str, Any]) -> It
             )
 
 
-def _attributes(
+_OF_ITEMS = {
+    "attributes": (sealed_attribute_digest, "attributes"),
+    "item_aliases": (sealed_item_alias_digest, "other keys"),
+}
+
+
+def _of_items(
     connection: Connection, project_id: int, seals: Sequence[Mapping[str, Any]]
 ) -> Iterator[str]:
-    known = [seal for seal in seals if "attributes" in seal["added"]]
-    found = sealed_attribute_digest(connection, project_id)
-    if found != (known[-1]["added"]["attributes"] if known else f"{0:032x}"):
-        yield "attributes of items: not as they were sealed"
+    for name, (digest_of, what) in _OF_ITEMS.items():
+        known = [seal["added"][name] for seal in seals if name in seal["added"]]
+        if digest_of(connection, project_id) != (known[-1] if known else f"{0:032x}"):
+            yield f"{what} of items: not as they were sealed"
 
 
 def _labels(

@@ -1,0 +1,322 @@
+"""Other keys of items, under which other tools know them: recorded, ended, looked up.
+
+What came under a key stays with the item that it was then: only what is imported later follows.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from shlex import quote
+from typing import Any, NamedTuple, cast
+
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Connection,
+    Integer,
+    MetaData,
+    Select,
+    Table,
+    Text,
+    and_,
+    exists,
+    func,
+    insert,
+    literal,
+    or_,
+    select,
+    union,
+    update,
+)
+
+from tracker.core.errors import InvalidOption, NotFound, Refused, TrackerError
+from tracker.projects.change_log import lock_project, record_change
+from tracker.projects.lookup import check_entered_name
+from tracker.projects.project import ProjectInfo
+from tracker.storage import backends, seals
+from tracker.storage.answer_keys import question_numbers
+from tracker.storage.schema import (
+    Change,
+    Import,
+    Item,
+    ItemAlias,
+    ItemFact,
+    Label,
+    PastLabel,
+    Source,
+    Sync,
+)
+
+_aliases = cast("Table", ItemAlias.__table__)
+_items = cast("Table", Item.__table__)
+_given = Table(
+    "given_aliases",
+    MetaData(),
+    Column("line", Integer, primary_key=True, autoincrement=False),
+    Column("item", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("item_id", Integer),
+    prefixes=["TEMPORARY"],
+)
+
+
+class Pair(NamedTuple):
+    """An item and another key of it, each as the user wrote it, and the line in a file."""
+
+    line: int
+    item: str
+    alias: str
+
+
+def standing_item_alias(project_id: int) -> ColumnElement[bool]:
+    """Return the condition that another key stands for an item now."""
+    return and_(_aliases.c.project_id == project_id, _aliases.c.to_change.is_(None))
+
+
+def item_aliases(
+    connection: Connection, project: ProjectInfo, which: ColumnElement[bool]
+) -> Mapping[int, list[str]]:
+    """Return the other keys, sorted, of the items that meet a condition on `ItemAlias`."""
+    rows = connection.execute(
+        select(_aliases.c.item_id, _aliases.c.name).where(standing_item_alias(project.id), which)
+    )
+    found: dict[int, list[str]] = {}
+    for row in rows:
+        found.setdefault(row.item_id, []).append(row.name)
+    return {item: sorted(names) for item, names in found.items()}
+
+
+def add_item_aliases(
+    connection: Connection, project: ProjectInfo, pairs: Iterable[Pair], file: str | None = None
+) -> int:
+    """Let what is imported under other keys be about these items, from now on.
+
+    Returns how many keys are new; without any, no change is recorded. ``file`` is where the pairs
+    are from, if not from the command. Raises NotFound for an unknown item, InvalidOption for a key
+    that cannot be one, and Refused for one that is an item of its own, with the imports that made
+    it so; of a file always Refused, with the line.
+    """
+    lock_project(connection, project.id)
+    asked = _Asked(connection, project, file)
+    with _staged(asked, pairs):
+        asked.check_items()
+        asked.check_aliases()
+        known = exists(select(literal(1)).select_from(_aliases)).where(
+            standing_item_alias(project.id), _aliases.c.name == _given.c.name
+        )
+        new = ~known.correlate(_given)
+        number = connection.scalar(select(func.count()).select_from(_given).where(new)) or 0
+        if number:
+            change, _ = record_change(connection, project.id, "item alias", {"aliases": number})
+            columns = [literal(project.id), _given.c.name, literal(change), _given.c.item_id]
+            names = ["project_id", "name", "from_change", "item_id"]
+            connection.execute(insert(_aliases).from_select(names, select(*columns).where(new)))
+            seals.seal_changed_item_aliases(connection, project.id)
+    return number
+
+
+def end_item_aliases(
+    connection: Connection, project: ProjectInfo, pairs: Iterable[Pair], file: str | None = None
+) -> int:
+    """Let keys stand for no other item any more; what came under them stays where it is.
+
+    Returns how many there are. A pair without an item is about whichever has the key. Raises
+    NotFound for one that is no other key, of a file Refused.
+    """
+    lock_project(connection, project.id)
+    asked = _Asked(connection, project, file)
+    with _staged(asked, pairs):
+        same = and_(
+            standing_item_alias(project.id),
+            _aliases.c.name == _given.c.name,
+            or_(_given.c.item == "", _aliases.c.item_id == _given.c.item_id),
+        )
+        known = exists(select(literal(1)).select_from(_aliases)).where(same).correlate(_given)
+        asked.refuse(
+            select(_given).where(~known),
+            lambda row: NotFound(
+                f"{row.name!r} is no other key of "
+                + (f"{row.item!r}" if row.item else f"an item of {project.name!r}"),
+                f"see: tracker item list {quote(project.name)}",
+            ),
+        )
+        change, _ = record_change(connection, project.id, "item unalias", {"aliases": asked.number})
+        given = exists(select(literal(1)).select_from(_given)).where(same).correlate(_aliases)
+        connection.execute(update(_aliases).where(given).values(to_change=change))
+        seals.seal_changed_item_aliases(connection, project.id)
+    return asked.number
+
+
+@contextmanager
+def _staged(asked: _Asked, pairs: Iterable[Pair]) -> Iterator[None]:
+    """Hold the pairs in a table, each once, with the items that they name so far."""
+    rows = list(asked.checked(pairs))
+    names = ("line", "item", "name")
+    columns = {
+        name: list(cells) for name, cells in zip(names, zip(*rows, strict=True), strict=True)
+    }
+    asked.number = len(rows)
+    _given.create(asked.connection)
+    backend = backends.backend_of(asked.connection)
+    backend.bulk_insert(asked.connection, _given, columns)
+    backend.refresh_statistics(asked.connection, _given)
+    aliased = select(_aliases.c.item_id).where(
+        standing_item_alias(asked.project.id), _aliases.c.name == _given.c.item
+    )
+    named = select(_items.c.id).where(
+        _items.c.project_id == asked.project.id, _items.c.name == _given.c.item
+    )
+    found = func.coalesce(aliased.scalar_subquery(), named.scalar_subquery())
+    asked.connection.execute(update(_given).values(item_id=found))
+    yield
+    _given.drop(asked.connection)
+
+
+@dataclass
+class _Asked:
+    """What a user asks for, by a command or a file, and what is wrong with it."""
+
+    connection: Connection
+    project: ProjectInfo
+    file: str | None
+    number: int = 0
+
+    def checked(self, pairs: Iterable[Pair]) -> Iterator[Pair]:
+        """Yield each pair once, without surrounding space; raises for what cannot be a key."""
+        first: dict[str, Pair] = {}
+        for line, *keys in pairs:
+            item, alias = map(str.strip, keys)
+            try:
+                check_entered_name(alias, "alias")
+                if item or self.file:
+                    check_entered_name(item, "item")
+                if item == alias:
+                    raise InvalidOption(f"{item!r} and {alias!r} are one key", "name two")
+                one = Pair(line, item, alias)
+                before = first.setdefault(alias, one)
+                if before.item != item:
+                    raise InvalidOption(
+                        f"{alias!r} is another key of {item!r} here, and of {before.item!r} "
+                        f"on line {before.line}",
+                        "leave one out",
+                    )
+            except InvalidOption as error:
+                raise self._of_file(line, error) from None
+            if before is one:
+                yield one
+
+    def refuse(self, wrong: Select[Any], error: Any) -> None:
+        """Raise the error made of the first row of a statement, if it has any."""
+        row = self.connection.execute(wrong.order_by(_given.c.line).limit(1)).first()
+        if row is not None:
+            raise self._of_file(row.line, error(row))
+
+    def _of_file(self, line: int, error: TrackerError) -> TrackerError:
+        if self.file is None:
+            return error
+        return Refused(f"{self.file}, line {line}: {error.message}", error.mend)
+
+    def check_items(self) -> None:
+        """Raise NotFound for an item that the project does not have."""
+        self.refuse(
+            select(_given).where(_given.c.item_id.is_(None)),
+            lambda row: NotFound(
+                f"there is no item {row.item!r} in {self.project.name!r}",
+                f"see: tracker item list {quote(self.project.name)}",
+            ),
+        )
+
+    def check_aliases(self) -> None:
+        """Raise InvalidOption for another item's key, Refused for an item of its own."""
+        project = self.project.id
+        owner, own = _items.alias("owner"), _items.alias("own")
+        taken = and_(standing_item_alias(project), _aliases.c.name == _given.c.name)
+        self.refuse(
+            select(_given, owner.c.name.label("owner"))
+            .join(_aliases, taken)
+            .where(
+                owner.c.project_id == project,
+                owner.c.id == _aliases.c.item_id,
+                _aliases.c.item_id != _given.c.item_id,
+            ),
+            lambda row: InvalidOption(
+                f"{row.name!r} is another key of {row.owner!r} already",
+                f"first: tracker item unalias -p {quote(self.project.name)} {quote(row.name)}",
+            ),
+        )
+        known = select(_given, own.c.id.label("own")).join(
+            own, and_(own.c.project_id == project, own.c.name == _given.c.name)
+        )
+        self.refuse(
+            known.where(own.c.id == _given.c.item_id),
+            lambda row: InvalidOption(f"{row.name!r} is the item's own key", "name another"),
+        )
+        self.refuse(
+            known.where(or_(*(one.exists() for one in _said_of(project, own.c.id)))),
+            self._own_item,
+        )
+        of_own = exists(select(literal(1)).select_from(_aliases)).where(
+            standing_item_alias(project), _aliases.c.item_id == own.c.id
+        )
+        self.refuse(
+            known.where(of_own.correlate(own)),
+            lambda row: Refused(
+                f"{row.name!r} has other keys itself",
+                f"first: tracker item unalias -p {quote(self.project.name)} …; "
+                f"see: tracker item show {quote(self.project.name)} {quote(row.name)}",
+            ),
+        )
+
+    def _own_item(self, row: Any) -> Refused:
+        """Return what to do about a key of which imports spoke: by which, and how to begin anew."""
+        project = self.project.id
+        rows = self.connection.execute(
+            select(Import.id, Source.name, Sync.tool, Change.detail)
+            .join(Source, Source.import_id == Import.id)
+            .join(Change, (Change.project_id == project) & (Change.id == Import.change_id))
+            .outerjoin(Sync, (Sync.project_id == project) & (Sync.change_id == Import.change_id))
+            .where(
+                Import.project_id == project,
+                Import.change_id.in_(union(*_said_of(project, row.own))),
+            )
+            .order_by(Import.id, Source.number)
+        ).all()
+        of = f"-p {quote(self.project.name)}"
+        again: dict[int, str] = {}
+        for one in rows:
+            items = "item " if json.loads(one.detail).get("items") else ""
+            start = again.get(one.id, f"tracker {items}import")
+            known = f"tracker sync {one.tool} …" if one.tool else f"{start} {quote(one.name)}"
+            again[one.id] = known
+        pair = f"--from {quote(self.file)}" if self.file else f"{quote(row.item)} {quote(row.name)}"
+        steps = [f"tracker imports undo {number}" for number in again]
+        steps += [f"tracker item alias {of} {pair}"]
+        steps += [f"{one} {of}" for one in dict.fromkeys(again.values())]
+        which = ", ".join(map(str, again))
+        return Refused(
+            f"{row.name!r} is an item of its own, from import{'s' * (len(again) > 1)} {which}",
+            f"to make it {row.item!r}: {'; '.join(steps)}",
+        )
+
+
+def _said_of(project_id: int, item: Any) -> Iterator[Select[Any]]:
+    """Yield statements of the changes that spoke of an item, of imports that are not undone.
+
+    What a sync withdrew is among them: its undo gives it back.
+    """
+    imports = select(Import.change_id).where(
+        Import.project_id == project_id, Import.undone_by.is_(None)
+    )
+    for model in (Label, PastLabel, ItemFact):
+        table = cast("Table", model.__table__)
+        said = select(table.c.change_id).where(
+            table.c.project_id == project_id,
+            table.c.item_id == item,
+            table.c.change_id.in_(imports),
+        )
+        if "question_id" in table.c:
+            said = said.where(table.c.question_id.in_(question_numbers(project_id)))
+        yield said
