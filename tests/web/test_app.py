@@ -58,6 +58,6 @@ def test_an_error_of_the_interface_is_a_problem_document(client: TestClient) -> 
 
 def test_figures_follow_an_import_by_somebody_else(client: TestClient, ledger: Ledger) -> None:
     ledger.projects.create("p")
-    assert "by 0 annotators" in client.get("/projects/p").text
+    assert "There are no answers to count yet" in client.get("/projects/p").text
     ledger.import_frame(ANSWERS, "p")
-    assert "by 2 annotators" in client.get("/projects/p").text
+    assert "2 annotators gave 2 answers" in client.get("/projects/p").text

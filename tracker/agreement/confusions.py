@@ -19,7 +19,7 @@ from tracker.measures.confusions import (
     pattern_confusions,
 )
 from tracker.projects.annotators import annotator_names
-from tracker.projects.categories import category_names
+from tracker.projects.categories import category_names, find_category
 from tracker.projects.items import item_texts_of
 from tracker.projects.question import QuestionInfo
 from tracker.queries import Selection
@@ -92,19 +92,29 @@ class Confusions:
 
 
 def confused_categories(
-    connection: Connection, question: QuestionInfo, query: Query | None = None
+    connection: Connection,
+    question: QuestionInfo,
+    query: Query | None = None,
+    category: str | None = None,
 ) -> Confusions:
-    """Return which categories are confused; raises InvalidOption for a question of spans."""
+    """Return which categories are confused, or with which ones the category of a name is.
+
+    Raises InvalidOption for a question of spans, NotFound for a category that there is not.
+    """
     refuse_study_of_spans(question)
     selection = queries.select_answers(connection, question, (query or Query()).filter)
     patterns = queries.count_item_patterns(connection, selection)
-    found = category_confusions(patterns)
+    every = category_confusions(patterns)
+    found = every
+    if category is not None:
+        number = find_category(connection, question, category)
+        found = [one for one in every if number in {one.first, one.second}]
     names = {NOTHING: NONE, **category_names(connection, question)}
     examples = _examples(connection, selection, patterns, found[:MOST], names)
     return Confusions(
         question.project.name,
         question.name,
-        sum(one.disagreements for one in found),
+        sum(one.disagreements for one in every),
         [
             ConfusedPair((names[one.first], names[one.second]), one, shown)
             for one, shown in zip(found[:MOST], examples, strict=True)

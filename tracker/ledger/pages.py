@@ -45,9 +45,12 @@ class Pages(Transactions):
         with self.reading(project) as (connection, found):
             return LedgerState(*last_change(connection, found.id))
 
-    def confusions(self, project: str, **asking: Unpack[Asking]) -> Confusions:
+    def confusions(
+        self, project: str, *, category: str | None = None, **asking: Unpack[Asking]
+    ) -> Confusions:
         """Return which categories of a question are confused, with items that show it.
 
+        With which ones a ``category`` is, if it is named; NotFound if there is none of that name.
         Raises InvalidOption for a question of spans.
         """
         from tracker.agreement import agreement_query, check_agreement_query
@@ -55,7 +58,7 @@ class Pages(Transactions):
 
         query = check_agreement_query(agreement_query(**asking), "--by confusion")
         with self.asking(project, query.filter) as (connection, found):
-            return confused_categories(connection, found, query)
+            return confused_categories(connection, found, query, category)
 
     def models(self, project: str, **selecting: Unpack[Selecting]) -> list[ModelAgreement]:
         """Return the models that answered a question, each beside the people."""

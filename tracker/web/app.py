@@ -11,7 +11,7 @@ from fastapi.staticfiles import StaticFiles
 
 from tracker.core.version import VERSION
 from tracker.ledger import Ledger
-from tracker.web import live
+from tracker.web import live, style
 from tracker.web.api import API
 from tracker.web.api.names import NameSegments
 from tracker.web.errors import add_error_responses
@@ -21,7 +21,7 @@ from tracker.web.identity import LOCAL
 from tracker.web.pages import PAGES
 from tracker.web.templating import HERE
 
-ROUTERS = (live.router, *API, *(one.router for one in PAGES))
+ROUTERS = (live.router, style.router, *API, *(one.router for one in PAGES))
 """All routes; each says whom it admits (`needs`)."""
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 
 from fastapi import Request
 from fastapi.responses import HTMLResponse, RedirectResponse
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
 from starlette.convertors import Convertor, register_url_convertor
 
 from tracker.render.cells import (
@@ -22,10 +23,17 @@ from tracker.render.cells import (
     share_cell,
 )
 from tracker.render.escape import escaped_text
+from tracker.render.messages.report import reason
 from tracker.render.nouns import count_noun
 from tracker.render.words import measure_title_words, undefined_in_words
+from tracker.report.html import page_environment
 from tracker.web import drawing
 from tracker.web.place import Place
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tracker.report.document import Section
 
 HERE = Path(__file__).parent
 
@@ -47,6 +55,13 @@ def page(request: Request, template: str, *, status: int = 200, **values: Any) -
     common = {"place": None, "notices": (), "tab": ""}
     text = _environment.get_template(template).render(common | values | known)
     return HTMLResponse(text, status)
+
+
+def sections_of(sections: Iterable[Section]) -> Markup:
+    """Return sections of a report as a part of a page."""
+    template = _environment.get_template("section.html")
+    text = "".join(template.render(section=one) for one in sections)
+    return Markup(text)  # noqa: S704 - the template has escaped what it was given
 
 
 def see(request: Request, place: Place, *parts: str, **query: Any) -> RedirectResponse:
@@ -116,15 +131,19 @@ class _Environment(Environment):
 
 
 def _made() -> Environment:
+    report = page_environment()
+    assert report.loader is not None
     made = _Environment(
-        loader=FileSystemLoader(HERE / "templates"), autoescape=True, undefined=StrictUndefined,
+        loader=ChoiceLoader([FileSystemLoader(HERE / "templates"), report.loader]),
+        autoescape=True, undefined=StrictUndefined,
         trim_blocks=True, lstrip_blocks=True, finalize=_visible,
     )  # fmt: skip
-    made.globals["drawing"] = drawing
+    made.globals |= report.globals | {"drawing": drawing}
+    made.filters |= report.filters
     made.filters |= {
         "count": count_cell, "figure": figure_cell, "share": share_cell, "minute": minute_cell,
         "level": level_cell, "noun": count_noun, "measure": measure_title_words,
-        "reason": undefined_in_words, "words": _words,
+        "reason": undefined_in_words, "words": _words, "lacking": reason,
     }  # fmt: skip
     made.globals["interval"] = interval_cell
     made.globals["csrf_field"] = str

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tracker.web.pages import annotators, findings, item, items, pair, project, projects
+from tracker.web.pages import annotators, findings, item, items, pair, project, projects, questions
 
-PAGES = (projects, project, items, item, annotators, pair, findings)
+PAGES = (projects, project, items, item, annotators, pair, findings, questions)

@@ -1,29 +1,64 @@
-"""One project: whether its labels can be trusted, and how far it is."""
+"""One project: whether its labels can be trusted, what to do about it, and how far it is."""
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
+from markupsafe import Markup
 
+from tracker.ledger import Ledger
 from tracker.web import known
-from tracker.web.asking import AskedLedger
+from tracker.web.asking import Asked, AskedLedger
 from tracker.web.identity import Role, needs
-from tracker.web.place import At
-from tracker.web.templating import page
+from tracker.web.place import At, Place
+from tracker.web.templating import page, sections_of
 
 router = APIRouter(include_in_schema=False)
+_SHOWN = ("verdict", "history", "progress")
+_OWN_STYLE = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
 
 
 @router.get("/projects/{project:name}", dependencies=[needs(Role.VIEWER)])
 def project_page(request: Request, place: At, asked: AskedLedger) -> HTMLResponse:
     """Show a project."""
-    questions = known.agreement_of(asked, place).questions
-    found = [
+    agreement = known.agreement_of(asked, place)
+    questions = [
         {"name": one.question.name, "main": one.main.to_dict(),
          "categories": one.assessment.to_dict()["categories"]}
-        for one in questions
+        for one in agreement.questions
     ]  # fmt: skip
-    statuses = [one.to_dict() | {"question": one.question.name}
-                for one in known.progress_of(asked, place)]  # fmt: skip
-    return page(request, "project.html", place=place, found=found, statuses=statuses,
-                notices=asked.notices)  # fmt: skip
+    return page(
+        request, "project.html", place=place, questions=questions,
+        unfit=[one.to_dict() for one in agreement.unfit], sections=_sections(asked, place),
+        notices=asked.notices,
+    )  # fmt: skip
+
+
+def _sections(asked: Asked, place: Place) -> dict[str, Markup]:
+    """Return parts of the project's report, by name."""
+    from tracker.report import Asked as Reported
+    from tracker.report import gather_report
+    from tracker.report.sections import SECTIONS
+
+    def compute(ledger: Ledger) -> dict[str, Markup]:
+        found = gather_report(ledger, Reported(place.project, selecting=place.selecting))
+        return {name: sections_of([SECTIONS[name](found)]) for name in _SHOWN}
+
+    return asked.figure(place.project, "sections", place.as_of, compute=compute)
+
+
+@router.get("/projects/{project:name}/report", dependencies=[needs(Role.VIEWER)])
+def report_page(place: At, asked: AskedLedger) -> Response:
+    """Return a report to send, as a file."""
+    from tracker.report import FORMATS, report_document
+    from tracker.report import Asked as Reported
+
+    made = asked.figure(
+        place.project, "report", place.as_of,
+        compute=lambda it: FORMATS["html"](
+            report_document(it, Reported(place.project, selecting=place.selecting))
+        ),
+    )  # fmt: skip
+    headers = {"content-security-policy": _OWN_STYLE,
+               "content-disposition": 'attachment; filename="report.html"'}  # fmt: skip
+    return HTMLResponse(made, headers=headers)

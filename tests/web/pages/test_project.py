@@ -1,0 +1,97 @@
+"""A project, its questions and their categories."""
+
+from __future__ import annotations
+
+import pandas as pd
+from fastapi.testclient import TestClient
+
+from tests.helpers import SPANS
+from tests.web.reading import read
+from tracker.ledger import Ledger
+from tracker.projects.question import QuestionOptions
+
+COLUMNS = ["item", "annotator", "category"]
+
+
+def test_a_project_says_what_to_do_and_leads_to_its_figures(
+    client: TestClient, flagged: Ledger
+) -> None:
+    page = read(client, "/projects/p")
+    for words in ("Whom to talk to", "Which definition to fix", "What to label next"):
+        assert words in page.text
+    figures = flagged.agreement("p").to_dict()
+    first = figures["categories"][0]
+    (row,) = [row for row in page.rows if row[0] == first["category"] and len(row) == 5]
+    assert row[1] == f"{first['rate']:.3f}"
+    question = read(client, page.to("All figures"))
+    (row,) = [row for row in question.rows if row[0].startswith("Krippendorff's alpha")]
+    alpha = next(m for m in figures["measures"] if m["measure"] == "krippendorff_alpha")
+    assert row[1] == f"{alpha['value']:.3f}"
+    assert row[3] == f"{alpha['ci_low']:.3f} to {alpha['ci_high']:.3f}"
+
+
+def test_a_number_of_items_leads_to_as_many(client: TestClient, ledger: Ledger) -> None:
+    rows = [(str(n), who, "x" if n % 3 or who == "a" else "y") for n in range(9) for who in "ab"]
+    ledger.import_frame(pd.DataFrame(rows, columns=COLUMNS), "p")
+    page = read(client, "/projects/p/questions/label")
+    (row,) = [row for row in page.rows if row[0] == "x / y"]
+    assert row[1] == row[-1] == "3"
+    (address,) = {href for text, href in page.links if text == "3" and "category" in href
+                  and "differ" in href}  # fmt: skip
+    assert len(read(client, address).rows) == 1 + 3
+
+
+def test_a_category_shows_what_it_is_confused_with(client: TestClient, ledger: Ledger) -> None:
+    rows = [("1", "a", "x"), ("1", "b", "y"), ("2", "a", "x"), ("2", "b", "x"), ("3", "a", "w"),
+            ("3", "b", "y")]  # fmt: skip
+    ledger.import_frame(pd.DataFrame(rows, columns=COLUMNS), "p")
+    page = read(client, "/projects/p/questions/label/categories/x")
+    assert [row[:2] for row in page.rows[1:]] == [["x / y", "1"]]
+    assert ("1", "/projects/p/items/1") in page.links
+    assert ("3", "/projects/p/items/3") not in page.links
+    assert "there is no category" in read(
+        client, "/projects/p/questions/label/categories/z", 404).text  # fmt: skip
+
+
+def test_pages_of_spans_and_of_nothing_are_shown(client: TestClient, ledger: Ledger) -> None:
+    ledger.projects.create("p", SPANS)
+    for again in range(2):
+        for path in ("", "/questions/label", "/annotators", "/items", "/findings"):
+            read(client, f"/projects/p{path}")
+        if not again:
+            rows = [("1", who, "x", 0, 3) for who in "ab"]
+            columns = [*COLUMNS, "start", "end"]
+            ledger.import_frame(pd.DataFrame(rows, columns=columns), "p")
+    read(client, "/projects/p/questions/label/categories/x")
+
+
+def test_the_weakest_question_comes_first(client: TestClient, ledger: Ledger) -> None:
+    ledger.projects.create("p")
+    ledger.questions.rename("p", "label", "good")
+    ledger.questions.add("p", "bad", QuestionOptions())
+    rows = [
+        (str(n), who, question, "y" if question == "bad" and who == "b" and n % 2 else "xy"[n % 2])
+        for n in range(8)
+        for who in "ab"
+        for question in ("good", "bad")
+    ]
+    rows = [(i, w, q, "x" if q == "bad" and w == "b" else c) for i, w, q, c in rows]
+    ledger.import_frame(
+        pd.DataFrame(rows, columns=["item", "annotator", "question", "category"]), "p"
+    )
+    page = read(client, "/projects/p")
+    questions = [
+        href.rsplit("/", 1)[1]
+        for _, href in page.links
+        if "/questions/" in href and "categories" not in href
+    ]
+    assert questions[:2] == ["bad", "good"]
+    assert "weakest: bad" in read(client, "/").text
+
+
+def test_the_report_to_send_is_a_file(client: TestClient, flagged: Ledger) -> None:
+    answer = client.get("/projects/p/report")
+    assert answer.headers["content-disposition"].startswith("attachment")
+    assert "script-src" not in answer.headers["content-security-policy"]
+    assert "<style>" in answer.text
+    assert "constant 1" in answer.text

@@ -1,0 +1,78 @@
+"""A question with all its figures, and one of its categories."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse
+
+from tracker.core.errors import NotFound
+from tracker.render.messages.report_figures import formula
+from tracker.web import known
+from tracker.web.asking import Asked, AskedLedger
+from tracker.web.identity import Role, needs
+from tracker.web.place import At, Place
+from tracker.web.templating import page
+
+router = APIRouter(include_in_schema=False)
+_PAIRS, _EXAMPLES = 12, 12
+
+
+@router.get("/projects/{project:name}/questions/{question:name}",
+            dependencies=[needs(Role.VIEWER)])  # fmt: skip
+def question_page(request: Request, place: At, question: str, asked: AskedLedger) -> HTMLResponse:
+    """Show a question."""
+    found = _figures(asked, place, question)
+    spans = asked.ledger.questions.show(place.project, question).question.answers == "spans"
+    return page(
+        request, "question.html", place=place, found=found, spans=spans,
+        formulas={row["measure"]: formula(row["measure"]) for row in found["measures"]},
+        confusions=None if spans else _confusions(asked, place, question),
+        pairs=_weakest_pairs(asked, place, question), notices=asked.notices,
+    )  # fmt: skip
+
+
+@router.get("/projects/{project:name}/questions/{question:name}/categories/{category:name}",
+            dependencies=[needs(Role.VIEWER)])  # fmt: skip
+def category_page(
+    request: Request, place: At, question: str, category: str, asked: AskedLedger
+) -> HTMLResponse:
+    """Show a category."""
+    found = _figures(asked, place, question)
+    own = next((row for row in found["categories"] if row["category"] == category), None)
+    if own is None:
+        raise NotFound(f"there is no category {category!r} of {question!r}")
+    spans = asked.ledger.questions.show(place.project, question).question.answers == "spans"
+    examples = asked.ledger.items.page(
+        place.project, categories=[category], differ=True, most=_EXAMPLES, **place.of(question)
+    )
+    return page(
+        request, "category.html", place=place, found=found, own=own, spans=spans,
+        confusions=None if spans else _confusions(asked, place, question, category),
+        examples=examples, notices=asked.notices,
+    )  # fmt: skip
+
+
+def _figures(asked: Asked, place: Place, question: str) -> dict[str, Any]:
+    for one in known.agreement_of(asked, place).questions:
+        if one.question.name == question:
+            return one.to_dict() | {"question": question}
+    raise NotFound(f"there is no question {question!r} in {place.project!r}")
+
+
+def _confusions(
+    asked: Asked, place: Place, question: str, category: str | None = None
+) -> dict[str, Any]:
+    return asked.figure(
+        place.project, "confusions", place.as_of, question, category,
+        compute=lambda it: it.confusions(
+            place.project, category=category, **place.of(question)
+        ).to_dict(),
+    )  # fmt: skip
+
+
+def _weakest_pairs(asked: Asked, place: Place, question: str) -> list[dict[str, Any]]:
+    rows = known.pairs_of(asked, place, question).to_dict()["pairs"]
+    known_rows = [row for row in rows if row.get("cohen_kappa") is not None]
+    return sorted(known_rows, key=lambda row: float(row["cohen_kappa"]))[:_PAIRS]
