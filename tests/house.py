@@ -89,6 +89,8 @@ LIBRARIES = {
     "altair": {"charts"},
     "jinja2": {"report", "web"},
     "markupsafe": {"report", "web"},
+    "nbformat": {"report"},
+    "typst": {"report"},
     "vl_convert": {"charts"},
     "rich": {"render", "cli"},
     "typer": {"cli"},
@@ -104,7 +106,18 @@ BELOW_THE_LEDGER = {
     "tracker.projects.lookup.near_names",
     "tracker.imports.loader.Rejected",
 }
-LAZY = {"alembic", "argon2", "altair", "pandas", "pyarrow", "requests", "scipy", "vl_convert"}
+LAZY = {
+    "alembic",
+    "argon2",
+    "altair",
+    "nbformat",
+    "pandas",
+    "pyarrow",
+    "requests",
+    "scipy",
+    "typst",
+    "vl_convert",
+}
 LAZY_IN = {
     "report": {"jinja2", "markupsafe"},
     "cli": {"rich", "tracker.ledger", "tracker.web"},

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import ast
+import json
+
+import nbformat
 import pandas as pd
 import pytest
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
 
 from tests.report.pages import read_page
 from tracker.ledger import Ledger
@@ -73,3 +79,50 @@ def test_html_holds_it_as_text(hostile: Document) -> None:
         for name, value in attributes.items()
         if "evil.example" in (value or "") and name != "aria-label"
     ]
+
+
+def tokens_of(text: str) -> list[Token]:
+    """Every token of a text in Markdown, those within lines too."""
+    parsed = MarkdownIt("commonmark").enable("table").enable("strikethrough").parse(text)
+    return [part for token in parsed for part in (token, *(token.children or ()))]
+
+
+def check_markdown(text: str) -> str:
+    """Return what a text in Markdown shows; nothing in it is a link or HTML."""
+    tokens = tokens_of(text)
+    kinds = {token.type for token in tokens}
+    assert not {"html_block", "html_inline", "link_open", "s_open"} & kinds
+    # The state of the ledger stands below the only line across.
+    assert sum(token.type == "hr" for token in tokens) <= 1
+    return " ".join(token.content for token in tokens)
+
+
+def test_markdown_holds_it_as_text(hostile: Document) -> None:
+    text = FORMATS["md"](hostile).decode()
+    seen = check_markdown(text)
+    assert "image" not in {token.type for token in tokens_of(text)}
+    for told in (CORPUS[0], CORPUS[3], "[click](javascript:alert(4))", "***bold***", "&lt;b&gt;"):
+        assert told in seen, told
+    headings = [token for token in tokens_of(text) if token.type == "heading_open"]
+    written = [line for line in text.splitlines() if line.startswith("#")]
+    assert len(headings) == len(written)
+    assert not {"www.evil.example", "https://evil.example"} & {*text.split()}
+
+
+def test_a_notebook_holds_it_as_text_and_code_as_its_own_strings(hostile: Document) -> None:
+    book = json.loads(FORMATS["ipynb"](hostile))
+    nbformat.validate(book)
+    for cell in book["cells"]:
+        source = cell["source"]
+        if cell["cell_type"] == "code":
+            calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
+            assert {ast.unparse(one.func).split(".")[0] for one in calls} <= {"ledger", "tracker"}
+            continue
+        check_markdown(source)
+        images = [token.attrs["src"] for token in tokens_of(source) if token.type == "image"]
+        assert {*images} == {f"attachment:{name}" for name in cell.get("attachments", ())}
+
+
+def test_pdf_evaluates_nothing(hostile: Document) -> None:
+    # Typst would stop at #panic, and at a package that is not there.
+    assert FORMATS["pdf"](hostile).startswith(b"%PDF")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 import pytest
 
 from tests.filled import FillOnce
 from tests.report.pages import Page, read_page
 from tests.report.projects import KINDS
-from tracker.core.errors import NotFound
+from tracker.core.errors import InvalidOption, NotFound
 from tracker.ledger import Ledger
 from tracker.report import FORMATS, Asked, report_document
 from tracker.report.document import Acts, Figure, Group, Section
@@ -30,6 +33,27 @@ def test_every_kind_has_a_well_formed_page(
         assert heading in page.text
     assert "None" not in page.text.replace("None in a hurry", "").replace("None:", "")
     assert "nan" not in page.text.split()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_is_written_in_every_format(
+    sqlite_ledger: Ledger, fill_once: FillOnce, kind: str
+) -> None:
+    document = report_document(fill_once(sqlite_ledger, KINDS[kind]), Asked("p"))
+    text = FORMATS["md"](document).decode()
+    assert text.startswith("# p\n")
+    assert all(f"\n## {section.title}\n" in text for section in document.sections)
+    assert FORMATS["pdf"](document).startswith(b"%PDF")
+    book = json.loads(FORMATS["ipynb"](document))
+    shown = "".join(cell["source"] for cell in book["cells"] if cell["cell_type"] == "markdown")
+    assert all(f"## {section.title}" in shown for section in document.sections)
+    known: dict[str, Any] = {}
+    for cell in book["cells"]:
+        if cell["cell_type"] == "code":
+            try:
+                exec(cell["source"], known)  # noqa: S102 - it is our own
+            except InvalidOption:
+                assert kind == "spans"
 
 
 SAID = {

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tracker.ledger import Ledger
     from tracker.queries import Selecting
 
-_KINDS = ("html",)
+_KINDS = ("html", "md", "pdf", "ipynb")
 
 
 def register(app: typer.Typer) -> None:
@@ -68,6 +68,7 @@ def report(
 
     Examples:
     - `tracker report reviews -o report.html`
+    - `tracker report reviews -o report.pdf --since 30d`
     - `tracker report reviews -o report.html --pseudonyms --suppress-below 5`
 
     Next: `tracker agreement reviews`

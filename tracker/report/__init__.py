@@ -9,9 +9,13 @@ from tracker.core import clock
 from tracker.core.version import VERSION
 from tracker.render.cells import minute_cell
 from tracker.render.messages import report_figures
+from tracker.report.commands import python_opening
 from tracker.report.document import Document, line
 from tracker.report.gather import Asked, Gathered, gather_report
 from tracker.report.html import html_page
+from tracker.report.markdown import markdown_text
+from tracker.report.notebook import notebook_file
+from tracker.report.pdf import pdf_file
 from tracker.report.sections import SECTIONS
 
 if TYPE_CHECKING:
@@ -29,6 +33,9 @@ __all__ = [
 
 FORMATS: Final[Mapping[str, Callable[[Document], bytes]]] = {
     "html": html_page,
+    "md": markdown_text,
+    "pdf": pdf_file,
+    "ipynb": notebook_file,
 }
 """By the ending of a file: what writes a document."""
 
@@ -54,5 +61,5 @@ def made_document(found: Gathered, step: Callable[[str], None] = lambda _: None)
         report_figures.ABOUT,
         [make(found) for make in SECTIONS.values()],
         [line(text) for text in told],
-        found.asked.project,
+        python_opening(found),
     )

@@ -66,3 +66,45 @@ def _moment_words(found: Gathered, keys: tuple[str, ...]) -> list[str]:
         if value is not None
         for word in (_OPTIONS[key], str(value))
     ]
+
+
+def python_opening(found: Gathered) -> str:
+    """Return the Python that opens the ledger; nothing if its readers may not see all of it."""
+    if _is_private(found):
+        return ""
+    return "\n".join(["import tracker", "", f"ledger = tracker.open({found.database!r})"])
+
+
+def python_call(
+    found: Gathered,
+    method: str,
+    *,
+    one: bool = False,
+    moment: bool = False,
+    every: str | None = None,
+) -> str:
+    """Return the Python that asks the ledger for the same, with the choice of answers.
+
+    Of ``one`` question it is the weakest; ``every`` is the period of a curve. Nothing if readers
+    may not see all of the ledger.
+    """
+    if _is_private(found):
+        return ""
+    chosen: dict[str, object] = {
+        key: value for key, value in found.asked.selecting.items() if value
+    }
+    if moment:
+        chosen = {key: value for key, value in chosen.items() if key in _MOMENT}
+    if every is not None:
+        chosen["every"] = every
+    if one and found.several:
+        chosen["question"] = found.questions[0].name
+    elif found.asked.questions and not one:
+        chosen["questions"] = list(found.asked.questions)
+    given = [repr(found.asked.project)]
+    given += [f"{key}={value!r}" for key, value in chosen.items()]
+    return f"ledger.{method}({', '.join(given)})"
+
+
+def _is_private(found: Gathered) -> bool:
+    return found.asked.pseudonyms or found.asked.suppress_below > 0

@@ -140,7 +140,7 @@ class Example:
 
 @dataclass(frozen=True)
 class Examples:
-    """Items that show something, under a title."""
+    """Items that show something, under a title if it is not that of a group around them."""
 
     title: str
     items: Sequence[Example]
@@ -177,11 +177,19 @@ Block: TypeAlias = Paragraph | Bullets | Facts | Table | Why | Figure | Examples
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a page: its name, unique within it, its heading, and what it holds."""
+    """A part of a page.
+
+    Attributes:
+        name: unique within the page.
+        title: its heading.
+        blocks: what it holds.
+        code: Python that asks an open ``ledger`` for the same; empty if nobody may.
+    """
 
     name: str
     title: str
     blocks: Sequence[Block]
+    code: str = ""
 
 
 @dataclass(frozen=True)
@@ -193,11 +201,11 @@ class Document:
         about: what it is about, in a line.
         sections: in the order of reading.
         state: which state of the ledger it shows, a line each.
-        project: whose figures they are, for programs that count them again.
+        opening: Python that opens the ledger; empty if nobody may.
     """
 
     title: str
     about: str
     sections: Sequence[Section]
     state: Sequence[Line]
-    project: str = ""
+    opening: str = ""

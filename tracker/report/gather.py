@@ -92,6 +92,7 @@ class Gathered:
         flags: recorded findings of every state.
         notes: on the time line.
         state: the state of the ledger.
+        database: its URL without the password.
     """
 
     asked: Asked
@@ -101,6 +102,7 @@ class Gathered:
     flags: Sequence[Told]
     notes: Sequence[Told]
     state: LedgerState
+    database: str
 
     @property
     def several(self) -> bool:
@@ -170,6 +172,7 @@ def gather_report(
             ],
             [one.to_dict() for one in ledger.notes.list(asked.project)],
             ledger.state(asked.project),
+            str(ledger.database),
         )
         if asked.suppress_below:
             found = without_small_cells(found, asked.suppress_below)

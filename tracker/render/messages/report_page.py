@@ -18,5 +18,6 @@ WORDS: Final = {
     "sideways": "a table that can be moved sideways",
     "chart_sideways": "a chart that can be moved sideways",
     "report": "Report",
+    "opening": "Opens the ledger; the cells below count what stands before them again.",
     "state": "What this page shows",
 }

@@ -10,7 +10,7 @@ from tracker.measures import MEASURES
 from tracker.render.cells import count_cell, figure_cell, interval_cell
 from tracker.render.messages import report as words
 from tracker.render.messages import report_figures as figures
-from tracker.report.commands import command
+from tracker.report.commands import command, python_call
 from tracker.report.document import Block, Figure, Group, Paragraph, Section, Table, Why, line
 from tracker.report.gather import Gathered, OfQuestion
 from tracker.report.sizes import NARROW, WIDE
@@ -20,7 +20,9 @@ _MOST_ROWS = 60
 
 def agreement_section(found: Gathered) -> Section:
     """Return the agreement on each category, with the human ceiling beside each model."""
-    return Section("agreement", "Agreement", [*_categories(found), *_models(found), *_all(found)])
+    blocks = [*_categories(found), *_models(found), *_all(found)]
+    code = python_call(found, "agreement_by_question")
+    return Section("agreement", "Agreement", blocks, code)
 
 
 def _categories(found: Gathered) -> Iterator[Block]:

@@ -9,7 +9,7 @@ from tracker.charts import draw_annotators
 from tracker.render.cells import count_cell, figure_cell, interval_cell
 from tracker.render.messages import report as words
 from tracker.render.messages import report_people as people
-from tracker.report.commands import command
+from tracker.report.commands import command, python_call
 from tracker.report.document import (
     Block,
     Bullets,
@@ -30,12 +30,13 @@ _FINDINGS = 20
 
 def annotators_section(found: Gathered) -> Section:
     """Return the annotators of each question, those with findings first."""
+    code = python_call(found, "audit_by_question")
     if not found.several:
-        return Section("annotators", "Annotators", [*_of(found, found.questions[0])])
+        return Section("annotators", "Annotators", [*_of(found, found.questions[0])], code)
     groups = [
         Group(one.name, [*_of(found, one)], place > 0) for place, one in enumerate(found.questions)
     ]
-    return Section("annotators", "Annotators", groups)
+    return Section("annotators", "Annotators", groups, code)
 
 
 def _of(found: Gathered, one: OfQuestion) -> Iterator[Block]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from tracker.render.cells import count_cell
 from tracker.render.messages import report as words
 from tracker.render.messages import report_figures as figures
-from tracker.report.commands import command
+from tracker.report.commands import command, python_call
 from tracker.report.document import (
     Block,
     Example,
@@ -30,8 +31,9 @@ _LONGEST = 600  # characters of an item's text
 def confusions_section(found: Gathered) -> Section:
     """Return the categories that stand in for each other, question by question."""
     title = "What is confused"
+    code = python_call(found, "confusions", one=True)
     if not found.several:
-        return Section("confusions", title, [*_of(found, found.questions[0])])
+        return Section("confusions", title, [*_of(found, found.questions[0])], code)
     return Section(
         "confusions",
         title,
@@ -39,6 +41,7 @@ def confusions_section(found: Gathered) -> Section:
             Group(one.name, [*_of(found, one)], place > 0)
             for place, one in enumerate(found.questions)
         ],
+        code,
     )
 
 
@@ -71,7 +74,7 @@ def _of(found: Gathered, one: OfQuestion) -> Iterator[Block]:
         if row["examples"]
     ]
     yield from shown[:_OPEN]
-    yield from (Group(one.title, [one], True) for one in shown[_OPEN:])
+    yield from (Group(one.title, [replace(one, title="")], True) for one in shown[_OPEN:])
     yield Why(
         [line(words.WHY_WHICH)],
         command(found, "agreement", "--by", "confusion", question=one.name),

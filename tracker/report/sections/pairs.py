@@ -9,7 +9,7 @@ from tracker.charts import draw_pairs, pair_rows
 from tracker.render.cells import count_cell, figure_cell, interval_cell
 from tracker.render.messages import report as words
 from tracker.render.messages import report_figures as figures
-from tracker.report.commands import command
+from tracker.report.commands import command, python_call
 from tracker.report.document import Block, Figure, Group, Paragraph, Section, Table, Why, line
 from tracker.report.gather import Gathered, OfQuestion
 
@@ -18,12 +18,13 @@ _MOST = 40  # pairs of a table
 
 def pairs_section(found: Gathered) -> Section:
     """Return who agrees with whom, question by question."""
+    code = python_call(found, "by_pair", one=True)
     if not found.several:
-        return Section("pairs", "Who agrees with whom", [*_of(found, found.questions[0])])
+        return Section("pairs", "Who agrees with whom", [*_of(found, found.questions[0])], code)
     groups = [
         Group(one.name, [*_of(found, one)], place > 0) for place, one in enumerate(found.questions)
     ]
-    return Section("pairs", "Who agrees with whom", groups)
+    return Section("pairs", "Who agrees with whom", groups, code)
 
 
 def _of(found: Gathered, one: OfQuestion) -> Iterator[Block]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from tracker.render.cells import count_cell
 from tracker.render.messages import report_people as people
-from tracker.report.commands import command
+from tracker.report.commands import command, python_call
 from tracker.report.document import (
     Block,
     Fact,
@@ -23,12 +23,13 @@ from tracker.report.gather import Gathered, OfQuestion
 
 def progress_section(found: Gathered) -> Section:
     """Return how far each question is."""
+    code = python_call(found, "status_by_question", moment=True)
     if not found.several:
-        return Section("progress", "Progress", [*_of(found, found.questions[0])])
+        return Section("progress", "Progress", [*_of(found, found.questions[0])], code)
     groups = [
         Group(one.name, [*_of(found, one)], place > 0) for place, one in enumerate(found.questions)
     ]
-    return Section("progress", "Progress", groups)
+    return Section("progress", "Progress", groups, code)
 
 
 def _of(found: Gathered, one: OfQuestion) -> Iterator[Block]:

@@ -1,0 +1,54 @@
+"""A document as PDF, typeset by Typst from a template of our own: every text is data to it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from tracker.charts import Chart
+from tracker.render.escape import escaped_text
+from tracker.render.messages.report_page import WORDS
+from tracker.report.document import Document
+
+_TEMPLATE: Final = Path(__file__).parent / "templates" / "report.typ"
+
+
+def pdf_file(document: Document) -> bytes:
+    """Return a document as PDF.
+
+    The template reads the document from one value in JSON. Nothing in it is evaluated, and
+    nothing is looked for elsewhere: a template of one file has no folder to read from.
+    """
+    import typst
+
+    told = {"document": _plain(document), "words": WORDS}
+    made = typst.compile(
+        _TEMPLATE.read_bytes(),
+        sys_inputs={"told": json.dumps(told, ensure_ascii=True)},
+    )
+    assert isinstance(made, bytes)
+    return made
+
+
+def _plain(value: Any) -> Any:
+    """Return a part of a document as JSON has it, with the ``kind`` of each part."""
+    if isinstance(value, Chart):
+        return {
+            "svg": value.svg(titled=False),
+            "title": escaped_text(value.title),
+            "description": escaped_text(value.description),
+        }
+    if isinstance(value, str):
+        return escaped_text(value)
+    if is_dataclass(value):
+        told = {one.name: _plain(getattr(value, one.name)) for one in fields(value)
+                if one.name != "narrow"}  # fmt: skip
+        return {"kind": type(value).__name__, **told}
+    if isinstance(value, frozenset):
+        return sorted(value)
+    if isinstance(value, Sequence):
+        return [_plain(one) for one in value]
+    return value
