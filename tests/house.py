@@ -75,6 +75,8 @@ LIBRARIES = {
     "requests": {"sync"},
     "argon2": {"access"},
     "fastapi": {"web"},
+    "pydantic": {"web"},
+    "anyio": {"web"},
     "starlette": {"web"},
     "uvicorn": {"web"},
     "sqlalchemy": {"storage", "projects", "access", "imports", "sync", "queries", "agreement",

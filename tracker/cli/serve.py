@@ -26,6 +26,9 @@ def serve(
     root_path: Annotated[
         str, typer.Option(metavar="PATH", help="Path at which a proxy serves it, such as /tracker.")
     ] = "",
+    max_upload: Annotated[
+        int, typer.Option(metavar="MB", min=1, help="Largest file that may be sent, in megabytes.")
+    ] = 1000,
 ) -> None:
     """Serve the dashboard and the interface for programs.
 
@@ -42,4 +45,4 @@ def serve(
         bound = opened.getsockname()[1]
         shown = f"[{host}]" if ":" in host else host
         say(f"tracker is at http://{shown}:{bound}{root_path} (stop it: Ctrl+C)")
-        run_server(ledger, opened, root_path=root_path)
+        run_server(ledger, opened, root_path=root_path, max_upload=max_upload * 1_000_000)

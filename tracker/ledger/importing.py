@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
@@ -91,6 +92,27 @@ class Importing(Transactions):
 
         with opened_sources(_paths(path)) as sources:
             return self._import(sources, project, **_with_mapping(how))
+
+    def import_uploads(
+        self,
+        files: Sequence[tuple[Path, str]],
+        project: str,
+        *,
+        items: bool = False,
+        **how: Unpack[Reading],
+    ) -> ImportResult:
+        """Import files, each known by another name than that of its path, as one unit.
+
+        With ``items`` as `import_items` does.
+        """
+        from tracker.imports.readers.source import SourceFile
+
+        with ExitStack() as opened:
+            sources = [
+                opened.enter_context(closing(SourceFile(str(path), name=name)))
+                for path, name in files
+            ]
+            return self._import(sources, project, items=items, **_with_mapping(how))
 
     @staticmethod
     def mapping_text(folder: str | Path = ".", **how: Unpack[Reading]) -> str:

@@ -21,14 +21,16 @@ from tracker.web.identity import LOCAL
 from tracker.web.pages import PAGES
 from tracker.web.templating import HERE
 
+MAX_UPLOAD = 1_000_000_000
 ROUTERS = (live.router, style.router, *API, *(one.router for one in PAGES))
 """All routes; each says whom it admits (`needs`)."""
 
 
-def create_app(ledger: Ledger, *, root_path: str = "") -> FastAPI:
+def create_app(ledger: Ledger, *, root_path: str = "", max_upload: int = MAX_UPLOAD) -> FastAPI:
     """Return the application that serves a ledger.
 
-    ``root_path`` is the path at which a proxy serves it.
+    ``root_path`` is the path at which a proxy serves it, ``max_upload`` the most bytes that are
+    taken in one request.
     """
 
     @asynccontextmanager
@@ -44,6 +46,7 @@ def create_app(ledger: Ledger, *, root_path: str = "") -> FastAPI:
     )  # fmt: skip
     app.state.ledger = ledger
     app.state.figures = Figures()
+    app.state.max_upload = max_upload
     add_error_responses(app)
     app.middleware("http")(_identified)
     app.add_middleware(NameSegments)

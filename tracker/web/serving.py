@@ -30,10 +30,10 @@ def listening_socket(host: str, port: int) -> socket.socket:
     return opened
 
 
-def run_server(ledger: Ledger, opened: socket.socket, *, root_path: str) -> None:
+def run_server(ledger: Ledger, opened: socket.socket, *, root_path: str, max_upload: int) -> None:
     """Serve a ledger until the process is told to stop."""
     ledger.database.let_many_read()
-    app = create_app(ledger, root_path=root_path)
+    app = create_app(ledger, root_path=root_path, max_upload=max_upload)
     config = uvicorn.Config(
         app, log_level="warning", server_header=False, timeout_graceful_shutdown=_GRACE
     )

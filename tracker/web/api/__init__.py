@@ -18,12 +18,13 @@ from tracker.web.api import (
     questions,
     snapshots,
     status,
+    uploads,
 )
 from tracker.web.api.openapi import openapi_router
 
 _RESOURCES = (
     projects, status, agreement, history, snapshots, audits, findings, gate, items, annotators,
-    categories, questions, notes, imports, exports,
+    categories, questions, notes, imports, uploads, exports,
 )  # fmt: skip
 _ROUTERS = [one.router for one in _RESOURCES]
 API = (*_ROUTERS, openapi_router(_ROUTERS))

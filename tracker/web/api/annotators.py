@@ -7,8 +7,9 @@ from typing import Annotated, Any
 from fastapi import Path, Query, Response
 
 from tracker.ledger import Ledger
-from tracker.web.api.answering import Answer, reads, resource
-from tracker.web.api.bodies.records import AnnotatorPage, Annotators
+from tracker.web.api.answering import Answer, reads, resource, writes
+from tracker.web.api.bodies.records import Annotator, AnnotatorPage, Annotators
+from tracker.web.api.bodies.requests import Alias, AnnotatorKind, MergeInto, NewName
 from tracker.web.api.parameters import Questions
 
 router = resource("records")
@@ -47,3 +48,40 @@ def show_annotator(
             project, annotator, competence=competence, questions=question
         ),
     )
+
+
+_ONE = "/projects/{project:segment}/annotators/{annotator:segment}"
+
+
+@router.post(f"{_ONE}/rename", **writes("renameAnnotator", Annotator))
+def rename_annotator(answer: Answer, project: str, annotator: Name, sent: NewName) -> Response:
+    """Rename an annotator; `tracker annotator rename P A NAME`."""
+    made = answer.ledger.annotators.rename(project, annotator, sent.name)
+    return answer.done(made.to_dict())
+
+
+@router.post(f"{_ONE}/kind", **writes("setAnnotatorKind", Annotator))
+def set_kind(answer: Answer, project: str, annotator: Name, sent: AnnotatorKind) -> Response:
+    """Set what an annotator is; `tracker annotator kind P A KIND`."""
+    made = answer.ledger.annotators.kind(project, annotator, sent.kind)
+    return answer.done(made.to_dict())
+
+
+@router.post(f"{_ONE}/aliases", **writes("addAlias", Annotator))
+def add_alias(answer: Answer, project: str, annotator: Name, sent: Alias) -> Response:
+    """Add another name of an annotator; `tracker annotator alias P A NAME`."""
+    made = answer.ledger.annotators.alias(project, annotator, sent.alias)
+    return answer.done(made.to_dict())
+
+
+@router.post(f"{_ONE}/merge", **writes("mergeAnnotator", Annotator))
+def merge_annotator(answer: Answer, project: str, annotator: Name, sent: MergeInto) -> Response:
+    """Merge an annotator into another, and return that one; `tracker annotator merge P A INTO`."""
+    made = answer.ledger.annotators.merge(project, annotator, sent.into)
+    return answer.done(made.to_dict())
+
+
+@router.post(f"{_ONE}/split", **writes("splitAnnotator", Annotator))
+def split_annotator(answer: Answer, project: str, annotator: Name) -> Response:
+    """Take a merge back: the alias is an annotator again; `tracker annotator split P ALIAS`."""
+    return answer.done(answer.ledger.annotators.split(project, annotator).to_dict())

@@ -127,6 +127,20 @@ class Answering:
         """Answer with what a change came to."""
         return self._response(json_text(told), None, status)
 
+    def made(self, told: Any, *place: str) -> Response:
+        """Answer with what was made, and its address in the interface."""
+        response = self._response(json_text(told), None, 201)
+        root = self._request.scope.get("root_path", "")
+        segments = "/".join(quote(part, safe="") for part in place)
+        response.headers["location"] = f"{root}{PREFIX}/{segments}"
+        return response
+
+    @property
+    def by(self) -> str:
+        """The name of the one who asks."""
+        name: str = self._request.state.identity.name
+        return name
+
     def _tag(self, project: str, of: Sequence[str]) -> tuple[str, bool]:
         tag = self._tag_of(*(self._asked.revision(name) for name in (project, *of)))
         return tag, self._has(tag)

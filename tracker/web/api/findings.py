@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from fastapi import Path, Query, Response
 
 from tracker.ledger import Ledger
-from tracker.web.api.answering import Answer, reads, resource
-from tracker.web.api.bodies.figures import Finding, FindingChanges, Findings
+from tracker.web.api.answering import Answer, Answering, reads, resource, writes
+from tracker.web.api.bodies.figures import Acted, Finding, FindingChanges, Findings
+from tracker.web.api.bodies.requests import Act, Appeal
 from tracker.web.api.parameters import LARGEST, Questions
 
 router = resource("findings")
@@ -69,3 +71,40 @@ def list_changes_of_finding(answer: Answer, project: str, finding: Number) -> Re
 
 def _changes(ledger: Ledger, project: str, finding: int | None) -> Any:
     return {"project": project, "changes": ledger.flags.history(project, finding)}
+
+
+_ONE = "/projects/{project:segment}/findings/{finding}"
+
+
+@router.post(f"{_ONE}/acknowledge", **writes("acknowledgeFinding", Acted))
+def acknowledge_finding(answer: Answer, project: str, finding: Number, sent: Act) -> Response:
+    """Mark a finding as being dealt with; `tracker flags acknowledge N -p P`."""
+    flags = answer.ledger.flags
+    return _acted(
+        answer, project, flags.acknowledge(project, [finding], by=answer.by, note=sent.note)
+    )
+
+
+@router.post(f"{_ONE}/dismiss", **writes("dismissFinding", Acted))
+def dismiss_finding(answer: Answer, project: str, finding: Number, sent: Act) -> Response:
+    """Mark a finding as harmless; `tracker flags dismiss N -p P`."""
+    flags = answer.ledger.flags
+    return _acted(answer, project, flags.dismiss(project, [finding], by=answer.by, note=sent.note))
+
+
+@router.post(f"{_ONE}/resolve", **writes("resolveFinding", Acted))
+def resolve_finding(answer: Answer, project: str, finding: Number, sent: Act) -> Response:
+    """Mark a finding as dealt with; `tracker flags resolve N -p P`."""
+    flags = answer.ledger.flags
+    return _acted(answer, project, flags.resolve(project, [finding], by=answer.by, note=sent.note))
+
+
+@router.post(f"{_ONE}/appeal", **writes("appealFinding", Acted))
+def appeal_finding(answer: Answer, project: str, finding: Number, sent: Appeal) -> Response:
+    """Record an annotator's objection to a finding; `tracker flags appeal N -p P`."""
+    acted = answer.ledger.flags.appeal(project, finding, by=answer.by, note=sent.note)
+    return _acted(answer, project, [acted])
+
+
+def _acted(answer: Answering, project: str, outcomes: Sequence[Any]) -> Response:
+    return answer.done({"project": project, "flags": [one.to_dict() for one in outcomes]})

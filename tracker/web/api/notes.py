@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import Response
+from fastapi import Path, Query, Response
 
 from tracker.ledger import Ledger
-from tracker.web.api.answering import Answer, reads, resource
-from tracker.web.api.bodies.records import Notes
+from tracker.web.api.answering import Answer, reads, resource, writes
+from tracker.web.api.bodies.records import NoteOfProject, Notes
+from tracker.web.api.bodies.requests import NewNote
+from tracker.web.api.parameters import LARGEST
 
 router = resource("records")
 
@@ -22,3 +24,24 @@ def list_notes(answer: Answer, project: str) -> Response:
         return {"project": project, "notes": rows}
 
     return answer.figure(project, compute)
+
+
+@router.post(
+    "/projects/{project:segment}/notes", status_code=201, **writes("addNote", NoteOfProject)
+)
+def add_note(answer: Answer, project: str, sent: NewNote) -> Response:
+    """Note an event; `tracker project note P TEXT`."""
+    made = answer.ledger.notes.add(project, sent.text, sent.at, sent.guideline)
+    return answer.done({"project": project} | made.to_dict(), 201)
+
+
+@router.delete("/projects/{project:segment}/notes/{note}", **writes("removeNote", NoteOfProject))
+def remove_note(
+    answer: Answer,
+    project: str,
+    note: Annotated[int, Path(description="The note's number.", ge=1, le=LARGEST)],
+    erase: Annotated[bool, Query(description="Delete its text for good.")] = False,
+) -> Response:
+    """Remove a note from the time line, and return it; `tracker project unnote P N`."""
+    removed = answer.ledger.notes.remove(project, note, erase=erase)
+    return answer.done({"project": project} | removed.to_dict())

@@ -7,8 +7,10 @@ from typing import Annotated, Any
 from fastapi import Query, Response
 
 from tracker.render.documents import projects_as_json
-from tracker.web.api.answering import Answer, reads, resource
+from tracker.web.api.answering import Answer, Answering, reads, resource, writes
 from tracker.web.api.bodies.records import Project, Projects
+from tracker.web.api.bodies.requests import ChangedSettings, NewName, NewProject
+from tracker.web.api.parameters import Question
 
 router = resource("records")
 
@@ -29,3 +31,43 @@ def show_project(answer: Answer, project: str) -> Response:
 
 def _settings(ledger: Any, project: str) -> Any:
     return ledger.projects.settings(project).to_dict()
+
+
+@router.post("/projects", status_code=201, **writes("createProject", Project))
+def create_project(answer: Answer, sent: NewProject) -> Response:
+    """Create a project; `tracker project create P`."""
+    made = answer.ledger.projects.create(sent.project, sent.options)
+    return answer.made(made.to_dict(), "projects", made.project.name)
+
+
+@router.patch("/projects/{project:segment}", **writes("setProject", Project))
+def set_project(
+    answer: Answer, project: str, sent: ChangedSettings, question: Question = None
+) -> Response:
+    """Change the settings of a project's question; `tracker project set P`."""
+    changed = answer.ledger.projects.set(project, question=question, **sent.changing)
+    return answer.done(changed.to_dict())
+
+
+@router.post("/projects/{project:segment}/rename", **writes("renameProject", Project))
+def rename_project(answer: Answer, project: str, sent: NewName) -> Response:
+    """Give a project another name; `tracker project rename P NAME`."""
+    made = answer.ledger.projects.rename(project, sent.name)
+    return answer.done(_settings(answer.ledger, made.name))
+
+
+@router.post("/projects/{project:segment}/archive", **writes("archiveProject", Project))
+def archive_project(answer: Answer, project: str) -> Response:
+    """Take a project off the list of active ones; `tracker project archive P`."""
+    return _archived(answer, project, restore=False)
+
+
+@router.post("/projects/{project:segment}/restore", **writes("restoreProject", Project))
+def restore_project(answer: Answer, project: str) -> Response:
+    """Put a project back on the list; `tracker project archive P --restore`."""
+    return _archived(answer, project, restore=True)
+
+
+def _archived(answer: Answering, project: str, *, restore: bool) -> Response:
+    answer.ledger.projects.archive(project, restore=restore)
+    return answer.done(_settings(answer.ledger, project))

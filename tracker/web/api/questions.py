@@ -7,8 +7,9 @@ from typing import Annotated, Any
 from fastapi import Path, Response
 
 from tracker.ledger import Ledger
-from tracker.web.api.answering import Answer, reads, resource
+from tracker.web.api.answering import Answer, reads, resource, writes
 from tracker.web.api.bodies.records import Question, Questions
+from tracker.web.api.bodies.requests import ChangedSettings, NewName, NewNamedQuestion
 
 router = resource("records")
 
@@ -38,3 +39,32 @@ def show_question(
         return {"question": found.question.name, **found.to_dict()}
 
     return answer.figure(project, compute)
+
+
+@router.post(
+    "/projects/{project:segment}/questions", status_code=201, **writes("addQuestion", Question)
+)
+def add_question(answer: Answer, project: str, sent: NewNamedQuestion) -> Response:
+    """Add a question to a project; `tracker question add P Q`."""
+    made = answer.ledger.questions.add(project, sent.question, sent.options)
+    told = {"question": made.name, **made.to_dict()}
+    return answer.made(told, "projects", project, "questions", made.name)
+
+
+@router.patch(
+    "/projects/{project:segment}/questions/{question:segment}", **writes("setQuestion", Question)
+)
+def set_question(answer: Answer, project: str, question: str, sent: ChangedSettings) -> Response:
+    """Change a question's settings; `tracker question set P Q`."""
+    changed = answer.ledger.questions.set(project, question, **sent.changing)
+    return answer.done({"question": changed.question.name, **changed.to_dict()})
+
+
+@router.post(
+    "/projects/{project:segment}/questions/{question:segment}/rename",
+    **writes("renameQuestion", Question),
+)
+def rename_question(answer: Answer, project: str, question: str, sent: NewName) -> Response:
+    """Give a question another name; `tracker question rename P Q NAME`."""
+    made = answer.ledger.questions.rename(project, question, sent.name)
+    return answer.done({"question": made.name, **made.to_dict()})

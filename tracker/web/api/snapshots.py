@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import Response
+from fastapi import Depends, Response
 
 from tracker.ledger import Ledger
-from tracker.web.api.answering import Answer, reads, resource
+from tracker.web.api.answering import Answer, reads, resource, writes
 from tracker.web.api.bodies.figures import (
     History,
     HistoryByQuestion,
     Snapshot,
     SnapshotByQuestion,
 )
-from tracker.web.api.parameters import Questions
+from tracker.web.api.bodies.requests import NewSnapshot
+from tracker.web.api.parameters import ChosenAnswers, Figures, Questions
 
 router = resource("figures")
 
@@ -45,3 +46,23 @@ def show_snapshot(
         project,
         lambda ledger: ledger.snapshot_pages(project, snapshot, questions=question).to_dict(),
     )
+
+
+@router.post(
+    "/projects/{project:segment}/snapshots",
+    status_code=201,
+    **writes("takeSnapshot", Snapshot | SnapshotByQuestion),
+    responses={409: {"description": "The two ways to count differ."}},
+)
+def take_snapshot(
+    answer: Answer,
+    project: str,
+    sent: NewSnapshot,
+    answers: Annotated[ChosenAnswers, Depends()],
+    figures: Annotated[Figures, Depends()],
+) -> Response:
+    """Record the figures as they are now; `tracker snapshot P`."""
+    taken = answer.ledger.snapshot_by_question(
+        project, **sent.model_dump(), **figures.keywords, **answers.selecting
+    )
+    return answer.made(taken.to_dict(), "projects", project, "snapshots", str(taken.id))

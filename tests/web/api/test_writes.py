@@ -1,0 +1,206 @@
+"""What programs change by the interface, and what they send."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from pathlib import Path
+
+import pytest
+from fastapi.testclient import TestClient
+
+from tests.web.api.conftest import P
+from tracker.ledger import Ledger
+from tracker.web.app import create_app
+
+CSV = b"item,annotator,category\n1,A,x\n1,B,x\n2,A,x\n2,B,y\n"
+NEW = "/api/v1/projects/new%2Fone"
+
+
+def test_a_project_is_made_set_renamed_and_archived(program: TestClient) -> None:
+    made = program.post(
+        "/api/v1/projects",
+        json={"project": "new/one", "scale": "ordinal", "categories": ["a", "b"]},
+    )
+    assert (made.status_code, made.headers["location"]) == (201, NEW)
+    assert program.get(NEW).json()["categories"] == ["a", "b"]
+    assert program.patch(NEW, json={"wanted": 3}).json()["wanted"] == 3
+    assert program.patch(NEW, json={"open": True}).json()["categories_closed"] is False
+    assert program.patch(NEW, json={"wnated": 3}).status_code == 422
+    assert program.post(f"{NEW}/rename", json={"name": "n"}).json()["project"] == "n"
+    assert program.get(NEW).status_code == 404
+    assert program.post("/api/v1/projects/n/archive").json()["archived_at"]
+    assert program.post("/api/v1/projects/n/restore").json()["archived_at"] is None
+    assert program.post("/api/v1/projects", json={"project": "n"}).status_code == 422
+
+
+def test_a_question_is_added_set_and_renamed(program: TestClient) -> None:
+    made = program.post(f"{P}/questions", json={"question": "how so?", "answers": "several"})
+    assert made.headers["location"] == f"{P}/questions/how%20so%3F"
+    address = made.headers["location"]
+    assert program.patch(address, json={"wanted": 2}).json()["wanted"] == 2
+    assert program.post(f"{address}/rename", json={"name": "why"}).json()["question"] == "why"
+    assert program.get(f"{P}/questions/why").json()["wanted"] == 2
+
+
+def test_a_note_is_added_and_removed(program: TestClient) -> None:
+    made = program.post(f"{P}/notes", json={"text": "v3", "guideline": "v3"})
+    assert made.status_code == 201
+    number = made.json()["note"]
+    assert [one["note"] for one in program.get(f"{P}/notes").json()["notes"]][-1] == number
+    assert program.delete(f"{P}/notes/{number}").json()["text"] == "v3"
+    assert program.delete(f"{P}/notes/{number}").status_code == 404
+
+
+def test_annotators_are_renamed_merged_and_split(program: TestClient) -> None:
+    one = f"{P}/annotators/annotator%2001"
+    assert program.post(f"{one}/rename", json={"name": "ada"}).json()["annotator"] == "ada"
+    assert program.post(f"{one}/aliases", json={"alias": "a/b"}).json()["aliases"] == [
+        "a/b", "annotator 01",
+    ]  # fmt: skip
+    assert program.post(f"{one}/kind", json={"kind": "model"}).json()["kind"] == "model"
+    assert program.post(f"{one}/kind", json={"kind": "human"}).json()["kind"] == "human"
+    merged = program.post(f"{P}/annotators/annotator%2002/merge", json={"into": "ada"}).json()
+    assert "annotator 02" in merged["aliases"]
+    split = program.post(f"{P}/annotators/annotator%2002/split").json()
+    assert (split["annotator"], split["aliases"]) == ("annotator 02", [])
+
+
+def test_a_snapshot_is_taken(program: TestClient) -> None:
+    made = program.post(f"{P}/snapshots?annotator=annotator%2001", json={"name": "second"})
+    assert (made.status_code, made.json()["name"]) == (201, "second")
+    shown = program.get(made.headers["location"]).json()
+    assert shown["selection"]["annotators"] == ["annotator 01"]
+    assert shown["digest"] == made.json()["digest"]
+
+
+def test_a_finding_is_acted_on_by_the_one_who_asks(program: TestClient) -> None:
+    done = program.post(f"{P}/findings/1/acknowledge", json={"note": "will see"}).json()
+    assert (done["flags"][0]["state"], done["flags"][0]["changed"]) == ("acknowledged", True)
+    program.post(f"{P}/findings/1/resolve", json={})
+    program.post(f"{P}/findings/1/appeal", json={"note": "no"})
+    changes = program.get(f"{P}/findings/1/changes").json()["changes"]
+    assert [one["action"] for one in changes[1:]] == ["acknowledged", "resolved", "appealed"]
+    assert {one["by"] for one in changes[1:]} == {"local"}
+    assert program.post(f"{P}/findings/99/dismiss", json={}).status_code == 404
+
+
+def test_an_audit_is_recorded(program: TestClient) -> None:
+    program.post(f"{P}/findings/1/resolve", json={})
+    assert program.post(f"{P}/audit").json()["annotators"]
+    assert program.get(f"{P}/findings/1").json()["state"] == "open"  # it was found again
+
+
+# -- files ---------------------------------------------------------------------------------
+
+
+def test_a_file_is_imported_as_a_form_or_as_it_is(program: TestClient) -> None:
+    form = program.post(
+        f"{NEW}/imports",
+        files={"file": ("a/b.csv", CSV)},
+        data={"scale": "ordinal", "categories": "x,y"},
+    )
+    assert form.status_code == 201, form.text
+    assert (form.json()["inserted"], form.json()["project"]) == (4, "new/one")
+    shown = program.get(form.headers["location"]).json()
+    assert shown["sources"][0]["name"] == "a/b.csv"
+    assert (program.get(NEW).json()["scale"], program.get(NEW).json()["categories"]) == (
+        "ordinal", ["x", "y"],
+    )  # fmt: skip
+    again = program.post(f"{NEW}/imports?filename=c.csv", content=CSV)
+    assert again.json()["unchanged"] == 4
+    undone = program.post(f"/api/v1/imports/{form.json()['import']}/undo").json()
+    assert undone["undone_at"]
+
+
+def test_several_files_and_archives_are_one_import(program: TestClient) -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("more.csv", "item,annotator,category\n3,A,x\n")
+    sent = [("file", ("a.csv", CSV)), ("file", ("b.zip", packed.getvalue()))]
+    told = program.post(f"{NEW}/imports", files=sent, data={"keep": [], "map": []})
+    assert told.json()["inserted"] == 5
+
+
+def test_columns_are_named_in_the_query_or_in_the_form(program: TestClient) -> None:
+    text = b"doc,who,what\n1,A,x\n1,B,y\n"
+    roles = ["item=doc", "annotator=who", "category=what"]
+    told = program.post(f"{NEW}/imports", files={"file": ("a.csv", text)}, data={"map": roles})
+    assert told.json()["inserted"] == 2
+    query = "&".join(f"map={role}" for role in roles)
+    told = program.post(f"{NEW}/imports?filename=a.csv&{query}", content=text)
+    assert told.json()["unchanged"] == 2
+
+
+def test_rows_that_are_refused_are_named_with_their_lines(program: TestClient) -> None:
+    told = program.post(f"{NEW}/imports?filename=a.csv", content=CSV + b",A,x\n3,,x\n")
+    assert told.status_code == 422
+    problem = told.json()
+    assert problem["type"].endswith(":refused")
+    assert [(one["source"], one["line"]) for one in problem["rejections"]] == [
+        ("a.csv", 6), ("a.csv", 7),
+    ]  # fmt: skip
+    assert program.get(NEW).status_code == 404  # nothing was stored
+    kept = program.post(f"{NEW}/imports?filename=a.csv&skip_invalid=true", content=CSV + b",A,x\n")
+    assert (kept.status_code, kept.json()["rejected"]) == (201, 1)
+
+
+@pytest.mark.parametrize("how", ["dry_run", "preview"])
+def test_a_preview_stores_nothing(program: TestClient, how: str) -> None:
+    told = program.post(f"{NEW}/imports?filename=a.csv&{how}=true", content=CSV)
+    assert (told.status_code, told.json()["inserted"]) == (200, 4)
+    assert ("preview" in told.json()) is (how == "preview")
+    assert program.get(NEW).status_code == 404
+
+
+def test_items_are_registered(program: TestClient) -> None:
+    told = program.post(f"{P}/items?filename=items.csv", content=b"item,text\nnew one,hello\n")
+    assert told.json()["inserted"] == 1
+    assert program.get(f"{P}/items/new%20one").json()["text"] == "hello"
+
+
+@pytest.mark.parametrize(
+    ("query", "form", "said"),
+    [
+        ("", None, "the file has no name"),
+        ("?filename=a.csv&maps=x", None, "did you mean 'map'"),
+        ("", {"wantd": "3"}, "wantd: there is no such field"),
+        ("", {"wanted": "many"}, "wanted: "),
+        ("?filename=a.csv&format=none", None, "there is no format 'none'"),
+    ],
+)
+def test_what_is_sent_wrongly_is_refused(
+    program: TestClient, query: str, form: dict[str, str] | None, said: str
+) -> None:
+    told = (
+        program.post(f"{NEW}/imports{query}", content=CSV)
+        if form is None
+        else program.post(f"{NEW}/imports", files={"file": ("a.csv", CSV)}, data=form)
+    )
+    assert told.status_code == 422
+    assert said in told.json()["detail"]
+
+
+@pytest.mark.parametrize("kind", ["length", "chunks", "form"])
+def test_a_file_that_is_too_large_is_refused(furnished_ledger: Ledger, kind: str) -> None:
+    app = create_app(furnished_ledger, max_upload=2000)
+    with TestClient(app) as program:
+        big = CSV + b"3,A,x\n" * 1000
+        if kind == "form":
+            told = program.post(f"{NEW}/imports", files={"file": ("a.csv", big)})
+        else:
+            content = big if kind == "length" else iter([big[:1500], big[1500:]])
+            told = program.post(f"{NEW}/imports?filename=a.csv", content=content)
+        assert told.status_code == 413
+        assert told.json()["detail"].startswith("more than 2,000 bytes")
+        assert program.post(f"{NEW}/imports?filename=a.csv", content=CSV).status_code == 201
+
+
+def test_nothing_that_was_sent_stays(
+    program: TestClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    program.post(f"{NEW}/imports?filename=a.csv", content=CSV)
+    program.post(f"{NEW}/imports?filename=../../x%00.csv", content=b"nonsense")
+    program.post(f"{NEW}/imports", files={"file": ("..", CSV)})
+    assert [one.name for one in tmp_path.iterdir() if one.name.startswith("tracker-")] == []

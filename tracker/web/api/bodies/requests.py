@@ -1,0 +1,120 @@
+"""What is sent to the interface: the options of the commands that change something."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from tracker.ledger.projects import QuestionOptions
+from tracker.web.api.parameters import LARGEST
+
+Name = Annotated[str, Field(max_length=500, examples=["reviews"])]
+Wanted = Annotated[int | None, Field(ge=0, le=LARGEST, description="Target answers per item.")]
+
+
+class Sent(BaseModel):
+    """An object of JSON without other fields than these."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Settings(Sent):
+    """The settings of a question that can change."""
+
+    scale: str | None = None
+    categories: list[str] | None = Field(None, description="The only ones, in this order.")
+    wanted: Wanted = None
+
+
+class NewQuestion(Settings):
+    """A question that is made."""
+
+    answers: str | None = Field(None, description="one, several or spans")
+    offsets: str | None = Field(None, description="Unit of span offsets: characters or tokens.")
+
+    @property
+    def options(self) -> QuestionOptions:
+        """The settings as the ledger takes them."""
+        categories = None if self.categories is None else tuple(self.categories)
+        return QuestionOptions(self.answers, self.scale, self.offsets, categories, self.wanted)
+
+
+class NewProject(NewQuestion):
+    """A project that is made, with its question."""
+
+    project: Name
+
+
+class NewNamedQuestion(NewQuestion):
+    """A question that is added to a project."""
+
+    question: Name
+
+
+class ChangedSettings(Settings):
+    """Settings to change; one left out stays as it is."""
+
+    open: bool = Field(False, description="Accept categories that are not on the list.")
+
+    @property
+    def changing(self) -> dict[str, Any]:
+        """The settings as the ledger takes them."""
+        return {
+            "wanted": self.wanted, "scale": self.scale, "categories": self.categories,
+            "opened": self.open,
+        }  # fmt: skip
+
+
+class NewName(Sent):
+    """Another name."""
+
+    name: Name
+
+
+class AnnotatorKind(Sent):
+    """What an annotator is."""
+
+    kind: str = Field(description="human, model or reference", examples=["model"])
+
+
+class MergeInto(Sent):
+    """The annotator who is the same person."""
+
+    into: Name
+
+
+class Alias(Sent):
+    """Another name under which an annotator's answers arrive."""
+
+    alias: Name
+
+
+class NewNote(Sent):
+    """An event on the time line."""
+
+    text: str = Field(examples=["guideline v2"])
+    at: str | None = Field(None, description="When; now without.", examples=["2026-03-01"])
+    guideline: str | None = Field(None, description="The guideline that holds from then on.")
+
+
+class Act(Sent):
+    """Why a finding is acted on."""
+
+    note: str | None = None
+
+
+class Appeal(Sent):
+    """An annotator's objection."""
+
+    note: str
+
+
+class NewSnapshot(Sent):
+    """How a snapshot is taken; the answers are chosen by the query."""
+
+    name: str | None = None
+    note: str | None = None
+    if_changed: bool = Field(False, description="Not if nothing has changed since the last one.")
+    full: bool = Field(False, description="Read all labels, not only those of changed items.")
+    check: bool = Field(False, description="Count both ways; 409 if they differ.")

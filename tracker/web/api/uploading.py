@@ -1,0 +1,119 @@
+"""Files that are sent: kept on the disk as they come, none larger than is allowed."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from fastapi import HTTPException, Request
+from fastapi.concurrency import run_in_threadpool
+from starlette.datastructures import UploadFile
+from starlette.formparsers import MultiPartException
+from starlette.types import Message
+
+from tracker.core.errors import InvalidOption, Refused
+
+_LONGEST = 150  # characters of a file's name on the disk
+_MOST_FIELDS, _MOST_FILES = 1000, 100
+
+
+@dataclass
+class Uploaded:
+    """What was sent.
+
+    Attributes:
+        files: where each file is, and the name that it was sent with.
+        fields: the values of each field of a form, by its name.
+    """
+
+    files: list[tuple[Path, str]] = field(default_factory=list)
+    fields: dict[str, list[str]] = field(default_factory=dict)
+
+
+@asynccontextmanager
+async def uploaded(request: Request, filename: str | None) -> AsyncIterator[Uploaded]:
+    """Yield what a request sent, a form with files or one file; it is gone afterwards.
+
+    Raises 413 for more bytes than the server takes.
+    """
+    most: int = request.app.state.max_upload
+    length = request.headers.get("content-length", "0")
+    if length.isdecimal() and int(length) > most:
+        raise _too_large(most)
+    limited = Request(request.scope, _Limited(request, most))
+    with TemporaryDirectory(prefix="tracker-") as folder:
+        if request.headers.get("content-type", "").startswith("multipart/form-data"):
+            yield await _form(limited, Path(folder))
+        elif not filename:
+            raise InvalidOption("the file has no name", "add ?filename=answers.csv, or send a form")
+        else:
+            yield await _body(limited, Path(folder), filename)
+
+
+class _Limited:
+    """Receives a request's body up to a number of bytes."""
+
+    def __init__(self, request: Request, most: int) -> None:
+        self._receive, self._most, self._seen = request.receive, most, 0
+
+    async def __call__(self) -> Message:
+        message = await self._receive()
+        self._seen += len(message.get("body", b""))
+        if self._seen > self._most:
+            raise _too_large(self._most)
+        return message
+
+
+def _too_large(most: int) -> HTTPException:
+    return HTTPException(413, f"more than {most:,} bytes: the server was started with --max-upload")
+
+
+async def _body(request: Request, folder: Path, filename: str) -> Uploaded:
+    path = _place(folder, 0, filename)
+    with path.open("wb") as file:
+        async for part in request.stream():
+            await run_in_threadpool(file.write, part)
+    return Uploaded([(path, filename)])
+
+
+async def _form(request: Request, folder: Path) -> Uploaded:
+    try:
+        form = await request.form(max_files=_MOST_FILES, max_fields=_MOST_FIELDS)
+    except MultiPartException as error:
+        raise Refused(f"the form cannot be read: {error.message}", "send it anew") from None
+    found = Uploaded()
+    try:
+        for name, value in form.multi_items():
+            if not isinstance(value, UploadFile):
+                found.fields.setdefault(name, []).append(value)
+            elif name != "file":
+                raise InvalidOption(f"the form has a file {name!r}", "call each one: file")
+            else:
+                filename = value.filename or "file"
+                path = _place(folder, len(found.files), filename)
+                await run_in_threadpool(_kept, value.file, path)
+                found.files.append((path, filename))
+    finally:
+        await form.close()
+    if not found.files:
+        raise InvalidOption("the form has no file", "add one, called: file")
+    return found
+
+
+def _kept(stream: Any, path: Path) -> None:
+    with path.open("wb") as file:
+        shutil.copyfileobj(stream, file)
+
+
+def _place(folder: Path, number: int, filename: str) -> Path:
+    """Return where a file is kept: readers look at the end of its name, nothing at its folders."""
+    last = filename.replace("\\", "/").rpartition("/")[2]
+    safe = "".join(sign if sign.isascii() and sign.isprintable() else "_" for sign in last)
+    inside = folder / str(number)
+    inside.mkdir()
+    return inside / (safe[-_LONGEST:].strip(". ") or "file")

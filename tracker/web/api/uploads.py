@@ -1,0 +1,194 @@
+"""Imports that are sent: answers and items, in any format that is read.
+
+FastAPI reads the annotations of these classes as they are, so they are no texts here.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from functools import partial
+from typing import Annotated, Any
+
+from anyio import CapacityLimiter, to_thread
+from fastapi import Depends, Path, Query, Request, Response
+from fastapi.exceptions import RequestValidationError
+from pydantic import TypeAdapter, ValidationError
+
+from tracker.ledger.projects import QuestionOptions
+from tracker.web.api.answering import Answer, resource, writes
+from tracker.web.api.bodies.records import Import, ImportResult
+from tracker.web.api.parameters import LARGEST
+from tracker.web.api.uploading import uploaded
+
+router = resource("imports")
+
+_AT_ONCE = 4  # imports; others wait, and hold up no request meanwhile
+
+Filename = Annotated[
+    str | None,
+    Query(description="The name of a file that is sent as it is.", examples=["answers.csv"]),
+]
+_Words = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ImportOptions:
+    """How files are read, as the options of `tracker import`; in a form also as its fields."""
+
+    format: Annotated[str | None, Query(description="Format, see /formats.")] = None
+    encoding: Annotated[str | None, Query(description="Encoding, such as cp1252.")] = None
+    map: Annotated[_Words, Query(description="ROLE=COLUMN (repeatable).")] = ()
+    wide: Annotated[bool, Query(description="There is one column per annotator.")] = False
+    question: Annotated[_Words, Query(description="NAME=COLUMN[:WORD] (repeatable).")] = ()
+    value: Annotated[_Words, Query(description="OLD=NEW (repeatable).")] = ()
+    separator: Annotated[str | None, Query(description="Between several categories.")] = None
+    date_format: Annotated[str | None, Query(description="How dates are written.")] = None
+    repeat: Annotated[str | None, Query(description="revision or pass")] = None
+    ignore: Annotated[_Words, Query(description="Column that is not read (repeatable).")] = ()
+    keep: Annotated[_Words, Query(description="Column kept as an attribute (repeatable).")] = ()
+    create: Annotated[bool, Query(description="Make the project if it is not there.")] = True
+    skip_invalid: Annotated[bool, Query(description="Leave invalid rows out.")] = False
+    dry_run: Annotated[bool, Query(description="Store nothing.")] = False
+    preview: Annotated[bool, Query(description="Store nothing, show the first rows.")] = False
+    answers: Annotated[str | None, Query(description="one, several or spans")] = None
+    scale: Annotated[str | None, Query(description="Scale of the categories.")] = None
+    offsets: Annotated[str | None, Query(description="characters or tokens")] = None
+    categories: Annotated[str | None, Query(description="Closed list: A,B,C")] = None
+    wanted: Annotated[int | None, Query(description="Target answers.", ge=0, le=LARGEST)] = None
+
+    @property
+    def reading(self) -> dict[str, Any]:
+        """The keywords of an import of answers."""
+        names = None
+        if self.categories is not None:
+            names = tuple(one.strip() for one in self.categories.split(",") if one.strip())
+        options = QuestionOptions(self.answers, self.scale, self.offsets, names, self.wanted)
+        return {
+            **self.reading_items, "options": options, "wide": self.wide,
+            "questions": self.question, "values": self.value, "separator": self.separator,
+            "date_format": self.date_format, "repeat": self.repeat, "preview": self.preview,
+        }  # fmt: skip
+
+    @property
+    def reading_items(self) -> dict[str, Any]:
+        """The keywords of an import of items."""
+        return {
+            "columns": self.map, "format": self.format, "encoding": self.encoding,
+            "ignore": self.ignore, "keep": self.keep, "create": self.create,
+            "skip_invalid": self.skip_invalid, "dry_run": self.dry_run,
+        }  # fmt: skip
+
+
+_OPTIONS: TypeAdapter[ImportOptions] = TypeAdapter(ImportOptions)
+_REPEATED = {one.name for one in fields(ImportOptions) if one.default == ()}
+_BINARY = {"type": "string", "format": "binary"}
+_FORM = {
+    "type": "object",
+    "required": ["file"],
+    "properties": {"file": {"type": "array", "items": _BINARY, "minItems": 1}},
+}
+_SENT = {
+    "requestBody": {
+        "required": True,
+        "description": "A form whose files are called `file`, or one file as it is.",
+        "content": {
+            "multipart/form-data": {"schema": _FORM},
+            "application/octet-stream": {"schema": _BINARY},
+        },
+    }
+}
+_RESPONSES: dict[int | str, dict[str, Any]] = {
+    200: {"description": "What an import would do.", "model": ImportResult},
+    413: {"description": "More bytes than the server takes."},
+}
+_limiter = CapacityLimiter(_AT_ONCE)
+
+
+@router.post(
+    "/projects/{project:segment}/imports",
+    status_code=201,
+    **writes("importAnswers", ImportResult),
+    responses=_RESPONSES,
+    openapi_extra=_SENT,
+)
+async def import_answers(
+    request: Request,
+    answer: Answer,
+    project: str,
+    options: Annotated[ImportOptions, Depends()],
+    filename: Filename = None,
+) -> Response:
+    """Import answers from files as one unit; `tracker import FILE… -p P`.
+
+    Rows that are refused are in `rejections` of the problem, with their lines.
+    """
+
+    def importing(files: Any, given: ImportOptions) -> Any:
+        return answer.ledger.import_uploads(files, project, **given.reading)
+
+    return await _imported(request, answer, options, filename, importing)
+
+
+@router.post(
+    "/projects/{project:segment}/items",
+    status_code=201,
+    **writes("importItems", ImportResult),
+    responses=_RESPONSES,
+    openapi_extra=_SENT,
+)
+async def import_items(
+    request: Request,
+    answer: Answer,
+    project: str,
+    options: Annotated[ImportOptions, Depends()],
+    filename: Filename = None,
+) -> Response:
+    """Register items that need no answers; `tracker item import FILE… -p P`."""
+
+    def importing(files: Any, given: ImportOptions) -> Any:
+        return answer.ledger.import_uploads(files, project, items=True, **given.reading_items)
+
+    return await _imported(request, answer, options, filename, importing)
+
+
+async def _imported(
+    request: Request,
+    answer: Answer,
+    options: ImportOptions,
+    filename: str | None,
+    importing: Callable[[Any, ImportOptions], Any],
+) -> Response:
+    async with uploaded(request, filename) as sent:
+        given = _with_fields(options, sent.fields)
+        done = partial(importing, sent.files, given)
+        result = await to_thread.run_sync(done, limiter=_limiter)
+    if given.dry_run or given.preview:
+        return answer.done(result.to_dict())
+    return answer.made(result.to_dict(), "imports", str(result.id))
+
+
+def _with_fields(options: ImportOptions, sent: dict[str, list[str]]) -> ImportOptions:
+    """Return the options with the fields of a form; raises RequestValidationError."""
+    if not sent:
+        return options
+    known = {one.name for one in fields(ImportOptions)}
+    faults: list[Any] = [
+        {"loc": ("body", name), "msg": "there is no such field"}
+        for name in sent
+        if name not in known
+    ]
+    values = {name: value if name in _REPEATED else value[-1] for name, value in sent.items()}
+    if not faults:
+        try:
+            return _OPTIONS.validate_python({**vars(options), **values})
+        except ValidationError as error:
+            faults = [{"loc": ("body", *one["loc"]), "msg": one["msg"]} for one in error.errors()]
+    raise RequestValidationError(faults)
+
+
+@router.post("/imports/{number}/undo", **writes("undoImport", Import))
+def undo_import(
+    answer: Answer,
+    number: Annotated[int, Path(description="The import's number.", ge=1, le=LARGEST)],
+) -> Response:
+    """Undo an import as if it had never happened; `tracker imports undo N`."""
+    return answer.done(answer.ledger.imports.undo(number).to_dict())
