@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from tests.report.pages import Page, read_page
 from tests.report.projects import KINDS
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.ledger import Ledger
-from tracker.report import FORMATS, Asked, report_document
+from tracker.report import FORMATS, Asked, own_document, report_document
 from tracker.report.document import Acts, Figure, Group, Section
 
 MOST_BYTES = 1_500_000
@@ -125,3 +126,29 @@ def test_the_human_ceiling_is_that_of_people_on_the_models_items(
 def test_a_project_that_is_not_there(sqlite_ledger: Ledger) -> None:
     with pytest.raises(NotFound):
         report_document(sqlite_ledger, Asked("p"))
+
+
+def test_an_annotators_own_page_names_nobody_else(
+    sqlite_ledger: Ledger, fill_once: FillOnce
+) -> None:
+    ledger = fill_once(sqlite_ledger, KINDS["flagged"])
+    told = ledger.annotator_report_by_question("p", "always").to_dict()
+    document = own_document(told)
+    for write in FORMATS.values():
+        assert write(document)
+    page = read_page(FORMATS["html"](document))
+    assert "You gave" in page.text
+    assert "120 of 120 answers" in page.text
+    assert "p = " not in page.text
+    assert "q = " not in page.text
+    assert not {"ada", "bo", "cleo", "dee"} & {*re.findall(r"\w+", page.text)}
+
+
+@pytest.mark.parametrize("kind", ["plain", "questions", "several", "ordinal", "gold"])
+def test_everybody_can_have_an_own_page(
+    sqlite_ledger: Ledger, fill_once: FillOnce, kind: str
+) -> None:
+    ledger = fill_once(sqlite_ledger, KINDS[kind])
+    told = ledger.annotator_report_by_question("p", "ada").to_dict()
+    text = read_page(FORMATS["html"](own_document(told))).text
+    assert "Nothing about these answers stands out" in text or "You" in text

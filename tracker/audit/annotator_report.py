@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlalchemy import Connection
@@ -26,6 +26,7 @@ from tracker.core.errors import InvalidOption
 from tracker.core.shown import as_json, json_by_question
 from tracker.projects.annotators import AnnotatorInfo
 from tracker.projects.question import QuestionInfo
+from tracker.queries import EVERYTHING, AnswerFilter
 
 _COMPARED = (
     "answers",
@@ -147,16 +148,20 @@ def annotator_own_reports(
     questions: Sequence[QuestionInfo],
     annotator: AnnotatorInfo,
     least: int,
+    choice: AnswerFilter = EVERYTHING,
 ) -> OwnReportByQuestion:
     """Return an annotator's own report of each question, as `annotator_own_report`.
+
+    ``choice`` says which answers are counted, the annotator's and the others'.
 
     Raises InvalidOption for an annotator with no answer that enters the figures.
     """
     check_audit_suppress_below(least)
     project = questions[0].project.name
+    query = replace(audit_query(evidence=_ITEMS), filter=choice)
     reports = [
         annotator_own_report(found, one, least)
-        for found in audit_questions(connection, questions, audit_query(evidence=_ITEMS))
+        for found in audit_questions(connection, questions, query)
         for one in found.annotators
         if one.id == annotator.id
     ]

@@ -24,7 +24,7 @@ from tracker.cli.output import (
     print_result,
     printed_json_text,
 )
-from tracker.cli.output_files import Force, check_output_file, write_output_file
+from tracker.cli.output_files import Force, check_output_file, new_output_file
 from tracker.cli.project_argument import LARGEST, ProjectArgument, with_project_argument
 from tracker.cli.terminal import hint, say, warn
 from tracker.core.errors import InvalidOption
@@ -164,7 +164,12 @@ def report_annotator_command(
     name: Name,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="FILE.md, FILE.html or FILE.json."),
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="File to make: .html, .md, .pdf, .ipynb or .json.",
+        ),
     ] = None,
     force: Force = False,
     suppress_below: Annotated[
@@ -190,15 +195,16 @@ def report_annotator_command(
 
     Next: `tracker flags list reviews --annotator ada`
     """
-    from tracker.render.annotator import OWN_REPORTS, own_report_view
+    from tracker.render.annotator import own_report_view
+    from tracker.report import FORMATS, own_document
 
-    forms = {**OWN_REPORTS, ".json": printed_json_text}
+    kind = "" if output is None else output.suffix.lower().removeprefix(".")
     if output is not None:
         check_output_file(output, force=force)
-        if output.suffix.lower() not in forms:
+        if kind not in {*FORMATS, "json"}:
             raise InvalidOption(
                 f"{str(output)!r} does not say which format to write",
-                f"end it in one of: {', '.join(forms)}",
+                f"end it in one of: {', '.join(f'.{one}' for one in (*FORMATS, 'json'))}",
             )
     found = ledger_of_command(context).annotator_report_by_question(
         project, name, suppress_below=suppress_below, questions=question or ()
@@ -211,7 +217,9 @@ def report_annotator_command(
             print_result(told, view=own_report_view(told))
             _report_next(project, name)
         return
-    write_output_file(output, forms[output.suffix.lower()](told), force=force)
+    made = printed_json_text(told).encode() if kind == "json" else FORMATS[kind](own_document(told))
+    with new_output_file(output, force=force) as file:
+        file.write(made)
     if as_json:
         print_json(told)
     else:

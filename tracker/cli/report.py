@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,7 +20,23 @@ if TYPE_CHECKING:
     from tracker.ledger import Ledger
     from tracker.queries import Selecting
 
+_OWN_LEAST = 5  # answers behind a figure that others have, too
 _KINDS = ("html", "md", "pdf", "ipynb")
+
+
+@dataclass(frozen=True)
+class _Answers(AnswerOptions):
+    """Which answers are counted; of one annotator the page is for their own eyes."""
+
+    annotator: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--annotator",
+            metavar="NAME",
+            help="The page for this annotator: their figures and findings, nobody else's name. "
+            "Of several: only their answers.",
+        ),
+    ] = None
 
 
 def register(app: typer.Typer) -> None:
@@ -50,16 +66,17 @@ def report(
         ),
     ] = False,
     suppress_below: Annotated[
-        int,
+        int | None,
         typer.Option(
             "--suppress-below",
             metavar="N",
             min=0,
             max=LARGEST,
-            help="Leave out figures and items based on fewer than N answers or items.",
+            help="Leave out figures and items based on fewer than N answers or items (default: "
+            "none; on the page for one annotator, 5).",
         ),
-    ] = 0,
-    answers: AnswerOptions = AnswerOptions(),
+    ] = None,
+    answers: _Answers = _Answers(),
     force: Force = False,
 ) -> None:
     """Write one page to send: the verdict, what to do, and every figure with its reasons.
@@ -70,21 +87,31 @@ def report(
     - `tracker report reviews -o report.html`
     - `tracker report reviews -o report.pdf --since 30d`
     - `tracker report reviews -o report.html --pseudonyms --suppress-below 5`
+    - `tracker report reviews -o bob.html --annotator bob`
 
     Next: `tracker agreement reviews`
     """
     kind = _format(output, form)
     check_output_file(output, force=force)
     ledger = ledger_of_command(context)
-    made = report_file(
-        ledger,
-        project,
-        kind,
-        questions=answers.questions,
-        selecting=replace(answers, question=None).selecting,
-        pseudonyms=pseudonyms,
-        suppress_below=suppress_below,
-    )
+    only, *others = answers.annotator or [""]
+    if only and not others:
+        if pseudonyms:
+            raise InvalidOption(
+                "a page for one annotator names nobody else", "leave out: --pseudonyms"
+            )
+        least = _OWN_LEAST if suppress_below is None else suppress_below
+        made = _own_file(ledger, project, only, kind, answers, least)
+    else:
+        made = report_file(
+            ledger,
+            project,
+            kind,
+            questions=answers.questions,
+            selecting=replace(answers, question=None).selecting,
+            pseudonyms=pseudonyms,
+            suppress_below=suppress_below or 0,
+        )
     with new_output_file(output, force=force) as file:
         file.write(made)
     say(f"wrote {output}")
@@ -107,6 +134,19 @@ def report_file(
     asked = Asked(project, questions or (), selecting or {}, pseudonyms, suppress_below)
     with steps_shown() as step:
         return FORMATS[kind](report_document(ledger, asked, step))
+
+
+def _own_file(
+    ledger: Ledger, project: str, name: str, kind: str, answers: AnswerOptions, least: int
+) -> bytes:
+    """Return the page for one annotator's own eyes in a format."""
+    from tracker.report import FORMATS, own_document
+
+    chosen = replace(answers, question=None, annotator=None).selecting
+    found = ledger.annotator_report_by_question(
+        project, name, suppress_below=least, questions=answers.questions, **chosen
+    )
+    return FORMATS[kind](own_document(found.to_dict()))
 
 
 def _format(output: Path, form: str | None) -> str:

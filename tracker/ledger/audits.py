@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tracker.audit.annotator_report import OwnReport, OwnReportByQuestion
     from tracker.flags import Recorded
     from tracker.projects.question import QuestionInfo
+    from tracker.queries import Selecting
 
 
 class Audits(Transactions):
@@ -151,15 +152,23 @@ class Audits(Transactions):
             return annotator_own_reports(connection, [found], annotator, suppress_below).reports[0]
 
     def annotator_report_by_question(
-        self, project: str, name: str, *, suppress_below: int = 5, questions: Sequence[str] = ()
+        self,
+        project: str,
+        name: str,
+        *,
+        suppress_below: int = 5,
+        questions: Sequence[str] = (),
+        **selecting: Unpack[Selecting],
     ) -> OwnReportByQuestion:
         """Return what an annotator may see of each question, or of those named."""
         from tracker.audit.annotator_report import annotator_own_reports
         from tracker.projects.annotators import find_annotator
+        from tracker.queries import make_answer_filter
 
-        with self.asking_each(project, names=questions) as (connection, found):
+        choice = make_answer_filter(**selecting)
+        with self.asking_each(project, choice, questions) as (connection, found):
             annotator = find_annotator(connection, found[0].project, name)
-            return annotator_own_reports(connection, found, annotator, suppress_below)
+            return annotator_own_reports(connection, found, annotator, suppress_below, choice)
 
 
 def _named(questions: Sequence[str], query: AuditQuery) -> Sequence[str]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from html import escape
-from itertools import chain
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from rich.console import RenderableType
@@ -12,14 +10,14 @@ from rich.console import RenderableType
 from tracker.audit.annotator_report import OwnReport
 from tracker.render.audit import finding_item_line, finding_lines
 from tracker.render.cells import Text, bar_cell, count_cell, figure_cell, interval_cell, share_cell
-from tracker.render.escape import escaped_text
-from tracker.render.formats import FORMATS, Result
-from tracker.render.messages.findings import finding_sentence
+from tracker.render.messages.findings import own_finding_sentence
 from tracker.render.tables import table
 from tracker.render.words import measure_title_words
 
 _SECONDS = "median_seconds"
-_WHAT_IT_MEANS: Final = (
+MIDDLE_HALF: Final = "The range holds the middle half of the others."
+NOTHING_STANDS_OUT: Final = "Nothing about these answers stands out."
+WHAT_IT_MEANS: Final = (
     "A finding speaks of answers. It does not say why: a misread guideline, a slip, a batch of "
     "odd items look the same. If it is wrong, say so: the note is kept with the finding."
 )
@@ -126,10 +124,7 @@ def own_report_as_json(report: OwnReport) -> dict[str, Any]:
     findings = []
     for flag in report.findings:
         category = found.category_name(flag)
-        other = None if flag.other is None else names[flag.other]
-        sentence = finding_sentence(
-            flag.to_dict(names, category, own.id), names[flag.annotator], other
-        )
+        sentence = own_finding_sentence(flag.to_dict(names, category, own.id))
         findings.append(
             {
                 "kind": flag.kind,
@@ -156,17 +151,18 @@ def own_report_view(told: Mapping[str, Any]) -> Iterator[RenderableType]:
     for page in told.get("questions", [told]):
         if "question" in page:
             yield Text(page["question"], style="bold")
-        yield table((" ", "you", "middle half of the others"), _compared(page))
-        yield Text("The range holds the middle half of the others.", style="dim")
+        yield table((" ", "you", "middle half of the others"), compared_figures(page))
+        yield Text(MIDDLE_HALF, style="dim")
         for finding in page["findings"]:
             yield Text(str(finding["why"]))
             for row in finding["items"]:
                 yield Text(f"  {finding_item_line(row)}", style="dim")
         if not page["findings"]:
-            yield Text("Nothing about these answers stands out.", style="green")
+            yield Text(NOTHING_STANDS_OUT, style="green")
 
 
-def _compared(told: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+def compared_figures(told: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    """Return an annotator's figures, each with the range of the others."""
     rows = []
     for name, words in _NAMES.items():
         own, others = told["figures"].get(name), told["others"].get(name)
@@ -180,56 +176,3 @@ def _compared(told: Mapping[str, Any]) -> list[tuple[str, str, str]]:
         if own is not None or others is not None:
             rows.append((words, shown(own), between))
     return rows
-
-
-def own_report_markdown(told: Mapping[str, Any]) -> str:
-    """Return the same as Markdown, to be sent."""
-    lines = [f"# Report for {told['annotator']}", ""]
-    for page in told.get("questions", [told]):
-        lines += [f"## {page['question']}", ""] if "question" in page else []
-        lines += [*_markdown_page(page, "###" if "question" in page else "##"), ""]
-    lines.append(_WHAT_IT_MEANS)
-    return escaped_text("\n".join(lines)) + "\n"
-
-
-def _markdown_page(told: Mapping[str, Any], heading: str) -> list[str]:
-    """Return the lines about one question."""
-    lines = [
-        f"Project {told['project']}, beside {told['others']['annotators']} others without names.",
-        "",
-        "| | you | middle half of the others |",
-        "|---|---:|---:|",
-        *(f"| {name} | {own} | {others} |" for name, own, others in _compared(told)),
-        "",
-        "The range holds the middle half of the others.",
-        "",
-        f"{heading} What stands out",
-        "",
-    ]
-    for finding in told["findings"]:
-        lines.append(f"- {finding['why']}")
-        lines += [f"  - {finding_item_line(row)}" for row in finding["items"]]
-    if not told["findings"]:
-        lines.append("Nothing about these answers stands out.")
-    return lines
-
-
-def own_report_html(told: Mapping[str, Any]) -> str:
-    """The same as a page."""
-    view = chain(own_report_view(told), [Text(_WHAT_IT_MEANS)])
-    title = escape(escaped_text(f"Report for {told['annotator']}"))
-    return "\n".join(
-        [
-            "<!DOCTYPE html>",
-            f'<html lang="en"><head><meta charset="utf-8"><title>{title}</title></head><body>',
-            *FORMATS["html"](Result(told, None, view)),
-            "</body></html>\n",
-        ]
-    )
-
-
-OWN_REPORTS: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
-    ".md": own_report_markdown,
-    ".html": own_report_html,
-}
-"""The report as a file, by the ending of its name."""

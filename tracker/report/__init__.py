@@ -15,6 +15,7 @@ from tracker.report.gather import Asked, Gathered, gather_report
 from tracker.report.html import html_page
 from tracker.report.markdown import markdown_text
 from tracker.report.notebook import notebook_file
+from tracker.report.own import own_document
 from tracker.report.pdf import pdf_file
 from tracker.report.sections import SECTIONS
 
@@ -28,6 +29,7 @@ __all__ = [
     "Gathered",
     "gather_report",
     "made_document",
+    "own_document",
     "report_document",
 ]
 

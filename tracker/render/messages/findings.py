@@ -68,6 +68,15 @@ def finding_sentence(finding: Finding, annotator: str, other: str | None = None)
     return "; ".join(parts) + "."
 
 
+def own_finding_sentence(finding: Finding) -> str:
+    """Return a finding as its annotator is told of it: what was seen, without any test."""
+    names = Names("you", f'"{finding["category"]}"', "another annotator")
+    form = _OWN_ON_GOLD if "against" in finding["details"] else OWN_SENTENCES.get(finding["kind"])
+    sentence = _sentence(finding, names, form)
+    unsure = "" if finding["state"] == "flagged" else _TOO_FEW_TO_BE_SURE
+    return f"{sentence[:1].upper()}{sentence[1:]}{unsure}."
+
+
 def percent_text(share: float | None) -> str:
     """Return a percentage that reads 0 or 100 only if it is that; a dash if there is none."""
     if share is None:
@@ -109,6 +118,38 @@ SENTENCES: Final[dict[str, str]] = {
 """By kind, a sentence without its full stop; a figure in it without a format is a share."""
 
 SENTENCES["category_bias"] = SENTENCES["constant_category"]
+
+OWN_SENTENCES: Final[dict[str, str]] = {
+    "constant_category": "you gave {category} in {given} of {n} answers to items that others "
+    "answered too ({observed}); on the same items the others gave it {peers} of the time",
+    "random_answers": "your answers to {n} items hardly go with what the others answered to them",
+    "severity_bias": "you answered {distance:.2f} points {side} the others of the same {n} items "
+    "on average ({observed:.2f} against {peers:.2f})",
+    "low_agreement": "you gave the same answer as another annotator of the same item {observed} of "
+    "the time over {n} items; two of the others did so {peers} of the time",
+    "low_gold_accuracy": "you were right on {right} of {n} items whose answer is known "
+    "({observed}); the others are right {peers} of the time on such items",
+    "low_self_agreement": "you gave the same answer again in {same} of {n} repeated items "
+    "({observed}); on items as contested the others did so {peers} of the time",
+    "drift": "your {of} fell from {expected} to {observed} since {since}",
+    "straight_lining": "in the order answered, you repeated the answer before on {observed} of "
+    "{informative} contested items; the items explain {expected}",
+    "too_fast": "you took {median_seconds:.3g} seconds an answer (median of {n}), {faster:.1f} "
+    "times faster than is usual for the same items",
+    "copying": "of {n} items that you and {other} both answered, you two gave the same answer "
+    "against most of the others on {shared_minority_answers} ({observed}); "
+    "{expected_minority_answers:.1f} would be expected by chance",
+    "empty_answers": "you left {given} of {n} items that others saw too without a category "
+    "({observed}); the others left {peers} of them empty",
+}
+"""Likewise, for the annotator's own eyes."""
+
+OWN_SENTENCES["category_bias"] = OWN_SENTENCES["constant_category"]
+_OWN_ON_GOLD: Final = (
+    "you gave {category} in {observed} of {n} answers to items whose answer is known, and it is "
+    "right for {expected} of them"
+)
+_TOO_FEW_TO_BE_SURE: Final = ", but on too few items to be sure"
 _ON_GOLD: Final = (
     "{annotator} gave {category} in {observed} of {n} answers to items whose answer is known, and "
     "it is right for {expected} of them"
@@ -127,8 +168,8 @@ class _Figure(NamedTuple):
         return format(self.value, form)
 
 
-def _sentence(found: Finding, names: Names) -> str:
-    """Return the sentence of a finding's kind, figures and names filled in."""
+def _sentence(found: Finding, names: Names, own: str | None = None) -> str:
+    """Return the sentence of a finding's kind, or another, figures and names filled in."""
     details, effect = found["details"], found["effect"] or 0.0
     given = {
         "who": " and ".join(name for name in (names.annotator, names.other) if name),
@@ -141,7 +182,7 @@ def _sentence(found: Finding, names: Names) -> str:
         "since": details.get("since", "")[:16].replace("T", " "),
     }
     values = {**found, **details, **names._asdict(), **given}
-    form = _ON_GOLD if "against" in details else SENTENCES.get(found["kind"], _PLAIN)
+    form = own or (_ON_GOLD if "against" in details else SENTENCES.get(found["kind"], _PLAIN))
     return form.format_map(
         {
             name: _Figure(value) if value is None or isinstance(value, float) else value

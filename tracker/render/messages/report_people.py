@@ -29,6 +29,32 @@ EVIDENCE: Final = "Items that show it"
 FINDINGS: Final = "Findings"
 
 
+MEANING: Final = "What this means"
+OWN_ANSWERS: Final = "Your answers"
+OWN_FIGURES: Final = "Your figures beside those of the others"
+OWN_SHARES: Final = "Your share of each category"
+OWN_SHARES_READ: Final = (
+    "The dot is the share of your answers that hold the category, the tick that of the others on "
+    "the same items."
+)
+STANDS_OUT: Final = "What stands out"
+
+
+def own_title(name: str) -> str:
+    """Return the title of an annotator's own page."""
+    return f"Report for {name}"
+
+
+def own_about(project: str, others: int) -> str:
+    """Return what an annotator's own page is about."""
+    return f"Project {project}, beside {count_noun(others, 'other')} without names"
+
+
+def made(at: str, version: str) -> str:
+    """Return when a page was made, and by what."""
+    return f"Made {at} UTC by tracker {version}."
+
+
 def evidence_line(row: Mapping[str, Any]) -> str:
     """Return an item that shows a finding, with the own answer and the others'."""
     if "seconds" in row:

@@ -1,0 +1,87 @@
+"""A report for others' eyes: nobody's name, and no figure of a few answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from tests.filled import FillOnce
+from tests.report.projects import KINDS, PEOPLE, abc, answers
+from tracker.ledger import Ledger
+from tracker.report import FORMATS, Asked, Gathered, gather_report, made_document, report_document
+
+NAMES = ("Adelheid", "Bohumil", "Clothilde", "Dunja", "Ever Always")
+
+
+def named(ledger: Ledger) -> None:
+    """Annotators of rare names, a finding, notes and comments that name them, an alias."""
+    people = dict(zip(NAMES, [*PEOPLE.values(), abc, lambda _: "a"], strict=True))
+    rows = [{**row, "comment": f"says {row['annotator']}"} for row in answers(people, 120)]
+    ledger.import_frame(pd.DataFrame(rows), "p")
+    ledger.annotators.rename("p", "Bohumil", "Bohumila")
+    ledger.notes.add("p", "Adelheid was ill; Bohumil came instead")
+    ledger.audit("p", record=True)
+    ledger.snapshot("p")
+    ledger.snapshot("p")
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_nobody_is_named_anywhere(sqlite_ledger: Ledger, fill_once: FillOnce, form: str) -> None:
+    ledger = fill_once(sqlite_ledger, named)
+    asked = Asked("p", (), {"exclude_annotators": ["Dunja"]}, pseudonyms=True)
+    document = report_document(ledger, asked)
+    content = FORMATS[form](document)
+    if form == "pdf":  # its streams are packed: what goes in is looked at
+        content = repr(document).encode()
+    for name in (*NAMES, "Bohumila"):
+        assert name.encode() not in content, name
+    assert b"annotator 1" in content
+
+
+def shares(found: Gathered) -> dict[str, Any]:
+    rows = found.questions[0].audit["annotators"]
+    return {row["annotator"]: row["category_shares"] for row in rows}
+
+
+def test_numbers_are_in_the_order_of_coming(sqlite_ledger: Ledger, fill_once: FillOnce) -> None:
+    ledger = fill_once(sqlite_ledger, named)
+    found = gather_report(ledger, Asked("p", pseudonyms=True))
+    assert [one["annotator"] for one in found.annotators] == [f"annotator {n}" for n in range(1, 6)]
+    before = shares(found)
+    ledger.import_frame(pd.DataFrame(answers({"Aaron": abc})), "p")
+    again = shares(gather_report(ledger, Asked("p", pseudonyms=True)))
+    assert {name: again[name] for name in before} == before
+    assert {*again} - {*before} == {"annotator 6"}
+
+
+@pytest.mark.parametrize("kind", ["plain", "one_item", "several", "models", "spans", "flagged"])
+def test_figures_of_few_answers_are_not_shown(
+    sqlite_ledger: Ledger, fill_once: FillOnce, kind: str
+) -> None:
+    least = 30
+    ledger = fill_once(sqlite_ledger, KINDS[kind])
+    found = gather_report(ledger, Asked("p", suppress_below=least))
+    for one in found.questions:
+        known = [row for row in one.agreement["measures"] if row["value"] is not None]
+        assert all(row["items"] >= least for row in known)
+        rates = [row for row in one.agreement["categories"] if row["rate"] is not None]
+        assert all(row["potential_agreements"] >= least for row in rates)
+        assert all((row.get("items") or row.get("documents") or 0) >= least for row in one.pairs)
+        assert all(row["items"] >= least for row in one.models)
+        for pair in (one.confusions or {"confusions": []})["confusions"]:
+            assert pair["items"] >= least
+            assert all(len(item["answers"]) >= least for item in pair["examples"])
+        for row in one.audit["annotators"]:
+            assert row["items_shared"] >= least or row["agreement_with_peers"] is None
+    text = FORMATS["md"](made_document(found)).decode()
+    assert "fewer than 30 answers or items are not shown" in text
+
+
+def test_a_notebook_for_others_opens_no_ledger(sqlite_ledger: Ledger, fill_once: FillOnce) -> None:
+    ledger = fill_once(sqlite_ledger, KINDS["plain"])
+    for asked in (Asked("p", pseudonyms=True), Asked("p", suppress_below=5)):
+        book = FORMATS["ipynb"](report_document(ledger, asked)).decode()
+        assert "tracker.open" not in book
+        assert '"cell_type": "code"' not in book
