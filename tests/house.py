@@ -75,6 +75,7 @@ LIBRARIES = {
     "requests": {"sync"},
     "argon2": {"access"},
     "fastapi": {"web"},
+    "prometheus_client": {"web"},
     "pydantic": {"web"},
     "anyio": {"web"},
     "starlette": {"web"},

@@ -16,6 +16,7 @@ from tracker.ledger.reports import Reports
 from tracker.ledger.snapshots import Snapshots
 from tracker.ledger.syncing import Syncing
 from tracker.ledger.transactions import ledger_database_url
+from tracker.ledger.watching import Watching
 
 if TYPE_CHECKING:
     from tracker.agreement import Asking as Asking
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["Ledger", "ledger_database_url"]
 
 
-class Ledger(Syncing, AgreementQuestions, Audits, Snapshots, Reports, Pages, Records):
+class Ledger(Syncing, AgreementQuestions, Audits, Snapshots, Reports, Pages, Watching, Records):
     """One database of projects, by its URL.
 
     Every call is one transaction. Methods raise the errors of `errors`. Those that

@@ -18,11 +18,13 @@ from tracker.web.errors import add_error_responses
 from tracker.web.figures import Figures
 from tracker.web.headers import SecureHeaders
 from tracker.web.identity import LOCAL
+from tracker.web.observed import CountRequests, Observed
+from tracker.web.observed import router as observed_router
 from tracker.web.pages import PAGES
 from tracker.web.templating import HERE
 
 MAX_UPLOAD = 1_000_000_000
-ROUTERS = (live.router, style.router, *API, *(one.router for one in PAGES))
+ROUTERS = (live.router, observed_router, style.router, *API, *(one.router for one in PAGES))
 """All routes; each says whom it admits (`needs`)."""
 
 
@@ -47,8 +49,10 @@ def create_app(ledger: Ledger, *, root_path: str = "", max_upload: int = MAX_UPL
     app.state.ledger = ledger
     app.state.figures = Figures()
     app.state.max_upload = max_upload
+    app.state.observed = Observed(ledger)
     add_error_responses(app)
     app.middleware("http")(_identified)
+    app.add_middleware(CountRequests, observed=app.state.observed)
     app.add_middleware(NameSegments)
     app.add_middleware(SecureHeaders)
     app.mount("/static", StaticFiles(directory=HERE / "static"))

@@ -81,6 +81,9 @@ def _document(routes: list[Any]) -> dict[str, Any]:
 
 def _complete(path: str, method: str, operation: dict[str, Any]) -> None:
     """Add what every operation may answer with, too."""
+    for one in operation.get("parameters", ()):
+        if one["in"] == "path":
+            one.setdefault("description", f"The name of the {one['name']}.")
     responses = operation["responses"]
     responses.pop("422", None)
     for status, response in responses.items():

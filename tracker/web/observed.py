@@ -1,0 +1,120 @@
+"""For programs that watch: whether the server works, and what it has to tell in numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from time import perf_counter
+
+from fastapi import APIRouter, Request, Response
+from prometheus_client import CollectorRegistry, Counter, Histogram
+from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client.metrics_core import GaugeMetricFamily, Metric
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from tracker.ledger import Ledger
+from tracker.web.identity import Role, needs
+
+router = APIRouter(include_in_schema=False)
+
+_SECONDS = 1_000_000  # of microseconds
+
+
+@router.get("/healthz", dependencies=[needs(Role.EVERYONE)])
+def healthz(request: Request) -> Response:
+    """Say whether the database can be used, and nothing else."""
+    ready = request.app.state.ledger.is_ready()
+    return Response("ok\n" if ready else "", 200 if ready else 503, media_type="text/plain")
+
+
+@router.get("/metrics", dependencies=[needs(Role.VIEWER)])
+def metrics(request: Request) -> Response:
+    """Return the recorded figures and the counts of requests, as Prometheus reads them."""
+    return Response(
+        generate_latest(request.app.state.observed.registry), media_type=CONTENT_TYPE_LATEST
+    )
+
+
+class Observed:
+    """Numbers of one application: those of the ledger as they were recorded, and of requests."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self.registry = CollectorRegistry()
+        self.registry.register(_Recorded(ledger))
+        labels = ("method", "route")
+        self.requests = Counter(
+            "tracker_requests", "Requests answered.", (*labels, "status"), registry=self.registry
+        )
+        self.durations = Histogram(
+            "tracker_request_duration_seconds", "How long answers took.", labels,
+            registry=self.registry,
+        )  # fmt: skip
+
+
+class _Recorded:
+    """The figures of the ledger, read when they are asked for."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+
+    def describe(self) -> Iterable[Metric]:
+        """Return nothing: the ledger is not read as the application is made."""
+        return []
+
+    def collect(self) -> Iterable[Metric]:
+        """Yield the figures."""
+        found = self._ledger.recorded_figures()
+        of_question = ("project", "question")
+        items = _gauge("snapshot_items", "Items of the last snapshot.", of_question)
+        answers = _gauge("snapshot_answers", "Answers of the last snapshot.", of_question)
+        taken = _gauge("snapshot_timestamp_seconds", "When it was taken.", of_question)
+        alpha = _gauge("alpha", "Krippendorff's alpha of the last snapshot.", of_question)
+        bounds = _gauge("alpha_bound", "Its interval.", (*of_question, "bound"))
+        for one in found.snapshots:
+            names = (one.project, one.question)
+            items.add_metric(names, one.items)
+            answers.add_metric(names, one.answers)
+            taken.add_metric(names, one.taken_at / _SECONDS)
+            if one.value is not None:
+                alpha.add_metric(names, one.value)
+            for bound, value in (("low", one.ci_low), ("high", one.ci_high)):
+                if value is not None:
+                    bounds.add_metric((*names, bound), value)
+        findings = _gauge("open_findings", "Findings to act on.", (*of_question, "kind"))
+        for finding in found.findings:
+            findings.add_metric((finding.project, finding.question, finding.kind), finding.number)
+        imported = _gauge("last_import_timestamp_seconds", "When one was recorded.", ("project",))
+        for last in found.imports:
+            imported.add_metric((last.project,), last.recorded_at / _SECONDS)
+        yield from (items, answers, taken, alpha, bounds, findings, imported)
+
+
+def _gauge(name: str, told: str, labels: tuple[str, ...]) -> GaugeMetricFamily:
+    return GaugeMetricFamily(f"tracker_{name}", told, labels=labels)
+
+
+class CountRequests:
+    """Counts what is answered, by the template of the route: names of projects are no labels."""
+
+    def __init__(self, app: ASGIApp, observed: Observed) -> None:
+        self._app, self._observed = app, observed
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        began, status = perf_counter(), 500
+
+        async def seen(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            await self._app(scope, receive, seen)
+        finally:
+            route = getattr(scope.get("route"), "path_format", "none")
+            method = scope["method"] if route != "none" else "any"
+            self._observed.requests.labels(method, route, str(status)).inc()
+            self._observed.durations.labels(method, route).observe(perf_counter() - began)
