@@ -38,7 +38,6 @@ def create_app(ledger: Ledger, *, root_path: str = "", max_upload: int = MAX_UPL
     @asynccontextmanager
     async def running(app: FastAPI) -> AsyncIterator[None]:
         app.state.revisions = live.Revisions(ledger)
-        app.state.stopping = asyncio.Event()
         yield
         app.state.stopping.set()
 
@@ -48,6 +47,7 @@ def create_app(ledger: Ledger, *, root_path: str = "", max_upload: int = MAX_UPL
     )  # fmt: skip
     app.state.ledger = ledger
     app.state.figures = Figures()
+    app.state.stopping = asyncio.Event()
     app.state.max_upload = max_upload
     app.state.observed = Observed(ledger)
     add_error_responses(app)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
+from types import FrameType
 
 import uvicorn
 
@@ -37,4 +39,18 @@ def run_server(ledger: Ledger, opened: socket.socket, *, root_path: str, max_upl
     config = uvicorn.Config(
         app, log_level="warning", server_header=False, timeout_graceful_shutdown=_GRACE
     )
-    uvicorn.Server(config).run(sockets=[opened])
+    _Server(config, app.state.stopping).run(sockets=[opened])
+
+
+class _Server(uvicorn.Server):
+    """A server that is told to stop by Ctrl+C or SIGTERM, and then ends as it should."""
+
+    def __init__(self, config: uvicorn.Config, stopping: asyncio.Event) -> None:
+        super().__init__(config)
+        self._stopping = stopping
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Let streams end, and then the server; at once if it is asked again."""
+        self._stopping.set()
+        self.force_exit = self.should_exit
+        self.should_exit = True

@@ -1,0 +1,57 @@
+"""The server as a process: it starts, tells where it is, and ends when it is told to."""
+
+from __future__ import annotations
+
+import re
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.request import urlopen
+
+import pytest
+
+from tracker.ledger import Ledger
+
+
+@contextmanager
+def serving(database: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """A serving process and the address that it told."""
+    words = [sys.executable, "-m", "tracker", "--database", str(database), "serve", *options]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+        try:
+            assert run.stdout is not None
+            found = re.search(r"http://\S+", run.stdout.readline())
+            assert found is not None
+            yield run, found[0]
+        finally:
+            run.kill()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_server_that_is_stopped_ends_its_streams_and_says_nothing(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    database = tmp_path / "a.db"
+    Ledger(str(database)).projects.create("p")
+    with (
+        serving(database, "--port", "0") as (run, address),
+        urlopen(f"{address}/events") as stream,  # noqa: S310 - of this machine
+    ):
+        assert stream.readline() == b": listening\n"
+        run.send_signal(number)
+        _, errors = run.communicate(timeout=60)
+    assert (run.returncode, errors) == (0, "")
+
+
+def test_a_port_that_is_taken_is_told_with_the_way_out(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        words = [sys.executable, "-m", "tracker", "--database", str(tmp_path / "a.db"), "serve"]
+        run = subprocess.run([*words, "--port", port], capture_output=True, text=True, check=False)
+    assert run.returncode == 2
+    assert f"127.0.0.1:{port} cannot be listened on" in run.stderr
+    assert "--port" in run.stderr
