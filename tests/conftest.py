@@ -39,7 +39,7 @@ settings.register_profile(
 settings.load_profile("tracker")
 
 NO_POSTGRES = "NO POSTGRES"
-STARTED = {"label_studio", "mlflow"}
+STARTED = {"label_studio", "mlflow", "browser"}
 """The fixtures that install and start another program."""
 _numbers = itertools.count(1)
 _emptied = itertools.count(1)

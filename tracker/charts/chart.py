@@ -60,7 +60,7 @@ class Chart:
         drawn = vl_convert.vegalite_to_svg(spec)
         title, description = escape(_drawable(self.title)), escape(_drawable(self.description))
         told = f"<title>{title}</title><desc>{description}</desc>"
-        head, _, rest = drawn.partition(">")
+        head, _, rest = _TAG.sub(lambda tag: _ROLE.sub("", tag[0]), drawn).partition(">")
         return f'{head} role="img">{told}{rest}'
 
     def png(self, scale: float = 2) -> bytes:
@@ -70,6 +70,8 @@ class Chart:
         return vl_convert.vegalite_to_png(self.spec, scale=scale)
 
 
+_TAG = re.compile("<[^<>]*>")
+_ROLE = re.compile(' (role|aria-[a-z]+)="[^"]*"')  # of parts: the whole is one picture
 _BROKEN = re.compile("[\ufffe\uffff]")  # what XML has not
 _BEYOND = re.compile("[\U00010000-\U0010ffff]")  # signs of two halves, such as pictures
 _SURE = 8  # signs of a text that is never cut: a cut between two halves is an error

@@ -18,9 +18,11 @@ from tracker.web.errors import add_error_responses
 from tracker.web.figures import Figures
 from tracker.web.headers import SecureHeaders
 from tracker.web.identity import LOCAL
+from tracker.web.jobs import Jobs
 from tracker.web.observed import CountRequests, Observed
 from tracker.web.observed import router as observed_router
 from tracker.web.pages import PAGES
+from tracker.web.staging import Staging
 from tracker.web.templating import HERE
 
 MAX_UPLOAD = 1_000_000_000
@@ -40,6 +42,8 @@ def create_app(ledger: Ledger, *, root_path: str = "", max_upload: int = MAX_UPL
         app.state.revisions = live.Revisions(ledger)
         yield
         app.state.stopping.set()
+        app.state.jobs.close()
+        app.state.staging.close()
 
     app = FastAPI(
         title="tracker", version=VERSION, root_path=root_path, lifespan=running,
@@ -50,6 +54,7 @@ def create_app(ledger: Ledger, *, root_path: str = "", max_upload: int = MAX_UPL
     app.state.stopping = asyncio.Event()
     app.state.max_upload = max_upload
     app.state.observed = Observed(ledger)
+    app.state.jobs, app.state.staging = Jobs(), Staging()
     add_error_responses(app)
     app.middleware("http")(_identified)
     app.add_middleware(CountRequests, observed=app.state.observed)

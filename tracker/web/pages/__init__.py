@@ -2,6 +2,17 @@
 
 from __future__ import annotations
 
-from tracker.web.pages import annotators, findings, item, items, pair, project, projects, questions
+from tracker.web.pages import (
+    annotators,
+    findings,
+    imports,
+    item,
+    items,
+    jobs,
+    pair,
+    project,
+    projects,
+    questions,
+)
 
-PAGES = (projects, project, items, item, annotators, pair, findings, questions)
+PAGES = (projects, project, items, item, annotators, pair, findings, questions, imports, jobs)

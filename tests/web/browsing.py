@@ -1,0 +1,108 @@
+"""The real server behind a real browser, and what is asked of each page that it shows."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib.resources import files
+from typing import Any
+
+import uvicorn
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request
+
+from tracker.ledger import Ledger
+from tracker.web.app import create_app
+from tracker.web.serving import listening_socket
+
+__all__ = ["LOOKS", "Watched", "opened", "served", "serious_faults"]
+
+LOOKS = ((1200, "light"), (375, "dark"))
+"""Widths in pixels, each with a colour scheme."""
+_SERIOUS = {"serious", "critical"}
+
+
+@contextmanager
+def served(ledger: Ledger) -> Iterator[str]:
+    """Serve a ledger on a free port of this machine; yield its address."""
+    ledger.database.let_many_read()
+    with listening_socket("127.0.0.1", 0) as opened:
+        config = uvicorn.Config(create_app(ledger), log_level="error", timeout_graceful_shutdown=1)
+        server = uvicorn.Server(config)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [opened]})
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{opened.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            thread.join()
+
+
+@dataclass
+class Watched:
+    """A page in a browser, and what it should not do.
+
+    Attributes:
+        page: the page.
+        base: the server's address.
+        complaints: errors of scripts, of the policy and of requests.
+        outside: addresses of other servers that were asked for.
+        dialogs: what an alert said.
+    """
+
+    page: Page
+    base: str
+    complaints: list[str] = field(default_factory=list)
+    outside: list[str] = field(default_factory=list)
+    dialogs: list[str] = field(default_factory=list)
+
+    def go(self, path: str) -> int:
+        """Open a page, and return its status."""
+        answer = self.page.goto(self.base + path)
+        assert answer is not None
+        return answer.status
+
+    def watch(self) -> None:
+        """Begin to note what the page does."""
+        page = self.page
+        page.on("pageerror", lambda error: self.complaints.append(f"{page.url}: {error}"))
+        page.on("console", self._said)
+        page.on("request", self._asked)
+        page.on("dialog", lambda dialog: (self.dialogs.append(dialog.message), dialog.dismiss()))
+
+    def _said(self, message: ConsoleMessage) -> None:
+        if message.type in {"error", "warning"}:
+            self.complaints.append(f"{self.page.url}: {message.text}")
+
+    def _asked(self, request: Request) -> None:
+        if not request.url.startswith((self.base, "data:")):
+            self.outside.append(request.url)
+
+
+@contextmanager
+def opened(
+    browser: Browser, base: str, width: int = 1200, scheme: Any = "light"
+) -> Iterator[Watched]:
+    """Open an empty page of a width in pixels, in a colour scheme."""
+    context = browser.new_context(
+        viewport={"width": width, "height": 900}, color_scheme=scheme, reduced_motion="reduce"
+    )
+    try:
+        watched = Watched(context.new_page(), base)
+        watched.watch()
+        yield watched
+    finally:
+        context.close()
+
+
+def serious_faults(page: Page) -> list[str]:
+    """Return what axe finds on a page that keeps somebody from using it."""
+    page.evaluate(files("axe_core_python").joinpath("axe.min.js").read_text("utf-8"))
+    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+    return [
+        f"{page.url}: {one['id']}: {node['target']} {node['failureSummary']}"
+        for one in found["violations"]
+        if one["impact"] in _SERIOUS
+        for node in one["nodes"]
+    ]

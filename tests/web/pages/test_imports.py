@@ -1,0 +1,165 @@
+"""Files that are sent by a form: looked at, imported in the background, taken back."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+
+from tests.web.reading import read
+from tracker.core.errors import NotFound, Refused
+from tracker.ledger import Ledger
+from tracker.web.jobs import Cancelled, Jobs, Outcome, Step
+from tracker.web.staging import Staging
+
+GOOD = b"item,annotator,category\n1,a,x\n1,b,y\n"
+BAD = GOOD + b",c,x\n"
+
+
+def sent(client: TestClient, content: bytes, name: str = "answers.csv", project: str = "p") -> str:
+    """The address of the page to which sending a file leads."""
+    files = [("file", (name, content))]
+    done = client.post("/imports", data={"project": project}, files=files, follow_redirects=False)
+    assert done.status_code == 303, done.text
+    return done.headers["location"]
+
+
+def test_nothing_is_stored_before_somebody_has_looked(client: TestClient, ledger: Ledger) -> None:
+    address = sent(client, BAD, "<b>.csv")
+    page = read(client, address)
+    assert "3 rows for p: 2 new" in page.text
+    assert ["<b>.csv", "4", "the item is empty"] in page.rows
+    assert ledger.projects.list() == []
+    client.post(address, data={"action": "import", "skip_invalid": "true"})
+    assert ledger.status("p").answers == 2
+    (known,) = ledger.imports.list("p")
+    assert known.to_dict()["sources"][0]["name"] == "<b>.csv"
+    assert client.get(address).status_code == 404
+
+
+def test_a_refused_import_says_why_and_stores_nothing(client: TestClient, ledger: Ledger) -> None:
+    shown = client.post(sent(client, BAD), data={"action": "import"})
+    assert "Failed: nothing of it was kept" in shown.text
+    assert "the item is empty" in shown.text
+    assert ledger.projects.list() == []
+
+
+def test_columns_that_are_not_recognized_can_be_named(client: TestClient, ledger: Ledger) -> None:
+    address = sent(client, b"item,who,says\n1,a,x\n")
+    page = read(client, address)
+    assert "Nothing has been stored" in page.text
+    assert "who" in page.text
+    again = client.post(address, data={"action": "look", "map": "annotator=who\ncategory=says"})
+    assert "1 row for p: 1 new" in again.text
+    client.post(address, data={"action": "import", "map": "annotator=who\ncategory=says"})
+    assert ledger.status("p").answers == 1
+
+
+def test_an_import_is_undone_from_its_own_project_alone(client: TestClient, ledger: Ledger) -> None:
+    client.post(sent(client, GOOD), data={"action": "import"})
+    ledger.projects.create("other")
+    assert client.post("/projects/other/imports/1/undo").status_code == 422
+    page = client.post("/projects/p/imports/1/undo")
+    assert "undone" in page.text
+    assert ledger.imports.show(1).undone_at is not None
+    assert client.post("/projects/p/imports/1/undo").status_code == 422
+
+
+@pytest.mark.parametrize(("data", "told"), [({}, "no name"), ({"project": " "}, "no name")])
+def test_a_form_without_a_project_is_refused(
+    client: TestClient, data: dict[str, str], told: str
+) -> None:
+    done = client.post("/imports", data=data, files=[("file", ("a.csv", GOOD))])
+    assert done.status_code == 422
+    assert told in done.text
+
+
+def test_a_job_is_watched_and_cancelled_between_its_parts(
+    client: TestClient, ledger: Ledger
+) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    def work(step: Step) -> Outcome:
+        step(30, 120)
+        begun.set()
+        assert go_on.wait(10)
+        step(60, 120)
+        raise AssertionError
+
+    app = client.app
+    assert isinstance(app, FastAPI)
+    job = app.state.jobs.start("Import a.csv", "p", "ann", work)
+    assert begun.wait(10)
+    assert "25.0%" in read(client, f"/jobs/{job.number}").text
+    assert read(client, "/jobs").rows[1][:3] == ["Import a.csv", "p", "running"]
+    assert "ends after this part" in client.post(f"/jobs/{job.number}/cancel").text
+    go_on.set()
+    job.wait(10)
+    assert "Cancelled: nothing of it was kept" in read(client, f"/jobs/{job.number}").text
+    assert client.get("/jobs/99").status_code == 404
+
+
+def test_who_watches_a_job_is_led_on_at_its_end(client: TestClient) -> None:
+    app = client.app
+    assert isinstance(app, FastAPI)
+    job = app.state.jobs.start("x", "p", "ann", lambda step: Outcome("done", ("projects", "a/b")))
+    job.wait(10)
+    answer = client.get(f"/jobs/{job.number}", headers={"hx-request": "true"})
+    assert answer.headers["hx-redirect"] == "/projects/a~2Fb"
+
+
+def test_errors_and_faults_of_a_job_are_told() -> None:
+    jobs = Jobs()
+
+    def refuse(step: Step) -> Outcome:
+        raise Refused("line 3 is no answer", "correct it")
+
+    def fail(step: Step) -> Outcome:
+        raise ZeroDivisionError
+
+    refused, failed = jobs.start("a", "p", "b", refuse), jobs.start("a", "p", "b", fail)
+    for job in (refused, failed):
+        job.wait(10)
+    assert (refused.state, refused.message, refused.mend) == (
+        "failed", "line 3 is no answer", "correct it",
+    )  # fmt: skip
+    assert (failed.state, failed.message) == ("failed", "internal error: ZeroDivisionError")
+    jobs.close()
+
+
+def test_a_server_that_stops_ends_its_jobs() -> None:
+    jobs, begun, ended = Jobs(), threading.Event(), threading.Event()
+
+    def work(step: Step) -> Outcome:
+        begun.set()
+        try:
+            while True:
+                step(0, None)
+        except Cancelled:
+            ended.set()
+            raise
+
+    jobs.start("a", "p", "b", work)
+    assert begun.wait(10)
+    jobs.close()
+    assert ended.wait(10)
+
+
+def test_only_the_last_uploads_wait(tmp_path: Path) -> None:
+    staging, tokens = Staging(), []
+    for number in range(25):
+        file = tmp_path / f"{number}.csv"
+        file.write_bytes(GOOD)
+        tokens.append(staging.keep("p", [(file, "a.csv")]).token)
+    with pytest.raises(NotFound, match="choose them again"):
+        staging.get(tokens[0])
+    (path, _) = staging.get(tokens[-1]).files[0]
+    assert path.read_bytes() == GOOD
+    staging.drop(tokens[-1])
+    assert not path.exists()
+    (path, _) = staging.get(tokens[-2]).files[0]
+    staging.close()
+    assert not path.exists()

@@ -1,0 +1,214 @@
+"""Every page in a real browser: shown whole, to everybody, and with nothing else in it."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from tests.chromium import FLAGS, Unavailable, chromium
+from tests.helpers import SPANS, write_file
+from tests.web.browsing import LOOKS, Watched, opened, serious_faults, served
+from tests.web.hostile import HOSTILE, fill_hostile
+from tracker.ledger import Ledger
+from tracker.simulate import Group, simulate_crowd
+from tracker.web.templating import link_to
+
+pytestmark = [
+    pytest.mark.xdist_group("browser"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+]
+NO_BROWSER = "NO BROWSER"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Chromium; where there is none the tests are skipped, or fail where ``CI`` is set."""
+    try:
+        path = chromium()
+    except Unavailable as error:
+        if os.environ.get("CI"):
+            raise
+        pytest.skip(f"{NO_BROWSER}: {error}")
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=path, args=list(FLAGS))
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def ours(sqlite_file: Path) -> Ledger:
+    """A ledger of the test's own."""
+    return Ledger(f"sqlite:///{sqlite_file}")
+
+
+def fill(ledger: Ledger) -> None:
+    """A project of a crowd with findings and snapshots, one of spans, one of nothing."""
+    groups = [Group("honest", 5), Group("constant", 1)]
+    ledger.import_rows(simulate_crowd(80, 7, groups), "p")
+    ledger.record_audit_by_question("p")
+    ledger.snapshot("p", name="first")
+    ledger.snapshot("p", name="second")
+    ledger.projects.create("spans", SPANS)
+    rows = [("1", who, "x", 0, 3) for who in "ab"]
+    columns = ["item", "annotator", "category", "start", "end"]
+    ledger.import_frame(pd.DataFrame(rows, columns=columns), "spans")
+    ledger.projects.create("empty")
+
+
+OF_PROJECT = (
+    "", "/items", "/items?differ=true", "/items/item%200001", "/annotators",
+    "/annotators/constant%201", "/annotators/constant%201/with/annotator%2001", "/findings",
+    "/findings?state=all", "/findings/1", "/imports", "/questions/label",
+    "/questions/label/categories/positive",
+)  # fmt: skip
+PAGES = (
+    "/", "/jobs", "/nothing", *(f"/projects/p{path}" for path in OF_PROJECT),
+    "/projects/spans", "/projects/spans/annotators/a/with/b", "/projects/empty",
+    "/projects/empty/items", "/projects/empty/annotators", "/projects/none",
+)  # fmt: skip
+
+
+def check_shown(watched: Watched, width: int) -> list[str]:
+    """Return what is wrong with a page as it is shown."""
+    page = watched.page
+    faults = serious_faults(page)
+    wide = page.evaluate("document.documentElement.scrollWidth")
+    if wide > width:
+        faults.append(f"{page.url}: {wide} pixels are wider than {width}")
+    levels = [int(tag[1]) for tag in page.evaluate(
+        "[...document.querySelectorAll('h1,h2,h3,h4,h5,h6')].map(one => one.tagName)")]  # fmt: skip
+    if levels[:1] != [1] or any(b - a > 1 for a, b in pairwise(levels)):
+        faults.append(f"{page.url}: headings out of order: {levels}")
+    if len({*page.screenshot()[200:]}) < 50:
+        faults.append(f"{page.url}: the picture is blank")
+    return faults
+
+
+@pytest.mark.parametrize(("width", "scheme"), LOOKS)
+def test_every_page_is_shown_whole_to_everybody(
+    browser: Browser, ours: Ledger, width: int, scheme: str
+) -> None:
+    fill(ours)
+    faults = []
+    with served(ours) as base, opened(browser, base, width, scheme) as watched:
+        for path in PAGES:
+            status = watched.go(path)
+            assert status == (404 if path in {"/nothing", "/projects/none"} else 200), path
+            faults += check_shown(watched, width)
+        missing = "Failed to load resource: the server responded with a status of 404"
+        faults += [one for one in watched.complaints if missing not in one]
+        faults += watched.outside
+    assert not faults, "\n".join(faults)
+
+
+def test_hostile_texts_stay_texts_on_every_page(browser: Browser, ours: Ledger) -> None:
+    name = fill_hostile(ours)
+    with served(ours) as base, opened(browser, base) as watched:
+        seen, waiting = set[str](), ["/", link_to("", "projects", name)]
+        kinds = set[str]()
+        while waiting:
+            path = waiting.pop(0)
+            seen.add(path)
+            assert watched.go(path) == 200, path
+            kinds.add(re.sub(r"~\w\w|%\w\w|\d+|\?.*", "", path))
+            page = watched.page
+            assert page.locator("script:not([src]), img, iframe, [onload], [onerror]").count() == 0
+            assert page.locator("[hx-get='/jobs'], a[href^=javascript]").count() == 0
+            for address in page.locator("main a[href^='/'], .tabs a").evaluate_all(
+                "all => all.map(one => one.getAttribute('href'))"
+            ):
+                known = {*seen, *waiting}
+                kind = re.sub(r"~\w\w|%\w\w|\d+|\?.*", "", address)
+                if address not in known and kind not in {*kinds} and not address.endswith("report"):
+                    waiting.append(address)
+        assert len(seen) > 15
+        assert watched.dialogs == []
+        assert watched.outside == []
+        assert watched.complaints == []
+    assert HOSTILE[0] in name
+
+
+def test_an_import_elsewhere_is_shown_without_a_reload(browser: Browser, ours: Ledger) -> None:
+    fill(ours)
+    with served(ours) as base, opened(browser, base) as watched:
+        watched.go("/projects/empty")
+        page = watched.page
+        page.evaluate("window.kept = 1")
+        rows = [(str(n), who, "x") for n in range(5) for who in "ab"]
+        columns = ["item", "annotator", "category"]
+        Ledger(str(ours.database.url)).import_frame(pd.DataFrame(rows, columns=columns), "empty")
+        expect(page.locator(".lead")).to_contain_text("2 annotators gave 10 answers")
+        assert page.evaluate("window.kept") == 1
+
+
+def test_what_is_unfolded_stays_so_when_the_project_changes(browser: Browser, ours: Ledger) -> None:
+    fill(ours)
+    with served(ours) as base, opened(browser, base) as watched:
+        watched.go("/projects/p/questions/label")
+        page = watched.page
+        why = page.locator("details.why").first
+        why.locator("summary").click()
+        ours.notes.add("p", "something happened")
+        ours.import_frame(
+            pd.DataFrame([("new", "x", "positive")], columns=["item", "annotator", "category"]), "p"
+        )
+        expect(page.locator("main")).to_contain_text("81 items")
+        assert why.evaluate("one => one.open")
+
+
+def test_the_keyboard_reaches_everything(browser: Browser, ours: Ledger) -> None:
+    fill(ours)
+    with served(ours) as base, opened(browser, base) as watched:
+        for path in ("/", "/projects/p/findings", "/projects/p/items?differ=true"):
+            watched.go(path)
+            assert not _unreached(watched.page), path
+
+
+def _unreached(page: Page) -> set[str]:
+    """Return what can be clicked and is not reached by Tab, or reached without being seen."""
+    page.evaluate(
+        "document.querySelectorAll('a[href],button,input:not([type=hidden]),select,summary')"
+        ".forEach((one, n) => { if (one.checkVisibility()) one.dataset.place = n })"
+    )
+    wanted = set(page.locator("[data-place]").evaluate_all("all => all.map(o => o.dataset.place)"))
+    for _ in range(2 * len(wanted) + 10):
+        page.keyboard.press("Tab")
+        found = page.evaluate(
+            "() => { const one = document.activeElement; const line = getComputedStyle(one);"
+            " return [one.dataset.place, line.outlineStyle] }"
+        )
+        if found[1] != "none":
+            wanted.discard(found[0])
+    return wanted
+
+
+def test_files_are_looked_at_imported_and_taken_back(
+    browser: Browser, ours: Ledger, tmp_path: Path
+) -> None:
+    file = write_file(tmp_path / "answers.csv", [
+        ("item", "annotator", "category"), ("1", "a", "x"), ("", "b", "x"), ("2", "b", "y"),
+    ])  # fmt: skip
+    with served(ours) as base, opened(browser, base) as watched:
+        watched.go("/")
+        page = watched.page
+        page.get_by_role("textbox", name="Project").fill("new one")
+        page.get_by_label("Files with answers").set_input_files(file)
+        page.get_by_role("button", name="Look at them first").click()
+        expect(page.locator(".lead")).to_contain_text("1 that cannot be read")
+        expect(page.locator("main")).to_contain_text("the item is empty")
+        assert ours.projects.list() == []
+        page.get_by_label("leave out").check()
+        page.get_by_role("button", name="Import into new one").click()
+        expect(page.locator("h1")).to_have_text("Imports")
+        assert [one.project.name for one in ours.projects.list()] == ["new one"]
+        page.get_by_text("Undo", exact=True).last.click()
+        page.get_by_role("button", name="Undo import").click()
+        expect(page.locator("main")).to_contain_text("undone")
+        assert watched.complaints == []

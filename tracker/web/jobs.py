@@ -1,0 +1,127 @@
+"""Work that takes longer than a request may: done in the background, watched, cancelled."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import wait as wait_for
+from dataclasses import dataclass, field
+
+from tracker.core import clock
+from tracker.core.errors import TrackerError
+
+_AT_ONCE = 2
+_KEPT = 100  # jobs that are over, the last ones
+
+Step = Callable[[int, int | None], None]
+"""Told how much is done, and of how much; it ends a job that was cancelled."""
+
+
+class Cancelled(Exception):
+    """Somebody has cancelled the job."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a job: a sentence, and the parts of the address of the page that shows it."""
+
+    told: str
+    link: tuple[str, ...]
+
+
+@dataclass
+class Job:
+    """Work in the background.
+
+    Attributes:
+        number: it is known by.
+        title: what it does.
+        project: the project that it is about.
+        by: who started it.
+        started_at: when, ISO 8601.
+        state: waiting, running, done, failed or cancelled.
+        done: how much of it is done.
+        total: how much there is to do; None if that is not known.
+        outcome: what came of it.
+        message: what is wrong, if it failed.
+        mend: what to do about that.
+    """
+
+    number: int
+    title: str
+    project: str
+    by: str
+    started_at: str
+    state: str = "waiting"
+    done: int = 0
+    total: int | None = None
+    outcome: Outcome | None = None
+    message: str = ""
+    mend: str | None = None
+    cancelled: threading.Event = field(default_factory=threading.Event, repr=False)
+    future: Future[None] | None = field(default=None, repr=False)
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing more will come of it."""
+        return self.state in {"done", "failed", "cancelled"}
+
+    def step(self, done: int, total: int | None) -> None:
+        """Keep how much is done; raises Cancelled if somebody wants no more."""
+        self.done, self.total = done, total
+        if self.cancelled.is_set():
+            raise Cancelled
+
+    def wait(self, seconds: float) -> None:
+        """Wait for the end, so long at most."""
+        if self.future is not None:
+            wait_for([self.future], seconds)
+
+    def run(self, work: Callable[[Step], Outcome]) -> None:
+        """Do the work, and keep what comes of it."""
+        try:
+            self.step(0, None)
+            self.state = "running"
+            self.outcome = work(self.step)
+            self.state = "done"
+        except Cancelled:
+            self.state = "cancelled"
+        except TrackerError as error:
+            self.message, self.mend, self.state = error.message, error.mend, "failed"
+        except Exception as error:
+            self.message, self.state = f"internal error: {type(error).__name__}", "failed"
+            raise
+
+
+class Jobs:
+    """The jobs of a server since it was started, some at a time, the others in turn."""
+
+    def __init__(self) -> None:
+        self._numbers = itertools.count(1)
+        self._jobs: dict[int, Job] = {}
+        self._pool = ThreadPoolExecutor(_AT_ONCE, "tracker-job")
+
+    def start(self, title: str, project: str, by: str, work: Callable[[Step], Outcome]) -> Job:
+        """Begin a job, and return it; ``work`` calls its argument between its parts."""
+        job = Job(next(self._numbers), title, project, by, clock.iso(clock.now()))
+        self._jobs[job.number] = job
+        for old in [one for one in self._jobs.values() if one.over][:-_KEPT]:
+            del self._jobs[old.number]
+        job.future = self._pool.submit(job.run, work)
+        return job
+
+    def get(self, number: int) -> Job | None:
+        """Return a job, or None if there is none of that number any more."""
+        return self._jobs.get(number)
+
+    def list(self) -> list[Job]:
+        """Return all jobs, the last one first."""
+        return list(self._jobs.values())[::-1]
+
+    def close(self) -> None:
+        """Cancel all."""
+        for job in self._jobs.values():
+            job.cancelled.set()
+        self._pool.shutdown(wait=False, cancel_futures=True)

@@ -1,0 +1,142 @@
+"""Imports: the list, files to look at before they are imported, undo."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Form, Path, Request
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from pydantic import BaseModel
+
+from tracker.core.errors import InvalidOption, TrackerError
+from tracker.ledger import Ledger
+from tracker.render.messages.imports import layout_lines
+from tracker.render.nouns import count_noun
+from tracker.web.api.uploading import uploaded
+from tracker.web.asking import AskedLedger
+from tracker.web.identity import Role, needs
+from tracker.web.jobs import Outcome, Step
+from tracker.web.pages.jobs import see_job
+from tracker.web.place import At
+from tracker.web.staging import Staged
+from tracker.web.templating import page, see
+
+router = APIRouter(include_in_schema=False)
+Number = Annotated[int, Path(ge=1, lt=2**31)]
+
+
+_NOTHING: dict[str, Any] = {
+    "columns": [], "preview": [], "rejections": [], "rows": 0, "rejected": 0
+}  # fmt: skip
+
+
+class How(BaseModel):
+    """How files are read, as a form has it.
+
+    Attributes:
+        map: ``ROLE=COLUMN``, a line each.
+        format: the format's name; empty if it is to be recognized.
+        wide: whether there is one column per annotator.
+        skip_invalid: whether rows that cannot be read are left out.
+        action: ``look`` again, or ``import``.
+    """
+
+    map: str = ""
+    format: str = ""
+    wide: bool = False
+    skip_invalid: bool = False
+    action: str = "look"
+
+    def options(self) -> dict[str, Any]:
+        """Return the keywords of an import."""
+        columns = [line.strip() for line in self.map.splitlines() if line.strip()]
+        return {"columns": columns, "format": self.format or None, "wide": self.wide,
+                "skip_invalid": self.skip_invalid}  # fmt: skip
+
+
+@router.get("/projects/{project:name}/imports", dependencies=[needs(Role.VIEWER)])
+def imports_page(request: Request, place: At, asked: AskedLedger) -> HTMLResponse:
+    """Show the imports into a project."""
+    rows = [one.to_dict() for one in asked.ledger.imports.list(place.project)][::-1]
+    return page(request, "imports.html", place=place, tab="imports", rows=rows)
+
+
+@router.post("/projects/{project:name}/imports/{number}/undo", dependencies=[needs(Role.MANAGER)])
+def undo_import(
+    request: Request, place: At, number: Number, asked: AskedLedger
+) -> RedirectResponse:
+    """Undo an import."""
+    if asked.ledger.imports.show(number).to_dict()["project"] != place.project:
+        raise InvalidOption(f"import {number} is not one into {place.project!r}")
+    asked.ledger.imports.undo(number)
+    return see(request, place, "imports")
+
+
+@router.post("/imports", dependencies=[needs(Role.MANAGER)])
+async def look(request: Request) -> Response:
+    """Take files, and show what their import would do."""
+    state = request.app.state
+    async with uploaded(request, None) as sent:
+        project = (sent.fields.get("project") or [""])[-1].strip()
+        if not project:
+            raise InvalidOption("the project has no name", "name the project to import into")
+        files = [one for one in sent.files if one[1]]
+        staged = await run_in_threadpool(state.staging.keep, project, files)
+    return await run_in_threadpool(_preview, request, staged)
+
+
+@router.get("/imports/{token}", dependencies=[needs(Role.MANAGER)])
+def staged_page(request: Request, token: str) -> HTMLResponse:
+    """Show what the import of some files would do."""
+    staged: Staged = request.app.state.staging.get(token)
+    found = staged.found or _NOTHING
+    layouts = [(one["source"], layout_lines(one)) for one in found["columns"]]
+    formats = [one.to_dict()["format"] for one in Ledger.formats()]
+    return page(request, "staged.html", staged=staged, found=found, layouts=layouts,
+                formats=formats, map="\n".join(staged.options.get("columns", ())))  # fmt: skip
+
+
+@router.post("/imports/{token}", dependencies=[needs(Role.MANAGER)])
+def import_staged(
+    request: Request, token: str, asked: AskedLedger, form: Annotated[How, Form()]
+) -> RedirectResponse:
+    """Import files that were looked at, or look at them anew, read otherwise."""
+    staged: Staged = request.app.state.staging.get(token)
+    staged.options = form.options()
+    if form.action != "import":
+        return _preview(request, staged)
+    ledger = asked.ledger
+
+    def work(step: Step) -> Outcome:
+        result = ledger.import_uploads(
+            staged.files, staged.project, progress=step, **staged.options
+        ).to_dict()
+        request.app.state.staging.drop(token)
+        told = f"Imported {count_noun(result['rows'], 'row')}: {result['inserted']:,} are new."
+        return Outcome(told, ("projects", staged.project, "imports"))
+
+    return see_job(request, _started(request, "Import", staged, work))
+
+
+def _preview(request: Request, staged: Staged) -> RedirectResponse:
+    """Find out what an import would do, and show it."""
+    ledger: Ledger = request.app.state.ledger
+
+    def work(step: Step) -> Outcome:
+        staged.found = staged.problem = None
+        try:
+            staged.found = ledger.import_uploads(
+                staged.files, staged.project, progress=step, preview=True, **staged.options
+            ).to_dict()
+        except TrackerError as problem:  # the page asks how to read them otherwise
+            staged.problem = problem
+        return Outcome("The files were read.", ("imports", staged.token))
+
+    return see_job(request, _started(request, "Look at", staged, work))
+
+
+def _started(request: Request, verb: str, staged: Staged, work: Any) -> Any:
+    names = ", ".join(name for _, name in staged.files)
+    who = request.state.identity.name
+    return request.app.state.jobs.start(f"{verb} {names}", staged.project, who, work)

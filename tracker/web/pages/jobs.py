@@ -1,0 +1,65 @@
+"""Work in the background: all of it, and one with its progress."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Request, Response
+from fastapi.responses import HTMLResponse, RedirectResponse
+
+from tracker.core.errors import NotFound
+from tracker.web.identity import Role, needs
+from tracker.web.jobs import Job
+from tracker.web.templating import link_to, page
+
+router = APIRouter(include_in_schema=False)
+Number = Annotated[int, Path(ge=1, lt=2**31)]
+_SOON = 1.0
+"""Seconds that a reader waits for a job before they are shown its progress."""
+
+
+@router.get("/jobs", dependencies=[needs(Role.VIEWER)])
+def jobs_page(request: Request) -> HTMLResponse:
+    """Show the jobs of this server."""
+    return page(request, "jobs.html", jobs=request.app.state.jobs.list())
+
+
+@router.get("/jobs/{number}", dependencies=[needs(Role.VIEWER)])
+def job_page(request: Request, number: Number) -> Response:
+    """Show a job; whoever watches its progress is led on at its end."""
+    job = _found(request, number)
+    shown = page(request, "job.html", job=job)
+    if job.outcome is not None and "hx-request" in request.headers:
+        shown.headers["hx-redirect"] = outcome_link(request, job)
+    return shown
+
+
+@router.post("/jobs/{number}/cancel", dependencies=[needs(Role.MANAGER)])
+def cancel_job(request: Request, number: Number) -> RedirectResponse:
+    """Cancel a job: nothing of it is kept, unless it ends before that."""
+    _found(request, number).cancelled.set()
+    return RedirectResponse(_link(request, "jobs", str(number)), 303)
+
+
+def see_job(request: Request, job: Job) -> RedirectResponse:
+    """Return the answer to a form that began a job: its outcome, or its progress."""
+    job.wait(_SOON)
+    over = job.outcome is not None
+    address = outcome_link(request, job) if over else _link(request, "jobs", str(job.number))
+    return RedirectResponse(address, 303)
+
+
+def outcome_link(request: Request, job: Job) -> str:
+    """Return the address of the page that shows what came of a job."""
+    return _link(request, *(job.outcome.link if job.outcome else ()))
+
+
+def _link(request: Request, *parts: str) -> str:
+    return link_to(request.scope.get("root_path", ""), *parts)
+
+
+def _found(request: Request, number: int) -> Job:
+    job: Job | None = request.app.state.jobs.get(number)
+    if job is None:
+        raise NotFound(f"there is no job {number}", "jobs are forgotten when the server stops")
+    return job
