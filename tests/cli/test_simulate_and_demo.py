@@ -9,6 +9,7 @@ import pytest
 
 from tests.cli.commands import parse
 from tests.cli.conftest import Run
+from tests.report.pages import read_page
 
 
 def test_to_a_file_and_on(run: Run, folder: Path) -> None:
@@ -89,7 +90,10 @@ def test_the_tour(run: Run, folder: Path) -> None:
     assert len(commands) > 4
     for command in commands:
         parse(command)
-    assert [path.name for path in folder.iterdir()] == ["tracker-demo.db"]
+    files = ["tracker-demo.db", "tracker-demo.html"]
+    assert sorted(path.name for path in folder.iterdir()) == files
+    assert "open it: " in rest
+    read_page(Path("tracker-demo.html").read_bytes())
 
     # The tour is a file to look around in, by the commands it ends with.
     import shlex
@@ -109,6 +113,7 @@ def test_the_tour(run: Run, folder: Path) -> None:
     before = Path("tracker-demo.db").read_bytes()
     assert "All of this is in tracker-demo-2.db" in run("demo").out
     assert Path("tracker-demo.db").read_bytes() == before
+    assert Path("tracker-demo-2.html").exists()
 
 
 def test_the_tour_in_a_file_of_ones_own(run: Run, folder: Path) -> None:
@@ -132,7 +137,7 @@ def test_the_tour_adds_to_a_database_only_if_asked(
 def test_the_tour_goes_to_the_database_that_is_named(run: Run, folder: Path) -> None:
     at = ("--database", "sqlite:///mine.db")
     assert "All of this is in sqlite:///mine.db." in run(*at, "demo").out
-    assert [path.name for path in folder.iterdir()] == ["mine.db"]
+    assert sorted(path.name for path in folder.iterdir()) == ["mine.db", "mine.html"]
     for year in ([], ["--year"]):
         refused = run(*at, "demo", *year, code=2).err.splitlines()
         assert refused[0] == "tracker: sqlite:///mine.db holds projects already"

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tracker.cli.context import ledger_of_command
-from tracker.cli.demo_year import demo_year_tour
+from tracker.cli.demo_year import PROJECT, demo_year_tour
 from tracker.cli.output import print_result
-from tracker.cli.output_files import is_database_file
+from tracker.cli.output_files import is_database_file, new_output_file
+from tracker.cli.report import report_file
 from tracker.cli.terminal import say
 from tracker.core.errors import InvalidOption
 
@@ -72,6 +73,7 @@ def demo(
             )
     if year:
         demo_year_tour(ledger, at)
+        _report(ledger, PROJECT)
         return
     _sandwich(ledger)
     _experiments(ledger)
@@ -88,14 +90,29 @@ def demo(
         "history crowd",
     ):
         say(f"  tracker --database {at} {command}")
+    _report(ledger, "crowd")
     say("Then your own answers, a row each with item, annotator and category:")
     say("  tracker import answers.csv --project mine")
     say("  tracker agreement mine")
 
 
 def _fresh_file() -> Path:
-    names = ["tracker-demo.db", *(f"tracker-demo-{n}.db" for n in range(2, 1000))]
-    return next(Path(name) for name in names if not Path(name).exists())
+    return _free(Path("tracker-demo.db"))
+
+
+def _free(path: Path) -> Path:
+    """Return a path that is free: this one, or the same with a number behind its name."""
+    numbered = (path.with_name(f"{path.stem}-{n}{path.suffix}") for n in range(2, 1000))
+    return next(one for one in (path, *numbered) if not one.exists())
+
+
+def _report(ledger: Ledger, project: str) -> None:
+    """Write a page about a project beside the database, and say to open it."""
+    beside = ledger.database.file or Path("tracker-demo.db")
+    file = _free(beside.with_suffix(".html"))
+    with new_output_file(file) as made:
+        made.write(report_file(ledger, project, "html"))
+    say(f"A page about {project} to look at, and to send; open it: {file}")
 
 
 def _say(title: str, text: str = "") -> None:

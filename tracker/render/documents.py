@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tracker.projects.question import QuestionInfo
-from tracker.status import Status
+if TYPE_CHECKING:
+    # A list of projects takes its document from here, and loads nothing that counts for it.
+    from tracker.projects.question import QuestionInfo
+    from tracker.status import Status
 
 
 def status_as_json(found: Sequence[Status]) -> dict[str, Any]:
