@@ -140,12 +140,12 @@ class ItemIds(Ids):
         )
         stored = {row.name: row.id for row in found}
         if self.have_aliases:  # they go before an item of that name, which is undone
-            also = self.connection.execute(
-                select(ItemAlias.name, ItemAlias.item_id)
-                .join(_wanted, _wanted.c.name == ItemAlias.name)
-                .where(standing_item_alias(self.project.id))
+            # Not joined: a planner without statistics would go through all keys for each name.
+            other = select(ItemAlias.item_id).where(
+                standing_item_alias(self.project.id), ItemAlias.name == _wanted.c.name
             )
-            stored |= {row.name: row.item_id for row in also}
+            also = self.connection.execute(select(_wanted.c.name, other.scalar_subquery()))
+            stored |= {name: number for name, number in also if number is not None}
         self.connection.execute(_wanted.delete())
         return stored
 

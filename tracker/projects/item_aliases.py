@@ -55,9 +55,9 @@ _items = cast("Table", Item.__table__)
 _given = Table(
     "given_aliases",
     MetaData(),
-    Column("line", Integer, primary_key=True, autoincrement=False),
+    Column("line", Integer, nullable=False),
     Column("item", Text, nullable=False),
-    Column("name", Text, nullable=False),
+    Column("name", Text, primary_key=True),
     Column("item_id", Integer),
     prefixes=["TEMPORARY"],
 )
@@ -114,6 +114,7 @@ def add_item_aliases(
             columns = [literal(project.id), _given.c.name, literal(change), _given.c.item_id]
             names = ["project_id", "name", "from_change", "item_id"]
             connection.execute(insert(_aliases).from_select(names, select(*columns).where(new)))
+            backends.backend_of(connection).refresh_statistics(connection, _aliases)
             seals.seal_changed_item_aliases(connection, project.id)
     return number
 
@@ -233,14 +234,14 @@ class _Asked:
         """Raise InvalidOption for another item's key, Refused for an item of its own."""
         project = self.project.id
         owner, own = _items.alias("owner"), _items.alias("own")
-        taken = and_(standing_item_alias(project), _aliases.c.name == _given.c.name)
+        holder = select(_aliases.c.item_id).where(
+            standing_item_alias(project), _aliases.c.name == _given.c.name
+        )
+        number = holder.correlate(_given).scalar_subquery()
+        whose = select(owner.c.name).where(owner.c.project_id == project, owner.c.id == number)
         self.refuse(
-            select(_given, owner.c.name.label("owner"))
-            .join(_aliases, taken)
-            .where(
-                owner.c.project_id == project,
-                owner.c.id == _aliases.c.item_id,
-                _aliases.c.item_id != _given.c.item_id,
+            select(_given, whose.scalar_subquery().label("owner")).where(
+                number != _given.c.item_id
             ),
             lambda row: InvalidOption(
                 f"{row.name!r} is another key of {row.owner!r} already",
@@ -258,11 +259,9 @@ class _Asked:
             known.where(or_(*(one.exists() for one in _said_of(project, own.c.id)))),
             self._own_item,
         )
-        of_own = exists(select(literal(1)).select_from(_aliases)).where(
-            standing_item_alias(project), _aliases.c.item_id == own.c.id
-        )
+        of_own = own.c.id.in_(select(_aliases.c.item_id).where(standing_item_alias(project)))
         self.refuse(
-            known.where(of_own.correlate(own)),
+            known.where(of_own),
             lambda row: Refused(
                 f"{row.name!r} has other keys itself",
                 f"first: tracker item unalias -p {quote(self.project.name)} …; "
