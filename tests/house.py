@@ -79,6 +79,7 @@ LIBRARIES = {
     "pydantic": {"web"},
     "anyio": {"web"},
     "starlette": {"web"},
+    "itsdangerous": {"web"},
     "uvicorn": {"web"},
     "sqlalchemy": {"storage", "projects", "access", "imports", "sync", "queries", "agreement",
                    "audit", "flags", "snapshots", "compare", "gate", "by_question", "status",

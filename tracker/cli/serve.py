@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Annotated
 
 import typer
@@ -32,17 +33,25 @@ def serve(
 ) -> None:
     """Serve the dashboard and the interface for programs.
 
+    Without users, whoever uses this machine may do everything. With users (`tracker user add`) all
+    must sign in; only then may it listen to other machines. Sessions are signed with a key in the
+    database, or with TRACKER_SECRET_KEY.
+
     Examples:
     - `tracker serve`
     - `tracker serve --port 8080 --root-path /labels`
 
     Next: `tracker status`
     """
+    from tracker.web.access import checked_access
     from tracker.web.serving import listening_socket, run_server
 
     ledger = ledger_of_command(context)
+    access = checked_access(ledger, host, secret_key=os.environ.get("TRACKER_SECRET_KEY"))
     with listening_socket(host, port) as opened:
         bound = opened.getsockname()[1]
         shown = f"[{host}]" if ":" in host else host
         say(f"tracker is at http://{shown}:{bound}{root_path} (stop it: Ctrl+C)")
-        run_server(ledger, opened, root_path=root_path, max_upload=max_upload * 1_000_000)
+        run_server(
+            ledger, opened, root_path=root_path, max_upload=max_upload * 1_000_000, access=access
+        )

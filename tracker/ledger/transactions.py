@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from sqlalchemy import Connection
 
@@ -34,6 +35,14 @@ class Transactions:
         """``notice`` is called with a sentence for each reservation about a result."""
         self.database = Database(url)
         self.notice = notice
+
+    def acting_for(self, name: str | None) -> Self:
+        """Return the same ledger as a user changes it: the change log names them."""
+        _ = self.database.engine  # both have the one that there is
+        made = copy.copy(self)
+        made.database = copy.copy(self.database)
+        made.database.by = name
+        return made
 
     @property
     def is_missing(self) -> bool:

@@ -11,6 +11,7 @@ from tracker.core import clock
 from tracker.core.errors import NotFound
 from tracker.storage import seals
 from tracker.storage.answer_keys import QuestionKey
+from tracker.storage.database import CHANGED_BY
 from tracker.storage.schema import Change, Project, Touched
 
 
@@ -31,8 +32,12 @@ def record_change(
     """Add a row to the project's change log; returns its number and its moment.
 
     The moment never lies before the last change's, whatever the machine's clock says. The
-    caller holds the project's lock, or has just made the project.
+    caller holds the project's lock, or has just made the project. The detail names who changed
+    it, ``by``, if the database was told.
     """
+    by = connection.info.get(CHANGED_BY)
+    if by is not None:
+        detail = {**detail, "by": by}
     last = connection.execute(
         select(Change.id, Change.recorded_at)
         .where(Change.project_id == project_id)

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010")
 """Every revision of the schema that this program knows, oldest first."""
 HEAD = REVISIONS[-1]
+CHANGED_BY = "tracker_changed_by"
+"""What a connection is told of who writes; `record_change` reads it."""
 
 
 def migrations_folder() -> Path:
@@ -57,6 +59,8 @@ class Database:
         self.url = backends.parse_database_url(url)
         self.stored = False
         """Whether a `write` was committed."""
+        self.by: str | None = None
+        """Who changes something, for the change log; None for the one at the command line."""
         self.wait: float | None = None
         """Seconds to wait for a lock that others hold; None for the usual time."""
         self._held = threading.local()
@@ -143,6 +147,7 @@ class Database:
                     self.upgrade()
                 opened = stack.enter_context((self.engine if keep else _empty()).connect())
             connection = backends.backend_of(opened).writing(opened, bulk=bulk)
+            connection.info[CHANGED_BY] = self.by  # of a connection that others had before
             with connection.begin() as transaction:
                 seals.reset_seals(connection)
                 yield connection

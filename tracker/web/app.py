@@ -3,38 +3,55 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from fastapi import FastAPI, Request, Response
+from fastapi import FastAPI
 from fastapi.staticfiles import StaticFiles
 
 from tracker.core.version import VERSION
 from tracker.ledger import Ledger
-from tracker.web import live, style
+from tracker.web import live, sign_in, style
+from tracker.web.access import HERE_ONLY, Access
 from tracker.web.api import API
 from tracker.web.api.names import NameSegments
+from tracker.web.attempts import Attempts
+from tracker.web.behind import BehindPath
 from tracker.web.errors import add_error_responses
 from tracker.web.figures import Figures
+from tracker.web.guard import Guard
 from tracker.web.headers import SecureHeaders
-from tracker.web.identity import LOCAL
 from tracker.web.jobs import Jobs
 from tracker.web.observed import CountRequests, Observed
 from tracker.web.observed import router as observed_router
 from tracker.web.pages import PAGES
+from tracker.web.sessions import Sessions
 from tracker.web.staging import Staging
 from tracker.web.templating import HERE
 
 MAX_UPLOAD = 1_000_000_000
-ROUTERS = (live.router, observed_router, style.router, *API, *(one.router for one in PAGES))
+ROUTERS = (
+    live.router,
+    observed_router,
+    style.router,
+    sign_in.router,
+    *API,
+    *(one.router for one in PAGES),
+)
 """All routes; each says whom it admits (`needs`)."""
 
 
-def create_app(ledger: Ledger, *, root_path: str = "", max_upload: int = MAX_UPLOAD) -> FastAPI:
+def create_app(
+    ledger: Ledger,
+    *,
+    root_path: str = "",
+    max_upload: int = MAX_UPLOAD,
+    access: Access = HERE_ONLY,
+) -> FastAPI:
     """Return the application that serves a ledger.
 
     ``root_path`` is the path at which a proxy serves it, ``max_upload`` the most bytes that are
-    taken in one request.
+    taken in one request, ``access`` whom it lets in.
     """
 
     @asynccontextmanager
@@ -46,7 +63,7 @@ def create_app(ledger: Ledger, *, root_path: str = "", max_upload: int = MAX_UPL
         app.state.staging.close()
 
     app = FastAPI(
-        title="tracker", version=VERSION, root_path=root_path, lifespan=running,
+        title="tracker", version=VERSION, lifespan=running,
         docs_url=None, redoc_url=None, openapi_url=None,
     )  # fmt: skip
     app.state.ledger = ledger
@@ -55,20 +72,15 @@ def create_app(ledger: Ledger, *, root_path: str = "", max_upload: int = MAX_UPL
     app.state.max_upload = max_upload
     app.state.observed = Observed(ledger)
     app.state.jobs, app.state.staging = Jobs(), Staging()
+    app.state.sessions = Sessions(ledger, access.secret_key)
+    app.state.attempts = Attempts()
     add_error_responses(app)
-    app.middleware("http")(_identified)
+    app.add_middleware(Guard, ledger=ledger, access=access, sessions=app.state.sessions)
     app.add_middleware(CountRequests, observed=app.state.observed)
     app.add_middleware(NameSegments)
     app.add_middleware(SecureHeaders)
+    app.add_middleware(BehindPath, root_path=root_path)
     app.mount("/static", StaticFiles(directory=HERE / "static"))
     for router in ROUTERS:
         app.include_router(router)
     return app
-
-
-async def _identified(
-    request: Request, pass_on: Callable[[Request], Awaitable[Response]]
-) -> Response:
-    """Learn who asks before anything else."""
-    request.state.identity = LOCAL
-    return await pass_on(request)

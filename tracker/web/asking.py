@@ -11,6 +11,7 @@ from fastapi import Depends, Request
 
 from tracker.ledger import Ledger
 from tracker.web.figures import Figures
+from tracker.web.identity import Identity
 
 _Result = TypeVar("_Result")
 
@@ -28,9 +29,10 @@ class Asked:
         notices: a sentence for each reservation about what was asked.
     """
 
-    def __init__(self, ledger: Ledger, figures: Figures) -> None:
+    def __init__(self, ledger: Ledger, figures: Figures, by: str | None = None) -> None:
+        """``by`` is who asks, for the change log."""
         self.notices: list[str] = []
-        self.ledger = copy.copy(ledger)
+        self.ledger = ledger.acting_for(by)
         self.ledger.notice = self.notices.append
         self._figures = figures
 
@@ -60,7 +62,9 @@ class Asked:
 
 def asked_of(request: Request) -> Asked:
     """Return the ledger for a request."""
-    return Asked(request.app.state.ledger, request.app.state.figures)
+    who: Identity | None = request.state.identity
+    by = None if who is None or who.user is None else who.name
+    return Asked(request.app.state.ledger, request.app.state.figures, by)
 
 
 AskedLedger = Annotated[Asked, Depends(asked_of)]

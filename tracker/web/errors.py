@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from http import HTTPStatus
 from typing import Any
+from urllib.parse import quote
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
+from fastapi.responses import JSONResponse, RedirectResponse
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
@@ -21,7 +22,7 @@ from tracker.core.errors import (
     TrackerError,
 )
 from tracker.imports.loader import Rejected
-from tracker.web.templating import page
+from tracker.web.templating import link_to, page
 
 _STATUS: dict[type[TrackerError], int] = {
     InvalidOption: 422,
@@ -36,8 +37,8 @@ _KINDS = "urn:annotation-tracker:problem:"
 
 def add_error_responses(app: FastAPI) -> None:
     """Let the application answer errors by pages and problem documents."""
-    app.add_exception_handler(TrackerError, _tracker_error)
-    app.add_exception_handler(HTTPException, _http_error)
+    app.add_exception_handler(TrackerError, tracker_error)
+    app.add_exception_handler(HTTPException, http_error)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(Exception, _fault)
 
@@ -47,7 +48,8 @@ def error_status(error: TrackerError) -> int:
     return next(_STATUS[kind] for kind in type(error).__mro__ if kind in _STATUS)
 
 
-def _tracker_error(request: Request, error: Exception) -> Response:
+def tracker_error(request: Request, error: Exception) -> Response:
+    """Return the answer to an error that a user can correct."""
     assert isinstance(error, TrackerError)
     more = {"mend": error.mend, "exit_code": error.exit_code}
     if isinstance(error, Rejected):
@@ -56,13 +58,45 @@ def _tracker_error(request: Request, error: Exception) -> Response:
     return _told(request, error_status(error), error.message, _name(kind), **more)
 
 
-def _http_error(request: Request, error: Exception) -> Response:
+def http_error(request: Request, error: Exception) -> Response:
+    """Return the answer to what may not be asked, or is not there; 401 leads people to sign in."""
     assert isinstance(error, HTTPException)
+    if error.status_code == 401 and _is_browser(request):
+        return _sign_in_first(request)
     detail = error.detail if error.detail != HTTPStatus(error.status_code).phrase else None
     message = detail or ("there is no such page" if error.status_code == 404 else None)
     response = _told(request, error.status_code, message)
     response.headers.update(error.headers or {})
+    if error.status_code == 401:
+        response.headers["www-authenticate"] = 'Bearer realm="tracker"'
     return response
+
+
+def _sign_in_first(request: Request) -> Response:
+    """Return a page's answer to somebody unknown: where to sign in, and to come back from there."""
+    shown = request.url.query
+    here = link_to(request.scope.get("root_path", ""))[:-1] + quote(path_of(request))
+    back = f"{here}?{shown}" if shown else here
+    to = link_to(
+        request.scope.get("root_path", ""), "sign-in",
+        next=back if request.method == "GET" and "hx-request" not in request.headers else None,
+    )  # fmt: skip
+    if "hx-request" in request.headers:  # a part of a page: the whole one is to go there
+        return Response(status_code=401, headers={"hx-redirect": to})
+    return RedirectResponse(to, 303)
+
+
+def _is_browser(request: Request) -> bool:
+    """Return whether somebody wants to see a page, and no program what is in it."""
+    told = request.headers
+    wants_page = "text/html" in told.get("accept", "") or "hx-request" in told
+    return wants_page and not path_of(request).startswith(API)
+
+
+def path_of(request: Request) -> str:
+    """Return the path that routes see: that behind which a proxy serves is not part of it."""
+    path: str = request.scope["path"]
+    return path.removeprefix(request.scope.get("root_path", ""))
 
 
 def _invalid(request: Request, error: Exception) -> Response:
@@ -89,8 +123,7 @@ def _told(
 ) -> Response:
     """Return a page, or a problem document with whatever else is known of the error."""
     title = HTTPStatus(status).phrase
-    path = request.scope["path"].removeprefix(request.scope.get("root_path", ""))
-    if path.startswith(API):
+    if path_of(request).startswith(API):
         problem = {
             "type": f"{_KINDS}{kind}" if kind else "about:blank",
             "title": title, "status": status, "detail": message or title,

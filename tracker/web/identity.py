@@ -4,9 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from fastapi import Depends, HTTPException, Request
+
+if TYPE_CHECKING:
+    from tracker.web.sessions import Session
+
+SAFE = {"GET", "HEAD", "OPTIONS"}
+"""Methods that change nothing."""
+_OURS = {"same-origin", "none"}
+"""What a browser says of a request of our own pages, and of one that the reader began."""
+CSRF_FIELD = "csrf_token"
+CSRF_HEADER = "x-csrf-token"
 
 
 class Role(IntEnum):
@@ -31,10 +42,21 @@ class Identity:
     Attributes:
         name: the user's name, which stands in the change log.
         role: the user's role.
+        user: the user's number; None without users.
+        annotators: the projects and annotators whose own reports they may see.
+        session: how they signed in, if by a browser.
     """
 
     name: str
     role: Role
+    user: int | None = None
+    annotators: tuple[tuple[str, str], ...] = ()
+    session: Session | None = None
+
+    @property
+    def sees_projects(self) -> bool:
+        """Whether they may see more than their own page."""
+        return self.role >= Role.VIEWER
 
 
 LOCAL = Identity("local", Role.ADMIN)
@@ -47,8 +69,8 @@ class Needs:
     def __init__(self, role: Role) -> None:
         self.role = role
 
-    def __call__(self, request: Request) -> None:
-        """Raise 401 for somebody unknown, 403 for one whose role is too low."""
+    async def __call__(self, request: Request) -> None:
+        """Raise 401 for somebody unknown, 403 for one whose role is too low or a forged form."""
         who: Identity | None = request.state.identity
         if self.role is Role.EVERYONE:
             return
@@ -56,6 +78,35 @@ class Needs:
             raise HTTPException(401, "sign in first")
         if who.role < self.role:
             raise HTTPException(403, f"this needs the role {self.role.name.lower()}")
+        if request.method not in SAFE and who.session is not None:
+            await _check_form(request, who.session)
+
+
+async def _check_form(request: Request, session: Session) -> None:
+    """Raise 403 unless a request by cookie is of a page of ours.
+
+    Its form, or a header, holds what no other site can know. A form with files is left to be read
+    as it comes, without a limit here: of that a browser must say itself that it is ours.
+    """
+    given = request.headers.get(CSRF_HEADER)
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if given is None and kind == "multipart/form-data":
+        if not is_of_our_page(request):
+            raise HTTPException(403, "the browser does not say whose form it is: load it again")
+        return
+    if given is None and kind == "application/x-www-form-urlencoded":
+        found = (await request.form()).get(CSRF_FIELD)
+        given = found if isinstance(found, str) else None
+    if not request.app.state.sessions.is_csrf_token(session, given or ""):
+        raise HTTPException(403, "the form is of another session: load the page again")
+
+
+def is_of_our_page(request: Request) -> bool | None:
+    """Return whether a browser says that a page of ours asks; None if nothing is said of it."""
+    site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
+    if site is not None:
+        return site in _OURS
+    return None if origin is None else urlsplit(origin).netloc == request.headers.get("host")
 
 
 def needs(role: Role) -> Any:

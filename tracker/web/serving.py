@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import socket
 from types import FrameType
 
@@ -10,7 +11,9 @@ import uvicorn
 
 from tracker.core.errors import InvalidOption
 from tracker.ledger import Ledger
+from tracker.web.access import Access
 from tracker.web.app import create_app
+from tracker.web.sign_in import LOG
 
 _GRACE = 3  # seconds that open requests get when the server is told to stop
 
@@ -32,10 +35,16 @@ def listening_socket(host: str, port: int) -> socket.socket:
     return opened
 
 
-def run_server(ledger: Ledger, opened: socket.socket, *, root_path: str, max_upload: int) -> None:
-    """Serve a ledger until the process is told to stop."""
+def run_server(
+    ledger: Ledger, opened: socket.socket, *, root_path: str, max_upload: int, access: Access
+) -> None:
+    """Serve a ledger until the process is told to stop; who signed in is told on standard error."""
     ledger.database.let_many_read()
-    app = create_app(ledger, root_path=root_path, max_upload=max_upload)
+    app = create_app(ledger, root_path=root_path, max_upload=max_upload, access=access)
+    told = logging.StreamHandler()
+    told.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
+    LOG.addHandler(told)
+    LOG.setLevel(logging.INFO)
     config = uvicorn.Config(
         app, log_level="warning", server_header=False, timeout_graceful_shutdown=_GRACE
     )

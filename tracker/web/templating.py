@@ -28,6 +28,7 @@ from tracker.render.nouns import count_noun
 from tracker.render.words import measure_title_words, undefined_in_words
 from tracker.report.html import page_environment
 from tracker.web import drawing
+from tracker.web.forms import csrf_field, csrf_token
 from tracker.web.place import Place
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ HERE = Path(__file__).parent
 
 
 def page(request: Request, template: str, *, status: int = 200, **values: Any) -> HTMLResponse:
-    """Return a page; templates have ``request``, ``identity`` and ``link``, too.
+    """Return a page; templates have ``request``, ``identity``, ``link``, ``csrf_field``, too.
 
     ``link`` is `link_to` behind the path at which a proxy serves the pages. A page of a project
     has its ``place``, and ``here``: the same for pages of the project, at the time that is shown.
@@ -50,6 +51,8 @@ def page(request: Request, template: str, *, status: int = 200, **values: Any) -
         "request": request,
         "identity": getattr(request.state, "identity", None),
         "link": partial(link_to, root),
+        "csrf_token": partial(csrf_token, request),
+        "csrf_field": partial(csrf_field, request),
         "here": None if place is None else partial(_in_project, root, place),
     }
     common = {"place": None, "notices": (), "tab": ""}
@@ -146,7 +149,6 @@ def _made() -> Environment:
         "reason": undefined_in_words, "words": _words, "lacking": reason,
     }  # fmt: skip
     made.globals["interval"] = interval_cell
-    made.globals["csrf_field"] = str
     made.globals["parts"] = made.get_template("parts.html").module
     return made
 

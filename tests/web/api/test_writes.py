@@ -184,7 +184,7 @@ def test_what_is_sent_wrongly_is_refused(
 @pytest.mark.parametrize("kind", ["length", "chunks", "form"])
 def test_a_file_that_is_too_large_is_refused(furnished_ledger: Ledger, kind: str) -> None:
     app = create_app(furnished_ledger, max_upload=2000)
-    with TestClient(app) as program:
+    with TestClient(app, base_url="http://127.0.0.1:8000") as program:
         big = CSV + b"3,A,x\n" * 1000
         if kind == "form":
             told = program.post(f"{NEW}/imports", files={"file": ("a.csv", big)})

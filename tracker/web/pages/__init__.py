@@ -9,10 +9,11 @@ from tracker.web.pages import (
     item,
     items,
     jobs,
+    me,
     pair,
     project,
     projects,
     questions,
 )
 
-PAGES = (projects, project, items, item, annotators, pair, findings, questions, imports, jobs)
+PAGES = (projects, project, items, item, annotators, pair, findings, questions, imports, jobs, me)

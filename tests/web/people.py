@@ -1,0 +1,66 @@
+"""Users of a served ledger, signed in as people do."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from fastapi.testclient import TestClient
+
+from tracker.ledger import Ledger
+from tracker.simulate import Group, simulate_crowd
+from tracker.web.access import Access
+from tracker.web.app import create_app
+
+__all__ = [
+    "AT",
+    "PAGE",
+    "PASSWORD",
+    "ROLES",
+    "browser_at",
+    "filled_ledger",
+    "form_token",
+    "signed_in",
+]
+
+ROLES = ("annotator", "viewer", "manager", "admin")
+PASSWORD = "correct horse battery"
+AT = "http://tracker.example"
+PAGE = {"accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+"""What a browser asks for."""
+
+
+def filled_ledger(folder: Path) -> Ledger:
+    """A ledger with a project ``p``, a finding, a snapshot, and a user for each role, of its name.
+
+    The annotator is ``constant 1``.
+    """
+    ledger = Ledger(f"sqlite:///{folder / 'served.db'}")
+    ledger.import_rows(simulate_crowd(60, 7, [Group("honest", 5), Group("constant", 1)]), "p")
+    ledger.record_audit_by_question("p")
+    ledger.snapshot("p", name="first")
+    for role in ROLES:
+        bound = ["p:constant 1"] if role == "annotator" else []
+        ledger.users.add(role, role, password=PASSWORD, annotators=bound)
+    return ledger
+
+
+def browser_at(ledger: Ledger, at: str = AT, *, address: str = "192.0.2.7") -> TestClient:
+    """A browser elsewhere, at a server that others than this machine can reach."""
+    app = create_app(ledger, access=Access(at_this_machine=False))
+    return TestClient(
+        app, base_url=at, headers=PAGE, follow_redirects=False, client=(address, 5000)
+    )
+
+
+def signed_in(browser: TestClient, name: str, password: str = PASSWORD, **form: str) -> TestClient:
+    """The browser, its user signed in."""
+    answer = browser.post("/sign-in", data={"name": name, "password": password, **form})
+    assert answer.status_code == 303, answer.text
+    return browser
+
+
+def form_token(browser: TestClient) -> str:
+    """What the forms of a page hold for its user."""
+    (found,) = {*re.findall(r'name="csrf_token" value="([^"]+)"', browser.get("/me").text)}
+    return str(found)

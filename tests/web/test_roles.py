@@ -1,0 +1,146 @@
+"""Each route by each role: who is let in, who is not, in a browser and with a token.
+
+What is expected follows from the role that a route says it needs. A new route needs nothing here
+but an example of a parameter that no other has.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import NamedTuple
+
+import pytest
+from fastapi.routing import APIRoute
+from fastapi.testclient import TestClient
+
+from tests.web.people import ROLES, browser_at, filled_ledger, form_token, signed_in
+from tracker.web.app import ROUTERS
+from tracker.web.identity import SAFE, Needs, Role
+
+EXAMPLES = {
+    "project": "p", "question": "label", "item": "item 0001", "annotator": "constant 1",
+    "other": "honest 1", "number": "1", "finding": "1", "note": "1", "token": "x",
+    "snapshot": "first", "category": "positive",
+}  # fmt: skip
+"""What stands in a path for each parameter; what is not there is as good: 404 is no refusal."""
+OPEN = {"GET /sign-in", "POST /sign-in", "GET /style.css", "GET /api/v1/openapi.json"}
+OPEN |= {"GET /healthz"}
+"""What everybody may ask for: what the page to sign in is made of, and what holds no data."""
+CHANGING_NOTHING = {"POST /api/v1/projects/{project:segment}/gate", "POST /sign-out"}
+"""What less than a manager may post: a gate is only read; whoever signed in may sign out."""
+
+
+class Asked(NamedTuple):
+    """A route by one of its methods, and the role that it needs."""
+
+    method: str
+    path: str
+    needed: Role
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.path}"
+
+    @property
+    def example(self) -> str:
+        """The path with examples for its parameters."""
+        return re.sub(r"{(\w+)(:\w+)?}", lambda hit: EXAMPLES[hit[1]], self.path)
+
+
+def _routes() -> Iterator[Asked]:
+    for router in ROUTERS:
+        for route in router.routes:
+            assert isinstance(route, APIRoute)
+            (condition,) = (one.call for one in route.dependant.dependencies
+                            if isinstance(one.call, Needs))  # fmt: skip
+            for method in sorted(route.methods):
+                yield Asked(method, route.path, condition.role)
+
+
+ROUTES = sorted(_routes(), key=lambda one: (one.method not in SAFE, one.method == "DELETE"))
+
+
+class Served(NamedTuple):
+    """A browser of somebody unknown, those of users, and their tokens, by role."""
+
+    nobody: TestClient
+    browsers: dict[str, TestClient]
+    forms: dict[str, str]
+    tokens: dict[str, str]
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    ledger = filled_ledger(tmp_path_factory.mktemp("served"))
+    tokens = {role: ledger.tokens.add(role, role, role).secret for role in ROLES}
+    with ExitStack() as stack:
+        nobody = stack.enter_context(browser_at(ledger))
+        # Who listens for changes is told at once that the server stops, and so the test ends.
+        nobody.app.state.stopping.set()  # type: ignore[attr-defined]
+        browsers = {}
+        for role in ROLES:
+            one = TestClient(nobody.app, base_url=nobody.base_url, follow_redirects=False)
+            browsers[role] = signed_in(one, role)
+        forms = {role: form_token(one) for role, one in browsers.items()}
+        yield Served(nobody, browsers, forms, tokens)
+
+
+def test_what_everybody_may_ask_for_is_told_here() -> None:
+    assert {str(one) for one in ROUTES if one.needed is Role.EVERYONE} == OPEN
+
+
+def test_what_changes_something_needs_a_manager() -> None:
+    lower = {str(one) for one in ROUTES
+             if one.method not in SAFE and one.needed < Role.MANAGER}  # fmt: skip
+    assert lower - OPEN == CHANGING_NOTHING
+
+
+@pytest.mark.parametrize("asked", [one for one in ROUTES if one.needed > Role.EVERYONE], ids=str)
+def test_somebody_unknown_is_asked_to_sign_in(served: Served, asked: Asked) -> None:
+    answer = served.nobody.request(asked.method, asked.example)
+    program = served.nobody.request(asked.method, asked.example, headers={"accept": "*/*"})
+    assert program.status_code == 401
+    assert program.headers["www-authenticate"].startswith("Bearer")
+    if asked.path.startswith("/api/"):
+        assert answer.status_code == 401
+        assert answer.headers["content-type"] == "application/problem+json"
+    else:
+        assert answer.status_code == 303
+        assert answer.headers["location"].startswith("/sign-in")
+
+
+@pytest.mark.parametrize("role", ROLES)
+@pytest.mark.parametrize("asked", ROUTES, ids=str)
+def test_a_role_may_do_what_it_may_and_nothing_else(
+    served: Served, asked: Asked, role: str
+) -> None:
+    if asked.path == "/sign-out":
+        pytest.skip("it would end the session of the other tests; it has its own")
+    by_token = {"authorization": f"Bearer {served.tokens[role]}"}
+    by_form = {"x-csrf-token": served.forms[role]}
+    for browser, headers in ((served.nobody, by_token), (served.browsers[role], by_form)):
+        status = browser.request(asked.method, asked.example, headers=headers).status_code
+        if Role[role.upper()] < asked.needed:
+            assert status == 403
+        elif str(asked) != "POST /sign-in":  # it refuses an empty password
+            assert status < 500
+            assert status not in {401, 403}
+    assert served.browsers[role].get("/me").status_code == 200, "the session is over"
+
+
+@pytest.mark.parametrize(
+    "asked", [one for one in ROUTES if one.method not in SAFE and one.needed > 0], ids=str
+)
+def test_a_form_without_what_only_our_pages_know_changes_nothing(
+    served: Served, asked: Asked
+) -> None:
+    browser, other = served.browsers["admin"], served.forms["viewer"]
+    for headers in ({}, {"x-csrf-token": ""}, {"x-csrf-token": other}):
+        answer = browser.request(asked.method, asked.example, headers=headers)
+        assert answer.status_code == 403
+        assert "another session" in answer.text
+    form = browser.request(asked.method, asked.example, data={"csrf_token": other})
+    assert form.status_code == 403
+    foreign = {"x-csrf-token": served.forms["admin"], "sec-fetch-site": "cross-site"}
+    assert browser.request(asked.method, asked.example, headers=foreign).status_code == 403

@@ -1,0 +1,102 @@
+"""What stands before all routes: who asks, and whether the request was made by one of our pages."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from fastapi import HTTPException, Request
+from starlette.concurrency import run_in_threadpool
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from tracker.core.errors import TrackerError
+from tracker.ledger import Ledger
+from tracker.web.access import Access, comes_from_elsewhere, is_this_machine
+from tracker.web.errors import http_error, path_of, tracker_error
+from tracker.web.identity import LOCAL, SAFE, Identity, Role, is_of_our_page
+from tracker.web.sessions import Sessions
+
+_OPEN = ("/static/", "/style.css", "/healthz")
+"""Paths at which nobody is asked who they are; no route of theirs may need to know."""
+SIGN_IN = "/sign-in"
+
+
+class Guard:
+    """Lets a request through with its ``identity``, or answers in place of the routes."""
+
+    def __init__(self, app: ASGIApp, *, ledger: Ledger, access: Access, sessions: Sessions) -> None:
+        self._app = app
+        self._ledger = ledger
+        self._access = access
+        self._sessions = sessions
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        request = Request(scope, receive)
+        request.state.identity = None
+        try:
+            if not path_of(request).startswith(_OPEN):
+                request.state.identity = await run_in_threadpool(self._admitted, request)
+        except (HTTPException, TrackerError) as error:
+            shown = http_error if isinstance(error, HTTPException) else tracker_error
+            await shown(request, error)(scope, receive, send)
+            return
+        await self._app(scope, receive, send)
+
+    def _admitted(self, request: Request) -> Identity | None:
+        """Return who asks; raises HTTPException for what may not be asked by anybody."""
+        bearer = _bearer(request)
+        if bearer is not None:
+            return self._of_token(bearer)
+        if request.method not in SAFE:
+            _check_origin(request)
+        session = self._sessions.read(request)
+        if session is not None:
+            user = self._ledger.users.of_session(session.user, session.number)
+            if user is not None:
+                role = Role[user.role.upper()]
+                return Identity(user.name, role, user.id, user.annotators, session)
+        if self._access.at_this_machine and not self._ledger.users.any():
+            _check_machine(request)
+            return LOCAL
+        if request.method not in SAFE and path_of(request) != SIGN_IN:
+            raise HTTPException(401, "sign in first")  # before its body is read
+        return None
+
+    def _of_token(self, secret: str) -> Identity:
+        used = self._ledger.tokens.use(secret)
+        if used is None:
+            raise HTTPException(401, "there is no such token, or its time is over")
+        return Identity(used.user.name, Role[used.role.upper()], used.user.id, used.user.annotators)
+
+
+def _bearer(request: Request) -> str | None:
+    """Return the token that a program shows; raises HTTPException for another way to sign in."""
+    given = request.headers.get("authorization")
+    if given is None:
+        return None
+    way, _, secret = given.strip().partition(" ")
+    if way.lower() != "bearer" or not secret.strip():
+        raise HTTPException(401, "send a token: Authorization: Bearer trk_…")
+    return secret.strip()
+
+
+def _check_origin(request: Request) -> None:
+    """Raise 403 if a browser says that another site's page asks; not of what is no browser."""
+    if is_of_our_page(request) is False:
+        raise HTTPException(403, "another site asked for this")
+
+
+def _check_machine(request: Request) -> None:
+    """Raise 403 unless somebody at this machine asks, by a name that only it has.
+
+    A name of another's would be one that leads here for a moment (DNS rebinding), so that their
+    page may read ours.
+    """
+    host = request.headers.get("host", "")
+    if not is_this_machine(urlsplit(f"//{host}").hostname or ""):
+        raise HTTPException(403, f"there are no users: open it at http://127.0.0.1, not at {host}")
+    if request.client is not None and comes_from_elsewhere(request.client.host):
+        raise HTTPException(403, "there are no users: only this machine may ask")
