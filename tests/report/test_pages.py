@@ -152,3 +152,14 @@ def test_everybody_can_have_an_own_page(
     told = ledger.annotator_report_by_question("p", "ada").to_dict()
     text = read_page(FORMATS["html"](own_document(told))).text
     assert "Nothing about these answers stands out" in text or "You" in text
+
+
+def test_a_page_of_the_past_is_of_the_past(sqlite_ledger: Ledger, fill_once: FillOnce) -> None:
+    ledger = fill_once(sqlite_ledger, KINDS["plain"])
+    asked = Asked("p", selecting={"as_of": "2026-03-10", "exclude_annotators": ["bo"]})
+    document = report_document(ledger, asked)
+    page = read_page(FORMATS["html"](document))
+    found = ledger.agreement("p", as_of="2026-03-10", exclude_annotators=["bo"])
+    assert f"{found.counts.answers} answers to {found.counts.items} items" in page.text
+    assert "as they stood 2026-03-10" in page.text
+    assert "--exclude-annotator bo --as-of 2026-03-10" in page.text

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import nullcontext
 from threading import Thread
 
+import pandas as pd
 import pytest
 from sqlalchemy import func, select
 
@@ -54,6 +55,24 @@ def test_only_the_thread_that_holds_it_is_held(url: str) -> None:
         other.join()
         assert projects(ledger.database) == 1
     assert seen == [projects(ledger.database)]
+
+
+def test_the_past_is_read_in_a_held_state_as_elsewhere(url: str) -> None:
+    ledger = Ledger(url)
+    rows = [
+        {"item": item, "annotator": who, "category": (item * place) % 3, "labeled_at": at}
+        for at in ("2026-03-01", "2026-03-02")
+        for item in (range(6) if at == "2026-03-01" else range(6, 12))
+        for place, who in enumerate(("ann", "bob", "cy"))
+    ]
+    ledger.import_frame(pd.DataFrame(rows), "p")
+    then, now = ledger.agreement("p", as_of="2026-03-01"), ledger.agreement("p")
+    assert then.counts.items < now.counts.items
+    with ledger.one_state():
+        assert ledger.agreement("p").to_dict() == now.to_dict()
+        assert ledger.agreement("p", as_of="2026-03-01").to_dict() == then.to_dict()
+        assert ledger.audit("p", as_of="2026-03-01").to_dict()["annotators"]
+        assert ledger.agreement("p").to_dict() == now.to_dict()
 
 
 def test_an_error_lets_go_of_the_state(url: str) -> None:
