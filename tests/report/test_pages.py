@@ -59,11 +59,12 @@ def test_every_kind_is_written_in_every_format(
 
 SAID = {
     "nothing": ["There are no answers to count yet.", "There are no items yet", "is no figure"],
-    "one_annotator": ["no item has two answers to compare", "24 of 24 items have fewer than two"],
+    "numeric": ["Of spans and of numbers no pairs of categories"],
+    "one_annotator": ["Nobody can be compared with anybody yet", "24 of 24 items have fewer"],
     "one_item": ["Each two annotators"],
     "no_overlap": ["No two annotators answered the same item"],
     "all_agree": ["wherever two annotators answered the same item, they agree", "every item has"],
-    "spans": ["Of spans no pairs of categories are counted", "Exact F1"],
+    "spans": ["Of spans and of numbers no pairs of categories", "Exact F1"],
     "several": ["“x” or “z”"],
     "ordinal": ["ordinal"],
     "questions": ["The weakest of 2 questions is “tone”", "-q tone"],

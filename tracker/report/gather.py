@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from tracker.ledger.pages import LedgerState
 
 Told = dict[str, Any]
+_OF_NUMBERS = {"interval", "ratio"}
 _SHORT = 10  # items to label next
 _EVIDENCE = 3  # items of a finding
 _FEW, _MANY = 3, 60  # points of a curve
@@ -211,8 +212,8 @@ def _of_question(
     step(f"{name}: pairs")
     pairs = ledger.by_pair(asked.project, **choice).to_dict()["pairs"]
     step(f"{name}: confusions")
-    spans = found.question.answers == "spans"
-    confusions = None if spans else ledger.confusions(asked.project, **choice).to_dict()
+    counted = found.question.answers != "spans" and found.question.scale not in _OF_NUMBERS
+    confusions = None if not counted else ledger.confusions(asked.project, **choice).to_dict()
     step(f"{name}: models")
     models = [one.to_dict() for one in ledger.models(asked.project, **choice)]
     step(f"{name}: history")

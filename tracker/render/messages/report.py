@@ -59,11 +59,16 @@ def counted(counts: Mapping[str, int], questions: int, question: str) -> str:
         return "There are no answers to count yet."
     of = f"The weakest of {questions} questions is {quoted(question)}: " if questions > 1 else ""
     people = count_noun(counts["annotators"], "annotator")
-    return (
+    told = (
         f"{of}{people} gave {count_noun(counts['answers'], 'answer')} to "
-        f"{count_noun(counts['items'], 'item')}, of which {counts['items_compared']:,} have two "
-        "answers or more and can be compared."
+        f"{count_noun(counts['items'], 'item')}"
     )
+    compared = counts["items_compared"]
+    if not compared:
+        return f"{told}, and no item has two answers that could be compared."
+    if compared == counts["items"]:
+        return f"{told}, each with two answers or more that can be compared."
+    return f"{told}, of which {compared:,} {_have(compared)} two answers or more to compare."
 
 
 def main_figure(figure: Mapping[str, Any]) -> str:
@@ -78,17 +83,27 @@ def main_figure(figure: Mapping[str, Any]) -> str:
     words = figure.get("readings")
     told = ""
     if words:
+        enough = _ENOUGH_FOR.get(words["krippendorff"], words["krippendorff"])
         told = (
-            f", which Landis and Koch call {words['landis_koch']} and Krippendorff "
-            f"{words['krippendorff']}"
+            f", which Landis and Koch call {words['landis_koch']}; by Krippendorff's rule it is "
+            f"{enough}"
         )
     return f"{title} is {figure_cell(figure['value'])}{interval}{told}."
 
 
-def people(flagged: Sequence[str], total: int, change: float | None) -> str:
+_ENOUGH_FOR: Final = {
+    "definite": "enough for conclusions",
+    "tentative": "enough for tentative conclusions",
+    "too low": "too low for conclusions",
+}
+
+
+def people(flagged: Sequence[str], total: int, change: float | None, *, compared: int) -> str:
     """Return who stands out, and how the main figure changed since the last snapshot."""
     if not total:
         return "Nobody has answered."
+    if not compared and not flagged:
+        return "Nobody can be compared with anybody yet."
     if flagged:
         has = "has" if len(flagged) == 1 else "have"
         told = f"{len(flagged)} of {count_noun(total, 'annotator')} {has} answers that stand out"
@@ -172,17 +187,24 @@ def no_definition(figure: Mapping[str, Any] | None, pair: Sequence[str] | None) 
     """Return that no definition needs work, and why; None for a figure that there is not."""
     if figure is None or figure["value"] is None:
         return "Nothing can be said yet: there is no figure of agreement."
+    if pair is None and figure["value"] < 1:
+        return f"None in a hurry: {_enough(figure)}."
     if pair is None:
         return "None: wherever two annotators answered the same item, they agree."
     return (
-        f"None in a hurry: {MEASURES[figure['measure']].title} is {figure_cell(figure['value'])}, "
-        f"and {ENOUGH} is customarily enough. If anything, annotators confuse "
+        f"None in a hurry: {_enough(figure)}. If anything, annotators confuse "
         f"{quoted(pair[0])} and {quoted(pair[1])}."
     )
 
 
-NO_CONFUSION_OF_SPANS: Final = (
-    "Of spans no pairs of categories are counted; see which category has the lowest agreement."
+def _enough(figure: Mapping[str, Any]) -> str:
+    value = figure_cell(figure["value"])
+    return f"{MEASURES[figure['measure']].title} is {value}, and {ENOUGH} is customarily enough"
+
+
+NO_CONFUSIONS_COUNTED: Final = (
+    "Of spans and of numbers no pairs of categories are counted; see which category has the lowest "
+    "agreement."
 )
 WHY_WHICH: Final = (
     "A disagreement is two annotators who gave the same item different answers. It counts for the "
@@ -227,6 +249,10 @@ def nothing_next(told: Mapping[str, Any]) -> str:
         f"Nothing: all {count_noun(told['items'], 'item')} have the {told['wanted']:,} answers "
         "wanted."
     )
+
+
+def _have(number: int) -> str:
+    return "has" if number == 1 else "have"
 
 
 def _is(number: int) -> str:

@@ -48,7 +48,7 @@ def confusions_section(found: Gathered) -> Section:
 def _of(found: Gathered, one: OfQuestion) -> Iterator[Block]:
     told = one.confusions
     if told is None:
-        yield Paragraph(line(words.NO_CONFUSION_OF_SPANS))
+        yield Paragraph(line(words.NO_CONFUSIONS_COUNTED))
         return
     if not told["confusions"]:
         compared = one.agreement["counts"]["items_compared"]

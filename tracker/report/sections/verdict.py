@@ -35,7 +35,12 @@ def verdict_section(found: Gathered) -> Section:
         [
             words.counted(told["counts"], len(found.questions), one.name),
             words.main_figure(figure),
-            words.people(flagged, len(answering(found)), _change(one)),
+            words.people(
+                flagged,
+                len(answering(found)),
+                _change(one),
+                compared=sum(of.agreement["counts"]["items_compared"] for of in found.questions),
+            ),
         ]
     )
     return Section(
@@ -163,17 +168,15 @@ def _which(found: Gathered, one: OfQuestion, figure: Told) -> Act:
     if top is not None and confusions is not None:
         both = " / ".join(top["categories"])
         parts = line(Strong(both), words.confused(top, confusions["disagreements"]))
-    elif lowest is not None:
-        parts = line(Strong(lowest["category"]), ":")
     if found.several:
         parts = (f"{one.name}: ", *parts)
     if lowest is not None:
         parts = (*parts, words.weakest(lowest))
-    return Act(words.WHICH, parts or line(words.NO_CONFUSION_OF_SPANS), why, needed=True)
+    return Act(words.WHICH, parts or line(words.NO_CONFUSIONS_COUNTED), why, needed=True)
 
 
 def _which_lines(figure: Told, lowest: Told | None, *, spans: bool) -> Iterator[Line]:
-    yield line(words.NO_CONFUSION_OF_SPANS if spans else words.WHY_WHICH)
+    yield line(words.NO_CONFUSIONS_COUNTED if spans else words.WHY_WHICH)
     if lowest is not None and lowest["rate"] is not None:
         yield line(words.rate_numbers(lowest))
     if figure["value"] is not None:
