@@ -80,6 +80,7 @@ LIBRARIES = {
     "anyio": {"web"},
     "starlette": {"web"},
     "itsdangerous": {"web"},
+    "authlib": {"web"},
     "uvicorn": {"web"},
     "sqlalchemy": {"storage", "projects", "access", "imports", "sync", "queries", "agreement",
                    "audit", "flags", "snapshots", "compare", "gate", "by_question", "status",
@@ -112,6 +113,7 @@ BELOW_THE_LEDGER = {
 }
 LAZY = {
     "alembic",
+    "authlib",
     "argon2",
     "altair",
     "nbformat",

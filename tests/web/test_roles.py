@@ -26,7 +26,7 @@ EXAMPLES = {
 }  # fmt: skip
 """What stands in a path for each parameter; what is not there is as good: 404 is no refusal."""
 OPEN = {"GET /sign-in", "POST /sign-in", "GET /style.css", "GET /api/v1/openapi.json"}
-OPEN |= {"GET /healthz"}
+OPEN |= {"GET /healthz", "GET /sign-in/oidc", "GET /sign-in/oidc/back"}
 """What everybody may ask for: what the page to sign in is made of, and what holds no data."""
 CHANGING_NOTHING = {"POST /api/v1/projects/{project:segment}/gate", "POST /sign-out"}
 """What less than a manager may post: a gate is only read; whoever signed in may sign out."""

@@ -9,6 +9,7 @@ import typer
 
 from tracker.cli.context import ledger_of_command
 from tracker.cli.terminal import say
+from tracker.cli.user import ROLES
 
 
 def register(app: typer.Typer) -> None:
@@ -30,24 +31,44 @@ def serve(
     max_upload: Annotated[
         int, typer.Option(metavar="MB", min=1, help="Largest file that may be sent, in megabytes.")
     ] = 1000,
+    oidc_issuer: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="Service at which users sign in (OpenID Connect)."),
+    ] = None,
+    oidc_client_id: Annotated[
+        str | None, typer.Option(metavar="ID", help="What that service calls this server.")
+    ] = None,
+    oidc_role: Annotated[
+        str | None,
+        typer.Option(metavar=ROLES, help="Make a user of this role of who is none (else refused)."),
+    ] = None,
 ) -> None:
     """Serve the dashboard and the interface for programs.
 
     Without users, whoever uses this machine may do everything. With users (`tracker user add`) all
     must sign in; only then may it listen to other machines. Sessions are signed with a key in the
-    database, or with TRACKER_SECRET_KEY.
+    database, or with TRACKER_SECRET_KEY. The secret for an OpenID Connect service is read from
+    TRACKER_OIDC_CLIENT_SECRET.
 
     Examples:
     - `tracker serve`
     - `tracker serve --port 8080 --root-path /labels`
+    - `tracker serve --oidc-issuer https://id.example --oidc-client-id tracker`
 
     Next: `tracker status`
     """
     from tracker.web.access import checked_access
+    from tracker.web.oidc import checked_service
     from tracker.web.serving import listening_socket, run_server
 
     ledger = ledger_of_command(context)
-    access = checked_access(ledger, host, secret_key=os.environ.get("TRACKER_SECRET_KEY"))
+    secret = os.environ.get("TRACKER_OIDC_CLIENT_SECRET")
+    access = checked_access(
+        ledger,
+        host,
+        secret_key=os.environ.get("TRACKER_SECRET_KEY"),
+        oidc=checked_service(oidc_issuer, oidc_client_id, secret, oidc_role),
+    )
     with listening_socket(host, port) as opened:
         bound = opened.getsockname()[1]
         shown = f"[{host}]" if ":" in host else host

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import ipaddress
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from tracker.core.errors import InvalidOption
 from tracker.ledger import Ledger
+
+if TYPE_CHECKING:
+    from tracker.web.oidc import Oidc
 
 _SHORTEST_KEY = 32
 
@@ -19,17 +23,21 @@ class Access:
         at_this_machine: whether it can be reached from this machine only, so that without users
             whoever asks may do everything.
         secret_key: what sessions are signed with; None: the key in the database.
+        oidc: a service at which users sign in, too.
     """
 
     at_this_machine: bool = True
     secret_key: str | None = None
+    oidc: Oidc | None = None
 
 
 HERE_ONLY = Access()
 """A server that only this machine can reach."""
 
 
-def checked_access(ledger: Ledger, host: str, *, secret_key: str | None) -> Access:
+def checked_access(
+    ledger: Ledger, host: str, *, secret_key: str | None, oidc: Oidc | None = None
+) -> Access:
     """Return whom a server at an address lets in.
 
     Raises InvalidOption if everybody could come and there are no users, and for a short key.
@@ -45,7 +53,7 @@ def checked_access(ledger: Ledger, host: str, *, secret_key: str | None) -> Acce
             f"TRACKER_SECRET_KEY has {len(secret_key)} characters",
             f"make one of {_SHORTEST_KEY} or more, such as by: openssl rand -hex 32",
         )
-    return Access(at_this_machine=here, secret_key=secret_key)
+    return Access(at_this_machine=here, secret_key=secret_key, oidc=oidc)
 
 
 def is_this_machine(host: str) -> bool:

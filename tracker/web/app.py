@@ -11,7 +11,7 @@ from fastapi.staticfiles import StaticFiles
 
 from tracker.core.version import VERSION
 from tracker.ledger import Ledger
-from tracker.web import live, sign_in, style
+from tracker.web import live, oidc, sign_in, style
 from tracker.web.access import HERE_ONLY, Access
 from tracker.web.api import API
 from tracker.web.api.names import NameSegments
@@ -35,6 +35,7 @@ ROUTERS = (
     observed_router,
     style.router,
     sign_in.router,
+    oidc.router,
     *API,
     *(one.router for one in PAGES),
 )
@@ -73,7 +74,7 @@ def create_app(
     app.state.observed = Observed(ledger)
     app.state.jobs, app.state.staging = Jobs(), Staging()
     app.state.sessions = Sessions(ledger, access.secret_key)
-    app.state.attempts = Attempts()
+    app.state.attempts, app.state.oidc = Attempts(), access.oidc
     add_error_responses(app)
     app.add_middleware(Guard, ledger=ledger, access=access, sessions=app.state.sessions)
     app.add_middleware(CountRequests, observed=app.state.observed)

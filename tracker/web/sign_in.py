@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
@@ -13,6 +13,9 @@ from starlette.responses import Response
 from tracker.web.asking import AskedLedger
 from tracker.web.identity import Identity, Role, needs
 from tracker.web.templating import link_to, page
+
+if TYPE_CHECKING:
+    from tracker.access.users import UserInfo
 
 router = APIRouter(include_in_schema=False)
 LOG = logging.getLogger("tracker.web.access")
@@ -26,7 +29,7 @@ def sign_in_page(request: Request, next: str = "") -> Response:  # noqa: A002 - 
     """Ask for a name and a password; who is signed in goes on."""
     if request.state.identity is not None:
         return RedirectResponse(_onward(request, request.state.identity, next), 303)
-    return _form(request, next)
+    return sign_in_form(request, next)
 
 
 @router.post("/sign-in", dependencies=[needs(Role.EVERYONE)])
@@ -43,7 +46,7 @@ def sign_in(
     if wait:
         LOG.warning("sign-in from %s: too many attempts", address)
         told = f"Too many attempts. Try again in {-(-wait // 60)} minutes."
-        later = _form(request, next, name, told, status=429)
+        later = sign_in_form(request, next, name, told, status=429)
         later.headers["retry-after"] = str(wait)
         return later
     with _AT_ONCE:
@@ -52,13 +55,9 @@ def sign_in(
         # A name that nobody has may be a password, typed into the wrong field.
         known = name.strip() in {one.name for one in asked.ledger.users.list()}
         LOG.warning("sign-in from %s failed: %r", address, name.strip() if known else "(unknown)")
-        return _form(request, next, name, "Name or password is wrong.", status=403)
+        return sign_in_form(request, next, name, "Name or password is wrong.", status=403)
     request.app.state.attempts.succeed(name, address)
-    LOG.info("sign-in from %s: %r", address, user.name)
-    identity = Identity(user.name, Role[user.role.upper()])
-    answer = RedirectResponse(_onward(request, identity, next), 303)
-    request.app.state.sessions.begin(request, answer, user.id, user.session)
-    return answer
+    return go_on(request, user, next)
 
 
 @router.post("/sign-out", dependencies=[needs(Role.ANNOTATOR)])
@@ -73,10 +72,22 @@ def sign_out(request: Request, asked: AskedLedger) -> Response:
     return answer
 
 
-def _form(
-    request: Request, onward: str, name: str = "", told: str = "", *, status: int = 200
+def go_on(request: Request, user: UserInfo, asked: str) -> RedirectResponse:
+    """Return the answer to who signed in: a session, and the page that they asked for."""
+    LOG.info("sign-in from %s: %r", request.client.host if request.client else "", user.name)
+    identity = Identity(user.name, Role[user.role.upper()])
+    answer = RedirectResponse(_onward(request, identity, asked), 303)
+    request.app.state.sessions.begin(request, answer, user.id, user.session)
+    return answer
+
+
+def sign_in_form(
+    request: Request, onward: str = "", name: str = "", told: str = "", *, status: int = 200
 ) -> HTMLResponse:
-    return page(request, "sign_in.html", status=status, onward=onward, name=name, told=told)
+    """Return the page that asks who somebody is, with what is wrong with what they said."""
+    elsewhere = request.app.state.oidc is not None
+    return page(request, "sign_in.html", status=status, onward=onward, name=name, told=told,
+                elsewhere=elsewhere)  # fmt: skip
 
 
 def _onward(request: Request, who: Identity, asked: str) -> str:
