@@ -152,6 +152,6 @@ def test_the_ending_of_a_report_chooses_its_format(run: Run) -> None:
     refused = run(*words, "x.docx", code=2)
     assert refused.err == (
         "tracker: 'x.docx' does not say which format to write\n"
-        "end it in one of: .md, .html, .json\n"
+        "end it in one of: .html, .md, .pdf, .ipynb, .json\n"
     )
     assert not Path("x.docx").exists()
