@@ -66,12 +66,14 @@ OF_PROJECT = (
     "", "/items", "/items?differ=true", "/items/item%200001", "/annotators",
     "/annotators/constant%201", "/annotators/constant%201/with/annotator%2001", "/findings",
     "/findings?state=all", "/findings/1", "/imports", "/questions/label",
-    "/questions/label/categories/positive",
+    "/questions/label/categories/positive", "/snapshots", "/snapshots/1", "/compare?a=1&b=2",
+    "/gate", "/settings",
 )  # fmt: skip
 PAGES = (
     "/", "/jobs", "/nothing", *(f"/projects/p{path}" for path in OF_PROJECT),
     "/projects/spans", "/projects/spans/annotators/a/with/b", "/projects/empty",
     "/projects/empty/items", "/projects/empty/annotators", "/projects/none",
+    "/projects/empty/snapshots",
 )  # fmt: skip
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tracker.web.pages import (
     annotators,
     findings,
+    gate,
     imports,
     item,
     items,
@@ -14,6 +15,23 @@ from tracker.web.pages import (
     project,
     projects,
     questions,
+    settings,
+    snapshots,
 )
 
-PAGES = (projects, project, items, item, annotators, pair, findings, questions, imports, jobs, me)
+PAGES = (
+    projects,
+    project,
+    items,
+    item,
+    annotators,
+    pair,
+    findings,
+    questions,
+    imports,
+    jobs,
+    snapshots,
+    gate,
+    settings,
+    me,
+)

@@ -1,0 +1,74 @@
+"""Settings and gates in a browser."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from fastapi.testclient import TestClient
+
+from tests.web.reading import read
+from tracker.ledger import Ledger
+
+AT = "/projects/p/settings"
+
+
+@pytest.fixture
+def answered(ledger: Ledger) -> Ledger:
+    """A project with three categories."""
+    rows = [(str(n), who, "abc"[n % 3]) for n in range(9) for who in "xy"]
+    ledger.import_frame(pd.DataFrame(rows, columns=["item", "annotator", "category"]), "p")
+    return ledger
+
+
+@pytest.mark.parametrize("closed", [{}, {"closed": "true"}])
+def test_scale_order_and_wanted_answers_are_set(
+    client: TestClient, answered: Ledger, closed: dict[str, str]
+) -> None:
+    form = {"question": "label", "scale": "ordinal", "wanted": "3", "categories": "c\r\nb\r\na"}
+    assert client.post(AT, data=form | closed).status_code == 200
+    found = answered.projects.show("p")
+    assert (found.question.scale, found.question.target_answers) == ("ordinal", 3)
+    assert found.categories == ("c", "b", "a")
+    assert found.question.categories_fixed == bool(closed)
+    again = client.post(AT, data=form | {"wanted": "0"})
+    assert again.status_code == 200
+    found = answered.projects.show("p")
+    assert (found.question.target_answers, found.question.categories_fixed) == (None, False)
+    assert found.categories == ("c", "b", "a")
+
+
+def test_a_setting_against_the_answers_is_refused(client: TestClient, answered: Ledger) -> None:
+    form = {"question": "label", "scale": "interval", "categories": "a\nb\nc"}
+    refused = client.post(AT, data=form)
+    assert refused.status_code == 422
+    assert answered.projects.show("p").question.scale == "nominal"
+
+
+def test_a_project_is_renamed_archived_and_put_back(client: TestClient, answered: Ledger) -> None:
+    page = client.post(f"{AT}/name", data={"name": "a/b"})
+    assert page.url.path == "/projects/a~2Fb/settings"
+    client.post("/projects/a~2Fb/settings/archive")
+    assert answered.projects.list() == []
+    assert ("a/b", "/projects/a~2Fb") in read(client, "/").links
+    client.post("/projects/a~2Fb/settings/archive", data={"restore": "true"})
+    assert len(answered.projects.list()) == 1
+
+
+def test_an_event_is_noted(client: TestClient, answered: Ledger) -> None:
+    client.post(f"{AT}/notes", data={"text": "guideline <v2>", "at": "2026-03-31"})
+    assert "guideline <v2>" in read(client, AT).text
+    assert client.post(f"{AT}/notes", data={"text": "x", "at": "never"}).status_code == 422
+
+
+def test_a_gate_says_what_passes_and_why(client: TestClient, answered: Ledger) -> None:
+    at = "/projects/p/gate"
+    page = read(client, at)
+    assert "items_at_least = 9" in page.text
+    passed = client.post(at, data={"text": answered.gate_config("p")})
+    assert "Passed" in passed.text
+    failed = client.post(at, data={"text": "[[check]]\nitems_at_least = 10\n"})
+    assert "Not passed" in failed.text
+    assert "items_at_least = 10" in failed.text
+    broken = client.post(at, data={"text": "[[check]\n</textarea><b>"})
+    assert broken.status_code == 422
+    assert "&lt;/textarea&gt;" in broken.text

@@ -1,0 +1,101 @@
+"""The settings of a project and of its questions."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Form, Request
+from fastapi.responses import HTMLResponse, RedirectResponse
+from pydantic import BaseModel, Field
+
+from tracker.web.asking import AskedLedger
+from tracker.web.identity import Role, needs
+from tracker.web.place import At, Place
+from tracker.web.templating import page, see
+
+router = APIRouter(include_in_schema=False)
+_SCALES = ("nominal", "ordinal", "interval", "ratio")
+
+
+class Setting(BaseModel):
+    """What a form changes of a question.
+
+    Attributes:
+        question: its name.
+        scale: how categories compare.
+        wanted: answers that each item should get; 0 for no number.
+        categories: all of them in their order, a line each.
+        closed: whether no other category is accepted.
+    """
+
+    question: str
+    scale: str
+    wanted: Annotated[int, Field(ge=0, le=10**6)] = 0
+    categories: str = ""
+    closed: bool = False
+
+
+@router.get("/projects/{project:name}/settings", dependencies=[needs(Role.VIEWER)])
+def settings_page(request: Request, place: At, asked: AskedLedger) -> HTMLResponse:
+    """Show the settings."""
+    found = asked.ledger.projects.settings(place.project)
+    project = asked.ledger.projects.find(place.project)
+    return page(
+        request, "settings.html", place=place, tab="settings", questions=found.questions,
+        scales=_SCALES, archived=project.archived_at is not None,
+        notes=[one.to_dict() for one in asked.ledger.notes.list(place.project)],
+    )  # fmt: skip
+
+
+@router.post("/projects/{project:name}/settings", dependencies=[needs(Role.MANAGER)])
+def set_question(
+    request: Request, place: At, asked: AskedLedger, form: Annotated[Setting, Form()]
+) -> RedirectResponse:
+    """Change the settings of a question."""
+    ledger = asked.ledger
+    now = ledger.questions.show(place.project, form.question)
+    names = [line.strip() for line in form.categories.splitlines() if line.strip()]
+    fixed = now.question.categories_fixed
+    if form.closed:
+        listed = names if not fixed or names != list(now.categories) else None
+        ledger.questions.set(
+            place.project, form.question, scale=form.scale, wanted=form.wanted, categories=listed
+        )
+    else:
+        ledger.questions.set(
+            place.project, form.question, scale=form.scale, wanted=form.wanted, opened=fixed
+        )
+        if names != list(now.categories):
+            ledger.categories.order(place.project, names, question=form.question)
+    return see(request, place, "settings")
+
+
+@router.post("/projects/{project:name}/settings/name", dependencies=[needs(Role.MANAGER)])
+def rename_project(
+    request: Request, place: At, asked: AskedLedger, name: Annotated[str, Form()] = ""
+) -> RedirectResponse:
+    """Give the project another name."""
+    made = asked.ledger.projects.rename(place.project, name)
+    return see(request, Place(made.name), "settings")
+
+
+@router.post("/projects/{project:name}/settings/archive", dependencies=[needs(Role.MANAGER)])
+def archive_project(
+    request: Request, place: At, asked: AskedLedger, restore: Annotated[bool, Form()] = False
+) -> RedirectResponse:
+    """Take the project off the list, or put it back."""
+    asked.ledger.projects.archive(place.project, restore=restore)
+    return see(request, place, "settings")
+
+
+@router.post("/projects/{project:name}/settings/notes", dependencies=[needs(Role.MANAGER)])
+def add_note(
+    request: Request,
+    place: At,
+    asked: AskedLedger,
+    text: Annotated[str, Form()] = "",
+    at: Annotated[str, Form()] = "",
+) -> RedirectResponse:
+    """Note an event on the time line."""
+    asked.ledger.notes.add(place.project, text, at.strip() or None)
+    return see(request, place, "settings")

@@ -1,0 +1,99 @@
+"""Snapshots: taken, listed, one by one, and two of them compared."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Form, Query, Request
+from fastapi.responses import HTMLResponse, RedirectResponse
+from pydantic import BaseModel
+
+from tracker.web import known
+from tracker.web.asking import Asked, AskedLedger
+from tracker.web.identity import Role, needs
+from tracker.web.place import At, Place
+from tracker.web.templating import page, see
+
+router = APIRouter(include_in_schema=False)
+State = Annotated[str, Query(max_length=200)]
+
+
+class Taking(BaseModel):
+    """A snapshot to take: its name and why, each empty for none."""
+
+    name: str = ""
+    note: str = ""
+
+
+@router.get("/projects/{project:name}/snapshots", dependencies=[needs(Role.VIEWER)])
+def snapshots_page(request: Request, place: At, asked: AskedLedger) -> HTMLResponse:
+    """Show the snapshots of a project, the last one first."""
+    weakest = known.agreement_of(asked, Place(place.project)).questions[0]
+    measure, question = weakest.main.measure, weakest.question.name
+    rows = asked.figure(
+        place.project, "snapshots", question, measure,
+        compute=lambda it: _told(it.history_by_question(
+            place.project, questions=[question], measures=[measure]
+        ).questions[question].to_dict()["snapshots"], measure),
+    )  # fmt: skip
+    return page(
+        request, "snapshots.html", place=place, tab="snapshots", rows=rows[::-1], measure=measure,
+        question=question, several=len(asked.ledger.questions.list(place.project)) > 1,
+    )  # fmt: skip
+
+
+_NO_FIGURE = {"value": None, "ci_low": None, "ci_high": None, "undefined": None}
+
+
+def _told(snapshots: list[dict[str, Any]], measure: str) -> list[dict[str, Any]]:
+    """Return snapshots with the one figure that a list shows."""
+
+    def main(one: dict[str, Any]) -> dict[str, Any]:
+        rows = (row for row in one["measures"] if row["measure"] == measure)
+        return next(rows, _NO_FIGURE)
+
+    return [{**one, "main": main(one)} for one in snapshots]
+
+
+@router.post("/projects/{project:name}/snapshots", dependencies=[needs(Role.MANAGER)])
+def take_snapshot(
+    request: Request, place: At, asked: AskedLedger, form: Annotated[Taking, Form()]
+) -> RedirectResponse:
+    """Take a snapshot of all questions as they are now."""
+    taken = asked.ledger.snapshot_by_question(
+        place.project, name=form.name.strip() or None, note=form.note.strip() or None
+    )
+    return see(request, place, "snapshots", str(taken.first.snapshot.id))
+
+
+@router.get("/projects/{project:name}/snapshots/{snapshot:name}",
+            dependencies=[needs(Role.VIEWER)])  # fmt: skip
+def snapshot_page(request: Request, place: At, snapshot: str, asked: AskedLedger) -> HTMLResponse:
+    """Show a snapshot."""
+    told = asked.ledger.snapshot_pages(place.project, snapshot).to_dict()
+    pages = told.get("questions") or [told]
+    return page(request, "snapshot.html", place=place, tab="snapshots", pages=pages, found=pages[0],
+                today=datetime.now(UTC).date().isoformat())  # fmt: skip
+
+
+@router.get("/projects/{project:name}/compare", dependencies=[needs(Role.VIEWER)])
+def compare_page(
+    request: Request, place: At, asked: AskedLedger, a: State = "", b: State = "",
+    question: State = "",
+) -> HTMLResponse:  # fmt: skip
+    """Show what changed from one state to another, and because of what."""
+    names = [one.name for one in asked.ledger.questions.list(place.project)]
+    about = question or names[0]
+    found = _compared(asked, place, (a.strip(), b.strip()), about) if a and b else None
+    return page(
+        request, "compare.html", place=place, tab="snapshots", a=a, b=b, question=about,
+        questions=names, found=found, notices=asked.notices,
+    )  # fmt: skip
+
+
+def _compared(asked: Asked, place: Place, two: tuple[str, str], question: str) -> dict[str, Any]:
+    return asked.figure(
+        place.project, "compared", two, question,
+        compute=lambda it: it.compare(place.project, *two, question=question).to_dict(),
+    )  # fmt: skip
