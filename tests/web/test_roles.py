@@ -28,7 +28,10 @@ EXAMPLES = {
 OPEN = {"GET /sign-in", "POST /sign-in", "GET /style.css", "GET /api/v1/openapi.json"}
 OPEN |= {"GET /healthz", "GET /sign-in/oidc", "GET /sign-in/oidc/back"}
 """What everybody may ask for: what the page to sign in is made of, and what holds no data."""
-CHANGING_NOTHING = {"POST /api/v1/projects/{project:segment}/gate", "POST /sign-out"}
+CHANGING_NOTHING = {
+    "POST /api/v1/projects/{project:segment}/gate", "POST /projects/{project:name}/gate",
+    "POST /sign-out",
+}  # fmt: skip
 """What less than a manager may post: a gate is only read; whoever signed in may sign out."""
 
 
