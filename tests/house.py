@@ -24,6 +24,7 @@ ORDER = (
     "storage",
     "projects",
     "access",
+    "exchange",
     "imports",
     "sync",
     "queries",
@@ -72,7 +73,7 @@ PURE = {
 
 # Libraries by the rooms that may import them; those named in LAZY never as a module is loaded.
 LIBRARIES = {
-    "requests": {"sync"},
+    "requests": {"exchange", "sync"},
     "argon2": {"access"},
     "fastapi": {"web"},
     "prometheus_client": {"web"},
@@ -82,9 +83,9 @@ LIBRARIES = {
     "itsdangerous": {"web"},
     "authlib": {"web"},
     "uvicorn": {"web"},
-    "sqlalchemy": {"storage", "projects", "access", "imports", "sync", "queries", "agreement",
-                   "audit", "flags", "snapshots", "compare", "gate", "by_question", "status",
-                   "export", "ledger"},
+    "sqlalchemy": {"storage", "projects", "access", "exchange", "imports", "sync", "queries",
+                   "agreement", "audit", "flags", "snapshots", "compare", "gate", "by_question",
+                   "status", "export", "ledger"},
     "alembic": {"storage"},
     "numpy": {"core", "measures", "monitoring", "storage", "imports", "queries", "agreement",
               "audit", "compare", "charts"},

@@ -19,6 +19,7 @@ SQL_ROOMS: tuple[str, ...] = (
     "storage",
     "projects",
     "access",
+    "exchange",
     "imports",
     "sync",
     "queries",

@@ -155,6 +155,7 @@ def furnished_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
         add_note(connection, project, "guideline v2")
     ledger.users.add("ada", "viewer", password=None, annotators=["reviews:annotator 01"])
     ledger.tokens.add("nightly", "viewer", "ada")
+    ledger.webhooks.add("https://example.org/hook", ["gate_failed"])
     return path
 
 

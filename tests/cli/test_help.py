@@ -102,6 +102,6 @@ def test_every_command_about_a_project_is_told_of_it_in_both_ways() -> None:
         } | {"argument" for one in command.params if one.metavar == "[PROJECT]"}
         # Their words are files, or one of a few, or as many as one likes.
         theirs = {"import", "item import", "annotator import", "simulate", *LIVE}
-        theirs |= {"item alias", "item unalias"}
+        theirs |= {"item alias", "item unalias", "webhook add"}
         if name not in theirs:
             assert named in ({"argument", "option"}, set()), name

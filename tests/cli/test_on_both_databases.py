@@ -13,6 +13,7 @@ from tests.cli.ways import GOOD
 
 # What speaks of the database itself, or of none.
 OF_ITSELF = {"database current", "database check", "database copy", "conformance", "formats"}
+OF_ITSELF |= {"webhook add"}  # its secret is drawn
 # What the others would not go on from.
 LAST = ["import", "question add", "imports undo", "snapshots prune"]
 TOO_LATE = ["flags resolve 1 -p reviews --by ann"]  # it was dismissed
@@ -43,6 +44,7 @@ def test_every_command(run: Run, furnished: Path, answers: Path, empty_postgres_
     bound = ("--annotator", "reviews:annotator 01", "--no-password")
     run(*at, "user", "add", "ada", "--role", "viewer", *bound)
     run(*at, "token", "add", "nightly", "--role", "viewer", "--user", "ada")
+    run(*at, "webhook", "add", "https://example.org/hook", "--event", "gate_failed")
     reading = [call for name, call in CALLS.items() if name not in {*OF_ITSELF, *LAST}]
     refused = []
     for call in (*VARIANTS, *TRENDS, *MORE, *reading, *(CALLS[name] for name in LAST)):

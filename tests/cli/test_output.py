@@ -70,6 +70,9 @@ CALLS = {
     "database check": "database check",
     "database copy": "database copy sqlite:///other.db",
     "conformance": "conformance",
+    "webhook add": "webhook add https://example.org/hook --event snapshot_taken",
+    "webhook list": "webhook list",
+    "webhook deliver": "webhook deliver",
 }
 # Nothing is merged here, and nobody has two names; their own tests call them.
 UNMERGED = {"category split", "annotator duplicates"}

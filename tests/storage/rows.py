@@ -218,6 +218,21 @@ def sample(revision: str) -> dict[str, list[dict[str, Any]]]:
     samples["0010"] = samples["0009"] | {
         "item_aliases": [p | {"name": "4711", "from_change": 2, "item_id": 1, "to_change": 3}]
     }
+    samples["0011"] = samples["0010"] | {
+        "keyed_requests": [
+            {"made_by": "ada", "key": "k", "digest": "00", "made_at": 5}
+            | {"status": None, "location": None, "body": None}
+        ],
+        "webhooks": [
+            {"project_id": 1, "url": "https://example.org", "events": "gate_failed"}
+            | {"secret": "00", "allow_private": False, "created_at": 5}
+        ],
+        "deliveries": [
+            p
+            | {"webhook_id": 1, "event": "gate_failed", "body": "{}", "made_at": 5}
+            | {"attempts": 0, "next_at": 5, "delivered_at": None, "fault": None}
+        ],
+    }
     return samples[revision]
 
 

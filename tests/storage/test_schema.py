@@ -152,6 +152,7 @@ HELD = {
     "syncs": sample("0008")["syncs"],
     "users": [{"name": "ada", "role": "admin", "session": 1, "created_at": 5}],
     "item_aliases": sample("0010")["item_aliases"],
+    "webhooks": sample("0011")["webhooks"],
 }
 
 
@@ -165,6 +166,7 @@ HELD = {
         ("syncs", "0007", "1 syncs"),
         ("users", "0008", "1 users"),
         ("item_aliases", "0009", "1 other keys of items"),
+        ("webhooks", "0010", "1 webhooks"),
     ],
 )
 def test_downgrade_refuses_to_lose_what_an_older_program_cannot_hold(

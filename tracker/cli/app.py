@@ -40,6 +40,7 @@ _MODULES = {
     "serve": "serve",
     "user": "user",
     "token": "token",
+    "webhook": "webhook",
     "export": "export",
     "simulate": "simulate",
     "project": "project",

@@ -59,6 +59,9 @@ def gate(
     form: Format = None,
     output: OutputFile = None,
     force: Force = False,
+    notify: Annotated[
+        bool, typer.Option("--notify", help="Tell the webhooks if a check fails.")
+    ] = False,
     answers: AnswerOptions = AnswerOptions(),
     as_json: AsJson = False,
 ) -> None:
@@ -92,6 +95,8 @@ def gate(
     selecting = replace(answers, question=None).selecting
     ledger = ledger_of_command(context)
     found = ledger.gate(project, config, questions=answers.questions, **selecting)
+    if notify:
+        ledger.webhooks.tell_of_gate(found)
     _tell(found, form, output, force=force)
     if not found.passed:
         raise typer.Exit(_FAILED if found.failed else _UNKNOWN)

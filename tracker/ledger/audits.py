@@ -182,6 +182,7 @@ def _recorded(
 ) -> tuple[list[Audit], Recorded]:
     """Audit questions of one project, and record what is found; raises InvalidOption."""
     from tracker.audit import audit_questions
+    from tracker.exchange.webhooks import tell_webhooks
     from tracker.flags import Recorded, record_flags
     from tracker.projects.change_log import lock_project
 
@@ -193,4 +194,8 @@ def _recorded(
     recorded = Recorded(0, 0, 0, 0)
     for question, found in zip(questions, audited, strict=True):
         recorded += record_flags(connection, question, found, closes=query.whole)
+    raised = {"new": recorded.new, "reopened": recorded.reopened}
+    if any(raised.values()):
+        project = questions[0].project
+        tell_webhooks(connection, project.id, "finding_raised", {"project": project.name, **raised})
     return audited, recorded

@@ -11,6 +11,7 @@ from tracker.ledger.transactions import Transactions
 if TYPE_CHECKING:
     from tracker.imports.undo import ImportInfo
     from tracker.ledger.access import Tokens, Users
+    from tracker.ledger.exchange import Requests, Webhooks
     from tracker.ledger.flags import Flags
     from tracker.ledger.items import Items
     from tracker.ledger.projects import Projects
@@ -354,6 +355,20 @@ class Records(Transactions):
     def imports(self) -> Imports:
         """List, show and undo imports."""
         return Imports(self)
+
+    @property
+    def webhooks(self) -> Webhooks:
+        """Add, list, test and remove webhooks; deliver their messages."""
+        from tracker.ledger.exchange import Webhooks
+
+        return Webhooks(self)
+
+    @property
+    def requests(self) -> Requests:
+        """Begin and end requests that programs may send again."""
+        from tracker.ledger.exchange import Requests
+
+        return Requests(self)
 
     @property
     def flags(self) -> Flags:

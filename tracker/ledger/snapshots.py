@@ -94,6 +94,7 @@ class Snapshots(Transactions):
             settings: how the figures are computed, and of which answers; they are recorded, too.
         """
         from tracker.agreement import agreement_query
+        from tracker.exchange.webhooks import tell_webhooks
         from tracker.projects.question import list_questions
         from tracker.snapshots import take_snapshots
         from tracker.snapshots.by_question import TakenByQuestion
@@ -114,9 +115,13 @@ class Snapshots(Transactions):
                 check=check,
                 if_changed=if_changed,
             )
-        return TakenByQuestion(
-            {question.name: one for question, one in zip(questions, taken, strict=True)}
-        )
+            made = TakenByQuestion(
+                {question.name: one for question, one in zip(questions, taken, strict=True)}
+            )
+            if made.fresh:
+                data = {"project": found.name, "snapshot": made.id, "name": name}
+                tell_webhooks(connection, found.id, "snapshot_taken", data)
+        return made
 
     @overload
     def history(self, project: str, *, measures: Sequence[str] = ()) -> History: ...

@@ -24,6 +24,7 @@ from tracker.storage.schema.base import (
     Base,
     PseudonymKey,
 )
+from tracker.storage.schema.exchange import EVENTS, Delivery, KeyedRequest, Webhook
 from tracker.storage.schema.flags import FLAG_STATES, STANDING, FlagChange, FlagRow, FlagSighting
 from tracker.storage.schema.labels import (
     AnnotatorAttribute,
@@ -67,6 +68,10 @@ from tracker.storage.schema.snapshots import (
 from tracker.storage.schema.syncs import Sync, Withdrawal
 
 __all__ = [
+    "EVENTS",
+    "Delivery",
+    "KeyedRequest",
+    "Webhook",
     "ANSWERS",
     "ERASED",
     "FLAG_STATES",

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import Body, Depends, Response
+from fastapi import Body, Depends, Query, Request, Response
 
 from tracker.core.errors import Refused
 from tracker.web.api.answering import Answer, reads, resource
 from tracker.web.api.bodies.figures import Gate
 from tracker.web.api.parameters import Answers
+from tracker.web.identity import Needs, Role
 
 router = resource("figures")
 
@@ -33,18 +34,26 @@ def gate_config(answer: Answer, project: str, answers: Annotated[Answers, Depend
 
 @router.post("/projects/{project:segment}/gate", **reads("runGate", Gate))
 def run_gate(
+    request: Request,
     answer: Answer,
     project: str,
     answers: Annotated[Answers, Depends()],
     config: Annotated[bytes, Body(media_type=_TOML, examples=[_EXAMPLE])],
+    notify: Annotated[
+        bool, Query(description="Tell the webhooks if a check fails; needs the role manager.")
+    ] = False,
 ) -> Response:
     """Hold a project to the checks in the body, a TOML file; `tracker gate P`.
 
     The answer is 200 also if a check fails: `passed` says it.
     """
+    if notify:
+        Needs(Role.MANAGER)(request)
     try:
         text = config.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise Refused("the file of checks is no UTF-8 text", "save it as UTF-8") from None
     found = answer.ledger.gate_text(project, text, questions=answers.questions, **answers.selecting)
+    if notify:
+        answer.ledger.webhooks.tell_of_gate(found)
     return answer.done(found.to_dict())

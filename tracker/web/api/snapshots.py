@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import Depends, Response
+from fastapi import Depends, Request, Response
 
 from tracker.ledger import Ledger
 from tracker.web.api.answering import Answer, reads, resource, writes
@@ -15,6 +15,7 @@ from tracker.web.api.bodies.figures import (
     SnapshotByQuestion,
 )
 from tracker.web.api.bodies.requests import NewSnapshot
+from tracker.web.api.keyed import Key, answered_once
 from tracker.web.api.parameters import ChosenAnswers, Figures, Questions
 
 router = resource("figures")
@@ -52,17 +53,23 @@ def show_snapshot(
     "/projects/{project:segment}/snapshots",
     status_code=201,
     **writes("takeSnapshot", Snapshot | SnapshotByQuestion),
-    responses={409: {"description": "The two ways to count differ."}},
+    responses={409: {"description": "The two ways to count differ, or the key is in use."}},
 )
 def take_snapshot(
+    request: Request,
     answer: Answer,
     project: str,
     sent: NewSnapshot,
     answers: Annotated[ChosenAnswers, Depends()],
     figures: Annotated[Figures, Depends()],
+    key: Key = None,
 ) -> Response:
     """Record the figures as they are now; `tracker snapshot P`."""
-    taken = answer.ledger.snapshot_by_question(
-        project, **sent.model_dump(), **figures.keywords, **answers.selecting
-    )
-    return answer.made(taken.to_dict(), "projects", project, "snapshots", str(taken.id))
+
+    def take() -> Response:
+        taken = answer.ledger.snapshot_by_question(
+            project, **sent.model_dump(), **figures.keywords, **answers.selecting
+        )
+        return answer.made(taken.to_dict(), "projects", project, "snapshots", str(taken.id))
+
+    return answered_once(request, answer, key, [sent.model_dump_json().encode()], take)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from hashlib import file_digest
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -33,6 +34,14 @@ class Uploaded:
 
     files: list[tuple[Path, str]] = field(default_factory=list)
     fields: dict[str, list[str]] = field(default_factory=dict)
+
+    def said(self) -> Iterator[bytes]:
+        """Yield what tells it from others: fields, names and digests of files."""
+        yield repr(sorted(self.fields.items())).encode("utf-8", "surrogatepass")
+        for path, name in self.files:
+            yield name.encode("utf-8", "surrogatepass")
+            with path.open("rb") as file:
+                yield file_digest(file, "sha256").digest()
 
 
 @asynccontextmanager

@@ -16,6 +16,7 @@ from pydantic import TypeAdapter, ValidationError
 from tracker.ledger.projects import QuestionOptions
 from tracker.web.api.answering import Answer, resource, writes
 from tracker.web.api.bodies.records import Import, ImportResult
+from tracker.web.api.keyed import KEYED, Key, answered_once
 from tracker.web.api.parameters import LARGEST
 from tracker.web.api.uploading import uploaded
 
@@ -99,6 +100,7 @@ _SENT = {
 _RESPONSES: dict[int | str, dict[str, Any]] = {
     200: {"description": "What an import would do.", "model": ImportResult},
     413: {"description": "More bytes than the server takes."},
+    **KEYED,
 }
 _limiter = CapacityLimiter(_AT_ONCE)
 
@@ -116,6 +118,7 @@ async def import_answers(
     project: str,
     options: Annotated[ImportOptions, Depends()],
     filename: Filename = None,
+    key: Key = None,
 ) -> Response:
     """Import answers from files as one unit; `tracker import FILE… -p P`.
 
@@ -125,7 +128,7 @@ async def import_answers(
     def importing(files: Any, given: ImportOptions) -> Any:
         return answer.ledger.import_uploads(files, project, **given.reading)
 
-    return await _imported(request, answer, options, filename, importing)
+    return await _imported(request, answer, options, filename, key, importing)
 
 
 @router.post(
@@ -141,13 +144,14 @@ async def import_items(
     project: str,
     options: Annotated[ImportOptions, Depends()],
     filename: Filename = None,
+    key: Key = None,
 ) -> Response:
     """Register items that need no answers; `tracker item import FILE… -p P`."""
 
     def importing(files: Any, given: ImportOptions) -> Any:
         return answer.ledger.import_uploads(files, project, items=True, **given.reading_items)
 
-    return await _imported(request, answer, options, filename, importing)
+    return await _imported(request, answer, options, filename, key, importing)
 
 
 async def _imported(
@@ -155,15 +159,20 @@ async def _imported(
     answer: Answer,
     options: ImportOptions,
     filename: str | None,
+    key: str | None,
     importing: Callable[[Any, ImportOptions], Any],
 ) -> Response:
     async with uploaded(request, filename) as sent:
         given = _with_fields(options, sent.fields)
-        done = partial(importing, sent.files, given)
-        result = await to_thread.run_sync(done, limiter=_limiter)
-    if given.dry_run or given.preview:
-        return answer.done(result.to_dict())
-    return answer.made(result.to_dict(), "imports", str(result.id))
+
+        def imported() -> Response:
+            result = importing(sent.files, given)
+            if given.dry_run or given.preview:
+                return answer.done(result.to_dict())
+            return answer.made(result.to_dict(), "imports", str(result.id))
+
+        once = partial(answered_once, request, answer, key, sent.said(), imported)
+        return await to_thread.run_sync(once, limiter=_limiter)
 
 
 def _with_fields(options: ImportOptions, sent: dict[str, list[str]]) -> ImportOptions:

@@ -1,0 +1,54 @@
+"""A program that listens for webhooks."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+
+class Listener(ThreadingHTTPServer):
+    """Keeps what it is sent, and answers with ``status``."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.got: list[tuple[dict[str, str], str]] = []
+        self.status = 204
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}/hook"
+
+    def told(self) -> list[dict[str, Any]]:
+        """The messages, as JSON."""
+        return [json.loads(body) for _, body in self.got]
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: Listener
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["content-length"])).decode()
+        self.server.got.append(({k.lower(): v for k, v in self.headers.items()}, body))
+        self.send_response(self.server.status)
+        self.send_header("location", self.server.url)
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        """Print nothing."""
+
+
+@contextmanager
+def listening() -> Iterator[Listener]:
+    """A program that listens until the block ends."""
+    with Listener() as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        try:
+            yield server
+        finally:
+            server.shutdown()
+            thread.join()

@@ -1,0 +1,34 @@
+"""Requests with keys: one at a time, of one content, for one day, of one user."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.exchange.test_webhooks import HOUR, Clock, time
+from tracker.core.errors import CheckFailed, InvalidOption
+from tracker.ledger import Ledger
+
+__all__ = ["time"]
+
+
+def test_a_request_is_answered_as_before_for_a_day(ledger: Ledger, time: Clock) -> None:
+    requests = ledger.requests
+    assert requests.begin("ada", "k", "digest") is None
+    with pytest.raises(CheckFailed, match="under way"):
+        requests.begin("ada", "k", "digest")
+    with pytest.raises(InvalidOption, match="another request"):
+        requests.begin("ada", "k", "other")
+    assert requests.begin("bob", "k", "other") is None
+    requests.keep("ada", "k", 201, "/there", "{}")
+    assert requests.begin("ada", "k", "digest") == (201, "/there", "{}")
+    time.time += 25 * HOUR
+    assert requests.begin("ada", "k", "other") is None
+
+
+def test_a_request_that_failed_or_died_may_be_sent_again(ledger: Ledger, time: Clock) -> None:
+    requests = ledger.requests
+    requests.begin("ada", "k", "digest")
+    requests.forget("ada", "k")
+    assert requests.begin("ada", "k", "digest") is None
+    time.time += 2 * HOUR
+    assert requests.begin("ada", "k", "digest") is None

@@ -1,0 +1,190 @@
+"""Webhooks: told of what was stored, signed, tried again, given up, and never led astray."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.exchange.listener import Listener, listening
+from tracker.core import clock
+from tracker.core.errors import InvalidOption, NotFound, Refused
+from tracker.exchange.sending import message_signature
+from tracker.ledger import Ledger
+from tracker.simulate import Group, simulate_crowd
+
+HOUR = 3_600_000_000
+
+
+@pytest.fixture
+def listener() -> Iterator[Listener]:
+    with listening() as server:
+        yield server
+
+
+class Clock:
+    """Moves on when it is told to."""
+
+    def __init__(self) -> None:
+        self.time = 1_800_000_000_000_000
+
+    def __call__(self) -> int:
+        return self.time
+
+
+@pytest.fixture
+def time(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    made = Clock()
+    monkeypatch.setattr(clock, "now", made)
+    return made
+
+
+def crowd(ledger: Ledger, name: str = "p") -> None:
+    ledger.import_rows(simulate_crowd(120, 7, [Group("honest", 6), Group("constant", 2)]), name)
+
+
+def test_a_signature_is_that_of_the_specification() -> None:
+    """The example of https://github.com/standard-webhooks/standard-webhooks, computed anew."""
+    secret = base64.b64encode(b"a secret of 24 bytes .....").decode()
+    signed = hmac.new(b"a secret of 24 bytes .....", b"msg_1.1614265330.{}", hashlib.sha256)
+    expected = f"v1,{base64.b64encode(signed.digest()).decode()}"
+    assert message_signature(secret, "msg_1", 1614265330, "{}") == expected
+
+
+def test_a_snapshot_and_a_finding_are_told_of(ledger: Ledger, listener: Listener) -> None:
+    crowd(ledger)
+    events = ["snapshot_taken", "finding_raised"]
+    made = ledger.webhooks.add(listener.url, events, allow_private=True)
+    ledger.snapshot("p", name="first")
+    ledger.snapshot("p", if_changed=True)  # nothing was stored, nothing is told
+    ledger.audit("p", record=True)
+    ledger.audit("p", record=True)
+    assert ledger.webhooks.list()[0].waiting == 2
+    assert ledger.webhooks.deliver() == (2, 0, 0)
+    first, second = listener.told()
+    assert (first["type"], first["data"]) == (
+        "snapshot_taken", {"project": "p", "snapshot": 1, "name": "first"},
+    )  # fmt: skip
+    assert second["type"] == "finding_raised"
+    assert second["data"]["new"] > 0
+    headers, body = listener.got[0]
+    secret = base64.b64decode(made.secret.removeprefix("whsec_"))
+    signed = f"{headers['webhook-id']}.{headers['webhook-timestamp']}.{body}".encode()
+    digest = base64.b64encode(hmac.new(secret, signed, hashlib.sha256).digest()).decode()
+    assert headers["webhook-signature"] == f"v1,{digest}"
+    assert ledger.webhooks.deliver() == (0, 0, 0)
+    assert len(listener.got) == 2
+
+
+def test_a_webhook_is_told_of_its_project_and_its_events(
+    ledger: Ledger, listener: Listener
+) -> None:
+    crowd(ledger)
+    crowd(ledger, "q")
+    of_p = ledger.webhooks.add(
+        listener.url, ["snapshot_taken"], project="p", allow_private=True
+    ).webhook
+    ledger.snapshot("p")
+    ledger.snapshot("q")
+    ledger.audit("p", record=True)
+    assert [(one.id, one.project, one.waiting) for one in ledger.webhooks.list()] == [
+        (of_p.id, "p", 1)
+    ]
+    ledger.projects.delete("p")
+    assert ledger.webhooks.list() == []
+
+
+def test_what_is_not_stored_is_not_told(ledger: Ledger, listener: Listener) -> None:
+    crowd(ledger)
+    ledger.webhooks.add(listener.url, ["snapshot_taken"], allow_private=True)
+    ledger.snapshot("p", name="a")
+    with pytest.raises(InvalidOption):
+        ledger.snapshot("p", name="a")
+    assert ledger.webhooks.list()[0].waiting == 1
+
+
+def test_a_message_is_sent_again_later_and_given_up_after_a_day(
+    ledger: Ledger, listener: Listener, time: Clock
+) -> None:
+    crowd(ledger)
+    ledger.webhooks.add(listener.url, ["snapshot_taken"], allow_private=True)
+    ledger.snapshot("p")
+    listener.status = 500
+    assert ledger.webhooks.deliver() == (0, 1, 0)
+    assert ledger.webhooks.deliver() == (0, 0, 0)  # it waits
+    time.time += 5_000_000
+    assert ledger.webhooks.deliver() == (0, 1, 0)
+    time.time += 5_000_000
+    assert ledger.webhooks.deliver() == (0, 0, 0)  # longer than before
+    assert ledger.webhooks.list()[0].fault == "it answered 500"
+    time.time += 25 * HOUR
+    assert ledger.webhooks.deliver() == (0, 1, 1)
+    time.time += 25 * HOUR
+    listener.status = 204
+    assert ledger.webhooks.deliver() == (0, 0, 0)
+    told = ledger.webhooks.list()[0]
+    assert (told.waiting, told.given_up) == (0, 1)
+    assert len({headers["webhook-id"] for headers, _ in listener.got}) == 1
+
+
+def test_a_redirect_is_not_followed(ledger: Ledger, listener: Listener) -> None:
+    made = ledger.webhooks.add(listener.url, ["gate_failed"], allow_private=True).webhook
+    assert ledger.webhooks.test(made.id) is None
+    listener.status = 307
+    assert ledger.webhooks.test(made.id) == "it answered 307"
+    assert len(listener.got) == 2
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "169.254.169.254", "[::1]", "10.0.0.1"])
+def test_a_private_address_is_not_asked_unless_allowed(sqlite_ledger: Ledger, host: str) -> None:
+    made = sqlite_ledger.webhooks.add(f"http://{host}:9/x", ["gate_failed"]).webhook
+    assert "a private one" in str(sqlite_ledger.webhooks.test(made.id))
+
+
+def test_a_listener_that_is_gone_is_a_fault_in_words(sqlite_ledger: Ledger) -> None:
+    with listening() as gone:
+        url = gone.url
+    made = sqlite_ledger.webhooks.add(url, ["gate_failed"], allow_private=True).webhook
+    assert sqlite_ledger.webhooks.test(made.id) == "it cannot be reached: ConnectionError"
+
+
+def test_a_gate_that_fails_is_told_of(ledger: Ledger, tmp_path: Path) -> None:
+    crowd(ledger)
+    ledger.webhooks.add("https://example.org", ["gate_failed"])
+    ledger.webhooks.tell_of_gate(ledger.gate_text("p", "[[check]]\nitems_at_least = 1"))
+    assert ledger.webhooks.list()[0].waiting == 0
+    ledger.webhooks.tell_of_gate(ledger.gate_text("p", "[[check]]\nitems_at_least = 900"))
+    assert ledger.webhooks.list()[0].waiting == 1
+    ledger.webhooks.remove(1 if ledger.webhooks.list()[0].id == 1 else ledger.webhooks.list()[0].id)
+    assert ledger.webhooks.list() == []
+
+
+@pytest.mark.parametrize(
+    ("url", "events"),
+    [
+        ("ftp://example.org", ["gate_failed"]),
+        ("https://", ["gate_failed"]),
+        ("https://ada:secret@example.org", ["gate_failed"]),
+        ("https://example.org:port", ["gate_failed"]),
+        ("https://example.org/a b", ["gate_failed"]),
+        ("https://example.org", ["gate_fails"]),
+        ("https://example.org", []),
+    ],
+)
+def test_an_unfit_webhook_is_refused(sqlite_ledger: Ledger, url: str, events: list[str]) -> None:
+    with pytest.raises(InvalidOption):
+        sqlite_ledger.webhooks.add(url, events)
+
+
+def test_a_webhook_that_is_not_there_is_not_found(sqlite_ledger: Ledger) -> None:
+    for call in (sqlite_ledger.webhooks.remove, sqlite_ledger.webhooks.test):
+        with pytest.raises(NotFound, match="there is no webhook 7"):
+            call(7)
+    with pytest.raises(NotFound):
+        sqlite_ledger.webhooks.add("https://example.org", ["gate_failed"], project="none")
+    with pytest.raises(Refused):
+        sqlite_ledger.gate_text("none", "nonsense")

@@ -1,0 +1,68 @@
+"""A request that is sent again with its key is not done again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from tests.web.api.conftest import P
+from tracker.ledger import Ledger
+
+CSV = b"item,annotator,category\n1,A,x\n1,B,x\n"
+
+
+def key(name: str) -> Mapping[str, str]:
+    return {"idempotency-key": name}
+
+
+def test_a_snapshot_is_taken_once(program: TestClient, furnished_ledger: Ledger) -> None:
+    first = program.post(f"{P}/snapshots", json={"name": "n"}, headers=key("a"))
+    again = program.post(f"{P}/snapshots", json={"name": "n"}, headers=key("a"))
+    assert (again.status_code, again.text) == (201, first.text)
+    assert again.headers["location"] == first.headers["location"]
+    assert again.headers["idempotent-replayed"] == "true"
+    assert "idempotent-replayed" not in first.headers
+    assert len(furnished_ledger.history("reviews").to_dict()["snapshots"]) == 2
+    other = program.post(f"{P}/snapshots", json={"name": "m"}, headers=key("a"))
+    assert other.status_code == 422
+    assert "another request" in other.json()["detail"]
+
+
+def test_a_file_is_imported_once(program: TestClient, furnished_ledger: Ledger) -> None:
+    address = "/api/v1/projects/new/imports"
+    first = program.post(f"{address}?filename=a.csv", content=CSV, headers=key("a"))
+    again = program.post(f"{address}?filename=a.csv", content=CSV, headers=key("a"))
+    assert (again.status_code, again.json()) == (201, first.json())
+    assert len(furnished_ledger.imports.list("new")) == 1
+    other = program.post(f"{address}?filename=a.csv", content=CSV + b"2,A,x\n", headers=key("a"))
+    assert other.status_code == 422
+    form = {"file": ("a.csv", CSV)}
+    assert program.post(address, files=form, headers=key("b")).status_code == 201
+    # Each time the form has another boundary.
+    assert program.post(address, files=form, headers=key("b")).headers["idempotent-replayed"]
+
+
+def test_what_was_refused_may_be_sent_again(program: TestClient) -> None:
+    address = "/api/v1/projects/new/imports?filename=a.csv&create=false"
+    assert program.post(address, content=CSV, headers=key("a")).status_code == 404
+    program.post("/api/v1/projects", json={"project": "new"})
+    assert program.post(address, content=CSV, headers=key("a")).status_code == 201
+
+
+def test_one_that_is_under_way_is_not_begun_again(
+    program: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = "/api/v1/projects/new/imports?filename=a.csv"
+    importing, seen = Ledger.import_uploads, list[int]()
+
+    def while_importing(*args: Any, **how: Any) -> Any:
+        seen.append(program.post(address, content=CSV, headers=key("a")).status_code)
+        return importing(*args, **how)
+
+    monkeypatch.setattr(Ledger, "import_uploads", while_importing)
+    assert program.post(address, content=CSV, headers=key("a")).status_code == 201
+    assert seen == [409]
+    assert program.post(address, content=CSV, headers=key(" " * 300)).status_code == 422

@@ -1,0 +1,1 @@
+"""What passes between the ledger and other programs: requests with keys, webhooks."""

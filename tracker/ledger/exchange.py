@@ -1,0 +1,112 @@
+"""`ledger.webhooks` and `ledger.requests`: what passes between a ledger and other programs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from tracker.ledger.namespaces import Namespace
+
+if TYPE_CHECKING:
+    from tracker.exchange.requests import KeptAnswer
+    from tracker.exchange.sending import Sent
+    from tracker.exchange.webhooks import NewWebhook, WebhookInfo
+    from tracker.gate import GateResult
+
+
+class Webhooks(Namespace):
+    """The webhooks of a database, each known by its number."""
+
+    def add(
+        self,
+        url: str,
+        events: Sequence[str],
+        *,
+        project: str | None = None,
+        allow_private: bool = False,
+    ) -> NewWebhook:
+        """Add a webhook, and return it with its secret, which is not shown again.
+
+        Args:
+            url: where messages are sent.
+            events: snapshot_taken, finding_raised, gate_failed.
+            project: only those of this project; None for all.
+            allow_private: also to an address that is not public.
+
+        Raises InvalidOption for an address or an event that is none.
+        """
+        from tracker.exchange.webhooks import add_webhook
+        from tracker.projects.project import find_project
+
+        with self._ledger.database.write() as connection:
+            found = None if project is None else find_project(connection, project)
+            return add_webhook(connection, url, events, found, allow_private=allow_private)
+
+    def list(self) -> Sequence[WebhookInfo]:
+        """Return all webhooks, with the number of messages that wait or were given up."""
+        from tracker.exchange.webhooks import list_webhooks
+
+        if self._ledger.is_missing:
+            return []
+        with self._ledger.database.read() as connection:
+            return list_webhooks(connection)
+
+    def remove(self, number: int) -> WebhookInfo:
+        """Remove a webhook, and return it; raises NotFound."""
+        from tracker.exchange.webhooks import remove_webhook
+
+        with self._ledger.database.write() as connection:
+            return remove_webhook(connection, number)
+
+    def test(self, number: int) -> str | None:
+        """Send a webhook a message now; return what went wrong, if anything; raises NotFound."""
+        from tracker.exchange.sending import try_webhook
+
+        return try_webhook(self._ledger.database, number)
+
+    def deliver(self) -> Sent:
+        """Send the messages that are due."""
+        from tracker.exchange.sending import Sent, deliver_messages
+
+        return Sent(0, 0, 0) if self._ledger.is_missing else deliver_messages(self._ledger.database)
+
+    def tell_of_gate(self, found: GateResult) -> None:
+        """Tell the webhooks of a gate that failed; nothing of one that did not."""
+        from tracker.exchange.webhooks import tell_webhooks
+
+        if not found.failed:
+            return
+        told = found.to_dict()
+        checks = [one["check"] for one in told["checks"] if one["passed"] is False]
+        data = {"project": found.project, "config": told["config"], "failed": checks}
+        with self._ledger.writing(found.project) as (connection, project):
+            tell_webhooks(connection, project.id, "gate_failed", data)
+
+
+class Requests(Namespace):
+    """The requests that programs sent with a key, so that they may send them again."""
+
+    def begin(self, by: str, key: str, digest: str) -> KeptAnswer | None:
+        """Return what the request was answered before; None for a new one.
+
+        Raises InvalidOption for a key that another request has, and CheckFailed while the first is
+        not answered.
+        """
+        from tracker.exchange.requests import begin_request
+
+        with self._ledger.database.write() as connection:
+            return begin_request(connection, by, key, digest)
+
+    def keep(self, by: str, key: str, status: int, location: str | None, body: str) -> None:
+        """Keep the answer for a day."""
+        from tracker.exchange.requests import KeptAnswer, end_request
+
+        with self._ledger.database.write() as connection:
+            end_request(connection, by, key, KeptAnswer(status, location, body))
+
+    def forget(self, by: str, key: str) -> None:
+        """Forget a request that failed: it may be sent again."""
+        from tracker.exchange.requests import end_request
+
+        with self._ledger.database.write() as connection:
+            end_request(connection, by, key, None)
