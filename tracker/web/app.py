@@ -17,7 +17,7 @@ from tracker.web.api import API
 from tracker.web.api.names import NameSegments
 from tracker.web.attempts import Attempts
 from tracker.web.behind import BehindPath
-from tracker.web.delivering import deliver_until
+from tracker.web.delivering import delivering
 from tracker.web.errors import add_error_responses
 from tracker.web.figures import Figures
 from tracker.web.guard import Guard
@@ -59,10 +59,9 @@ def create_app(
     @asynccontextmanager
     async def running(app: FastAPI) -> AsyncIterator[None]:
         app.state.revisions = live.Revisions(ledger)
-        delivering = asyncio.create_task(deliver_until(ledger, app.state.stopping))
-        yield
+        async with delivering(ledger):
+            yield
         app.state.stopping.set()
-        await delivering
         app.state.jobs.close()
         app.state.staging.close()
 
