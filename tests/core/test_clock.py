@@ -87,3 +87,9 @@ def test_objects_instead_of_words() -> None:
         clock.iso(clock.moment_of_datetime(date.max, end_of_day=True))
         == "9999-12-31T23:59:59.999999Z"
     )
+
+
+@pytest.mark.parametrize("text", ["0000-12-31", "1e300", "-1e17", "9999-12-31T23:00-05:00"])
+def test_a_time_outside_the_years_1_to_9999_is_none(text: str) -> None:
+    with pytest.raises(ValueError, match="neither ISO 8601 nor epoch seconds"):
+        clock.parse_timestamp(text)

@@ -49,7 +49,7 @@ def parse_timestamp(text: str) -> int:
             raise ValueError(f"{text!r} is neither ISO 8601 nor epoch seconds") from None
     else:
         value = (moment.replace(tzinfo=moment.tzinfo or UTC) - _EPOCH) // _MICROSECOND
-    if value < FIRST:
+    if not FIRST <= value <= _LAST:
         raise ValueError(f"{text!r} is neither ISO 8601 nor epoch seconds")
     return value
 
