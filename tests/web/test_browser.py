@@ -70,7 +70,8 @@ OF_PROJECT = (
     "/gate", "/settings",
 )  # fmt: skip
 PAGES = (
-    "/", "/jobs", "/nothing", *(f"/projects/p{path}" for path in OF_PROJECT),
+    "/", "/jobs", "/search", "/search?q=item", "/nothing",
+    *(f"/projects/p{path}" for path in OF_PROJECT),
     "/projects/spans", "/projects/spans/annotators/a/with/b", "/projects/empty",
     "/projects/empty/items", "/projects/empty/annotators", "/projects/none",
     "/projects/empty/snapshots",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
 from tests.web.reading import read
@@ -68,4 +69,10 @@ def test_without_findings_the_page_records_an_audit(client: TestClient, flagged:
     flagged.projects.rename("old", "p")
     flagged.flags.resolve("p", list(states(flagged)), by="ann")
     assert "There is nothing to do" in read(client, AT).text
-    assert "Finding 1" in client.post(f"{AT}/record").text
+    client.post(f"{AT}/record")
+    app = client.app
+    assert isinstance(app, FastAPI)
+    (job,) = app.state.jobs.list()
+    job.wait(60)
+    assert job.state == "done"
+    assert "Finding 1" in read(client, AT).text

@@ -15,6 +15,7 @@ from tracker.web.pages import (
     project,
     projects,
     questions,
+    search,
     settings,
     snapshots,
 )
@@ -30,6 +31,7 @@ PAGES = (
     questions,
     imports,
     jobs,
+    search,
     snapshots,
     gate,
     settings,

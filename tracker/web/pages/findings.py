@@ -11,6 +11,8 @@ from pydantic import BaseModel, Field
 from tracker.web import known
 from tracker.web.asking import AskedLedger
 from tracker.web.identity import Role, needs
+from tracker.web.jobs import Outcome, Step
+from tracker.web.pages.jobs import see_job
 from tracker.web.place import At
 from tracker.web.templating import page, see
 
@@ -100,8 +102,15 @@ def act(
 @router.post("/projects/{project:name}/findings/record", dependencies=[needs(Role.MANAGER)])
 def record(request: Request, place: At, asked: AskedLedger) -> RedirectResponse:
     """Record what an audit finds now."""
-    asked.ledger.record_audit_by_question(place.project)
-    return see(request, place, "findings", as_of=None)
+    ledger = asked.ledger
+
+    def work(step: Step) -> Outcome:
+        step(0, None)
+        ledger.record_audit_by_question(place.project)
+        return Outcome("The audit was recorded.", ("projects", place.project, "findings"))
+
+    who = request.state.identity.name
+    return see_job(request, request.app.state.jobs.start("Audit", place.project, who, work))
 
 
 @router.get("/projects/{project:name}/findings/{number}", dependencies=[needs(Role.VIEWER)])
