@@ -12,7 +12,15 @@ from tracker.core.errors import NotFound
 from tracker.storage import seals
 from tracker.storage.answer_keys import QuestionKey
 from tracker.storage.database import CHANGED_BY
-from tracker.storage.schema import Change, Project, Touched
+from tracker.storage.schema import (
+    Change,
+    FlagChange,
+    FlagSighting,
+    Project,
+    Snapshot,
+    Tombstone,
+    Touched,
+)
 
 
 def lock_project(connection: Connection, project_id: int) -> None:
@@ -61,16 +69,29 @@ def record_change(
     return number, recorded_at
 
 
+# What tells that something was recorded, each with its project; none of these is ever less.
+_RECORDED = (
+    (func.max(Change.id), Change.project_id),
+    (func.count(Snapshot.id), Snapshot.project_id),
+    (func.count(Tombstone.project_id), Tombstone.project_id),
+    (func.count(FlagSighting.number), FlagSighting.project_id),
+    (func.count(FlagChange.number), FlagChange.project_id),
+)
+
+
 def project_revisions(connection: Connection, project_id: int | None = None) -> dict[str, str]:
     """Return the revision of each project by its name, or of the one only.
 
-    It differs after every mutation, whoever made it, and is never that of another project.
+    It differs after every mutation, snapshot, recorded audit and act on a flag, whoever made it,
+    and is never that of another project.
     """
-    newest = select(func.max(Change.id)).where(Change.project_id == Project.id).scalar_subquery()
-    statement = select(Project.name, Project.id, newest)
+    of_project = [
+        select(part).where(project == Project.id).scalar_subquery() for part, project in _RECORDED
+    ]
+    statement = select(Project.name, Project.id, *of_project)
     if project_id is not None:
         statement = statement.where(Project.id == project_id)
-    return {name: f"{number}.{last or 0}" for name, number, last in connection.execute(statement)}
+    return {name: ".".join(map(str, told)) for name, *told in connection.execute(statement)}
 
 
 _COLUMNS = ["project_id", "question_id", "change_id", "first_item", "last_item"]
