@@ -74,8 +74,8 @@ CALLS = {
     "webhook list": "webhook list",
     "webhook deliver": "webhook deliver",
 }
-# Nothing is merged here, and nobody has two names; their own tests call them.
-UNMERGED = {"category split", "annotator duplicates"}
+# Nothing is merged or settled here, and nobody has two names; their own tests call them.
+UNMERGED = {"category split", "annotator duplicates", "flags reopen"}
 # These read another program, which is there in the tests of tests/sync.
 LIVE = {"sync label-studio", "sync mlflow"}
 VARIANTS = [

@@ -74,20 +74,23 @@ def list_webhooks_command(context: typer.Context, output: Output = Output()) -> 
 
     told = [one.to_dict() for one in ledger_of_command(context).webhooks.list()]
     rows = [one | {"events": " ".join(one["events"])} for one in told]
-    heads = ("webhook", "project ", "address ", "events ", "waiting", "given up", "fault ")
+    heads = ("webhook", "project ", "events ", "waiting", "given up")
     cells = [
         (
             str(one["webhook"]),
             one["project"] or "all",
-            one["url"],
             one["events"],
             count_cell(one["waiting"]),
             count_cell(one["given_up"]),
-            one["fault"] or "",
         )
         for one in rows
     ]
-    print_result({"webhooks": told}, output, rows=rows, view=[table(heads, cells)])
+    # Not in the table: an address may be as long as it likes, and must not be broken.
+    addresses = [f"webhook {one['webhook']} at {one['url']}" for one in rows]
+    faults = [f"webhook {one['webhook']}: {one['fault']}" for one in rows if one["fault"]]
+    print_result(
+        {"webhooks": told}, output, rows=rows, view=(table(heads, cells), *addresses, *faults)
+    )
 
 
 @webhooks.command("test")
