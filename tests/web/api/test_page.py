@@ -1,0 +1,41 @@
+"""The page about the interface: its requests are answered as it says."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from fastapi.testclient import TestClient
+
+from tests.house import CHECKOUT
+
+PAGE = (CHECKOUT / "docs" / "api.md").read_text("utf-8")
+CALLS = re.findall(r"^curl (.+)$", PAGE, re.MULTILINE)
+READS = [call for call in CALLS if not call.startswith("-")]
+WRITES = [call for call in CALLS if call.startswith("-")]
+
+
+@pytest.mark.parametrize("call", READS)
+def test_what_the_page_reads_is_answered(program: TestClient, call: str) -> None:
+    (address,) = shlex.split(call)
+    answer = program.get(address)
+    assert answer.status_code == (404 if address.endswith("/nothing") else 200), answer.text
+    if answer.status_code == 404:
+        assert {"type", "title", "status", "detail", "exit_code"} <= answer.json().keys()
+
+
+def test_what_the_page_writes_is_done(program: TestClient, folder: Path) -> None:
+    upload, snapshot = (shlex.split(call) for call in WRITES)
+    file = folder / upload[1].removeprefix("file=@")
+    file.write_text("item,annotator,category\nnew,ada,positive\nnew,bo,positive\n", "utf-8")
+    sent = program.post(upload[-1], files={"file": (file.name, file.read_bytes())})
+    assert sent.is_success, sent.text
+    assert sent.json()["inserted"] == 2
+    name, _, key = snapshot[snapshot.index("-H") + 1].partition(": ")
+    said = {"content": snapshot[1], "headers": {name: key, "content-type": "application/json"}}
+    first, again = (program.post(snapshot[-1], **said) for _ in range(2))
+    assert first.is_success, first.text
+    assert again.headers["idempotent-replayed"] == "true"
+    assert again.json() == first.json()
