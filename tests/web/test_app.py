@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pandas as pd
+import pytest
 from fastapi.routing import APIRoute
 from fastapi.testclient import TestClient
 
@@ -61,3 +62,29 @@ def test_figures_follow_an_import_by_somebody_else(client: TestClient, ledger: L
     assert "There are no answers to count yet" in client.get("/projects/p").text
     ledger.import_frame(ANSWERS, "p")
     assert "2 annotators gave 2 answers" in client.get("/projects/p").text
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/healthz", "/projects/p", "/api/v1/projects", "/api/v1/openapi.json", "/nothing",
+             "/static/app.css"],
+)  # fmt: skip
+def test_head_is_answered_like_get_without_the_body(
+    client: TestClient, ledger: Ledger, path: str
+) -> None:
+    ledger.projects.create("p")
+    got, head = client.get(path), client.head(path)
+    assert head.status_code == got.status_code
+    for name in ("content-type", "content-length", "etag"):
+        assert head.headers.get(name) == got.headers.get(name)
+    assert got.content
+    assert head.content == b""
+
+
+def test_head_of_a_stream_of_events_ends(client: TestClient) -> None:
+    answer = client.head("/events")
+    assert answer.status_code == 200
+    assert answer.content == b""
+
+
+def test_head_does_not_ask_what_only_post_does(client: TestClient) -> None:
+    assert client.head("/sign-out").status_code == 405

@@ -12,6 +12,7 @@ from fastapi.testclient import TestClient
 
 from tests.filled import FillOnce
 from tests.web.people import AT, PAGE, PASSWORD, browser_at, filled_ledger, form_token, signed_in
+from tests.web.reading import read
 from tracker.ledger import Ledger
 from tracker.web.access import Access
 from tracker.web.app import create_app
@@ -226,3 +227,12 @@ def test_who_is_bound_to_nobody_or_to_somebody_without_answers_is_told(
 ) -> None:
     signed_in(browser, "ada")
     assert "No annotator is yours yet" in browser.get("/me").text
+
+
+def test_no_link_leads_an_annotator_to_what_they_may_not_see(tmp_path: Path) -> None:
+    with signed_in(browser_at(filled_ledger(tmp_path)), "annotator") as browser:
+        assert read(browser, "/me").to("tracker") == "/me"
+        refused = read(browser, "/", 403)
+        assert refused.to("tracker") == refused.to("Your answers") == "/me"
+        signed_in(browser, "viewer")
+        assert read(browser, "/me").to("tracker") == "/"

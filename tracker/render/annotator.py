@@ -19,7 +19,8 @@ MIDDLE_HALF: Final = "The range holds the middle half of the others."
 NOTHING_STANDS_OUT: Final = "Nothing about these answers stands out."
 WHAT_IT_MEANS: Final = (
     "A finding speaks of answers. It does not say why: a misread guideline, a slip, a batch of "
-    "odd items look the same. If it is wrong, say so: the note is kept with the finding."
+    "odd items look the same. If it is wrong, tell the person who runs the project: their note is "
+    "kept with the finding."
 )
 _SOMEBODY = "another annotator"
 _NAMES = {

@@ -21,6 +21,7 @@ from tracker.web.delivering import delivering
 from tracker.web.errors import add_error_responses
 from tracker.web.figures import Figures
 from tracker.web.guard import Guard
+from tracker.web.head import HeadAsGet
 from tracker.web.headers import SecureHeaders
 from tracker.web.jobs import Jobs
 from tracker.web.observed import CountRequests, Observed
@@ -83,6 +84,7 @@ def create_app(
     app.add_middleware(NameSegments)
     app.add_middleware(SecureHeaders)
     app.add_middleware(BehindPath, root_path=root_path)
+    app.add_middleware(HeadAsGet)
     app.mount("/static", StaticFiles(directory=HERE / "static"))
     for router in ROUTERS:
         app.include_router(router)

@@ -51,6 +51,15 @@ def progress_of(asked: Asked, place: Place) -> list[Status]:
     )
 
 
+def has_recorded_findings(asked: Asked, place: Place) -> bool:
+    """Return whether an audit ever recorded a finding, whatever became of it."""
+    return asked.figure(
+        place.project,
+        "recorded",
+        compute=lambda it: bool(it.flags.list(place.project, states=["all"])),
+    )
+
+
 def pairs_of(asked: Asked, place: Place, question: str) -> Pairs:
     """Return the figures of each two annotators."""
     return asked.figure(

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from tracker.report.document import Section
+    from tracker.web.identity import Identity
 
 HERE = Path(__file__).parent
 
@@ -42,14 +43,18 @@ HERE = Path(__file__).parent
 def page(request: Request, template: str, *, status: int = 200, **values: Any) -> HTMLResponse:
     """Return a page; templates have ``request``, ``identity``, ``link``, ``csrf_field``, too.
 
-    ``link`` is `link_to` behind the path at which a proxy serves the pages. A page of a project
+    ``link`` is `link_to` behind the path at which a proxy serves the pages, ``home`` the first page
+    that the reader may see. A page of a project
     has its ``place``, and ``here``: the same for pages of the project, at the time that is shown.
     """
     root = request.scope.get("root_path", "")
     place: Place | None = values.get("place")
+    who: Identity | None = getattr(request.state, "identity", None)
+    own = who is not None and not who.sees_projects
     known = {
         "request": request,
-        "identity": getattr(request.state, "identity", None),
+        "identity": who,
+        "home": link_to(root, "me" if own else ""),
         "link": partial(link_to, root),
         "csrf_token": partial(csrf_token, request),
         "csrf_field": partial(csrf_field, request),

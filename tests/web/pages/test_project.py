@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 from fastapi.testclient import TestClient
 
-from tests.helpers import SPANS
+from tests.helpers import SEVERAL, SPANS
 from tests.web.reading import read
 from tracker.ledger import Ledger
 from tracker.projects.question import QuestionOptions
@@ -95,3 +95,45 @@ def test_the_report_to_send_is_a_file(client: TestClient, flagged: Ledger) -> No
     assert "script-src" not in answer.headers["content-security-policy"]
     assert "<style>" in answer.text
     assert "constant 1" in answer.text
+
+
+def test_every_link_of_what_is_confused_leads_somewhere(client: TestClient, ledger: Ledger) -> None:
+    ledger.projects.create("p", SEVERAL)
+    rows = [("1", "a", "x"), ("1", "b", ""), ("2", "a", "x"), ("2", "b", "x"), ("2", "b", "y")]
+    ledger.import_frame(pd.DataFrame(rows, columns=COLUMNS), "p")
+    for path in ("", "/categories/x"):
+        page = read(client, f"/projects/p/questions/label{path}")
+        assert any(row[0] in {"(none) / x", "x / (none)"} for row in page.rows)
+        for _, address in page.links:
+            if address.startswith("/projects"):
+                assert client.get(address).status_code == 200, address
+
+
+def test_the_weakest_category_comes_first(client: TestClient, ledger: Ledger) -> None:
+    rows = [
+        *((str(n), who, "a") for n in range(3) for who in "vw"),
+        ("7", "v", "c"), ("7", "w", "a"), ("8", "v", "c"), ("8", "w", "b"), ("9", "v", "b"),
+        ("9", "w", "b"), ("10", "v", "alone"),
+    ]  # fmt: skip
+    ledger.import_frame(pd.DataFrame(rows, columns=COLUMNS), "p")
+    page = read(client, "/projects/p")
+    shown = [row[0] for row in page.rows if row[0] in {"a", "b", "c", "alone"} and len(row) == 5]
+    assert shown == ["c", "b", "a", "alone"]
+    assert "the weakest question" not in page.text
+
+
+def test_findings_that_nobody_recorded_are_not_counted_as_none(
+    client: TestClient, ledger: Ledger
+) -> None:
+    rows = [(str(n), who, "x") for n in range(3) for who in "ab"]
+    ledger.import_frame(pd.DataFrame(rows, columns=COLUMNS), "p")
+    start = read(client, "/")
+    assert "none recorded" in start.text
+    assert start.to("Record an audit") == "/projects/p/findings"
+    assert read(client, "/projects/p").to("record an audit") == "/projects/p/findings"
+
+
+def test_findings_that_were_recorded_are_counted(client: TestClient, flagged: Ledger) -> None:
+    flagged.flags.dismiss("p", [1], by="ann", note="so the guideline says")
+    assert "none recorded" not in read(client, "/").text
+    assert "No finding has been recorded" not in read(client, "/projects/p").text

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
 from markupsafe import Markup
@@ -24,14 +26,20 @@ def project_page(request: Request, place: At, asked: AskedLedger) -> HTMLRespons
     agreement = known.agreement_of(asked, place)
     questions = [
         {"name": one.question.name, "main": one.main.to_dict(),
-         "categories": one.assessment.to_dict()["categories"]}
+         "categories": sorted(one.assessment.to_dict()["categories"], key=_by_rate)}
         for one in agreement.questions
     ]  # fmt: skip
     return page(
         request, "project.html", place=place, questions=questions,
+        any_recorded=known.has_recorded_findings(asked, place),
         unfit=[one.to_dict() for one in agreement.unfit], sections=_sections(asked, place),
         notices=asked.notices,
     )  # fmt: skip
+
+
+def _by_rate(row: dict[str, Any]) -> tuple[bool, float]:
+    """Return the place of a category among others: the weakest first, undefined rates last."""
+    return row["rate"] is None, row["rate"] or 0.0
 
 
 def _sections(asked: Asked, place: Place) -> dict[str, Markup]:

@@ -35,6 +35,7 @@ def _row(asked: Asked, place: Place) -> dict[str, Any]:
         "items": max((one["items"] for one in statuses), default=0),
         "answers": sum(one["answers"] for one in statuses),
         "flags": sum(one["open_flags"] for one in statuses),
+        "recorded": known.has_recorded_findings(asked, place),
         "last": last and last["recorded_at"],
         "weakest": None,
     }
