@@ -26,7 +26,7 @@ def project_page(request: Request, place: At, asked: AskedLedger) -> HTMLRespons
     agreement = known.agreement_of(asked, place)
     questions = [
         {"name": one.question.name, "main": one.main.to_dict(),
-         "categories": sorted(one.assessment.to_dict()["categories"], key=_by_rate)}
+         "categories": _weakest_first(one.assessment.to_dict()["categories"])}
         for one in agreement.questions
     ]  # fmt: skip
     return page(
@@ -37,9 +37,9 @@ def project_page(request: Request, place: At, asked: AskedLedger) -> HTMLRespons
     )  # fmt: skip
 
 
-def _by_rate(row: dict[str, Any]) -> tuple[bool, float]:
-    """Return the place of a category among others: the weakest first, undefined rates last."""
-    return row["rate"] is None, row["rate"] or 0.0
+def _weakest_first(categories: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the categories by their rates, those whose rate is undefined last."""
+    return sorted(categories, key=lambda row: (row["rate"] is None, row["rate"] or 0.0))
 
 
 def _sections(asked: Asked, place: Place) -> dict[str, Markup]:
