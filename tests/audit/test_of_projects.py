@@ -110,7 +110,8 @@ def test_kinds_of_projects(ledger: Ledger, write: Write) -> None:
     ledger.import_file(spans, "spans", options=SPANS)
     audit = ledger.audit("spans")
     assert [row["agreement_with_peers"] for row in audit.to_dict()["annotators"]] == [None]
-    assert audit.not_applicable["low_agreement"] == "shared"
+    assert audit.not_applicable["low_agreement"] == "spans"
+    assert audit.not_applicable["drift"] == "spans"
     with pytest.raises(NotFound):
         ledger.audit("nowhere")
     for alpha in (0, 1, 7):

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import struct
+from datetime import date, timedelta
+from itertools import pairwise
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pandas as pd
 import pytest
 
-from tests.helpers import csv_text, write_file
+from tests.helpers import SPANS, csv_text, write_file
 from tracker.charts import (
     annotators_chart,
     categories_chart,
     draw_categories,
+    draw_history,
     history_chart,
     pairs_chart,
 )
@@ -104,6 +107,39 @@ def test_annotators_who_agree_are_neighbours(asked: Ledger) -> None:
         for one in asked.by_pair("p").to_dict()["pairs"]
     }
     assert {frozenset((r["annotator"], r["other"])): r["cohen_kappa"] for r in chart.rows} == kappas
+
+
+def test_pairs_of_spans_have_their_exact_f1(sqlite_ledger: Ledger) -> None:
+    rows = [
+        {"item": n, "annotator": who, "category": "x", "start": n, "end": n + 3 + longer}
+        for n in range(4)
+        for who, longer in (("ada", 0), ("bo", n % 2), ("cy", 5))
+    ]
+    sqlite_ledger.import_frame(pd.DataFrame(rows), "p", options=SPANS)
+    pairs = sqlite_ledger.by_pair("p")
+    chart = pairs_chart("p", pairs)
+    assert [(row["annotator"], row["other"], row["span_f1_exact"]) for row in chart.rows] == [
+        (*one["annotators"], one["span_f1_exact"]["value"]) for one in pairs.to_dict()["pairs"]
+    ]
+    assert {"0.50", "0.00", "Exact F1"} <= {*texts(chart)}
+    assert chart.description.endswith("Highest: ada and bo, 0.50.")
+
+
+@pytest.mark.parametrize(("width", "weeks"), [(190, 5), (520, 12)])
+def test_labels_of_times_do_not_touch(width: int, weeks: int) -> None:
+    figure = {"snapshot": None, "value": 0.5, "ci_low": 0.4, "ci_high": 0.6}
+    days = [date(2026, 1, 11) + timedelta(7 * n) for n in range(weeks)]
+    rows = [{"as_of": f"{day}T10:00:00Z", **figure} for day in days]
+    drawn = drawn_svg(draw_history("", rows, [], width=width)).iter(f"{SVG}text")
+    labels = sorted(
+        (float(one.get("transform", "")[len("translate(") :].split(",")[0]), one.text)
+        for one in drawn
+        if one.text and one.text[0].isalpha() and one.get("opacity") == "1"
+    )
+    assert len(labels) > 1
+    half_a_letter = 3.6
+    for (place, before), (other, after) in pairwise(labels):
+        assert other - place > half_a_letter * len(before + after), (before, after)
 
 
 def test_who_has_a_finding_comes_first(sqlite_ledger: Ledger) -> None:

@@ -36,6 +36,8 @@ def test_png_and_what_is_there_is_replaced_only_with_force(
     ("words", "code", "said"),
     [
         (("pairs", "reviews", "-o", "pairs.jpg"), 2, "end it in .svg or .png"),
+        (("history", "sandwich", "-o", "a.svg"), 4, "--every week"),
+        (("history", "sandwich", "-o", "a.svg"), 4, "tracker snapshot sandwich"),
         (("pairs", "nobody", "-o", "pairs.svg"), 4, "nobody"),
         (("history", "reviews", "-o", "a.svg", "--measure", "a", "--measure", "ac1"), 2, "measure"),
     ],

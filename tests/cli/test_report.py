@@ -54,3 +54,29 @@ def test_commands_on_the_page_can_be_run(run: Run, furnished: Path) -> None:
     assert len(commands) > 5
     for command in sorted(commands):
         run(*shlex.split(command)[1:])
+
+
+@pytest.mark.parametrize(
+    "words", ["", "-q tone", "-q tone -q safe", "-q tone --exclude-annotator cleo"]
+)
+def test_commands_on_a_page_of_some_questions_name_them(run: Run, folder: Path, words: str) -> None:
+    rows = ["item,annotator,tone,safe,other"]
+    rows += [
+        f"i{n},{who},{'ab'[(n + (n % 5 == slip)) % 2]},{'yn'[n % 2]},{'pq'[n % 3 > 0]}"
+        for n in range(60)
+        for slip, who in enumerate(("ada", "bo", "cleo", "gpt"))
+    ] + [f"i{n},always,a,{'yn'[n % 2]},p" for n in range(60)]
+    Path("rubric.csv").write_text("\n".join(rows) + "\n")
+    asked = ("-q", "tone=tone", "-q", "safe=safe", "-q", "other=other")
+    run("import", "rubric.csv", "-p", "rubric", *asked)
+    run("annotator", "kind", "rubric", "gpt", "model")
+    run("report", "rubric", "-o", "page.html", *words.split())
+    page = Path("page.html").read_text()
+    commands = {unescape(one) for one in re.findall("Printed by <code>(.*?)</code>", page)}
+    for part in ("--by pair", "--by confusion", "--by annotator --annotator gpt", "--explain"):
+        assert any(part in command for command in commands), part
+    for command in sorted(commands):
+        assert not words or "-q tone" in command or "-q safe" in command
+        assert "cleo" not in words or "--exclude-annotator cleo" in command or "status" in command
+        run(*shlex.split(command)[1:])
+    assert not words or not any("-q other" in command for command in commands)

@@ -145,10 +145,20 @@ def flagged(ledger: Ledger) -> None:
     ledger.snapshot("p", name="second")
 
 
+def always_one(ledger: Ledger) -> None:
+    """Two categories, and somebody who only ever gives one of them."""
+    people = {
+        who: lambda n, slip=slip: "yes" if (n + (n % 7 == slip)) % 2 else "no"
+        for slip, who in enumerate(("ada", "bo", "cleo", "dee"))
+    } | {"always": lambda _: "yes"}
+    ledger.import_frame(pd.DataFrame(answers(people, 120)), "p")
+
+
 KINDS = {
     fill.__name__: fill
     for fill in (
         plain, nothing, only_items, one_annotator, one_item, no_overlap, all_agree, spans, several,
         ordinal, numeric, questions, models, gold, flagged,
+        always_one,
     )
 }  # fmt: skip

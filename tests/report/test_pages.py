@@ -11,7 +11,7 @@ import pytest
 from tests.filled import FillOnce
 from tests.report.pages import Page, read_page
 from tests.report.projects import KINDS
-from tracker.core.errors import InvalidOption, NotFound
+from tracker.core.errors import NotFound
 from tracker.ledger import Ledger
 from tracker.report import FORMATS, Asked, own_document, report_document
 from tracker.report.document import Acts, Figure, Group, Section
@@ -51,10 +51,21 @@ def test_every_kind_is_written_in_every_format(
     known: dict[str, Any] = {}
     for cell in book["cells"]:
         if cell["cell_type"] == "code":
-            try:
-                exec(cell["source"], known)  # noqa: S102 - it is our own
-            except InvalidOption:
-                assert kind == "spans"
+            exec(cell["source"], known)  # noqa: S102 - it is our own
+
+
+def test_a_notebook_of_one_of_several_questions_names_it(
+    sqlite_ledger: Ledger, fill_once: FillOnce
+) -> None:
+    ledger = fill_once(sqlite_ledger, KINDS["questions"])
+    asked = Asked("p", ["safe"], {"exclude_annotators": ["cleo"]})
+    book = json.loads(FORMATS["ipynb"](report_document(ledger, asked)))
+    known: dict[str, Any] = {}
+    cells = [cell["source"] for cell in book["cells"] if cell["cell_type"] == "code"]
+    assert sum("question='safe'" in source for source in cells) == 2
+    assert sum("questions=['safe']" in source for source in cells) > 2
+    for source in cells:
+        exec(source, known)  # noqa: S102 - it is our own
 
 
 SAID = {
@@ -64,7 +75,13 @@ SAID = {
     "one_item": ["Each two annotators"],
     "no_overlap": ["No two annotators answered the same item"],
     "all_agree": ["wherever two annotators answered the same item, they agree", "every item has"],
-    "spans": ["Of spans and of numbers no pairs of categories", "Exact F1"],
+    "spans": [
+        "Of spans and of numbers no pairs of categories", "Exact F1",
+        "not looked for in spans", "Curves of spans are drawn from snapshots",
+    ],
+    "always_one": [
+        "Look at always first", "yes / no: there are no other categories", "weakest category is",
+    ],
     "several": ["“x” or “z”"],
     "ordinal": ["ordinal"],
     "questions": ["The weakest of 2 questions is “tone”", "-q tone"],

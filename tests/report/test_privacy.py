@@ -11,6 +11,7 @@ from tests.filled import FillOnce
 from tests.report.projects import KINDS, PEOPLE, abc, answers
 from tracker.ledger import Ledger
 from tracker.report import FORMATS, Asked, Gathered, gather_report, made_document, report_document
+from tracker.report.privacy import notes_with_numbers
 
 NAMES = ("Adelheid", "Bohumil", "Clothilde", "Dunja", "Ever Always")
 
@@ -21,7 +22,7 @@ def named(ledger: Ledger) -> None:
     rows = [{**row, "comment": f"says {row['annotator']}"} for row in answers(people, 120)]
     ledger.import_frame(pd.DataFrame(rows), "p")
     ledger.annotators.rename("p", "Bohumil", "Bohumila")
-    ledger.notes.add("p", "Adelheid was ill; Bohumil came instead")
+    ledger.notes.add("p", "ADELHEID was ill; Bohumil came instead, bohumila's friend")
     ledger.audit("p", record=True)
     ledger.snapshot("p")
     ledger.snapshot("p")
@@ -36,7 +37,7 @@ def test_nobody_is_named_anywhere(sqlite_ledger: Ledger, fill_once: FillOnce, fo
     if form == "pdf":  # its streams are packed: what goes in is looked at
         content = repr(document).encode()
     for name in (*NAMES, "Bohumila"):
-        assert name.encode() not in content, name
+        assert name.lower().encode() not in content.lower(), name
     assert b"annotator 1" in content
 
 
@@ -77,6 +78,43 @@ def test_figures_of_few_answers_are_not_shown(
             assert row["items_shared"] >= least or row["agreement_with_peers"] is None
     text = FORMATS["md"](made_document(found)).decode()
     assert "fewer than 30 answers or items are not shown" in text
+
+
+def test_names_in_notes_are_replaced_as_whole_words_in_any_case() -> None:
+    names = {"bob": "annotator 2", "Bob": "annotator 3", "ski": "annotator 4"}
+    said = "Bob, bob and BOB; SKI, \u017fki and \u0130; skiing with bobs"
+    (note,) = notes_with_numbers([{"text": said, "at": "bob"}], names)
+    assert note["text"].startswith("annotator 3, annotator 2 and annotator ")
+    assert note["text"].endswith("; annotator 4, annotator 4 and \u0130; skiing with bobs")
+    assert note["at"] == "bob"
+
+
+def test_confusions_left_out_are_said_to_be_left_out(
+    sqlite_ledger: Ledger, fill_once: FillOnce
+) -> None:
+    ledger = fill_once(sqlite_ledger, low)
+    asked = Asked("p", suppress_below=5)
+    found = gather_report(ledger, asked)
+    assert found.questions[0].confusions == {
+        **ledger.confusions("p").to_dict(), "confusions": [], "left_out": True
+    }  # fmt: skip
+    text = FORMATS["md"](made_document(found)).decode()
+    assert "they agree" not in text
+    assert "None in a hurry" not in text
+    assert text.count("The confusions are left out: each is on fewer than 5 items.") == 2
+    shown = FORMATS["md"](report_document(ledger, Asked("p", suppress_below=1))).decode()
+    assert "left out: each" not in shown
+
+
+def low(ledger: Ledger) -> None:
+    """Six items, on four of which the two annotators differ, twice alike."""
+    pairs = ["aa", "bb", "ab", "ab", "ac", "bc"]
+    rows = [
+        {"item": n, "annotator": who, "category": said[place]}
+        for n, said in enumerate(pairs)
+        for place, who in enumerate("xy")
+    ]
+    ledger.import_frame(pd.DataFrame(rows), "p")
 
 
 def test_a_notebook_for_others_opens_no_ledger(sqlite_ledger: Ledger, fill_once: FillOnce) -> None:

@@ -11,6 +11,7 @@ from sqlalchemy import Connection
 
 from tracker import queries
 from tracker.audit.evidence import DEFAULT_ALPHA, Evidence
+from tracker.audit.findings import not_applicable_kinds
 from tracker.audit.kind import Finding, Kind
 from tracker.audit.kinds import KINDS
 from tracker.audit.kinds.drift import drift_falls_since
@@ -155,6 +156,20 @@ def gather_evidence(
         if need in asked and (one.of_spans or not spans) and one.there(selection, there)
     }
     return replace(evidence, **counted)
+
+
+def kinds_not_looked_for(
+    question: QuestionInfo, evidence: Evidence, kinds: Sequence[Kind]
+) -> dict[str, str]:
+    """Return the kinds that could not be looked for, by the field of `Evidence` that is missing.
+
+    In place of the field it is "spans" if no project of spans has it.
+    """
+    lacking = not_applicable_kinds(evidence, kinds)
+    if question.answers != "spans":
+        return lacking
+    of_spans = {need for need, one in _COUNTS.items() if one.of_spans}
+    return lacking | {kind.name: "spans" for kind in kinds if not kind.needs <= of_spans}
 
 
 def gather_second_opinion(

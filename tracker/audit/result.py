@@ -43,7 +43,7 @@ class Audit(Shown):
         categories: names by id.
         selection: which answers the findings rest on, as JSON; None for all.
         not_applicable: kinds that could not be looked for, and what is missing: a field of
-            `Evidence`.
+            `Evidence`, or "spans" if it is not looked for in spans.
         shown: of findings that stand up, the items that show them best, as JSON.
         question: the name of the question that was answered.
     """

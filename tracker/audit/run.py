@@ -14,8 +14,13 @@ from tracker.agreement.overall import assess_project_spans
 from tracker.agreement.spans import AnnotatorSpans
 from tracker.audit.evidence import Evidence
 from tracker.audit.examples import finding_examples
-from tracker.audit.findings import audit, audited_annotator_figures, not_applicable_kinds
-from tracker.audit.gather import AuditQuery, gather_evidence, gather_second_opinion
+from tracker.audit.findings import audit, audited_annotator_figures
+from tracker.audit.gather import (
+    AuditQuery,
+    gather_evidence,
+    gather_second_opinion,
+    kinds_not_looked_for,
+)
 from tracker.audit.kind import Flag, Key
 from tracker.audit.result import Audit, AuditedAnnotator
 from tracker.audit.verdict import Judged, judge_tests, make_tests
@@ -102,7 +107,7 @@ def _audit(
         tuple(sorted(audited, key=lambda annotator: annotator.name)),
         categories,
         selection.told,
-        not_applicable_kinds(evidence, query.kinds),
+        kinds_not_looked_for(question, evidence, query.kinds),
         shown,
         question.name,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from tracker.charts.chart import FAINT, INK, MARK, WIDTH, Chart
 from tracker.measures import MEASURES
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from tracker.snapshots.curve import Curve
 
 _HEIGHT = 220
+_APART: Final[Mapping[str, Any]] = {"labelOverlap": "greedy", "labelSeparation": 8}
 
 
 def history_chart(history: History | Curve, measure: str) -> Chart:
@@ -50,13 +51,13 @@ def draw_history(
     by_time = _spans_days(rows)
     notes = notes if by_time else []
     when = (
-        alt.X("as_of:T", title=None, axis=alt.Axis(tickCount=max(width // 80, 2)))
+        alt.X("as_of:T", title=None, axis=alt.Axis(tickCount=max(width // 80, 2), **_APART))
         if by_time
         else alt.X(
             "snapshot:N",
             title=None,
             sort=None,
-            axis=alt.Axis(labelAngle=0),
+            axis=alt.Axis(labelAngle=0, **_APART),
             scale=alt.Scale(type="point"),
         )
     )

@@ -15,7 +15,7 @@ from tracker.cli.history import Every, Window
 from tracker.cli.output_files import Force, check_output_file, new_output_file
 from tracker.cli.project_argument import ProjectArgument, with_project_argument
 from tracker.cli.terminal import hint, say
-from tracker.core.errors import InvalidOption
+from tracker.core.errors import InvalidOption, NotFound
 
 if TYPE_CHECKING:
     from tracker.charts import Chart
@@ -91,6 +91,12 @@ def history(
     found = ledger_of_command(context).history(
         project, every, window=window, measures=[name], **answers.selecting
     )
+    if every is None and not found.to_dict()["snapshots"]:
+        raise NotFound(
+            f"project {project!r} has no snapshot to draw",
+            "draw the labels with --every week, or take one: "
+            f"tracker snapshot {shlex.quote(project)}",
+        )
     _write(history_chart(found, name), output, force=force)
     hint(f"next: tracker history {shlex.quote(project)}")
 

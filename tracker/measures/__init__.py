@@ -236,8 +236,8 @@ _ALL = (
         _SPANS
         | {
             "too_few_annotators": "fewer than two annotators answered",
-            "not_applicable": "a document's length is not known, or an annotator's spans of one "
-            "category overlap",
+            "not_applicable": "the length of a document is not known, or spans that one annotator "
+            "gave the same category overlap",
         },
         answers=("spans",),
     ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from typing import Final
 
 from tracker.report.gather import Gathered
@@ -25,19 +26,24 @@ def command(
 ) -> str:
     """Return a command about the project, with the options that choose the report's answers.
 
-    Of a command that takes a ``moment`` alone, with that.
+    It is about a ``question``, or else about those of the report. Of a command that takes a
+    ``moment`` alone, with that.
     """
     project = found.asked.project
-    asked = [] if question is None or not found.several else ["-q", question]
+    asked = _question_words(found, found.asked.questions if question is None else [question])
     chosen = _moment_words(found, _MOMENT) if moment else choice_words(found)
     return shlex.join(["tracker", *verb.split(), project, *words, *asked, *chosen])
 
 
-def annotator_command(found: Gathered, verb: str, name: str, *words: str) -> str:
+def annotator_command(found: Gathered, verb: str, name: str) -> str:
     """Return a command about one annotator, whose name is not told if all are numbered."""
     who = _SOMEBODY if found.asked.pseudonyms else name
-    told = ["tracker", "annotator", verb, who, "-p", found.asked.project, *words]
-    return shlex.join(told)
+    asked = _question_words(found, found.asked.questions)
+    return shlex.join(["tracker", "annotator", verb, who, "-p", found.asked.project, *asked])
+
+
+def _question_words(found: Gathered, names: Sequence[str]) -> list[str]:
+    return [word for name in names if found.one_of_several for word in ("-q", name)]
 
 
 def choice_words(found: Gathered) -> list[str]:
@@ -97,7 +103,7 @@ def python_call(
         chosen = {key: value for key, value in chosen.items() if key in _MOMENT}
     if every is not None:
         chosen["every"] = every
-    if one and found.several:
+    if one and found.one_of_several:
         chosen["question"] = found.questions[0].name
     elif found.asked.questions and not one:
         chosen["questions"] = list(found.asked.questions)

@@ -94,6 +94,7 @@ class Gathered:
         notes: on the time line.
         state: the state of the ledger.
         database: its URL without the password.
+        one_of_several: whether the project asks several questions, of this page or not.
     """
 
     asked: Asked
@@ -104,6 +105,7 @@ class Gathered:
     notes: Sequence[Told]
     state: LedgerState
     database: str
+    one_of_several: bool
 
     @property
     def several(self) -> bool:
@@ -174,6 +176,7 @@ def gather_report(
             [one.to_dict() for one in ledger.notes.list(asked.project)],
             ledger.state(asked.project),
             str(ledger.database),
+            len(settings) > 1,
         )
         if asked.suppress_below:
             found = without_small_cells(found, asked.suppress_below)

@@ -44,7 +44,8 @@ def numbered_annotators(ledger: Ledger, project: str) -> Numbers:
 def with_pseudonyms(found: Gathered, numbers: Numbers) -> Gathered:
     """Return a report's values with numbers for the annotators' names.
 
-    What annotators wrote beside their answers is left out. In notes their names are replaced.
+    What annotators wrote beside their answers is left out. In notes their names are replaced,
+    in whatever case they are written.
     Findings are taken to be renamed already, with their sentences.
     """
     names = numbers.by_name
@@ -57,7 +58,7 @@ def with_pseudonyms(found: Gathered, numbers: Numbers) -> Gathered:
             one,
             agreement=told(one.agreement),
             audit=_without_written(one.audit),
-            history=told(one.history) | {"notes": _notes(one.history["notes"], names)},
+            history=told(one.history) | {"notes": notes_with_numbers(one.history["notes"], names)},
             pairs=told(one.pairs),
             confusions=told(one.confusions),
             models=told(one.models),
@@ -71,21 +72,25 @@ def with_pseudonyms(found: Gathered, numbers: Numbers) -> Gathered:
         questions=questions,
         annotators=annotators,
         flags=[{**told(flag), "why": ""} for flag in found.flags],
-        notes=_notes(found.notes, names),
+        notes=notes_with_numbers(found.notes, names),
     )
 
 
-def _notes(notes: Any, names: Mapping[str, str]) -> list[dict[str, Any]]:
+def notes_with_numbers(notes: Any, names: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Return notes with numbers for names, which are replaced as whole words in any case."""
     long = sorted((name for name in names if len(name) > 1), key=len, reverse=True)
     if not long:
         return [dict(note) for note in notes]
-    word = re.compile(r"(?<!\w)(?:" + "|".join(map(re.escape, long)) + r")(?!\w)")
+    word = re.compile(r"(?<!\w)(?:" + "|".join(map(re.escape, long)) + r")(?!\w)", re.IGNORECASE)
+    alike = {name.casefold(): names[name] for name in long}
+
+    def number(hit: re.Match[str]) -> str:
+        said = hit[0]  # of two names that differ in case alone, the one as it is written
+        return names.get(said) or alike.get(said.casefold(), "an annotator")
+
     shown = {"text", "guideline"}
     return [
-        {
-            key: word.sub(lambda hit: names[hit[0]], value) if key in shown else value
-            for key, value in note.items()
-        }
+        {key: word.sub(number, value) if key in shown else value for key, value in note.items()}
         for note in notes
     ]
 
@@ -143,6 +148,7 @@ def _without_small(one: OfQuestion, least: int) -> OfQuestion:
     ]
     confusions = one.confusions and {
         **one.confusions,
+        "left_out": any(pair["items"] < least for pair in one.confusions["confusions"]),
         "confusions": [
             {**pair, "examples": _kept(pair["examples"], lambda e: len(e["answers"]), least)}
             for pair in _kept(one.confusions["confusions"], lambda p: p["items"], least)

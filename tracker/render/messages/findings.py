@@ -40,6 +40,8 @@ class Names(NamedTuple):
 
 def lacking_evidence_sentence(need: str) -> str:
     """Return why a kind of finding could not be looked for."""
+    if need == "spans":
+        return "not looked for in spans"
     return f"there are no {LACKING.get(need, need)}"
 
 

@@ -167,10 +167,16 @@ def confused(pair: Mapping[str, Any], total: int) -> str:
     )
 
 
+ONLY_BOUNDARY: Final = ": there are no other categories, so theirs is the only boundary to define."
+LOOK_FIRST: Final = (
+    " first: their answers hardly depend on the item, and that looks like a weak definition. "
+)
+
+
 def weakest(row: Mapping[str, Any]) -> str:
     """Return the weakest category and its rate."""
     return (
-        f" The weakest category is {quoted(row['category'])}: if one annotator chose it, another "
+        f"The weakest category is {quoted(row['category'])}: if one annotator chose it, another "
         f"did too in {percent(row['rate'])} of cases."
     )
 
@@ -195,6 +201,11 @@ def no_definition(figure: Mapping[str, Any] | None, pair: Sequence[str] | None) 
         f"None in a hurry: {_enough(figure)}. If anything, annotators confuse "
         f"{quoted(pair[0])} and {quoted(pair[1])}."
     )
+
+
+def confusions_left_out(least: int) -> str:
+    """Return that there are confusions, each on too few items to be shown."""
+    return f"The confusions are left out: each is on fewer than {count_noun(least, 'item')}."
 
 
 def _enough(figure: Mapping[str, Any]) -> str:

@@ -55,6 +55,14 @@ NO_CURVE: Final = (
     "There is one point in time so far. Take snapshots, or import answers with the times at which "
     "they were given, and the curve appears here."
 )
+NO_CURVE_OF_SPANS: Final = (
+    "There is one point in time so far. Curves of spans are drawn from snapshots: take two or "
+    "more, and the curve appears here."
+)
+NO_CURVE_OF_SPANS_CHOSEN: Final = (
+    "Curves of spans are drawn from snapshots, and a snapshot has all answers: of some answers "
+    "alone there is no curve."
+)
 NO_CURVE_CHOSEN: Final = "The answers chosen lie within one period, so there is no curve."
 WHY_CURVE: Final = {
     None: "Each point is a snapshot: figures recorded at that time, with the tallies they follow "

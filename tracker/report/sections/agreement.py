@@ -105,7 +105,12 @@ def _models(found: Gathered) -> Iterator[Block]:
                 table,
                 Why(
                     [line(text) for text in figures.WHY_MODELS],
-                    command(found, "agreement", "--by", "annotator", "--annotator", name),
+                    command(
+                        found,
+                        "agreement",
+                        *("--by", "annotator", "--annotator", name),
+                        question=known[0]["question"],
+                    ),
                 ),
             )
         ],

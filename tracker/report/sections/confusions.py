@@ -31,7 +31,8 @@ _LONGEST = 600  # characters of an item's text
 def confusions_section(found: Gathered) -> Section:
     """Return the categories that stand in for each other, question by question."""
     title = "What is confused"
-    code = python_call(found, "confusions", one=True)
+    counted = found.questions[0].confusions is not None
+    code = python_call(found, "confusions", one=True) if counted else ""
     if not found.several:
         return Section("confusions", title, [*_of(found, found.questions[0])], code)
     return Section(
@@ -51,8 +52,7 @@ def _of(found: Gathered, one: OfQuestion) -> Iterator[Block]:
         yield Paragraph(line(words.NO_CONFUSIONS_COUNTED))
         return
     if not told["confusions"]:
-        compared = one.agreement["counts"]["items_compared"]
-        yield Paragraph(line(figures.NO_CONFUSIONS if compared else figures.NOTHING_TO_CONFUSE))
+        yield Paragraph(line(_nothing(found, one, left_out=told.get("left_out", False))))
         return
     yield Table(
         figures.CONFUSIONS,
@@ -79,6 +79,14 @@ def _of(found: Gathered, one: OfQuestion) -> Iterator[Block]:
         [line(words.WHY_WHICH)],
         command(found, "agreement", "--by", "confusion", question=one.name),
     )
+
+
+def _nothing(found: Gathered, one: OfQuestion, *, left_out: bool) -> str:
+    """Return why no confusion is shown."""
+    if left_out:
+        return words.confusions_left_out(found.asked.suppress_below)
+    compared = one.agreement["counts"]["items_compared"]
+    return figures.NO_CONFUSIONS if compared else figures.NOTHING_TO_CONFUSE
 
 
 def _example(item: Mapping[str, Any]) -> Example:

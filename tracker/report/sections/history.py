@@ -34,8 +34,7 @@ def _of(found: Gathered, one: OfQuestion) -> Iterator[Block]:
     measure = one.agreement["main"]
     rows = history_rows(one.history, measure)
     if len(rows) < 2:
-        text = figures.NO_CURVE_CHOSEN if found.asked.chosen else figures.NO_CURVE
-        yield Paragraph(line(text))
+        yield Paragraph(line(_no_curve(found, one)))
         yield Paragraph(line(Code(shlex.join(["tracker", "snapshot", found.asked.project]))))
         return
     title = MEASURES[measure].title
@@ -62,6 +61,14 @@ def _of(found: Gathered, one: OfQuestion) -> Iterator[Block]:
             ["", "when", "what"],
             [[str(n), minute_cell(row["at"]), row["text"]] for n, row in enumerate(events, 1)],
         )
+
+
+def _no_curve(found: Gathered, one: OfQuestion) -> str:
+    """Return why there is no curve, and how to have one."""
+    chosen = found.asked.chosen
+    if one.settings["answers"] == "spans":
+        return figures.NO_CURVE_OF_SPANS_CHOSEN if chosen else figures.NO_CURVE_OF_SPANS
+    return figures.NO_CURVE_CHOSEN if chosen else figures.NO_CURVE
 
 
 def _points(title: str, rows: Sequence[Mapping[str, Any]]) -> Table:

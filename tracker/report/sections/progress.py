@@ -32,12 +32,17 @@ def progress_section(found: Gathered) -> Section:
     return Section("progress", "Progress", groups, code)
 
 
+def _missing(answers: int | None) -> list[Fact]:
+    """Return how many answers are missing; nothing if no number of them is wanted."""
+    return [] if answers is None else [Fact("Missing", count_cell(answers), "answers")]
+
+
 def _of(found: Gathered, one: OfQuestion) -> Iterator[Block]:
     told = one.status
     yield Facts(
         [
             Fact("Complete", people.done(told["coverage"]), count_cell(told["items_complete"])),
-            Fact("Missing", count_cell(told["answers_missing"]), "answers"),
+            *_missing(told["answers_missing"]),
             Fact("Unanswered", count_cell(told["items_unanswered"]), "items"),
             Fact("Open flags", count_cell(told["open_flags"])),
             Fact("Annotators", count_cell(told["annotators"])),

@@ -68,6 +68,7 @@ def answering(found: Gathered) -> list[str]:
     return sorted({row["annotator"] for row in rows})
 
 
+_CARELESS = {"constant_category", "random_answers"}
 _SEVERITIES = ("high", "medium", "low", None)
 
 
@@ -138,10 +139,10 @@ def _whom(found: Gathered) -> Act:
         (Strong(name), sentence.removeprefix(name)) if sentence.startswith(name) else (sentence,)
     )
     answer = line(*begin, words.others_too(list(dict.fromkeys(others))))
-    why = Why(
-        [line(flag["why"]), line(words.WHY_WHOM), line(words.counted_in(counts))],
-        annotator_command(found, "show", name),
-    )
+    # A command about one annotator takes no choice of answers.
+    chosen = found.asked.chosen
+    shown = command(found, "audit") if chosen else annotator_command(found, "show", name)
+    why = Why([line(flag["why"]), line(words.WHY_WHOM), line(words.counted_in(counts))], shown)
     return Act(words.WHOM, answer, why, needed=True)
 
 
@@ -161,18 +162,41 @@ def _which(found: Gathered, one: OfQuestion, figure: Told) -> Act:
     why = Why(list(_which_lines(figure, lowest, spans=confusions is None)), print_it)
     top = pairs[0] if pairs else None
     enough = (figure["value"] or 0.0) >= words.ENOUGH
-    if figure["value"] is None or enough or (top is None and confusions is not None):
+    left_out = confusions is not None and top is None and confusions.get("left_out", False)
+    agreed = confusions is not None and top is None and not left_out
+    if figure["value"] is None or enough or agreed:
         text = words.no_definition(figure, None if top is None else top["categories"])
         return Act(words.WHICH, line(text), why, needed=False)
     parts: Line = ()
     if top is not None and confusions is not None:
-        both = " / ".join(top["categories"])
-        parts = line(Strong(both), words.confused(top, confusions["disagreements"]))
-    if found.several:
-        parts = (f"{one.name}: ", *parts)
+        parts = _between(one, top, confusions["disagreements"])
+    elif left_out:
+        parts = line(words.confusions_left_out(found.asked.suppress_below))
     if lowest is not None:
-        parts = (*parts, words.weakest(lowest))
-    return Act(words.WHICH, parts or line(words.NO_CONFUSIONS_COUNTED), why, needed=True)
+        parts = (*parts, *([" "] if parts else []), words.weakest(lowest))
+    parts = (*_caveat(one), *(parts or line(words.NO_CONFUSIONS_COUNTED)))
+    of = f"Of {words.quoted(one.name)}: " if found.several else ""
+    return Act(words.WHICH, line(of, *parts), why, needed=True)
+
+
+def _between(one: OfQuestion, top: Told, disagreements: int) -> Line:
+    """Return which two categories are confused; of two it goes without saying how often."""
+    both = Strong(" / ".join(top["categories"]))
+    if len(one.settings["categories"]) == 2 and top["disagreements"] == disagreements:
+        return line(both, words.ONLY_BOUNDARY)
+    return line(both, words.confused(top, disagreements))
+
+
+def _caveat(one: OfQuestion) -> Line:
+    """Return whose answers may be all that is wrong, whatever the definition."""
+    careless = [
+        row["annotator"]
+        for row in one.audit["annotators"]
+        if any(flag["kind"] in _CARELESS and flag["state"] == "flagged" for flag in row["flags"])
+    ]
+    if not careless:
+        return ()
+    return line("Look at ", Strong(words.listed(careless)), words.LOOK_FIRST)
 
 
 def _which_lines(figure: Told, lowest: Told | None, *, spans: bool) -> Iterator[Line]:
