@@ -85,6 +85,11 @@ def check_shown(watched: Watched, width: int) -> list[str]:
     wide = page.evaluate("document.documentElement.scrollWidth")
     if wide > width:
         faults.append(f"{page.url}: {wide} pixels are wider than {width}")
+    cut_off = page.evaluate(
+        "[...document.querySelectorAll('caption')].filter(one => one.checkVisibility()"
+        " && one.getBoundingClientRect().right > innerWidth).map(one => one.textContent)"
+    )
+    faults += [f"{page.url}: a caption is cut off: {text}" for text in cut_off]
     levels = [int(tag[1]) for tag in page.evaluate(
         "[...document.querySelectorAll('h1,h2,h3,h4,h5,h6')].map(one => one.tagName)")]  # fmt: skip
     if levels[:1] != [1] or any(b - a > 1 for a, b in pairwise(levels)):

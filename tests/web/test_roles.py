@@ -107,6 +107,8 @@ def test_somebody_unknown_is_asked_to_sign_in(served: Served, asked: Asked) -> N
     assert program.headers["www-authenticate"].startswith("Bearer")
     if asked.path.startswith("/api/"):
         assert answer.status_code == 401
+        assert answer.json()["type"].endswith(":not-signed-in")
+        assert "tracker token add" in answer.json()["mend"]
         assert answer.headers["content-type"] == "application/problem+json"
     else:
         assert answer.status_code == 303
@@ -123,9 +125,13 @@ def test_a_role_may_do_what_it_may_and_nothing_else(
     by_token = {"authorization": f"Bearer {served.tokens[role]}"}
     by_form = {"x-csrf-token": served.forms[role]}
     for browser, headers in ((served.nobody, by_token), (served.browsers[role], by_form)):
-        status = browser.request(asked.method, asked.example, headers=headers).status_code
+        answer = browser.request(asked.method, asked.example, headers=headers)
+        status = answer.status_code
         if Role[role.upper()] < asked.needed:
             assert status == 403
+            if asked.path.startswith("/api/"):
+                assert answer.json()["type"].endswith(":forbidden")
+                assert "tracker user set" in answer.json()["mend"]
         elif str(asked) != "POST /sign-in":  # it refuses an empty password
             assert status < 500
             assert status not in {401, 403}

@@ -33,6 +33,10 @@ _STATUS: dict[type[TrackerError], int] = {
 }
 API = "/api/"
 _KINDS = "urn:annotation-tracker:problem:"
+_OF_STATUS = {
+    401: "not-signed-in", 403: "forbidden", 404: "not-found", 405: "method-not-allowed",
+    413: "too-large",
+}  # fmt: skip
 
 
 def add_error_responses(app: FastAPI) -> None:
@@ -65,7 +69,9 @@ def http_error(request: Request, error: Exception) -> Response:
         return _sign_in_first(request)
     detail = error.detail if error.detail != HTTPStatus(error.status_code).phrase else None
     message = detail or ("there is no such page" if error.status_code == 404 else None)
-    response = _told(request, error.status_code, message)
+    kind = _OF_STATUS.get(error.status_code)
+    mend = getattr(error, "mend", None)
+    response = _told(request, error.status_code, message, kind, mend=mend)
     response.headers.update(error.headers or {})
     if error.status_code == 401:
         response.headers["www-authenticate"] = 'Bearer realm="tracker"'

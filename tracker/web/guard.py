@@ -12,7 +12,15 @@ from tracker.core.errors import TrackerError
 from tracker.ledger import Ledger
 from tracker.web.access import Access, comes_from_elsewhere, is_this_machine
 from tracker.web.errors import http_error, path_of, tracker_error
-from tracker.web.identity import LOCAL, SAFE, Identity, Role, is_of_our_page
+from tracker.web.identity import (
+    LOCAL,
+    SAFE,
+    SIGN_IN_FIRST,
+    Identity,
+    NotAdmitted,
+    Role,
+    is_of_our_page,
+)
 from tracker.web.sessions import Sessions
 
 _OPEN = ("/static/", "/style.css", "/healthz")
@@ -62,13 +70,15 @@ class Guard:
             _check_machine(request)
             return LOCAL
         if request.method not in SAFE and path_of(request) != SIGN_IN:
-            raise HTTPException(401, "sign in first")  # before its body is read
+            raise NotAdmitted(401, "sign in first", SIGN_IN_FIRST)  # before its body is read
         return None
 
     def _of_token(self, secret: str) -> Identity:
         used = self._ledger.tokens.use(secret)
         if used is None:
-            raise HTTPException(401, "there is no such token, or its time is over")
+            raise NotAdmitted(
+                401, "there is no such token, or its time is over", "make one: tracker token add"
+            )
         return Identity(used.user.name, Role[used.role.upper()], used.user.id, used.user.annotators)
 
 
@@ -79,14 +89,14 @@ def _bearer(request: Request) -> str | None:
         return None
     way, _, secret = given.strip().partition(" ")
     if way.lower() != "bearer" or not secret.strip():
-        raise HTTPException(401, "send a token: Authorization: Bearer trk_…")
+        raise NotAdmitted(401, "this is no token", SIGN_IN_FIRST)
     return secret.strip()
 
 
 def _check_origin(request: Request) -> None:
     """Raise 403 if a browser says that another site's page asks; not of what is no browser."""
     if is_of_our_page(request) is False:
-        raise HTTPException(403, "another site asked for this")
+        raise NotAdmitted(403, "another site asked for this", "open the page here, and ask there")
 
 
 def _check_machine(request: Request) -> None:
@@ -97,6 +107,12 @@ def _check_machine(request: Request) -> None:
     """
     host = request.headers.get("host", "")
     if not is_this_machine(urlsplit(f"//{host}").hostname or ""):
-        raise HTTPException(403, f"there are no users: open it at http://127.0.0.1, not at {host}")
+        raise NotAdmitted(
+            403, f"there are no users: it cannot be asked for at {host}",
+            "open it at http://127.0.0.1",
+        )  # fmt: skip
     if request.client is not None and comes_from_elsewhere(request.client.host):
-        raise HTTPException(403, "there are no users: only this machine may ask")
+        raise NotAdmitted(
+            403, "there are no users: only this machine may ask",
+            "add one: tracker user add NAME --role admin",
+        )  # fmt: skip

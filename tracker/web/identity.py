@@ -20,6 +20,20 @@ CSRF_FIELD = "csrf_token"
 CSRF_HEADER = "x-csrf-token"
 
 
+SIGN_IN_FIRST = "send a token (Authorization: Bearer TOKEN); one is made by: tracker token add"
+"""What a program that nobody knows is to do; people are led to the page to sign in."""
+
+_LOAD_AGAIN = "load the page again"
+
+
+class NotAdmitted(HTTPException):
+    """Who asks may not ask for this: 401 or 403, with what to do about it."""
+
+    def __init__(self, status: int, message: str, mend: str) -> None:
+        super().__init__(status, message)
+        self.mend = mend
+
+
 class Role(IntEnum):
     """What a user may do; each role may do all that those before it may."""
 
@@ -75,9 +89,13 @@ class Needs:
         if self.role is Role.EVERYONE:
             return
         if who is None:
-            raise HTTPException(401, "sign in first")
+            raise NotAdmitted(401, "sign in first", SIGN_IN_FIRST)
         if who.role < self.role:
-            raise HTTPException(403, f"this needs the role {self.role.name.lower()}")
+            role = self.role.name.lower()
+            raise NotAdmitted(
+                403, f"this needs the role {role}",
+                f"an admin can give it: tracker user set NAME --role {role}",
+            )  # fmt: skip
         if request.method not in SAFE and who.session is not None:
             await _check_form(request, who.session)
 
@@ -92,13 +110,13 @@ async def _check_form(request: Request, session: Session) -> None:
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if given is None and kind == "multipart/form-data":
         if not is_of_our_page(request):
-            raise HTTPException(403, "the browser does not say whose form it is: load it again")
+            raise NotAdmitted(403, "the browser does not say whose form it is", _LOAD_AGAIN)
         return
     if given is None and kind == "application/x-www-form-urlencoded":
         found = (await request.form()).get(CSRF_FIELD)
         given = found if isinstance(found, str) else None
     if not request.app.state.sessions.is_csrf_token(session, given or ""):
-        raise HTTPException(403, "the form is of another session: load the page again")
+        raise NotAdmitted(403, "the form is of another session", _LOAD_AGAIN)
 
 
 def is_of_our_page(request: Request) -> bool | None:

@@ -47,6 +47,7 @@ class Job:
         outcome: what came of it.
         message: what is wrong, if it failed.
         mend: what to do about that.
+        form: the parts of the address of the form that began it; empty if it is gone.
     """
 
     number: int
@@ -60,6 +61,7 @@ class Job:
     outcome: Outcome | None = None
     message: str = ""
     mend: str | None = None
+    form: tuple[str, ...] = ()
     cancelled: threading.Event = field(default_factory=threading.Event, repr=False)
     future: Future[None] | None = field(default=None, repr=False)
 
@@ -103,9 +105,18 @@ class Jobs:
         self._jobs: dict[int, Job] = {}
         self._pool = ThreadPoolExecutor(_AT_ONCE, "tracker-job")
 
-    def start(self, title: str, project: str, by: str, work: Callable[[Step], Outcome]) -> Job:
+    def start(
+        self,
+        title: str,
+        project: str,
+        by: str,
+        work: Callable[[Step], Outcome],
+        *,
+        form: tuple[str, ...] = (),
+    ) -> Job:
         """Begin a job, and return it; ``work`` calls its argument between its parts."""
-        job = Job(next(self._numbers), title, project, by, clock.iso(clock.now()))
+        started = clock.iso(clock.now())
+        job = Job(next(self._numbers), title, project, by, started, form=form)
         self._jobs[job.number] = job
         for old in [one for one in self._jobs.values() if one.over][:-_KEPT]:
             del self._jobs[old.number]

@@ -30,6 +30,7 @@ from tracker.report.html import page_environment
 from tracker.web import drawing
 from tracker.web.forms import csrf_field, csrf_token
 from tracker.web.place import Place
+from tracker.web.wording import by_form
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -152,6 +153,7 @@ def _made() -> Environment:
         "count": count_cell, "figure": figure_cell, "share": share_cell, "minute": minute_cell,
         "level": level_cell, "noun": count_noun, "measure": measure_title_words,
         "reason": undefined_in_words, "words": _words, "lacking": reason,
+        "by_form": by_form,
     }  # fmt: skip
     made.globals["interval"] = interval_cell
     made.globals["parts"] = made.get_template("parts.html").module

@@ -14,7 +14,9 @@ from schemathesis import checks
 from schemathesis.specs.openapi import checks as openapi
 
 from tests.profiles import THOROUGH
+from tracker.ledger import Ledger
 from tracker.web.api.openapi import TAGS
+from tracker.web.app import create_app
 
 
 def document(program: TestClient) -> dict[str, Any]:
@@ -51,6 +53,18 @@ def test_every_error_is_declared_as_a_problem(program: TestClient) -> None:
             name = response.get("$ref", "").rpartition("/")[2]
             shown = told["components"]["responses"][name] if name else response
             assert list(shown["content"]) == ["application/problem+json"], (path, method, status)
+
+
+def test_a_program_is_told_where_to_ask_and_how_to_sign_in(
+    program: TestClient, ledger: Ledger
+) -> None:
+    told = document(program)
+    assert [one["url"] for one in told["servers"]] == ["/"]
+    (name,) = told["components"]["securitySchemes"]
+    assert told["components"]["securitySchemes"][name]["scheme"] == "bearer"
+    assert told["security"] == [{name: []}, {}]
+    behind = TestClient(create_app(ledger, root_path="/at"), base_url="http://127.0.0.1:8000")
+    assert [one["url"] for one in document(behind)["servers"]] == ["/at"]
 
 
 # -- what it says is so --------------------------------------------------------------------

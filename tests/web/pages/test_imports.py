@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from pathlib import Path
 
@@ -44,6 +45,10 @@ def test_a_refused_import_says_why_and_stores_nothing(client: TestClient, ledger
     shown = client.post(sent(client, BAD), data={"action": "import"})
     assert "Failed: nothing of it was kept" in shown.text
     assert "the item is empty" in shown.text
+    assert "or leave them out: tick" in shown.text
+    assert "--skip-invalid" not in shown.text
+    address = re.findall(r'href="([^"]+)">Back to the form', shown.text)[0]
+    assert "leave out the 1 row" in read(client, address).text
     assert ledger.projects.list() == []
 
 
@@ -52,6 +57,8 @@ def test_columns_that_are_not_recognized_can_be_named(client: TestClient, ledger
     page = read(client, address)
     assert "Nothing has been stored" in page.text
     assert "who" in page.text
+    assert 'in the field "Columns": annotator=COLUMN, category=COLUMN,' in page.text
+    assert 'or tick "one column per annotator"' in page.text
     again = client.post(address, data={"action": "look", "map": "annotator=who\ncategory=says"})
     assert "1 row for p: 1 new" in again.text
     client.post(address, data={"action": "import", "map": "annotator=who\ncategory=says"})

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import Body, Depends, HTTPException, Query, Request, Response
+from fastapi import Body, Depends, Query, Request, Response
 
 from tracker.core.errors import Refused
 from tracker.web.api.answering import Answer, reads, resource
 from tracker.web.api.bodies.figures import Gate
 from tracker.web.api.parameters import Answers
-from tracker.web.identity import Role
+from tracker.web.identity import NotAdmitted, Role
 
 router = resource("figures")
 
@@ -48,7 +48,7 @@ def run_gate(
     The answer is 200 also if a check fails: `passed` says it.
     """
     if notify and request.state.identity.role < Role.MANAGER:
-        raise HTTPException(403, "notify needs the role manager")
+        raise NotAdmitted(403, "notify needs the role manager", "ask without notify")
     try:
         text = config.decode("utf-8-sig")
     except UnicodeDecodeError:

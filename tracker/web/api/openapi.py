@@ -6,7 +6,7 @@ from functools import cache
 from http import HTTPStatus
 from typing import Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 from fastapi.openapi.utils import get_openapi
 from fastapi.responses import Response
 
@@ -29,6 +29,10 @@ _ERRORS = {
     422: "The request cannot be understood, or its data are refused; nothing was stored.",
     503: "The database cannot be used.",
 }
+_TOKEN = {
+    "type": "http", "scheme": "bearer",
+    "description": "A token, made by `tracker token add`; a server without users asks for none.",
+}  # fmt: skip
 TAGS = {
     "figures": "Agreement, its course, comparisons, audits, gates.",
     "findings": "What audits recorded about annotators, and what is done about it.",
@@ -45,25 +49,29 @@ def openapi_router(routers: list[APIRouter]) -> APIRouter:
     router = resource("description")
 
     @cache
-    def document() -> bytes:
-        return json_text(_document([route for one in [*routers, router] for route in one.routes]))
+    def document(root: str) -> bytes:
+        routes = [route for one in [*routers, router] for route in one.routes]
+        return json_text(_document(routes, root or "/"))
 
     @router.get(
         "/openapi.json", dependencies=[needs(Role.EVERYONE)], operation_id="describe",
         response_model=dict[str, Any],
     )  # fmt: skip
-    async def openapi_document() -> Response:
+    async def openapi_document(request: Request) -> Response:
         """Return this description of the interface."""
-        return Response(document(), media_type="application/json")
+        root = request.scope.get("root_path", "")
+        return Response(document(root), media_type="application/json")
 
     return router
 
 
-def _document(routes: list[Any]) -> dict[str, Any]:
+def _document(routes: list[Any], server: str) -> dict[str, Any]:
     tags = [{"name": name, "description": text} for name, text in TAGS.items()]
     made = get_openapi(
-        title="tracker", version=VERSION, description=_SUMMARY, tags=tags, routes=routes
-    )
+        title="tracker", version=VERSION, description=_SUMMARY, tags=tags, routes=routes,
+        servers=[{"url": server, "description": "This server."}],
+    )  # fmt: skip
+    made["security"] = [{"token": []}, {}]
     schemas = made.setdefault("components", {}).setdefault("schemas", {})
     for unused in ("HTTPValidationError", "ValidationError"):
         schemas.pop(unused, None)
@@ -73,6 +81,7 @@ def _document(routes: list[Any]) -> dict[str, Any]:
     made["components"]["responses"] = {
         _name(status): _problem(text) for status, text in _ERRORS.items()
     }
+    made["components"]["securitySchemes"] = {"token": _TOKEN}
     for path, operations in made["paths"].items():
         for method, operation in operations.items():
             _complete(path, method, operation)

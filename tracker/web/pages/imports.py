@@ -139,4 +139,6 @@ def _preview(request: Request, staged: Staged) -> RedirectResponse:
 def _started(request: Request, verb: str, staged: Staged, work: Any) -> Any:
     names = ", ".join(name for _, name in staged.files)
     who = request.state.identity.name
-    return request.app.state.jobs.start(f"{verb} {names}", staged.project, who, work)
+    return request.app.state.jobs.start(
+        f"{verb} {names}", staged.project, who, work, form=("imports", staged.token)
+    )
