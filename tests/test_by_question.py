@@ -141,6 +141,9 @@ def test_the_change_is_that_since_the_last_snapshot_of_the_question(rubric: Ledg
     assert found["tone"].main.value is not None
     assert found["tone"].change == pytest.approx(found["tone"].main.value - before)
     assert (found[ONLY].last, found[ONLY].change) == (None, None)
+    # A snapshot is not before what was the case on a day before it.
+    past = rubric.agreement_by_question("p", questions=["tone"], as_of="2020-01-01").questions
+    assert past[0].last is None
     # Computed in another way the figures are not comparable.
     weighted = rubric.agreement_by_question("p", questions=["tone"], scale="nominal").questions
     assert weighted[0].change is None

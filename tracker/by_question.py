@@ -28,7 +28,7 @@ class QuestionAgreement:
         question: the question.
         assessment: its figures.
         main: the one that stands for them: the first asked for by name, else alpha if there is one.
-        last: the last snapshot of the same choice of answers.
+        last: the last snapshot of the same choice of answers, of no later moment than they.
         findings: the number of open or acknowledged flags.
     """
 
@@ -120,11 +120,15 @@ def agreement_by_question(
     depend on the answers. Questions without a main figure come last, and behind them those that
     the query does not fit. Raises InvalidOption if it fits none.
     """
+    choice = query.filter
+    until = choice.known_at if choice.as_of is None else choice.as_of
 
     def ask(question: QuestionInfo) -> QuestionAgreement:
         assessment = assess(connection, question, query)
         main = assessment.measures[0] if query.measures else assessment.main
-        last = last_snapshot_of_choice(connection, question, assessment.selection, [main.measure])
+        last = last_snapshot_of_choice(
+            connection, question, assessment.selection, [main.measure], until
+        )
         findings = count_flags(connection, question.project, question)
         return QuestionAgreement(question, assessment, main, last, findings)
 

@@ -114,14 +114,16 @@ def last_snapshot_of_choice(
     question: QuestionInfo,
     selection: Mapping[str, Any] | None,
     measures: Sequence[str] = (),
+    until: int | None = None,
 ) -> SnapshotRecord | None:
     """Return the last snapshot of the same choice of answers: others would not be comparable.
 
-    With all its measures, or those named.
+    With all its measures, or those named. Snapshots of moments after ``until`` are left out.
     """
     found = reversed(snapshot_records(connection, question, measures=measures))
     wanted = _of_whom(selection)
-    return next((one for one in found if _of_whom(one.assessment.selection) == wanted), None)
+    of_choice = (one for one in found if _of_whom(one.assessment.selection) == wanted)
+    return next((one for one in of_choice if until is None or one.moment <= until), None)
 
 
 def _of_whom(selection: Mapping[str, Any] | None) -> dict[str, Any]:

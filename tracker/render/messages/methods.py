@@ -51,8 +51,12 @@ def _what(found: Assessment) -> str:
     return (
         f"{counts.annotators} annotators gave {counts.answers:,} answers to {counts.items:,} "
         f"items ({each:.1f} per item on average), of which {counts.items_compared:,} were answered "
-        f"by two or more; {len(found.rates)} categories were in use or declared."
+        f"by two or more; {_in_use(len(found.rates))} in use or declared."
     )
+
+
+def _in_use(categories: int) -> str:
+    return "1 category was" if categories == 1 else f"{categories:,} categories were"
 
 
 def _reading(figure: Coefficient) -> str:
