@@ -11,7 +11,7 @@ from fastapi import Depends, Request
 
 from tracker.ledger import Ledger
 from tracker.web.figures import Figures
-from tracker.web.identity import Identity
+from tracker.web.identity import SAFE, Identity
 
 _Result = TypeVar("_Result")
 
@@ -29,16 +29,22 @@ class Asked:
         notices: a sentence for each reservation about what was asked.
     """
 
-    def __init__(self, ledger: Ledger, figures: Figures, by: str | None = None) -> None:
-        """``by`` is who asks, for the change log."""
+    def __init__(
+        self, ledger: Ledger, figures: Figures, by: str | None = None, *, changes: bool = True
+    ) -> None:
+        """``by`` is who asks, for the change log; ``changes``: the request may change something."""
         self.notices: list[str] = []
         self.ledger = ledger.acting_for(by)
         self.ledger.notice = self.notices.append
         self._figures = figures
+        self._changes = changes
+        self._revisions: dict[str, str] = {}
 
     def revision(self, project: str) -> str:
-        """Return the revision of a project; raises NotFound."""
-        return self.ledger.revision(project)
+        """Return the revision of a project, read once if nothing is changed; raises NotFound."""
+        if self._changes or project not in self._revisions:
+            self._revisions[project] = self.ledger.revision(project)
+        return self._revisions[project]
 
     def figure(
         self, project: str, *asked: Hashable, compute: Callable[[Ledger], _Result]
@@ -64,7 +70,8 @@ def asked_of(request: Request) -> Asked:
     """Return the ledger for a request."""
     who: Identity | None = request.state.identity
     by = None if who is None or who.user is None else who.name
-    return Asked(request.app.state.ledger, request.app.state.figures, by)
+    state, changes = request.app.state, request.method not in SAFE
+    return Asked(state.ledger, state.figures, by, changes=changes)
 
 
 AskedLedger = Annotated[Asked, Depends(asked_of)]
