@@ -7,17 +7,10 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from tracker.cli.agreement_options import Asked
-from tracker.cli.filter_options import AnswerOptions
 from tracker.cli.terminal import hint, say, warn
-from tracker.core.errors import InvalidOption, NotFound
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
-
-    from tracker.ledger import Selecting
-
-
-_TERMS = ("annotator", "exclude-annotator", "since", "until", "where", "guideline")
 
 
 def print_explanation(asked: Asked, measure: str) -> None:
@@ -66,44 +59,15 @@ def print_best_merges(asked: Asked) -> None:
 
 def print_against(asked: Asked, other: str, test: str | None) -> None:
     """Print whether a difference to other answers is more than chance."""
+    from tracker.ledger.choosing import against_in_words
     from tracker.render.compare import compare_against_view
 
-    try:
-        found = asked.ledger.against(asked.project, other, test=test, **asked.asking)
-    except NotFound:
-        if "=" not in other:
-            raise
-        terms = _terms(other)
-        found = asked.ledger.against(asked.project, terms, name=other, test=test, **asked.asking)
+    found = against_in_words(
+        asked.ledger, asked.project, other, "--against", "--where ", test=test,
+        **asked.asking,
+    )  # fmt: skip
     told = found.to_dict()
     asked.print(told, rows=told["measures"], view=compare_against_view(found))
-
-
-def _terms(text: str) -> Selecting:
-    """``annotator=ann until=2026-03-01`` as keyword arguments; raises InvalidOption."""
-    given: dict[str, list[str]] = {name: [] for name in _TERMS}
-    try:
-        terms = shlex.split(text)
-    except ValueError:
-        raise InvalidOption(
-            f"--against {text!r}: a quotation mark is not closed", "such as: annotator='ann lee'"
-        ) from None
-    for term in terms:
-        key, _, value = term.partition("=")
-        if key not in given or not value:
-            raise InvalidOption(
-                f"--against: {term!r} is none of {', '.join(f'{known}=…' for known in _TERMS)}",
-                "or name another project",
-            )
-        given[key].append(value)
-    return AnswerOptions(
-        annotator=given["annotator"],
-        exclude_annotator=given["exclude-annotator"],
-        since=given["since"][-1] if given["since"] else None,
-        until=given["until"][-1] if given["until"] else None,
-        where=given["where"],
-        guideline=given["guideline"][-1] if given["guideline"] else None,
-    ).selecting
 
 
 def print_self_agreement(asked: Asked) -> None:

@@ -110,13 +110,15 @@ class ChosenAnswers(MomentOptions):
     @property
     def selecting(self) -> Selecting:
         """The options as keyword arguments of the ledger; raises InvalidOption."""
+        from tracker.ledger.choosing import values_by_attribute
+
         return {
             "annotators": self.annotator or (),
             "exclude_annotators": self.exclude_annotator or (),
             "exclude_flagged": self.exclude_flagged,
             "since": self.since,
             "until": self.until,
-            "where": _values(self.where or []),
+            "where": values_by_attribute(self.where or (), "--where "),
             "as_of": self.as_of,
             "known_at": self.known_at,
             "guideline": self.guideline,
@@ -198,13 +200,3 @@ def question_heading(
         from tracker.render.cells import Text
 
         yield Text.assemble("Question: ", (names[0], "bold"))
-
-
-def _values(pairs: list[str]) -> dict[str, list[str]]:
-    values: dict[str, list[str]] = {}
-    for pair in pairs:
-        name, equals, value = pair.partition("=")
-        if not equals or not name.strip():
-            raise InvalidOption(f"--where {pair!r} is not ATTRIBUTE=VALUE", "such as: language=nl")
-        values.setdefault(name.strip(), []).append(value)
-    return values

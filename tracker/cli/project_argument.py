@@ -154,7 +154,9 @@ class Settings:
         """The categories, each by itself."""
         if self.categories is None:
             return None
-        return tuple(name.strip() for name in self.categories.split(",") if name.strip())
+        from tracker.ledger.choosing import names_of_list
+
+        return names_of_list(self.categories)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 FastAPI reads the annotations of these classes as they are, so they are no texts here.
 """
 
-import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -12,9 +11,7 @@ from fastapi import Query
 
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.ledger import Ledger
-from tracker.web.api.parameters import ChosenAnswers
-
-_TERMS = ("annotator", "exclude-annotator", "since", "until", "where", "guideline")
+from tracker.ledger.choosing import against_in_words
 
 
 @dataclass(frozen=True)
@@ -166,40 +163,10 @@ def _best_merges(ledger: Ledger, asked: AgreementAsked) -> Any:
 
 
 def _against(ledger: Ledger, asked: AgreementAsked) -> Any:
-    other, test = asked.further.against or "", asked.further.test
-    try:
-        return ledger.against(asked.project, other, test=test, **asked.asking).to_dict()
-    except NotFound:
-        if "=" not in other:
-            raise
-    terms = _terms(other)
-    return ledger.against(asked.project, terms, name=other, test=test, **asked.asking).to_dict()
-
-
-def _terms(text: str) -> Any:
-    """Return ``annotator=ann until=2026-03-01`` as keyword arguments; raises InvalidOption."""
-    given: dict[str, list[str]] = {name: [] for name in _TERMS}
-    try:
-        terms = shlex.split(text)
-    except ValueError:
-        raise InvalidOption(
-            f"against {text!r}: a quotation mark is not closed", "such as: annotator='ann lee'"
-        ) from None
-    for term in terms:
-        key, _, value = term.partition("=")
-        if key not in given or not value:
-            known = ", ".join(f"{one}=…" for one in _TERMS)
-            raise InvalidOption(f"against: {term!r} is none of {known}", "or name another project")
-        given[key].append(value)
-    last = {name: values[-1] if values else None for name, values in given.items()}
-    return ChosenAnswers(
-        annotator=tuple(given["annotator"]),
-        exclude_annotator=tuple(given["exclude-annotator"]),
-        since=last["since"],
-        until=last["until"],
-        where=tuple(given["where"]),
-        guideline=last["guideline"],
-    ).selecting
+    return against_in_words(
+        ledger, asked.project, asked.further.against or "", "against", "where=",
+        test=asked.further.test, **asked.asking,
+    ).to_dict()  # fmt: skip
 
 
 def _self(ledger: Ledger, asked: AgreementAsked) -> Any:

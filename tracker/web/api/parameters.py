@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from fastapi import Query
 
 from tracker.core.errors import InvalidOption
+from tracker.ledger.choosing import values_by_attribute
 
 if TYPE_CHECKING:
     from tracker.ledger import Asking, Computing, Selecting
@@ -93,7 +94,7 @@ class ChosenAnswers(Moment):
             "exclude_flagged": self.exclude_flagged,
             "since": self.since,
             "until": self.until,
-            "where": _values(self.where),
+            "where": values_by_attribute(self.where, "where="),
             "as_of": self.as_of,
             "known_at": self.known_at,
             "guideline": self.guideline,
@@ -193,13 +194,3 @@ class Uncertainty:
             "resample": self.resample,
             "cluster": self.cluster,
         }
-
-
-def _values(pairs: tuple[str, ...]) -> dict[str, list[str]]:
-    values: dict[str, list[str]] = {}
-    for pair in pairs:
-        name, equals, value = pair.partition("=")
-        if not equals or not name.strip():
-            raise InvalidOption(f"where={pair!r} is not ATTRIBUTE=VALUE", "such as: language=nl")
-        values.setdefault(name.strip(), []).append(value)
-    return values

@@ -13,6 +13,7 @@ from fastapi import Depends, Path, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from pydantic import TypeAdapter, ValidationError
 
+from tracker.ledger.choosing import names_of_list
 from tracker.ledger.projects import QuestionOptions
 from tracker.web.api.answering import Answer, resource, writes
 from tracker.web.api.bodies.records import Import, ImportResult
@@ -59,9 +60,7 @@ class ImportOptions:
     @property
     def reading(self) -> dict[str, Any]:
         """The keywords of an import of answers."""
-        names = None
-        if self.categories is not None:
-            names = tuple(one.strip() for one in self.categories.split(",") if one.strip())
+        names = None if self.categories is None else names_of_list(self.categories)
         options = QuestionOptions(self.answers, self.scale, self.offsets, names, self.wanted)
         return {
             **self.reading_items, "options": options, "wide": self.wide,
