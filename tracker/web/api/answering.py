@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Annotated, Any
@@ -96,8 +96,8 @@ class Answering:
 
         ``of`` are the other projects that it depends on. Nothing is computed for who has it.
         """
-        tag, known = self._tag(project, of)
-        if known:
+        tag = self._tag(project, of)
+        if self._has(tag):
             return self._unchanged(tag)
         text = self._asked.figure(
             project, "api", tag, compute=lambda ledger: json_text(compute(ledger))
@@ -106,17 +106,17 @@ class Answering:
 
     def rows(self, project: str, compute: Callable[[Ledger], Any], **headers: str) -> Response:
         """Answer likewise with rows, of which there may be too many to keep."""
-        tag, known = self._tag(project, ())
-        if known:
-            return self._unchanged(tag)
-        response = self._response(json_text(compute(self.ledger)), tag)
-        response.headers.update(headers)
-        return response
+        return self._rows(self._tag(project, ()), compute, headers)
 
     def of_all(self, compute: Callable[[Ledger], Any], **headers: str) -> Response:
         """Answer with what is asked of all projects."""
         revisions = {} if self.ledger.is_missing else self.ledger.revisions()
         tag = self._tag_of(*(part for pair in sorted(revisions.items()) for part in pair))
+        return self._rows(tag, compute, headers)
+
+    def _rows(
+        self, tag: str, compute: Callable[[Ledger], Any], headers: Mapping[str, str]
+    ) -> Response:
         if self._has(tag):
             return self._unchanged(tag)
         response = self._response(json_text(compute(self.ledger)), tag)
@@ -141,9 +141,8 @@ class Answering:
         name: str = self._request.state.identity.name
         return name
 
-    def _tag(self, project: str, of: Sequence[str]) -> tuple[str, bool]:
-        tag = self._tag_of(*(self._asked.revision(name) for name in (project, *of)))
-        return tag, self._has(tag)
+    def _tag(self, project: str, of: Sequence[str]) -> str:
+        return self._tag_of(*(self._asked.revision(name) for name in (project, *of)))
 
     def _tag_of(self, *revisions: str) -> str:
         """Return a tag of this request at these revisions, with this program, on this day."""

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
 from markupsafe import Markup
 
-from tracker.ledger import Ledger
 from tracker.web import known
 from tracker.web.asking import Asked, AskedLedger
 from tracker.web.identity import Role, needs
 from tracker.web.place import At, Place
 from tracker.web.templating import page, sections_of
+
+if TYPE_CHECKING:
+    from tracker.report import Gathered
 
 router = APIRouter(include_in_schema=False)
 _SHOWN = ("verdict", "history", "progress")
@@ -42,30 +44,37 @@ def _weakest_first(categories: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return sorted(categories, key=lambda row: (row["rate"] is None, row["rate"] or 0.0))
 
 
-def _sections(asked: Asked, place: Place) -> dict[str, Markup]:
-    """Return parts of the project's report, by name."""
+def _gathered(asked: Asked, place: Place) -> Gathered:
+    """Return what the project's report is made of: parts are shown here, the whole is sent."""
     from tracker.report import Asked as Reported
     from tracker.report import gather_report
+
+    of = Reported(place.project, selecting=place.selecting)
+    return asked.figure(
+        place.project, "gathered", place.as_of, compute=lambda it: gather_report(it, of)
+    )
+
+
+def _sections(asked: Asked, place: Place) -> dict[str, Markup]:
+    """Return parts of the project's report, by name."""
     from tracker.report.sections import SECTIONS
 
-    def compute(ledger: Ledger) -> dict[str, Markup]:
-        found = gather_report(ledger, Reported(place.project, selecting=place.selecting))
-        return {name: sections_of([SECTIONS[name](found)]) for name in _SHOWN}
-
-    return asked.figure(place.project, "sections", place.as_of, compute=compute)
+    found = _gathered(asked, place)
+    return asked.figure(
+        place.project, "sections", place.as_of,
+        compute=lambda _: {name: sections_of([SECTIONS[name](found)]) for name in _SHOWN},
+    )  # fmt: skip
 
 
 @router.get("/projects/{project:name}/report", dependencies=[needs(Role.VIEWER)])
 def report_page(place: At, asked: AskedLedger) -> Response:
     """Return a report to send, as a file."""
-    from tracker.report import FORMATS, report_document
-    from tracker.report import Asked as Reported
+    from tracker.report import FORMATS, made_document
 
+    found = _gathered(asked, place)
     made = asked.figure(
         place.project, "report", place.as_of,
-        compute=lambda it: FORMATS["html"](
-            report_document(it, Reported(place.project, selecting=place.selecting))
-        ),
+        compute=lambda _: FORMATS["html"](made_document(found)),
     )  # fmt: skip
     headers = {"content-security-policy": _OWN_STYLE,
                "content-disposition": 'attachment; filename="report.html"'}  # fmt: skip
