@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import combinations
 from typing import Any
 
 import pytest
 
 from tests.filled import FillOnce
 from tests.report.pages import Page, read_page
-from tests.report.projects import KINDS
+from tests.report.projects import KINDS, PEOPLE, abc
 from tracker.core.errors import NotFound
 from tracker.ledger import Ledger
 from tracker.report import FORMATS, Asked, own_document, report_document
@@ -139,6 +140,33 @@ def test_the_human_ceiling_is_that_of_people_on_the_models_items(
     )
     assert row.with_people is not None
     assert row.with_people < row.people
+
+
+def test_models_and_the_ceiling_are_counted_category_by_category(
+    sqlite_ledger: Ledger, fill_once: FillOnce
+) -> None:
+    ledger = fill_once(sqlite_ledger, KINDS["models"])
+    told = {one.category: one for one in ledger.models("p")[0].categories}
+    assert [*told] == ["a", "b", "c"]
+    for name, one in told.items():
+        met = [[say(n) for say in PEOPLE.values()] for n in range(24)]
+        own = [(abc(n // 2), said) for n, people in enumerate(met) for said in people]
+        pairs = [pair for people in met for pair in combinations(people, 2)]
+        assert (one.agreements, one.potential_agreements) == counted(own, name)
+        assert (one.people_agreements, one.people_potential) == counted(pairs, name)
+        assert one.with_people == one.agreements / one.potential_agreements
+        assert one.people == one.people_agreements / one.people_potential
+        assert one.low < one.with_people < one.high
+    document = report_document(ledger, Asked("p"))
+    (figure,) = [one for one in figures_of(document.sections) if one.name == "models-0"]
+    assert [row["category"] for row in figure.chart.rows] == sorted(
+        told, key=lambda name: (told[name].with_people or 0) - (told[name].people or 0)
+    )
+
+
+def counted(pairs: list[tuple[str, str]], name: str) -> tuple[int, int]:
+    """In how many pairs both gave a category, and in how many at least one."""
+    return sum({*one} == {name} for one in pairs), sum(name in one for one in pairs)
 
 
 def test_a_project_that_is_not_there(sqlite_ledger: Ledger) -> None:

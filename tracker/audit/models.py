@@ -2,18 +2,56 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlalchemy import Connection
 
-from tracker.audit.run import audited_annotator_rows
+from tracker.audit.run import count_annotator_rows
+from tracker.core.tallies import Answer, Pattern, answers_in_pattern, pattern_without
+from tracker.measures.category_rates import CategoryRate, RateSums, rate_of_category
 from tracker.projects.annotators import list_annotators
+from tracker.projects.categories import category_names
 from tracker.projects.question import QuestionInfo
 from tracker.queries import EVERYTHING, AnswerFilter
 
+_CONFIDENCE = 0.95
 MOST_MODELS = 12
 """Each is counted with the people alone, so that models do not judge each other."""
+
+
+@dataclass(frozen=True)
+class ModelCategory:
+    """One category: a model with the people, and the people with each other on its items.
+
+    Attributes:
+        category: its name.
+        with_people: of all pairs of the model and a person of whom one gave the category, the
+            share in which both did; None if there is no such pair.
+        low: lower bound of its 95 % interval.
+        high: the upper one.
+        agreements: the pairs in which both gave it.
+        potential_agreements: those in which one did.
+        people: the same share of all pairs of two people on the items that the model answered.
+        people_agreements: the pairs of people in which both gave it.
+        people_potential: those in which one did.
+    """
+
+    category: str
+    with_people: float | None
+    low: float | None
+    high: float | None
+    agreements: int
+    potential_agreements: int
+    people: float | None
+    people_agreements: int
+    people_potential: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the category as JSON."""
+        return dict(vars(self))
 
 
 @dataclass(frozen=True)
@@ -30,6 +68,7 @@ class ModelAgreement:
         people: how often two people gave the same answer, on the items that two or more of them
             and the model answered; None if there is none.
         kappa_with_majority: Cohen's kappa with what most people gave; None where undefined.
+        categories: the same for each category that it or a person gave; none of spans.
     """
 
     model: str
@@ -39,10 +78,11 @@ class ModelAgreement:
     high: float | None
     people: float | None
     kappa_with_majority: float | None
+    categories: Sequence[ModelCategory] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the model as JSON."""
-        return dict(vars(self))
+        return vars(self) | {"categories": [one.to_dict() for one in self.categories]}
 
 
 def models_beside_people(
@@ -60,20 +100,23 @@ def models_beside_people(
         and (not choice.annotators or {one.name, *one.aliases} & set(choice.annotators))
     ]
     people = [one.name for one in wanted if one.kind == "human"]
-    models = [one.name for one in wanted if one.kind == "model"][:MOST_MODELS]
+    models = [one for one in wanted if one.kind == "model"][:MOST_MODELS]
     if not people:
         return []
+    names = category_names(connection, question)
     found = []
     for model in models:
-        together = replace(choice, annotators=tuple(sorted([*people, model])))
-        rows = audited_annotator_rows(connection, question, choice=together)
-        row = next((one for one in rows if one["annotator"] == model), None)
-        if row is not None:
-            found.append(_of_row(model, row))
+        together = replace(choice, annotators=tuple(sorted([*people, model.name])))
+        rows, tallies = count_annotator_rows(connection, question, together)
+        if model.id in rows:
+            categories = _categories(tallies.counts.get(model.id, {}), names)
+            found.append(_of_row(model.name, rows[model.id], categories))
     return found
 
 
-def _of_row(model: str, row: dict[str, Any]) -> ModelAgreement:
+def _of_row(
+    model: str, row: Mapping[str, Any], categories: Sequence[ModelCategory]
+) -> ModelAgreement:
     return ModelAgreement(
         model,
         row["items_shared"],
@@ -82,4 +125,46 @@ def _of_row(model: str, row: dict[str, Any]) -> ModelAgreement:
         row.get("agreement_high"),
         row.get("agreement_of_peers"),
         row.get("kappa_with_majority"),
+        categories,
+    )
+
+
+def _categories(
+    met: Mapping[tuple[Answer, Pattern], int], names: Mapping[int, str]
+) -> list[ModelCategory]:
+    """Return the categories of a model's items from its answers and what they met."""
+    own: defaultdict[int, RateSums] = defaultdict(RateSums)
+    people: defaultdict[int, RateSums] = defaultdict(RateSums)
+    compared = 0
+    for (answer, pattern), items in met.items():
+        others = pattern_without(pattern, answer)
+        number = answers_in_pattern(others)
+        compared += items if number else 0
+        for category in {*answer}.union(*(given for given, _ in others)):
+            holding = sum(count for given, count in others if category in given)
+            both, one = (holding, number) if category in answer else (0, holding)
+            own[category].add(both, one, items)
+            people[category].add_answers(number, holding, items)
+    return [
+        _category(
+            name,
+            rate_of_category(category, own[category], compared, _CONFIDENCE),
+            rate_of_category(category, people[category], compared, _CONFIDENCE),
+        )
+        for category, name in names.items()
+        if own[category].potential
+    ]
+
+
+def _category(name: str, own: CategoryRate, people: CategoryRate) -> ModelCategory:
+    return ModelCategory(
+        name,
+        own.rate,
+        own.ci_low,
+        own.ci_high,
+        own.agreements,
+        own.potential_agreements,
+        people.rate,
+        people.agreements,
+        people.potential_agreements,
     )

@@ -25,6 +25,7 @@ from tracker.audit.kind import Flag, Key
 from tracker.audit.result import Audit, AuditedAnnotator
 from tracker.audit.verdict import Judged, judge_tests, make_tests
 from tracker.core import clock
+from tracker.core.tallies import AnnotatorTallies
 from tracker.projects.annotators import annotator_names
 from tracker.projects.categories import category_names
 from tracker.projects.question import QuestionInfo
@@ -117,19 +118,26 @@ def audited_annotator_rows(
     connection: Connection, question: QuestionInfo, *, choice: AnswerFilter = EVERYTHING
 ) -> list[dict[str, Any]]:
     """Each annotator's figures as JSON, by name, without any test."""
-    if question.answers == "spans":
-        rows = _span_rows(connection, question, choice)
-    else:
-        selection = queries.select_answers(connection, question, choice)
-        there = queries.select_label_contents(connection, selection)
-        evidence = gather_evidence(
-            connection, selection, AuditQuery(filter=choice), there, needs=_FIGURES
-        )
-        categories = category_names(connection, question)
-        rows = audited_figure_rows(connection, selection, evidence, categories, timed=there.times)
+    rows, _ = count_annotator_rows(connection, question, choice)
     names = annotator_names(connection, question.project)
     told = [{"annotator": names[number], **figures} for number, figures in rows.items()]
     return sorted(told, key=lambda row: str(row["annotator"]))
+
+
+def count_annotator_rows(
+    connection: Connection, question: QuestionInfo, choice: AnswerFilter
+) -> tuple[dict[int, dict[str, Any]], AnnotatorTallies]:
+    """Return each annotator's figures by id, and the tallies they follow from; none of spans."""
+    if question.answers == "spans":
+        return _span_rows(connection, question, choice), AnnotatorTallies()
+    selection = queries.select_answers(connection, question, choice)
+    there = queries.select_label_contents(connection, selection)
+    evidence = gather_evidence(
+        connection, selection, AuditQuery(filter=choice), there, needs=_FIGURES
+    )
+    categories = category_names(connection, question)
+    rows = audited_figure_rows(connection, selection, evidence, categories, timed=there.times)
+    return rows, evidence.tallies
 
 
 def _span_rows(

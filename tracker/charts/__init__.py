@@ -7,7 +7,7 @@ from tracker.charts.annotators import annotators_chart, draw_annotators
 from tracker.charts.categories import categories_chart, category_rows, draw_categories
 from tracker.charts.chart import Chart
 from tracker.charts.history import draw_history, history_chart, history_rows
-from tracker.charts.models import draw_models
+from tracker.charts.models import draw_model_categories, draw_models
 from tracker.charts.pairs import draw_pairs, pair_rows, pairs_chart
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "draw_annotators",
     "draw_categories",
     "draw_history",
+    "draw_model_categories",
     "draw_models",
     "draw_pairs",
     "history_chart",

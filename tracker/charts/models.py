@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tracker.charts.chart import FAINT, INK, MARK, MOST, WIDTH, Chart
+
+if TYPE_CHECKING:
+    import altair as alt
 
 _ROW = 28
 
@@ -18,37 +21,64 @@ def draw_models(title: str, rows: Sequence[Mapping[str, Any]], *, width: int = W
         rows: of `tracker.audit.models.ModelAgreement`, each with its ``question``.
         width: in pixels, without the labels.
     """
+    drawn = [row for row in rows if row["with_people"] is not None][:MOST]
+    drawing = _drawing(title, drawn, "model", "question", "gave the same answer", width)
+    return Chart(title, _description(drawn, "model"), drawing, rows)
+
+
+def draw_model_categories(
+    title: str, rows: Sequence[Mapping[str, Any]], *, width: int = WIDTH
+) -> Chart:
+    """Return a dot for each category of each model, and a tick for the people.
+
+    Args:
+        title: what it shows.
+        rows: of `tracker.audit.models.ModelCategory`, each with its ``model``, the first drawn.
+        width: in pixels, without the labels.
+    """
+    drawn = rows[:MOST]
+    drawing = _drawing(title, drawn, "category", "model", "the other chose it, too", width)
+    told = _description(drawn[:5], "category")
+    left_out = len(rows) - len(drawn)
+    told += f" {left_out} categories of smaller gaps are not drawn." if left_out else ""
+    return Chart(title, told, drawing, rows)
+
+
+def _drawing(
+    title: str, drawn: Sequence[Mapping[str, Any]], name: str, group: str, axis: str, width: int
+) -> alt.TopLevelMixin:
+    """Return a dot, its interval and the people's tick for each ``name``, by its ``group``."""
     import altair as alt
 
-    drawn = [row for row in rows if row["with_people"] is not None][:MOST]
-    questions = list(dict.fromkeys(row["question"] for row in drawn))
-    several = len(questions) > 1
+    groups = list(dict.fromkeys(row[group] for row in drawn))
     share = alt.Scale(domain=[0, 1])
-    axis = alt.Axis(format=".0%", tickCount=5)
-    base = alt.Chart(alt.InlineData(list(drawn))).encode(y=alt.Y("model:N", sort=None, title=None))
-    of_dot = alt.X("with_people:Q", scale=share, axis=axis, title="gave the same answer")
+    ticks = alt.Axis(format=".0%", tickCount=5)
+    place = alt.Y(f"{name}:N", sort=None, title=None)
+    base = alt.Chart(alt.InlineData(list(drawn))).encode(y=place)
+    of_dot = alt.X("with_people:Q", scale=share, axis=ticks, title=axis)
     intervals = base.mark_rule(color=FAINT, strokeWidth=2).encode(
-        x=alt.X("low:Q", scale=share, axis=axis), x2="high:Q"
+        x=alt.X("low:Q", scale=share, axis=ticks), x2="high:Q"
     )
     people = base.mark_tick(color=INK, thickness=3, size=18).encode(x=alt.X("people:Q"))
     dots = base.mark_point(filled=True, color=MARK, opacity=1, size=70).encode(x=of_dot)
     layers = alt.layer(intervals, people, dots).properties(width=width, height=alt.Step(_ROW))
     drawing: alt.TopLevelMixin = (
-        layers.facet(row=alt.Row("question:N", title=None, sort=questions))
+        layers.facet(row=alt.Row(f"{group}:N", title=None, sort=groups))
         .resolve_scale(y="independent")
         .properties(title=title)
-        if several
+        if len(groups) > 1
         else layers.properties(title=title)
     )
-    return Chart(title, _description(drawn), drawing, rows)
+    return drawing
 
 
-def _description(drawn: Sequence[Mapping[str, Any]]) -> str:
+def _description(drawn: Sequence[Mapping[str, Any]], name: str) -> str:
     if not drawn:
         return "No model shares an item with a person."
     told = []
     for row in drawn:
         people = row["people"]
         beside = "" if people is None else f"; people with each other {people:.0%}"
-        told.append(f"{row['model']} with people {row['with_people']:.0%}{beside}.")
+        who = row["model"] if name == "model" else f"{row['model']}, {row['category']},"
+        told.append(f"{who} with people {row['with_people']:.0%}{beside}.")
     return " ".join(told)

@@ -159,10 +159,21 @@ def _without_small(one: OfQuestion, least: int) -> OfQuestion:
         agreement=agreement,
         history={**one.history, "snapshots": points},
         pairs=_kept(one.pairs, _shared, least),
-        models=_kept(one.models, lambda row: row["items"], least),
+        models=[
+            {**row, "categories": _ceilings(row["categories"], least)}
+            for row in _kept(one.models, lambda row: row["items"], least)
+        ],
         confusions=confusions,
         methods=None if _main(agreement)["value"] is None else one.methods,
     )
+
+
+def _ceilings(rows: Any, least: int) -> list[dict[str, Any]]:
+    """Return a model's categories of enough pairs, and the people's figure if it has enough."""
+    return [
+        row if row["people_potential"] >= least else {**row, "people": None}
+        for row in _kept(rows, lambda row: row["potential_agreements"], least)
+    ]
 
 
 def _main(agreement: Mapping[str, Any]) -> Any:

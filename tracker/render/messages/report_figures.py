@@ -30,6 +30,16 @@ WHY_MODELS: Final = (
     "Each model is counted with the people alone. Its figure is the mean over items of the share "
     "of people who gave its answer; the ceiling needs items with two people or more.",
 )
+ON_CATEGORIES: Final = "Models on each category"
+MODEL_CATEGORIES: Final = (
+    "The same for each category, the widest gap below the ceiling first: if the model or a person "
+    "chose the category, how often both did. The tick is that of two people on the same items."
+)
+WHY_MODEL_CATEGORIES: Final = (
+    "Rate = agreements / potential agreements, as on each category above: of the model with each "
+    "person, and of each two people on the items that the model answered, too.",
+)
+NO_CEILING: Final = "no two people share an item of the model with this category"
 COEFFICIENTS: Final = "All coefficients"
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
-from tracker.charts import draw_categories, draw_models
+from tracker.charts import draw_categories
 from tracker.measures import MEASURES
 from tracker.render.cells import count_cell, figure_cell, interval_cell
 from tracker.render.messages import report as words
@@ -13,6 +13,7 @@ from tracker.render.messages import report_figures as figures
 from tracker.report.commands import command, python_call
 from tracker.report.document import Block, Figure, Group, Paragraph, Section, Table, Why, line
 from tracker.report.gather import Gathered, OfQuestion
+from tracker.report.sections.models import model_blocks
 from tracker.report.sizes import NARROW, WIDE
 
 _MOST_ROWS = 60
@@ -20,7 +21,7 @@ _MOST_ROWS = 60
 
 def agreement_section(found: Gathered) -> Section:
     """Return the agreement on each category, with the human ceiling beside each model."""
-    blocks = [*_categories(found), *_models(found), *_all(found)]
+    blocks = [*_categories(found), *model_blocks(found), *_all(found)]
     code = python_call(found, "agreement_by_question")
     return Section("agreement", "Agreement", blocks, code)
 
@@ -68,59 +69,6 @@ def _rates(title: str, rows: list[dict[str, Any]], *, several: bool) -> Table:
         frozenset(range(first, first + 4)),
         max(len(rows) - _MOST_ROWS, 0),
     )
-
-
-def _models(found: Gathered) -> Iterator[Block]:
-    rows = [{"question": one.name, **row} for one in found.questions for row in one.models]
-    known = [row for row in rows if row["with_people"] is not None]
-    if not known:
-        return
-    title = "Models and the human ceiling"
-    table = Table(
-        title,
-        ["model", "question", "with people", "95% interval", "people", "kappa", "items"],
-        [
-            [
-                row["model"],
-                row["question"],
-                words.percent(row["with_people"]),
-                _shares(row),
-                words.percent(row["people"]),
-                figure_cell(row["kappa_with_majority"]),
-                count_cell(row["items"]),
-            ]
-            for row in rows
-        ],
-        frozenset(range(2, 7)),
-    )
-    name = "MODEL" if found.asked.pseudonyms else str(known[0]["model"])
-    yield Group(
-        title,
-        [
-            Figure(
-                "models",
-                figures.MODELS,
-                draw_models(title, rows, width=WIDE),
-                draw_models(title, rows, width=NARROW),
-                table,
-                Why(
-                    [line(text) for text in figures.WHY_MODELS],
-                    command(
-                        found,
-                        "agreement",
-                        *("--by", "annotator", "--annotator", name),
-                        question=known[0]["question"],
-                    ),
-                ),
-            )
-        ],
-    )
-
-
-def _shares(row: Mapping[str, Any]) -> str:
-    if row["low"] is None:
-        return "-"
-    return f"{words.percent(row['low'])} to {words.percent(row['high'])}"
 
 
 def _all(found: Gathered) -> Iterator[Block]:

@@ -1,0 +1,118 @@
+"""Models beside people: over all, and category by category."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tracker.charts import draw_model_categories, draw_models
+from tracker.render.cells import count_cell, figure_cell
+from tracker.render.messages import report as words
+from tracker.render.messages import report_figures as figures
+from tracker.report.commands import command
+from tracker.report.document import Block, Figure, Group, Table, Why, line
+from tracker.report.gather import Gathered, OfQuestion
+from tracker.report.sizes import NARROW, WIDE
+
+_MOST_ROWS = 60
+
+
+def model_blocks(found: Gathered) -> Iterator[Block]:
+    """Return each model beside the human ceiling; nothing where no model met a person."""
+    rows = [{"question": one.name, **row} for one in found.questions for row in one.models]
+    known = [row for row in rows if row["with_people"] is not None]
+    if known:
+        title = "Models and the human ceiling"
+        parts = (_of_question(found, one) for one in found.questions)
+        yield Group(title, [_overall(found, title, rows, known[0]), *(b for p in parts for b in p)])
+
+
+def _overall(
+    found: Gathered, title: str, rows: list[dict[str, Any]], first: Mapping[str, Any]
+) -> Figure:
+    table = Table(
+        title,
+        ["model", "question", "with people", "95% interval", "people", "kappa", "items"],
+        [
+            [
+                row["model"],
+                row["question"],
+                words.percent(row["with_people"]),
+                _shares(row),
+                words.percent(row["people"]),
+                figure_cell(row["kappa_with_majority"]),
+                count_cell(row["items"]),
+            ]
+            for row in rows
+        ],
+        frozenset(range(2, 7)),
+    )
+    return Figure(
+        "models",
+        figures.MODELS,
+        draw_models(title, rows, width=WIDE),
+        draw_models(title, rows, width=NARROW),
+        table,
+        _why(found, first["question"], first["model"], figures.WHY_MODELS),
+    )
+
+
+def _of_question(found: Gathered, one: OfQuestion) -> Iterator[Block]:
+    """Return each category of each model, the widest gap below the ceiling first."""
+    rows = sorted(
+        ({"model": model["model"], **row} for model in one.models for row in model["categories"]),
+        key=lambda row: (row["people"] is None, row["with_people"] - (row["people"] or 0.0)),
+    )
+    if not rows or one.confusions is None:  # spans and numbers have no categories to compare
+        return
+    title = f"Models on each category of {one.name}" if found.several else figures.ON_CATEGORIES
+    figure = Figure(
+        f"models-{found.questions.index(one)}",
+        figures.MODEL_CATEGORIES,
+        draw_model_categories(title, rows, width=WIDE),
+        draw_model_categories(title, rows, width=NARROW),
+        _table(title, rows),
+        _why(found, one.name, rows[0]["model"], figures.WHY_MODEL_CATEGORIES),
+    )
+    yield Group(title, [figure], found.questions.index(one) > 0)
+
+
+def _table(title: str, rows: list[dict[str, Any]]) -> Table:
+    return Table(
+        title,
+        ["category", "model", "with people", "95% interval", "pairs", "people", "pairs of people"],
+        [
+            [
+                row["category"],
+                row["model"],
+                words.percent(row["with_people"]),
+                _shares(row),
+                f"{row['agreements']:,} / {row['potential_agreements']:,}",
+                words.percent(row["people"]) if row["people"] is not None else _no_ceiling(row),
+                "-"
+                if row["people"] is None
+                else f"{row['people_agreements']:,} / {row['people_potential']:,}",
+            ]
+            for row in rows[:_MOST_ROWS]
+        ],
+        frozenset(range(2, 7)),
+        max(len(rows) - _MOST_ROWS, 0),
+    )
+
+
+def _no_ceiling(row: Mapping[str, Any]) -> str:
+    return words.SUPPRESSED if row["people_potential"] else figures.NO_CEILING
+
+
+def _why(found: Gathered, question: str, model: str, lines: tuple[str, ...]) -> Why:
+    name = "MODEL" if found.asked.pseudonyms else model
+    asked = ("--by", "annotator", "--annotator", name)
+    return Why(
+        [line(text) for text in lines], command(found, "agreement", *asked, question=question)
+    )
+
+
+def _shares(row: Mapping[str, Any]) -> str:
+    if row["low"] is None:
+        return "-"
+    return f"{words.percent(row['low'])} to {words.percent(row['high'])}"
