@@ -48,6 +48,7 @@ CALLS = {
     "project list": "project list",
     "project show": "project show reviews",
     "project set": "project set reviews --wanted 3",
+    "project changes": "project changes reviews",
     "project note": "project note reviews what",
     "project notes": "project notes reviews",
     "question list": "question list reviews",

@@ -67,7 +67,7 @@ OF_PROJECT = (
     "/annotators/constant%201", "/annotators/constant%201/with/annotator%2001", "/findings",
     "/findings?state=all", "/findings/1", "/imports", "/questions/label",
     "/questions/label/categories/positive", "/snapshots", "/snapshots/1", "/compare?a=1&b=2",
-    "/gate", "/settings",
+    "/gate", "/settings", "/changes",
 )  # fmt: skip
 PAGES = (
     "/", "/jobs", "/search", "/search?q=item", "/nothing",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tracker.cli import notes
+from tracker.cli import changes, notes
 from tracker.cli.context import Yes, confirm_command, ledger_of_command
 from tracker.cli.filter_options import QuestionName
 from tracker.cli.output import AsJson, Output, flatten_option_groups, print_json, print_result
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 projects = typer.Typer(
-    help="Create, set, list, show, rename, archive and delete projects; note events.",
+    help="Create, set, list, show, rename, archive and delete projects; note events; list changes.",
     no_args_is_help=True,
 )
 
@@ -34,6 +34,7 @@ projects = typer.Typer(
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     notes.register(projects)
+    changes.register(projects)
     app.add_typer(projects, name="project")
 
 

@@ -13,6 +13,7 @@ from tracker.projects.question import QuestionInfo, QuestionOptions
 
 if TYPE_CHECKING:
     from tracker.ledger.importing import Reading
+    from tracker.queries.trail import Trail
 
 __all__ = ["Changing", "ProjectSettings", "Projects", "QuestionOptions", "QuestionSettings"]
 
@@ -166,6 +167,18 @@ class Projects(Namespace):
         with self._ledger.writing(project) as (connection, found):
             archive_project(connection, found, archived=not restore)
             return find_project(connection, project)
+
+    def changes(
+        self, project: str, limit: int | None = None, *, before: str | None = None
+    ) -> Trail:
+        """Return who changed what, the last act first; ``before`` is the ``next`` of a page.
+
+        Raises InvalidOption for a ``before`` that is none.
+        """
+        from tracker.queries.trail import read_trail
+
+        with self._ledger.reading(project) as (connection, found):
+            return read_trail(connection, found, limit, before)
 
     def delete(self, project: str) -> None:
         """Delete a project with everything in it, for good."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tracker.web.pages import (
     annotators,
+    changes,
     findings,
     gate,
     imports,
@@ -33,6 +34,7 @@ PAGES = (
     jobs,
     search,
     snapshots,
+    changes,
     gate,
     settings,
     me,

@@ -1,0 +1,99 @@
+"""The trail of a project: each act once, the last first, by name, a part at a time."""
+
+from __future__ import annotations
+
+import json
+
+import pandas as pd
+import pytest
+from fastapi.testclient import TestClient
+from sqlalchemy import select
+
+from tests.web.reading import read
+from tracker.core.errors import InvalidOption
+from tracker.ledger import Ledger
+from tracker.render.messages.changes import _SENTENCES, change_sentence
+from tracker.storage.schema import Change
+from tracker.web.app import create_app
+
+
+def do_everything(ledger: Ledger) -> None:
+    """Make changes of every kind."""
+    rows = [(f"i{n}", who, "yes" if who == "always" or (n + turn) % 3 else "no")
+            for n in range(60) for turn, who in enumerate(("always", "a", "b", "c"))]  # fmt: skip
+    frame = pd.DataFrame(rows, columns=["item", "annotator", "category"])
+    ledger = ledger.acting_for("ada")
+    ledger.projects.create("p")
+    ledger.import_frame(frame, "p")
+    ledger.import_frame(frame.assign(category="maybe"), "p")
+    ledger.imports.undo(2)
+    ledger.import_frame(frame[:3].assign(category="maybe", annotator="d"), "p")
+    ledger.projects.set("p", wanted=3)
+    ledger.categories.order("p", ["no", "yes", "maybe"])
+    ledger.categories.rename("p", "yes", "sure")
+    ledger.categories.merge("p", "maybe", "sure")
+    ledger.categories.split("p", "maybe")
+    ledger.annotators.rename("p", "a", "anna")
+    ledger.annotators.alias("p", "b", "bob")
+    ledger.annotators.merge("p", "c", "b")
+    ledger.annotators.split("p", "c")
+    ledger.annotators.kind("p", "c", "model")
+    ledger.annotators.erase("p", "anna")
+    ledger.items.alias("p", "i1", "one")
+    ledger.items.unalias("p", "one")
+    ledger.notes.add("p", "what")
+    ledger.notes.remove("p", 1)
+    ledger.questions.rename("p", "label", "tone")
+    ledger.questions.add("p", "other")
+    ledger.snapshot_by_question("p")
+    ledger.record_audit_by_question("p")
+    ledger.flags.dismiss("p", [1], by="bob", note="so it is")
+    ledger.snapshot_by_question("p", name="first")
+    ledger.prune("p", "last:1")
+    ledger.projects.archive("p")
+    ledger.projects.archive("p", restore=True)
+    ledger.projects.rename("p", "q")
+
+
+def test_every_act_is_told_once_in_words(ledger: Ledger) -> None:
+    do_everything(ledger)
+    trail = ledger.projects.changes("q")
+    with ledger.database.read() as connection:
+        kinds = list(connection.scalars(select(Change.kind).order_by(Change.id.desc())))
+    assert [one.kind for one in trail.acts if one.change] == kinds
+    assert {*_SENTENCES} - {*kinds} == {"snapshot"}
+    told = [(one.by, change_sentence(one)) for one in trail.acts]
+    for expected in (
+        ("ada", "renamed the project from p to q"), ("ada", "set tone: wanted 3"),
+        (None, "took the snapshot first"), ("bob", "dismissed finding 1"),
+        ("ada", "undid import 2"), ("ada", "merged the category maybe of tone into sure"),
+        ("ada", "merged c into b"), ("ada", "split c from b"), ("ada", "made c a model"),
+        ("ada", "gave b the alias bob"),
+    ):  # fmt: skip
+        assert told.count(expected) == 1, (expected, told)
+    assert not {one for _, one in told} & {*kinds}
+    assert [one.at for one in trail.acts] == sorted((one.at for one in trail.acts), reverse=True)
+
+
+def test_a_part_at_a_time_is_the_whole(ledger: Ledger) -> None:
+    do_everything(ledger)
+    whole, found, before = ledger.projects.changes("q").acts, [], None
+    while True:
+        part = ledger.projects.changes("q", 4, before=before)
+        found += part.acts
+        before = part.next
+        if before is None:
+            break
+    assert found == list(whole)
+    with pytest.raises(InvalidOption, match="no place"):
+        ledger.projects.changes("q", before="x")
+    with TestClient(create_app(ledger), base_url="http://127.0.0.1:8000") as client:
+        page = read(client, "/projects/q/changes")
+        assert len(page.rows) == 1 + len(whole)
+        assert page.to("took the snapshot first") == "/projects/q/snapshots/2"
+        assert page.to("dismissed finding 1") == "/projects/q/findings/1"
+        later = read(client, f"/projects/q/changes?before={whole[-2].at}-9-9")
+        assert len(later.rows) == 1 + 2
+        assert later.to("Last changes") == "/projects/q/changes"
+        assert "no place" in read(client, "/projects/q/changes?before=x", 422).text
+    assert json.dumps([one.to_dict() for one in whole])

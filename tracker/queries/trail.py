@@ -1,0 +1,206 @@
+"""The trail of a project: who changed what and when, the last act first."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from sqlalchemy import (
+    ColumnElement,
+    CompoundSelect,
+    Connection,
+    Integer,
+    SelectBase,
+    Text,
+    cast,
+    func,
+    literal,
+    null,
+    select,
+    tuple_,
+    union_all,
+)
+
+from tracker.core import clock
+from tracker.core.errors import InvalidOption
+from tracker.projects.annotators import annotator_names
+from tracker.projects.project import ProjectInfo
+from tracker.projects.question import every_question
+from tracker.storage.schema import Category, Change, FlagChange, Import, Snapshot
+
+_CHANGE, _SNAPSHOT, _FLAG = 1, 2, 3
+_OF_CATEGORIES = {"merge categories", "split category"}
+_OF_ANNOTATORS = {"merge annotators", "split annotator", "erase annotator", "alias"}
+_OF_ANNOTATORS |= {"rename annotator", "annotator kind"}
+_NUMBERS = ("annotator", "alias", "category", "into", "from")
+"""What a change names by number, because the name may have to go; of categories or annotators."""
+
+
+class Act(NamedTuple):
+    """One thing that somebody did, or the program.
+
+    Attributes:
+        at: when, in microseconds since 1970.
+        kind: what, as the log calls it.
+        by: who; None if that was not told.
+        detail: what of, with names in place of numbers.
+        change: its number in the change log, if it changed what is counted.
+        import_: the import that it made or undid.
+        snapshot: the snapshot that it took.
+        finding: the finding that it is about, the first of several.
+        findings: how many these are.
+    """
+
+    at: int
+    kind: str
+    by: str | None
+    detail: dict[str, Any]
+    change: int | None
+    import_: int | None
+    snapshot: int | None
+    finding: int | None
+    findings: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the act as JSON."""
+        told = {"at": clock.iso(self.at), "by": self.by, "kind": self.kind, "change": self.change}
+        told |= {"import": self.import_, "snapshot": self.snapshot}
+        return told | {"finding": self.finding, "findings": self.findings}
+
+
+class Trail(NamedTuple):
+    """Some acts, the last one first, and the place before which the next ones are, if any."""
+
+    acts: Sequence[Act]
+    next: str | None
+
+
+def read_trail(
+    connection: Connection, project: ProjectInfo, most: int | None = None, before: str | None = None
+) -> Trail:
+    """Return the last acts before a place, ``most`` at most; raises InvalidOption for no place."""
+    acts: CompoundSelect[Any] = union_all(
+        _changes(project.id), _snapshots(project.id), _flags(project.id)
+    )
+    found = acts.subquery("acts")
+    place = (found.c.at, found.c.source, found.c.number)
+    statement = select(found).order_by(*(one.desc() for one in place))
+    if before is not None:
+        statement = statement.where(tuple_(*place) < tuple_(*_place(before)))
+    rows = connection.execute(statement.limit(None if most is None else most + 1)).all()
+    shown = rows[:most]
+    last = shown[-1] if len(rows) > len(shown) else None
+    names = _Names(connection, project, shown)
+    return Trail(
+        [_act(row, names) for row in shown],
+        None if last is None else f"{last.at}-{last.source}-{last.number}",
+    )
+
+
+def _place(text: str) -> list[ColumnElement[int]]:
+    numbers = text.split("-")
+    if len(numbers) != 3 or not all(one.isascii() and one.isdigit() for one in numbers):
+        raise InvalidOption(f"{text!r} is no place in the changes", "begin with the last one")
+    return [literal(min(int(one), 2**62)) for one in numbers]
+
+
+def _changes(project_id: int) -> SelectBase:
+    made = (Import.project_id == Change.project_id) & (Import.change_id == Change.id)
+    return (
+        select(
+            Change.recorded_at.label("at"),
+            literal(_CHANGE).label("source"),
+            Change.id.label("number"),
+            Change.kind.label("kind"),
+            Change.detail.label("detail"),
+            cast(null(), Text).label("by"),
+            Import.id.label("import_id"),
+            literal(0).label("findings"),
+        )
+        .outerjoin(Import, made)
+        .where(Change.project_id == project_id)
+    )
+
+
+def _snapshots(project_id: int) -> SelectBase:
+    """Return the snapshots, each once however many questions it is of."""
+    return (
+        select(
+            func.min(Snapshot.taken_at),
+            literal(_SNAPSHOT),
+            Snapshot.id,
+            literal("snapshot"),
+            func.max(Snapshot.name),
+            cast(null(), Text),
+            cast(null(), Integer),
+            literal(0),
+        )
+        .where(Snapshot.project_id == project_id)
+        .group_by(Snapshot.id)
+    )
+
+
+def _flags(project_id: int) -> SelectBase:
+    """Return what was done about findings; what was done at once to several is one act."""
+    return (
+        select(
+            FlagChange.made_at,
+            literal(_FLAG),
+            func.min(FlagChange.flag_id),
+            FlagChange.action,
+            cast(null(), Text),
+            FlagChange.made_by,
+            cast(null(), Integer),
+            func.count(),
+        )
+        .where(FlagChange.project_id == project_id)
+        .group_by(FlagChange.made_at, FlagChange.action, FlagChange.made_by)
+    )
+
+
+class _Names:
+    """The names of what acts tell by number."""
+
+    def __init__(self, connection: Connection, project: ProjectInfo, rows: Iterable[Any]) -> None:
+        self._annotators = annotator_names(connection, project)
+        self._questions = {
+            number: one.name for number, one in every_question(connection, project).items()
+        }
+        of_categories = [row.detail for row in rows if row.kind in _OF_CATEGORIES]
+        numbers = {one for text in of_categories for one in json.loads(text).values()
+                   if type(one) is int}  # fmt: skip
+        known = select(Category.question_id, Category.id, Category.name).where(
+            Category.project_id == project.id, Category.id.in_(sorted(numbers))
+        )
+        self._categories: dict[Any, str | None] = {
+            (row[0], row[1]): row[2] for row in connection.execute(known)
+        }
+
+    def told(self, kind: str, detail: dict[str, Any]) -> dict[str, Any]:
+        """Return a change's detail with names."""
+        question = detail.get("question")
+        told = dict(detail)
+        if type(question) is int:
+            told["question"] = self._questions.get(question, question)
+        for key in _NUMBERS:
+            number = detail.get(key)
+            if type(number) is int and kind in _OF_ANNOTATORS:
+                told[key] = self._annotators.get(number, number)
+            elif type(number) is int and kind in _OF_CATEGORIES:
+                told[key] = self._categories.get((question, number), number)
+        return told
+
+
+def _act(row: Any, names: _Names) -> Act:
+    if row.source != _CHANGE:
+        of_snapshot = row.source == _SNAPSHOT
+        detail = {"name": row.detail or row.number} if of_snapshot else {}
+        return Act(
+            row.at, row.kind, row.by, detail, None, None, row.number if of_snapshot else None,
+            None if of_snapshot else row.number, row.findings,
+        )  # fmt: skip
+    detail = names.told(row.kind, json.loads(row.detail))
+    by = detail.pop("by", None)
+    made = row.import_id if row.kind != "undo" else detail.get("import")
+    return Act(row.at, row.kind, by, detail, row.number, made, None, None, 0)
