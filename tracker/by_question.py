@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import Connection
 
 from tracker.agreement import Assessment, Query, assess
+from tracker.core import clock
 from tracker.core.each_question import UnfitQuestion, ask_each_question
 from tracker.core.shown import Shown
 from tracker.flags import count_flags
@@ -53,7 +54,11 @@ class QuestionAgreement:
             "main": self.main.measure,
             "since_snapshot": None
             if self.last is None
-            else {"snapshot": self.last.id, "difference": self.change},
+            else {
+                "snapshot": self.last.id,
+                "as_of": clock.iso(self.last.moment),
+                "difference": self.change,
+            },
             "open_findings": self.findings,
         }
 

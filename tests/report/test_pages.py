@@ -209,3 +209,30 @@ def test_a_page_of_the_past_is_of_the_past(sqlite_ledger: Ledger, fill_once: Fil
     assert f"{found.counts.answers} answers to {found.counts.items} items" in page.text
     assert "as they stood 2026-03-10" in page.text
     assert "--exclude-annotator bo --as-of 2026-03-10" in page.text
+
+
+def test_a_change_is_since_a_snapshot_that_is_named(
+    sqlite_ledger: Ledger, fill_once: FillOnce
+) -> None:
+    ledger = fill_once(sqlite_ledger, KINDS["plain"])
+    ledger.snapshot("p", as_of="2026-03-05")
+    ledger.snapshot("p")
+    asked = Asked("p", selecting={"as_of": "2026-03-10"})
+    text = read_page(FORMATS["html"](report_document(ledger, asked))).text
+    assert re.search(r"; since snapshot 1 of 2026-03-05 the figure (rose|fell) by 0\.\d+\.", text)
+    assert "since snapshot 2" not in text
+
+
+def test_findings_that_nobody_recorded_are_not_said_to_be_closed(
+    sqlite_ledger: Ledger, fill_once: FillOnce
+) -> None:
+    ledger = fill_once(sqlite_ledger, KINDS["always_one"])
+    unrecorded = (
+        "Nobody has recorded the findings yet. To work through them: tracker audit p --record"
+    )
+    text = page_of(ledger).text
+    assert unrecorded in text
+    ledger.audit("p", record=True)
+    text = page_of(ledger).text
+    assert unrecorded not in text
+    assert re.search(r"Open findings\s*1 of 1 recorded", text)

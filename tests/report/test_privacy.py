@@ -106,6 +106,19 @@ def test_confusions_left_out_are_said_to_be_left_out(
     assert "left out: each" not in shown
 
 
+@pytest.mark.parametrize(("kind", "told"), [("always_one", 3), ("all_agree", 0)])
+def test_findings_left_out_are_said_to_be_left_out(
+    sqlite_ledger: Ledger, fill_once: FillOnce, kind: str, told: int
+) -> None:
+    ledger = fill_once(sqlite_ledger, KINDS[kind])
+    asked = Asked("p", suppress_below=1000)
+    text = FORMATS["md"](report_document(ledger, asked)).decode()
+    assert text.count("findings that rest on fewer than 1,000 answers are left out") == told
+    assert ("No annotator's answers stand out" in text) == (told == 0)
+    assert ("Nobody:" in text) == (told == 0)
+    assert "always" not in text.partition("## Agreement")[0]
+
+
 def low(ledger: Ledger) -> None:
     """Six items, on four of which the two annotators differ, twice alike."""
     pairs = ["aa", "bb", "ab", "ab", "ac", "bc"]

@@ -156,7 +156,8 @@ def gather_report(
                     ledger,
                     asked,
                     one,
-                    fit(audits[name]),
+                    audits[name],
+                    fit,
                     statuses[name].to_dict(),
                     settings[name],
                     step,
@@ -201,11 +202,19 @@ def _private(ledger: Ledger, asked: Asked) -> Callable[[Audit], Audit]:
     return fit
 
 
+def _leaves_out(audit: Audit, least: int) -> bool:
+    """Return whether a finding that stands up rests on too little to be shown."""
+    return any(
+        flag.state == "flagged" and flag.n < least for one in audit.annotators for flag in one.flags
+    )
+
+
 def _of_question(
     ledger: Ledger,
     asked: Asked,
     found: QuestionAgreement,
     audit: Audit,
+    fit: Callable[[Audit], Audit],
     status: Told,
     settings: Told,
     step: Callable[[str], None],
@@ -226,7 +235,7 @@ def _of_question(
         name,
         settings,
         found.to_dict(),
-        audit.to_dict() | {"lacking": dict(audit.not_applicable)},
+        fit(audit).to_dict() | {"left_out": _leaves_out(audit, asked.suppress_below)},
         status,
         history,
         every,

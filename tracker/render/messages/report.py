@@ -98,8 +98,15 @@ _ENOUGH_FOR: Final = {
 }
 
 
-def people(flagged: Sequence[str], total: int, change: float | None, *, compared: int) -> str:
-    """Return who stands out, and how the main figure changed since the last snapshot."""
+def findings_left_out(least: int) -> str:
+    """Return that findings are left out; nothing if none is."""
+    if not least:
+        return ""
+    return f"findings that rest on fewer than {count_noun(least, 'answer')} are left out"
+
+
+def people(flagged: Sequence[str], total: int, change: str, *, compared: int, left_out: str) -> str:
+    """Return who stands out, and how the main figure changed."""
     if not total:
         return "Nobody has answered."
     if not compared and not flagged:
@@ -107,12 +114,22 @@ def people(flagged: Sequence[str], total: int, change: float | None, *, compared
     if flagged:
         has = "has" if len(flagged) == 1 else "have"
         told = f"{len(flagged)} of {count_noun(total, 'annotator')} {has} answers that stand out"
+        told += f", and {left_out}" if left_out else ""
+    elif left_out:
+        told = f"This page cannot say whose answers stand out: {left_out}"
     else:
         told = "No annotator's answers stand out"
-    if change is None or not round(change, 3):
-        return f"{told}."
-    way = "rose" if change > 0 else "fell"
-    return f"{told}; since the last snapshot the figure {way} by {abs(change):.3f}."
+    return f"{told}; {change}." if change else f"{told}."
+
+
+def change(since: Mapping[str, Any]) -> str:
+    """Return how the main figure changed since a snapshot; nothing if it is hardly seen."""
+    by = since["difference"]
+    if by is None or not round(by, 3):
+        return ""
+    way = "rose" if by > 0 else "fell"
+    taken = f"snapshot {since['snapshot']:,} of {since['as_of'][:10]}"
+    return f"since {taken} the figure {way} by {abs(by):.3f}"
 
 
 def title(measure: str) -> str:
@@ -126,6 +143,11 @@ def title(measure: str) -> str:
 def others_too(names: Sequence[str]) -> str:
     """Return who else has a finding."""
     return f" There are findings about {listed(names)}, too." if names else ""
+
+
+def not_said(left_out: str) -> str:
+    """Return that a page does not say whom to talk to."""
+    return f"This page cannot say: {left_out}. The audit itself has them."
 
 
 def nobody(tested: int, unsure: int, *, compared: int) -> str:

@@ -22,8 +22,10 @@ WHY_PROGRESS: Final = (
     "Items are those imported, with answers or without; an item is complete when it has the "
     "answers wanted. The pace is that of the last four weeks."
 )
+NOT_RECORDED: Final = "Nobody has recorded the findings yet. To work through them: "
 NO_SHARES: Final = "Nobody has answered yet."
 NO_FINDING: Final = "No finding: nobody's answers stand out from those of the others."
+NOT_SHOWN: Final = "Not all is shown: "
 FIGURES: Final = "Each annotator's figures"
 EVIDENCE: Final = "Items that show it"
 FINDINGS: Final = "Findings"

@@ -44,7 +44,7 @@ def _of(found: Gathered, one: OfQuestion) -> Iterator[Block]:
     if not rows:
         yield Paragraph(line(people.NO_SHARES))
         return
-    yield from _findings(one)
+    yield from _findings(found, one)
     title = "Shares of the categories"
     drawn = [_known(row) for row in rows]
     if any(row["category_shares"] for row in drawn):
@@ -68,14 +68,16 @@ def _known(row: Mapping[str, Any]) -> dict[str, Any]:
     return {**row, "category_shares": shares, "peer_shares": row.get("peer_shares") or {}}
 
 
-def _findings(one: OfQuestion) -> Iterator[Block]:
+def _findings(found: Gathered, one: OfQuestion) -> Iterator[Block]:
     standing: dict[str, Mapping[str, Any]] = {}
     for row in one.audit["annotators"]:
         for flag in row["flags"]:
             if flag["state"] == "flagged" and flag["why"]:
                 standing.setdefault(flag["why"], flag)
+    left_out = words.findings_left_out(found.asked.suppress_below)
+    left_out = f"{people.NOT_SHOWN}{left_out}." if one.audit["left_out"] else ""
     if not standing:
-        yield Paragraph(line(people.NO_FINDING))
+        yield Paragraph(line(left_out or people.NO_FINDING))
         return
     blocks: list[Block] = []
     for why, flag in list(standing.items())[:_FINDINGS]:
@@ -83,6 +85,7 @@ def _findings(one: OfQuestion) -> Iterator[Block]:
         shown = [line(people.evidence_line(row)) for row in flag.get("evidence", ())]
         if shown:
             blocks.append(Group(people.EVIDENCE, [Bullets(shown)], True))
+    blocks += [Paragraph(line(left_out))] if left_out else []
     yield Group(people.FINDINGS, blocks)
 
 

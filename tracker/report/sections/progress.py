@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 
 from tracker.render.cells import count_cell
@@ -9,6 +10,7 @@ from tracker.render.messages import report_people as people
 from tracker.report.commands import command, python_call
 from tracker.report.document import (
     Block,
+    Code,
     Fact,
     Facts,
     Group,
@@ -37,6 +39,24 @@ def _missing(answers: int | None) -> list[Fact]:
     return [] if answers is None else [Fact("Missing", count_cell(answers), "answers")]
 
 
+def _recorded(found: Gathered, one: OfQuestion) -> int:
+    """Return how many findings about a question are recorded, whatever became of them."""
+    return sum(flag.get("question", one.name) == one.name for flag in found.flags)
+
+
+def _stands_out(one: OfQuestion) -> bool:
+    rows = one.audit["annotators"]
+    return any(flag["state"] == "flagged" for row in rows for flag in row["flags"])
+
+
+def _findings(found: Gathered, one: OfQuestion) -> Fact:
+    """Return how many findings wait for somebody; unknown if none was ever recorded."""
+    recorded = _recorded(found, one)
+    if not recorded:
+        return Fact("Open findings", "-", "none recorded")
+    return Fact("Open findings", count_cell(one.status["open_flags"]), f"of {recorded:,} recorded")
+
+
 def _of(found: Gathered, one: OfQuestion) -> Iterator[Block]:
     told = one.status
     yield Facts(
@@ -44,10 +64,13 @@ def _of(found: Gathered, one: OfQuestion) -> Iterator[Block]:
             Fact("Complete", people.done(told["coverage"]), count_cell(told["items_complete"])),
             *_missing(told["answers_missing"]),
             Fact("Unanswered", count_cell(told["items_unanswered"]), "items"),
-            Fact("Open flags", count_cell(told["open_flags"])),
+            _findings(found, one),
             Fact("Annotators", count_cell(told["annotators"])),
         ]
     )
+    if not _recorded(found, one) and _stands_out(one):
+        record = shlex.join(["tracker", "audit", found.asked.project, "--record"])
+        yield Paragraph(line(people.NOT_RECORDED, Code(record)))
     yield Paragraph(line(people.coverage(told)))
     yield Paragraph(line(people.pace(told)))
     if told["last_import"] is not None:

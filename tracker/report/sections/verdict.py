@@ -40,6 +40,7 @@ def verdict_section(found: Gathered) -> Section:
                 len(answering(found)),
                 _change(one),
                 compared=sum(of.agreement["counts"]["items_compared"] for of in found.questions),
+                left_out=_left_out(found),
             ),
         ]
     )
@@ -88,10 +89,11 @@ def standing_findings(found: Gathered) -> list[tuple[str, Told]]:
     )
 
 
-def _change(one: OfQuestion) -> float | None:
+def _change(one: OfQuestion) -> str:
     last = one.agreement["since_snapshot"]
-    value = main_figure(one)["value"]
-    return None if last is None or value is None else last["difference"]
+    if last is None or main_figure(one)["value"] is None:
+        return ""
+    return words.change(last)
 
 
 def _facts(found: Gathered, one: OfQuestion, figure: Told, flagged: list[str]) -> Facts:
@@ -107,10 +109,22 @@ def _facts(found: Gathered, one: OfQuestion, figure: Told, flagged: list[str]) -
             ),
             Fact("Items", count_cell(counts["items"]), f"{counts['items_compared']:,} compared"),
             Fact("Answers", count_cell(counts["answers"]), f"by {counts['annotators']:,}"),
-            Fact("Stand out", count_cell(len(flagged)), f"of {len(answering(found)):,}"),
+            _stand_out(found, flagged),
             Fact("Complete", "-" if complete is None else words.percent(complete), _wanted(status)),
         ]
     )
+
+
+def _left_out(found: Gathered) -> str:
+    """Return that findings are left out of the page; nothing if none is."""
+    some = any(one.audit["left_out"] for one in found.questions)
+    return words.findings_left_out(found.asked.suppress_below) if some else ""
+
+
+def _stand_out(found: Gathered, flagged: list[str]) -> Fact:
+    if not flagged and _left_out(found):
+        return Fact("Stand out", "-", "left out")
+    return Fact("Stand out", count_cell(len(flagged)), f"of {len(answering(found)):,}")
 
 
 def _wanted(status: Told) -> str:
@@ -120,6 +134,10 @@ def _wanted(status: Told) -> str:
 def _whom(found: Gathered) -> Act:
     standing = standing_findings(found)
     counts = found.questions[0].agreement["counts"]
+    left_out = _left_out(found)
+    if not standing and left_out:
+        why = Why([line(words.WHY_WHOM)], command(found, "audit"))
+        return Act(words.WHOM, line(words.not_said(left_out)), why, needed=True)
     if not standing:
         unsure = sum(
             flag["state"] == "insufficient"
@@ -142,7 +160,9 @@ def _whom(found: Gathered) -> Act:
     # A command about one annotator takes no choice of answers.
     chosen = found.asked.chosen
     shown = command(found, "audit") if chosen else annotator_command(found, "show", name)
-    why = Why([line(flag["why"]), line(words.WHY_WHOM), line(words.counted_in(counts))], shown)
+    reasons = [flag["why"], words.WHY_WHOM, words.counted_in(counts)]
+    reasons += [f"{left_out.capitalize()}."] if left_out else []
+    why = Why([line(reason) for reason in reasons], shown)
     return Act(words.WHOM, answer, why, needed=True)
 
 
