@@ -15,6 +15,7 @@ from tests.helpers import standing
 from tests.house import CHECKOUT
 from tests.profiles import thorough
 from tests.sync.servers import environment, free_port, running
+from tests.web.browsing import served
 from tracker.ledger import Ledger
 
 __all__ = ["folder", "run"]
@@ -55,6 +56,12 @@ class Server:
         body = {"result": result(category), "completed_by": who, "lead_time": 2.5}
         return int(self.ask("POST", f"tasks/{task}/annotations/", body)["id"])
 
+    def tell(self, address: str, token: str) -> None:
+        """Add a webhook, which is told of each event before the request is answered."""
+        headers = {"Authorization": f"Bearer {token}"}
+        body = {"project": self.project, "url": address, "headers": headers}
+        self.ask("POST", "webhooks/", body)
+
     def access_token(self) -> str:
         """A personal access token of today's kind."""
         return str(self.ask("POST", "token/")["token"])
@@ -79,6 +86,7 @@ def label_studio(
     quiet = {
         "LABEL_STUDIO_BASE_DATA_DIR": str(home), "COLLECT_ANALYTICS": "False", "SENTRY_DSN": "",
         "FRONTEND_SENTRY_DSN": "", "LATEST_VERSION_CHECK": "False",
+        "SSRF_PROTECTION_ENABLED": "False", "WEBHOOK_TIMEOUT": "30",
     }  # fmt: skip
     command = [
         python, CHECKOUT / "tests" / "data" / "label_studio_server.py", "start", "--no-browser",
@@ -90,8 +98,17 @@ def label_studio(
         yield Server(url)
 
 
+@pytest.fixture
+def tracker_at(folder: Path) -> Iterator[str]:
+    """The address of the ledger in the folder, served."""
+    with served(Ledger(f"sqlite:///{folder / 'tracker.db'}")) as address:
+        yield address
+
+
 @thorough
-def test_a_project_is_kept_up_with(label_studio: Server, run: Run, folder: Path) -> None:
+def test_a_project_is_kept_up_with(
+    label_studio: Server, tracker_at: str, run: Run, folder: Path
+) -> None:
     """Answered, exported, corrected, deleted, undone: one test, for the server is started once."""
     server, secrets = label_studio, {TOKEN}
     ledger = Ledger(f"sqlite:///{folder / 'tracker.db'}")
@@ -102,6 +119,10 @@ def test_a_project_is_kept_up_with(label_studio: Server, run: Run, folder: Path)
         assert not any(secret in done.out + done.err for secret in secrets)
         return done
 
+    ledger.users.add("ada", "manager", password="correct horse battery")
+    secrets.add(token := ledger.tokens.add("events", "manager", "ada").secret)
+    told_at = f"{tracker_at}/api/v1/hooks/label-studio/told?url={server.url}"
+    server.tell(told_at, token)
     tasks = server.add_tasks("k1", "k2", "k3", "k4")
     other = server.other["id"]
     numbers = [server.annotate(task, "good", who) for task in tasks[:3] for who in (1, other)]
@@ -113,6 +134,7 @@ def test_a_project_is_kept_up_with(label_studio: Server, run: Run, folder: Path)
     assert standing(ledger, "p", *COLUMNS) == standing(ledger, "exported", *COLUMNS)
     figures = [ledger.agreement(name).to_dict() for name in ("p", "exported")]
     assert figures[0] | {"project": ""} == figures[1] | {"project": ""}
+    assert standing(ledger, "told", *COLUMNS) == standing(ledger, "p", *COLUMNS)
     assert "nothing new" in synced().out
 
     server.ask("PATCH", f"annotations/{numbers[0]}/", {"result": result("bad")})
@@ -125,6 +147,9 @@ def test_a_project_is_kept_up_with(label_studio: Server, run: Run, folder: Path)
         (str(tasks[0]), "1", "bad"), (str(tasks[0]), str(other), "good"),
         (str(tasks[1]), "1", "good"), (str(tasks[3]), str(other), "bad"),
     ]  # fmt: skip
+    assert len(standing(ledger, "told")) == 5  # of a deleted annotation too little is told
+    assert synced("--json", project="told").json()["withdrawn"] == 1
+    assert standing(ledger, "told", *COLUMNS) == standing(ledger, "p", *COLUMNS)
     assert "nothing new" in synced().out
     run("imports", "undo", told["import"], "--yes")
     assert len(standing(ledger)) == 6

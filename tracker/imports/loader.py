@@ -28,7 +28,7 @@ from tracker.imports.questions import ImportQuestions, question_numbers_of
 from tracker.imports.readers import AS_IT_IS, Reading, ReadOptions
 from tracker.imports.readers import Source as Reader
 from tracker.imports.resolve import Settlement
-from tracker.imports.staging import FATES, Fates, count_staged_inserts, staging
+from tracker.imports.staging import FATES, Fates, Staging, count_staged_inserts, staging
 from tracker.imports.validate import (
     validate_staged_references,
 )
@@ -165,7 +165,7 @@ def load_import(
         if empty_before and not (spans or merges) and intake.details.table is None:
             at_once = staged.all_at_once(question_numbers_of(answered, "one"))
         if at_once is None:
-            staged.store()
+            _store_rows(staged, absences, project.id)
             if not empty_before:
                 for n, source in enumerate(sources, 1):
                     settlement.date_known_source(source.digest, parts.numbers_of(n))
@@ -204,6 +204,12 @@ def load_import(
         ),
         preview=shown,
     )
+
+
+def _store_rows(staged: Staging, absences: Absences | None, project_id: int) -> None:
+    staged.store()
+    if absences is not None:
+        absences.number_passes(staged.connection, staged.table, project_id)
 
 
 def _settle(

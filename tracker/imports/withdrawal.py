@@ -54,6 +54,7 @@ class Absences:
         changes: the changes of earlier syncs of the source, as a statement.
         listed: the keys of all items of the source; whether the answers to each were read now.
         asked: the questions of the source that earlier syncs met, by its names.
+        alone: whether nothing is said of items that are not listed.
         withdrawn: how many standing answers were withdrawn, once that is done.
         any_record: whether any record was, perhaps one that did not stand.
     """
@@ -61,12 +62,16 @@ class Absences:
     changes: Select[int]
     listed: Mapping[str, bool]
     asked: Mapping[str, QuestionOptions]
+    alone: bool = False
     withdrawn: int = field(default=0, init=False)
     any_record: bool = field(default=False, init=False)
 
     def keep(self, items: Iterable[str]) -> None:
         """Withdraw no answer to these items, by their keys: the source has some not read."""
         self.listed = {**self.listed, **dict.fromkeys(items, False)}
+
+    def number_passes(self, connection: Connection, incoming: Table, project_id: int) -> None:
+        """Number the passes of staged answers anew, if their source does not show them all."""
 
     def withdraw(
         self, connection: Connection, incoming: Table, project_id: int, change: int
@@ -121,14 +126,15 @@ class Absences:
                 and_(incoming.c.has_own_time.is_(False), table.c.has_own_time.is_(False)),
             ),
         )
-        return and_(
-            table.c.project_id == project_id,
-            table.c.change_id.in_(self.changes),
-            or_(
+        unrepeated = ~given.correlate(table)
+        if self.alone:
+            gone = and_(table.c.item_id.in_(listed(_listed.c.was_read)), unrepeated)
+        else:
+            gone = or_(
                 table.c.item_id.not_in(listed()),
-                and_(table.c.item_id.not_in(listed(~_listed.c.was_read)), ~given.correlate(table)),
-            ),
-        )
+                and_(table.c.item_id.not_in(listed(~_listed.c.was_read)), unrepeated),
+            )
+        return and_(table.c.project_id == project_id, table.c.change_id.in_(self.changes), gone)
 
 
 def end_withdrawals(

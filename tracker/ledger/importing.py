@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tracker.imports.readers.frames import Frame
     from tracker.projects.question import QuestionOptions
     from tracker.simulate import Row
-    from tracker.sync import SyncRun
+    from tracker.sync import EventRun, SyncRun
 
 
 class Reading(TypedDict, total=False):
@@ -222,7 +222,7 @@ class Importing(Transactions):
         values: Sequence[str] = (),
         values_file: str | Path | None = None,
         separator: str | None = None,
-        sync: SyncRun | None = None,
+        sync: SyncRun | EventRun | None = None,
     ) -> ImportResult:
         from tracker.imports.column_roles import parse_column_roles
         from tracker.imports.loader import load_import, load_items

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from tracker.core.errors import NotFound, Refused
 from tracker.ledger.importing import Importing
 from tracker.projects.project import find_project
 
 if TYPE_CHECKING:
-    from tracker.sync import Remote, SyncResult
+    from tracker.sync import EventResult, Remote, SyncResult
 
 _ATTEMPTS = 3
+_FOR_SYNC = "what it takes back is withdrawn by the next: tracker sync label-studio"
 
 
 class Syncs(TypedDict, total=False):
@@ -104,6 +105,61 @@ class Syncing(Importing):
         )
         how["whole"] = True
         return self._sync(remote, project, [f"item={item}"] if item else [], **how)
+
+    def take_label_studio_event(
+        self,
+        event: Mapping[str, Any],
+        project: str,
+        *,
+        url: str | None = None,
+        item: str | None = None,
+        questions: Sequence[str] = (),
+        keep: Sequence[str] = (),
+        repeat: str | None = None,
+        create: bool = True,
+        skip_invalid: bool = False,
+    ) -> EventResult:
+        """Import what Label Studio sends by a webhook, as a sync would.
+
+        Of deleted annotations it sends too little: a sync withdraws them. What an older event says
+        of an annotation does not replace what a newer one said.
+
+        Args:
+            event: what was sent, with its payload.
+            project: the project's name here; it is made if it is not there.
+            url: where Label Studio runs; a sync from there then has the answers for its own, and
+                withdraws what was deleted.
+            item: the field of a task's data that is the item's key; else the task's number is.
+            questions: and
+            keep: and
+            repeat: and
+            create: and
+            skip_invalid: as in `Syncs`.
+        """
+        from tracker.sync import EventResult, EventRun, NothingNew, event_of
+        from tracker.sync.events import FOR_SYNC, IGNORED, IMPORTED, KNOWN
+
+        found = event_of(event, url)
+        if found is None:
+            return EventResult(project, event["action"], IGNORED, "it concerns no answers")
+        run = EventRun(found, by_number=item is None, repeat=repeat)
+        if not found.tasks and not (found.deleted and item is None):
+            why = found.for_sync or "items have other keys than tasks"
+            return EventResult(project, found.action, FOR_SYNC, f"{why}: {_FOR_SYNC}")
+        outcome, why = KNOWN, ""
+        try:
+            self._import(
+                [run.file], project, columns=[f"item={item}"] if item else [], keep=keep,
+                questions=questions, repeat=repeat, create=create, skip_invalid=skip_invalid,
+                format=run.tool, sync=run,
+            )  # fmt: skip
+            outcome = IMPORTED
+        except NothingNew:
+            pass
+        if found.for_sync:
+            outcome, why = FOR_SYNC, f"{found.for_sync}: {_FOR_SYNC}"
+        withdrawn = run.absences.withdrawn if run.absences else 0
+        return EventResult(project, found.action, outcome, why, run.result, withdrawn)
 
     def _sync(
         self,

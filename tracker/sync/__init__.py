@@ -1,5 +1,6 @@
 """Other programs read live: what changed in them since the last time, and what they deleted."""
 
+from tracker.sync.events import Event, EventResult, EventRun, event_of
 from tracker.sync.label_studio import LabelStudio
 from tracker.sync.mlflow import MLflow
 from tracker.sync.remote import Remote
@@ -13,6 +14,9 @@ from tracker.sync.run import (
 )
 
 __all__ = [
+    "Event",
+    "EventResult",
+    "EventRun",
     "LabelStudio",
     "MLflow",
     "NothingNew",
@@ -20,6 +24,7 @@ __all__ = [
     "Remote",
     "SyncResult",
     "SyncRun",
+    "event_of",
     "known_of_source",
     "pulled_source",
 ]

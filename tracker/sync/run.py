@@ -25,6 +25,9 @@ from tracker.sync.remote import Progress, Pulled, Remote
 OVERLAP = 60_000_000
 """Microseconds that are read again: what was saved then may have been seen only afterwards."""
 
+UNREAD = 0
+"""The ``until`` of an event that a source sent by itself: nothing was read up to then."""
+
 _syncs = cast("Table", Sync.__table__)
 
 
@@ -65,26 +68,24 @@ def known_of_source(connection: Connection, project_id: int, remote: Remote) -> 
             Import,
             (Import.project_id == _syncs.c.project_id) & (Import.change_id == _syncs.c.change_id),
         )
-        .where(_of_source(project_id, remote))
+        .where(syncs_of_source(project_id, remote.tool, remote.source))
         .order_by(_syncs.c.change_id)
     ).all()
     known = Known(rows[-1].change_id if rows else 0, 0, None, False, {})
     for row in rows:
-        if row.undone_by is not None:
+        if row.undone_by is not None or row.until == UNREAD:
             continue
-        asked = {name: QuestionOptions(**one) for name, one in json.loads(row.asked).items()}
-        known = known._replace(asked=known.asked | asked, gap=True)
+        known = known._replace(asked=known.asked | asked_of_json(row.asked), gap=True)
         if row.since is None or (known.until is not None and row.since <= known.until):
             newest = max(row.until, known.until or row.until)
             known = known._replace(through=row.change_id, until=newest, gap=False)
     return known
 
 
-def _of_source(project_id: int, remote: Remote) -> Any:
+def syncs_of_source(project_id: int, tool: str, source: str) -> Any:
+    """Return the condition that syncs are those of a source."""
     return (
-        (_syncs.c.project_id == project_id)
-        & (_syncs.c.tool == remote.tool)
-        & (_syncs.c.source == remote.source)
+        (_syncs.c.project_id == project_id) & (_syncs.c.tool == tool) & (_syncs.c.source == source)
     )
 
 
@@ -108,8 +109,9 @@ class SyncRun:
         """
         if known_of_source(connection, project_id, self.remote) != self.known:
             raise Overtaken
+        of_source = syncs_of_source(project_id, self.remote.tool, self.remote.source)
         self.absences = Absences(
-            select(_syncs.c.change_id).where(_of_source(project_id, self.remote)),
+            select(_syncs.c.change_id).where(of_source),
             {key: unread <= 0 for key, unread in self.pulled.unread.items()},
             self.known.asked,
         )
@@ -131,7 +133,7 @@ class SyncRun:
         # What fills a gap is recorded although it is known: another undo must not take it away.
         repeats = result.rows == 0 or (self.known.through > 0 and not self.known.gap)
         withdrawn = self.absences.any_record
-        if repeats and not withdrawn and not _is_new(connection, project_id, change):
+        if repeats and not withdrawn and not brought_news(connection, project_id, change):
             raise NothingNew
         connection.execute(
             insert(_syncs).values(
@@ -141,7 +143,7 @@ class SyncRun:
                 source=self.remote.source,
                 since=self.since,
                 until=self.until,
-                asked=json.dumps({name: _told(one) for name, one in asked.items()}),
+                asked=asked_as_json(asked),
             )
         )
 
@@ -159,11 +161,20 @@ class SyncRun:
             connection.execute(update(_syncs).where(last).values(until=self.until))
 
 
-def _told(options: QuestionOptions) -> Mapping[str, Any]:
-    return {name: getattr(options, name) for name in ("answers", "scale", "offsets")}
+def asked_as_json(asked: Mapping[str, QuestionOptions]) -> str:
+    """Return the questions of a source as `Sync` keeps them."""
+    names = ("answers", "scale", "offsets")
+    return json.dumps(
+        {name: {key: getattr(one, key) for key in names} for name, one in asked.items()}
+    )
 
 
-def _is_new(connection: Connection, project_id: int, change: int | None) -> bool:
+def asked_of_json(text: str) -> dict[str, QuestionOptions]:
+    """Return the questions that `Sync` keeps."""
+    return {name: QuestionOptions(**one) for name, one in json.loads(text).items()}
+
+
+def brought_news(connection: Connection, project_id: int, change: int | None) -> bool:
     """Return whether an import brought an answer that stands, or a fact about an item."""
     label, fact = Label.__table__.c, ItemFact.__table__.c
     stands = exists(select(literal(1)).select_from(Label)).where(
@@ -194,6 +205,12 @@ def pulled_source(
             source.close()
 
 
+def nothing_imported(project: str) -> dict[str, Any]:
+    """Return the JSON of an import that there was nothing for."""
+    told: dict[str, Any] = {"import": None, "project": project, "rows": 0}
+    return told | dict.fromkeys((*FATES, "rejected"), 0) | {"rejections": []}
+
+
 @dataclass(frozen=True)
 class SyncResult:
     """The result of a sync; ``imported`` is None if there was nothing new.
@@ -213,8 +230,7 @@ class SyncResult:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as JSON: that of an import, and what was synced."""
-        told: dict[str, Any] = {"import": None, "project": self.project, "rows": 0}
-        told |= dict.fromkeys((*FATES, "rejected"), 0) | {"rejections": []}
+        told = nothing_imported(self.project)
         if self.imported is not None:
             told = self.imported.to_dict()
         return told | {

@@ -27,7 +27,7 @@ def test_what_the_page_reads_is_answered(program: TestClient, call: str) -> None
 
 
 def test_what_the_page_writes_is_done(program: TestClient, folder: Path) -> None:
-    upload, snapshot = (shlex.split(call) for call in WRITES)
+    upload, snapshot, event = (shlex.split(call) for call in WRITES)
     file = folder / upload[1].removeprefix("file=@")
     file.write_text("item,annotator,category\nnew,ada,positive\nnew,bo,positive\n", "utf-8")
     sent = program.post(upload[-1], files={"file": (file.name, file.read_bytes())})
@@ -39,3 +39,23 @@ def test_what_the_page_writes_is_done(program: TestClient, folder: Path) -> None
     assert first.is_success, first.text
     assert again.headers["idempotent-replayed"] == "true"
     assert again.json() == first.json()
+    assert event[1] == "@event.json"
+    taken = program.post(event[-1], json=EVENT)
+    assert (taken.status_code, taken.json()["outcome"]) == (201, "imported"), taken.text
+    assert program.get(taken.headers["location"]).json()["inserted"] == 1
+
+
+EVENT = {
+    "action": "ANNOTATION_CREATED",
+    "project": {"id": 7, "title": "parcels"},
+    "task": {"id": 12, "data": {"text": "all good"}},
+    "annotation": {
+        "id": 5, "task": 12, "completed_by": 2, "lead_time": 2.5, "was_cancelled": False,
+        "created_at": "2026-01-05T08:00:00.250000Z", "updated_at": "2026-01-05T08:00:00.250000Z",
+        "result": [
+            {"from_name": "label", "to_name": "text", "type": "choices",
+             "value": {"choices": ["positive"]}}
+        ],
+    },
+}  # fmt: skip
+"""As Label Studio sends it."""

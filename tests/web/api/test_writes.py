@@ -10,6 +10,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from tests.web.api.conftest import P
+from tests.web.api.test_page import EVENT
 from tracker.ledger import Ledger
 from tracker.web.app import create_app
 
@@ -89,6 +90,24 @@ def test_an_audit_is_recorded(program: TestClient) -> None:
     program.post(f"{P}/findings/1/resolve", json={})
     assert program.post(f"{P}/audit").json()["annotators"]
     assert program.get(f"{P}/findings/1").json()["state"] == "open"  # it was found again
+
+
+def test_an_event_is_answered_by_what_came_of_it(program: TestClient) -> None:
+    address = "/api/v1/hooks/label-studio/new"
+    for sent, status, outcome in (
+        (EVENT, 201, "imported"),
+        (EVENT, 200, "known"),
+        ({"action": "PROJECT_UPDATED", "project": {"id": 7}}, 200, "ignored"),
+        ({"action": "ANNOTATIONS_DELETED", "project": {"id": 7}}, 202, "for_sync"),
+    ):
+        told = program.post(address, json=sent)
+        assert (told.status_code, told.json()["outcome"]) == (status, outcome)
+    for wrong in ({"action": "ANNOTATION_CREATED"}, {}, []):
+        told = program.post(address, json=wrong)
+        assert told.status_code == 422
+        assert told.headers["content-type"] == "application/problem+json"
+    assert program.post(f"{address}?url=x", json=EVENT).status_code == 422
+    assert program.post(f"{address}?urls=x", json=EVENT).status_code == 422
 
 
 # -- files ---------------------------------------------------------------------------------

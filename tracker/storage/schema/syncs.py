@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 class Sync(Base):
     """What an import by `tracker sync` read: from which source, between which of its updates.
 
+    That of an event which the source sent by itself has read nothing: its ``until`` is 0.
     ``asked`` are the source's questions so far, by name: a JSON object. A sync that finds nothing
     moves the last one's ``until``.
     """

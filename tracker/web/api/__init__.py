@@ -11,6 +11,7 @@ from tracker.web.api import (
     findings,
     gate,
     history,
+    hooks,
     imports,
     items,
     notes,
@@ -24,7 +25,7 @@ from tracker.web.api.openapi import openapi_router
 
 _RESOURCES = (
     projects, status, agreement, history, snapshots, audits, findings, gate, items, annotators,
-    categories, questions, notes, imports, uploads, exports,
+    categories, questions, notes, imports, uploads, exports, hooks,
 )  # fmt: skip
 _ROUTERS = [one.router for one in _RESOURCES]
 API = (*_ROUTERS, openapi_router(_ROUTERS))

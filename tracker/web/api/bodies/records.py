@@ -176,6 +176,14 @@ class ImportResult(Body):
     rejections: list[Rejection]
 
 
+class EventResult(ImportResult):
+    """What came of an event that another program sent."""
+
+    event: str
+    outcome: str
+    withdrawn: int
+
+
 class Format(Body):
     """A format that can be imported."""
 

@@ -118,3 +118,19 @@ class NewSnapshot(Sent):
     if_changed: bool = Field(False, description="Not if nothing has changed since the last one.")
     full: bool = Field(False, description="Read all labels, not only those of changed items.")
     check: bool = Field(False, description="Count both ways; 409 if they differ.")
+
+
+_Some = dict[str, Any] | list[dict[str, Any]] | None
+
+
+class LabelStudioEvent(BaseModel):
+    """What Label Studio sends by a webhook that sends the payload; there may be further fields."""
+
+    model_config = ConfigDict(extra="allow")
+
+    action: str = Field(examples=["ANNOTATION_CREATED"])
+    project: dict[str, Any] | None = None
+    task: _Some = None
+    annotation: _Some = None
+    tasks: _Some = Field(None, description="Tasks that were deleted.")
+    annotations: _Some = Field(None, description="Annotations that were deleted.")
