@@ -10,8 +10,16 @@ import pytest
 from tests.filled import FillOnce
 from tests.report.projects import KINDS, PEOPLE, abc, answers
 from tracker.ledger import Ledger
-from tracker.report import FORMATS, Asked, Gathered, gather_report, made_document, report_document
-from tracker.report.privacy import notes_with_numbers
+from tracker.report import (
+    FORMATS,
+    Asked,
+    Gathered,
+    gather_report,
+    made_document,
+    own_document,
+    report_document,
+)
+from tracker.report.privacy import notes_with_numbers, numbered_annotators, own_with_number
 
 NAMES = ("Adelheid", "Bohumil", "Clothilde", "Dunja", "Ever Always")
 
@@ -39,6 +47,29 @@ def test_nobody_is_named_anywhere(sqlite_ledger: Ledger, fill_once: FillOnce, fo
     for name in (*NAMES, "Bohumila"):
         assert name.lower().encode() not in content.lower(), name
     assert b"annotator 1" in content
+
+
+def test_an_own_page_may_have_a_number_for_its_name(
+    sqlite_ledger: Ledger, fill_once: FillOnce
+) -> None:
+    ledger = fill_once(sqlite_ledger, named)
+    told = ledger.annotator_report_by_question("p", "Ever Always").to_dict()
+    assert "says Ever Always" in repr(own_document(told))
+    hidden = own_document(own_with_number(told, numbered_annotators(ledger, "p")))
+    assert hidden.title == "Report for annotator 5"
+    assert "You gave" in repr(hidden)
+    assert not [name for name in NAMES if name in repr(hidden)]
+
+
+def test_texts_of_items_can_be_left_out(sqlite_ledger: Ledger, fill_once: FillOnce) -> None:
+    ledger = fill_once(sqlite_ledger, KINDS["plain"])
+    shown = FORMATS["md"](report_document(ledger, Asked("p", pseudonyms=True))).decode()
+    assert "text of item 00" in shown
+    assert "Texts of items are shown as they are." in shown
+    text = FORMATS["md"](report_document(ledger, Asked("p", pseudonyms=True, texts=False))).decode()
+    assert "text of item" not in text
+    assert "item 00" in text
+    assert "Texts of items are left out." in text
 
 
 def shares(found: Gathered) -> dict[str, Any]:
@@ -132,7 +163,11 @@ def low(ledger: Ledger) -> None:
 
 def test_a_notebook_for_others_opens_no_ledger(sqlite_ledger: Ledger, fill_once: FillOnce) -> None:
     ledger = fill_once(sqlite_ledger, KINDS["plain"])
-    for asked in (Asked("p", pseudonyms=True), Asked("p", suppress_below=5)):
+    for asked in [
+        Asked("p", pseudonyms=True),
+        Asked("p", suppress_below=5),
+        Asked("p", texts=False),
+    ]:
         book = FORMATS["ipynb"](report_document(ledger, asked)).decode()
         assert "tracker.open" not in book
         assert '"cell_type": "code"' not in book

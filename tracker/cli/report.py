@@ -76,6 +76,9 @@ def report(
             "none; on the page for one annotator, 5).",
         ),
     ] = None,
+    no_texts: Annotated[
+        bool, typer.Option("--no-texts", help="Leave out the texts of items.")
+    ] = False,
     answers: _Answers = _Answers(),
     force: Force = False,
 ) -> None:
@@ -86,7 +89,7 @@ def report(
     Examples:
     - `tracker report reviews -o report.html`
     - `tracker report reviews -o report.pdf --since 30d`
-    - `tracker report reviews -o report.html --pseudonyms --suppress-below 5`
+    - `tracker report reviews -o page.html --pseudonyms --no-texts`
     - `tracker report reviews -o bob.html --annotator bob`
 
     Next: `tracker agreement reviews`
@@ -96,12 +99,8 @@ def report(
     ledger = ledger_of_command(context)
     only, *others = answers.annotator or [""]
     if only and not others:
-        if pseudonyms:
-            raise InvalidOption(
-                "a page for one annotator names nobody else", "leave out: --pseudonyms"
-            )
         least = _OWN_LEAST if suppress_below is None else suppress_below
-        made = _own_file(ledger, project, only, kind, answers, least)
+        made = _own_file(ledger, project, only, kind, answers, least, pseudonyms=pseudonyms)
     else:
         made = report_file(
             ledger,
@@ -111,7 +110,10 @@ def report(
             selecting=replace(answers, question=None).selecting,
             pseudonyms=pseudonyms,
             suppress_below=suppress_below or 0,
+            texts=not no_texts,
         )
+        if pseudonyms and not no_texts:
+            hint("texts of items are on it, and may name people; to leave them out: --no-texts")
     with new_output_file(output, force=force) as file:
         file.write(made)
     say(f"wrote {output}")
@@ -127,26 +129,38 @@ def report_file(
     selecting: Selecting | None = None,
     pseudonyms: bool = False,
     suppress_below: int = 0,
+    texts: bool = True,
 ) -> bytes:
     """Return the report of a project in a format."""
     from tracker.report import FORMATS, Asked, report_document
 
-    asked = Asked(project, questions or (), selecting or {}, pseudonyms, suppress_below)
+    asked = Asked(project, questions or (), selecting or {}, pseudonyms, suppress_below, texts)
     with steps_shown() as step:
         return FORMATS[kind](report_document(ledger, asked, step))
 
 
 def _own_file(
-    ledger: Ledger, project: str, name: str, kind: str, answers: AnswerOptions, least: int
+    ledger: Ledger,
+    project: str,
+    name: str,
+    kind: str,
+    answers: AnswerOptions,
+    least: int,
+    *,
+    pseudonyms: bool,
 ) -> bytes:
     """Return the page for one annotator's own eyes in a format."""
     from tracker.report import FORMATS, own_document
+    from tracker.report.privacy import numbered_annotators, own_with_number
 
     chosen = replace(answers, question=None, annotator=None).selecting
     found = ledger.annotator_report_by_question(
         project, name, suppress_below=least, questions=answers.questions, **chosen
     )
-    return FORMATS[kind](own_document(found.to_dict()))
+    told = found.to_dict()
+    if pseudonyms:
+        told = own_with_number(told, numbered_annotators(ledger, project))
+    return FORMATS[kind](own_document(told))
 
 
 def _format(output: Path, form: str | None) -> str:

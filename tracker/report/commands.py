@@ -113,4 +113,5 @@ def python_call(
 
 
 def _is_private(found: Gathered) -> bool:
-    return found.asked.pseudonyms or found.asked.suppress_below > 0
+    asked = found.asked
+    return asked.pseudonyms or asked.suppress_below > 0 or not asked.texts

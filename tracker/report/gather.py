@@ -34,6 +34,7 @@ class Asked:
         selecting: which answers, see `tracker.queries.Selecting`; of no question.
         pseudonyms: whether annotators are numbered instead of named.
         suppress_below: figures of fewer answers or items are left out.
+        texts: whether texts of items are shown.
     """
 
     project: str
@@ -41,6 +42,7 @@ class Asked:
     selecting: Selecting = field(default_factory=Selecting)
     pseudonyms: bool = False
     suppress_below: int = 0
+    texts: bool = True
 
     @property
     def chosen(self) -> bool:

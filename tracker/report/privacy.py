@@ -76,6 +76,12 @@ def with_pseudonyms(found: Gathered, numbers: Numbers) -> Gathered:
     )
 
 
+def own_with_number(told: Mapping[str, Any], numbers: Numbers) -> dict[str, Any]:
+    """Return the JSON of an annotator's own report with their number, without what they wrote."""
+    name: str = told["annotator"]
+    return {**_without_written(told), "annotator": numbers.by_name[name]}
+
+
 def notes_with_numbers(notes: Any, names: Mapping[str, str]) -> list[dict[str, Any]]:
     """Return notes with numbers for names, which are replaced as whole words in any case."""
     long = sorted((name for name in names if len(name) > 1), key=len, reverse=True)

@@ -158,6 +158,8 @@ def chosen(words: str) -> str:
 PSEUDONYMS: Final = (
     "Annotators are numbered in the order in which they came; what they wrote is left out."
 )
+TEXTS: Final = "Texts of items are shown as they are."
+NO_TEXTS: Final = "Texts of items are left out."
 
 
 def suppressed(least: int) -> str:

@@ -13,7 +13,7 @@ WORDS: Final = {
     "command": "Printed by",
     "nothing": "Nothing to do",
     "todo": "To do",
-    "no_text": "The text of this item is not in the ledger.",
+    "no_text": "This page has no text of the item.",
     "more": "more rows are not shown",
     "sideways": "a table that can be moved sideways",
     "chart_sideways": "a chart that can be moved sideways",

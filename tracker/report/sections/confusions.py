@@ -69,7 +69,10 @@ def _of(found: Gathered, one: OfQuestion) -> Iterator[Block]:
         frozenset({1, 2, 3}),
     )
     shown = [
-        Examples(figures.confusion_title(row["categories"]), [_example(e) for e in row["examples"]])
+        Examples(
+            figures.confusion_title(row["categories"]),
+            [_example(found, e) for e in row["examples"]],
+        )
         for row in told["confusions"]
         if row["examples"]
     ]
@@ -89,11 +92,11 @@ def _nothing(found: Gathered, one: OfQuestion, *, left_out: bool) -> str:
     return figures.NO_CONFUSIONS if compared else figures.NOTHING_TO_CONFUSE
 
 
-def _example(item: Mapping[str, Any]) -> Example:
+def _example(found: Gathered, item: Mapping[str, Any]) -> Example:
     said: dict[str, list[str]] = {}
     for row in item["answers"]:
         said.setdefault(row["answer"], []).append(row["annotator"])
-    text = item["text"] or ""
+    text = (item["text"] or "") if found.asked.texts else ""
     if len(text) > _LONGEST:
         text = f"{text[:_LONGEST]} …"
     return Example(item["item"], text, [Said(answer, people) for answer, people in said.items()])

@@ -65,6 +65,8 @@ def _choice(found: Gathered) -> Iterator[Block]:
         lines.append(line(figures.chosen(selection_in_words(selection))))
     if found.asked.pseudonyms:
         lines.append(line(figures.PSEUDONYMS))
+    if found.asked.pseudonyms or not found.asked.texts:
+        lines.append(line(figures.TEXTS if found.asked.texts else figures.NO_TEXTS))
     if found.asked.suppress_below:
         lines.append(line(figures.suppressed(found.asked.suppress_below)))
     if lines:
