@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -163,3 +165,29 @@ def test_spans_of_an_item(ledger: Ledger, write: Write) -> None:
         (None, None, "none applies"),
     ]
     assert told[0]["annotator"] == "Ann"
+
+
+def test_an_item_is_shown_as_it_was_on_either_clock(ledger: Ledger, write: Write) -> None:
+    header = "item,annotator,category,labeled_at\n"
+    ledger.import_file(write(f"{header}i,A,x,2020-01-01\ni,B,x,2020-01-01\nj,A,y,2020-01-01"), "p")
+    before = datetime.now(UTC)
+    ledger.import_file(write(f"{header}i,A,z,2020-02-01\ni,C,x,2020-01-15"), "p")
+    ledger.imports.undo(2)
+    ledger.import_file(write(f"{header}i,A,y,2020-03-01"), "p")
+
+    def said(**moment: Any) -> list[tuple[str, str, str]]:
+        return [(one["annotator"], one["category"], one["state"])
+                for one in ledger.items.show("p", "i", **moment).labels]  # fmt: skip
+
+    assert said() == [
+        ("A", "x", "superseded"), ("A", "z", "taken back"), ("A", "y", "stands"),
+        ("B", "x", "stands"), ("C", "x", "taken back"),
+    ]  # fmt: skip
+    assert said(as_of="2020-01-10") == [("A", "x", "stands"), ("B", "x", "stands")]
+    assert said(as_of="2020-02-10") == [
+        ("A", "x", "stands"), ("A", "z", "taken back"), ("B", "x", "stands"),
+        ("C", "x", "taken back"),
+    ]  # fmt: skip
+    assert said(known_at=before) == [("A", "x", "stands"), ("B", "x", "stands")]
+    assert said(as_of="2019-01-01") == []
+    assert said()[2] == ("A", "y", "stands"), "what was hidden is to be seen again"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tracker.cli.context import command_group, ledger_of_command
+from tracker.cli.filter_options import MomentOptions
 from tracker.cli.import_options import (
     Files,
     ImportOptions,
@@ -172,18 +173,22 @@ def show_item_command(
     context: typer.Context,
     project: ProjectArgument,
     item: Annotated[str, typer.Argument(metavar="ITEM", help="The item's key.")],
+    moment: MomentOptions = MomentOptions(),
     output: Output = Output(),
 ) -> None:
     """Show who said what about an item, when, and what was superseded or undone.
 
-    Example:
+    Examples:
     - `tracker item show reviews item_0001`
+    - `tracker item show reviews item_0001 --as-of 2026-03-31`
 
     Next: `tracker annotator show ada -p reviews`
     """
     from tracker.render.pairs import item_view
 
-    record = ledger_of_command(context).items.show(project, item)
+    record = ledger_of_command(context).items.show(
+        project, item, as_of=moment.as_of, known_at=moment.known_at
+    )
     print_result(
         {"project": project} | record.to_dict(),
         output=output,

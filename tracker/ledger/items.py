@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
@@ -104,15 +105,27 @@ class Items(Namespace):
         with self._ledger.writing(project) as (connection, found):
             return end_item_aliases(connection, found, pairs_of_file(path), str(path))
 
-    def show(self, project: str, item: str) -> ItemRecord:
+    def show(
+        self,
+        project: str,
+        item: str,
+        *,
+        as_of: date | str | None = None,
+        known_at: date | str | None = None,
+    ) -> ItemRecord:
         """Return an item, by its key or another one, with every label it ever had.
 
-        Raises NotFound.
+        At a moment with those it had then; see `tracker.queries.Selecting`. Raises NotFound,
+        InvalidOption for what is no moment.
         """
         from tracker.projects.items import find_item
+        from tracker.queries import make_answer_filter
+        from tracker.storage.as_of import moment_as_of
 
+        choice = make_answer_filter(as_of=as_of, known_at=known_at)
         with self._ledger.reading(project) as (connection, found):
-            return find_item(connection, found, item)
+            moment = moment_as_of(connection, found.id, choice.as_of, choice.known_at)
+            return find_item(connection, found, item, moment)
 
     def page(
         self,

@@ -18,6 +18,7 @@ from tracker.projects.lookup import near_names
 from tracker.projects.project import ProjectInfo
 from tracker.projects.question import every_question, list_questions
 from tracker.storage.answer_keys import detail_of, question_numbers
+from tracker.storage.as_of import NOW, Moment, shadow_tables_of_items
 from tracker.storage.facts import standing_item_facts
 from tracker.storage.schema import (
     NO_SPAN,
@@ -174,8 +175,13 @@ def _counted(project: ProjectInfo) -> Select[Any]:
     )
 
 
-def find_item(connection: Connection, project: ProjectInfo, name: str) -> ItemRecord:
-    """Return the item of that key, or other key, with all it was ever labelled; raises NotFound."""
+def find_item(
+    connection: Connection, project: ProjectInfo, name: str, moment: Moment = NOW
+) -> ItemRecord:
+    """Return the item of that key, or other key, with all it was ever labelled; raises NotFound.
+
+    At a ``moment`` with all that had been said of it then.
+    """
     other = select(ItemAlias.item_id).where(
         standing_item_alias(project.id), ItemAlias.name == name.strip()
     )
@@ -205,9 +211,19 @@ def find_item(connection: Connection, project: ProjectInfo, name: str) -> ItemRe
         item.name,
         item.text,
         {row.name: row.value for row in attributes},
-        tuple(_labels_of(connection, project, item.id)),
+        tuple(_labels_then(connection, project, item.id, moment)),
         tuple(item_aliases(connection, project, ItemAlias.item_id == item.id).get(item.id, ())),
     )
+
+
+def _labels_then(
+    connection: Connection, project: ProjectInfo, item_id: int, moment: Moment
+) -> list[dict[str, Any]]:
+    if moment == NOW:
+        return _labels_of(connection, project, item_id)
+    this = select(literal(item_id))
+    with shadow_tables_of_items(connection, project.id, moment, this, past=True):
+        return _labels_of(connection, project, item_id)
 
 
 def _labels_of(connection: Connection, project: ProjectInfo, item_id: int) -> list[dict[str, Any]]:

@@ -24,7 +24,7 @@ def agreement_of(asked: Asked, place: Place) -> AgreementByQuestion:
     return asked.figure(
         place.project,
         "agreement",
-        place.as_of,
+        place.key,
         compute=lambda it: it.agreement_by_question(place.project, **place.selecting),
     )
 
@@ -34,7 +34,7 @@ def audit_of(asked: Asked, place: Place) -> AuditByQuestion:
     return asked.figure(
         place.project,
         "audit",
-        place.as_of,
+        place.key,
         compute=lambda it: it.audit_by_question(
             place.project, evidence=_EVIDENCE, **place.selecting
         ),
@@ -46,8 +46,8 @@ def progress_of(asked: Asked, place: Place) -> list[Status]:
     return asked.figure(
         place.project,
         "status",
-        place.as_of,
-        compute=lambda it: it.status_by_question(place.project, as_of=place.as_of),
+        place.key,
+        compute=lambda it: it.status_by_question(place.project, **place.then),
     )
 
 
@@ -65,7 +65,7 @@ def pairs_of(asked: Asked, place: Place, question: str) -> Pairs:
     return asked.figure(
         place.project,
         "pairs",
-        place.as_of,
+        place.key,
         question,
         compute=lambda it: it.by_pair(place.project, **place.of(question)),
     )

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from tracker.report.document import Section
     from tracker.web.identity import Identity
 
+_MOMENTARY = {"as_of", "known_at", "after", "before", "done", "action"}
+"""What an address asks for that is of one moment only."""
 HERE = Path(__file__).parent
 
 
@@ -45,7 +47,7 @@ def page(request: Request, template: str, *, status: int = 200, **values: Any) -
     """Return a page; templates have ``request``, ``identity``, ``link``, ``csrf_field``, too.
 
     ``link`` is `link_to` behind the path at which a proxy serves the pages, ``home`` the first page
-    that the reader may see. A page of a project
+    that the reader may see, ``kept`` what the address asks for beside a moment. A page of a project
     has its ``place``, and ``here``: the same for pages of the project, at the time that is shown.
     """
     root = request.scope.get("root_path", "")
@@ -60,6 +62,7 @@ def page(request: Request, template: str, *, status: int = 200, **values: Any) -
         "csrf_token": partial(csrf_token, request),
         "csrf_field": partial(csrf_field, request),
         "here": None if place is None else partial(_in_project, root, place),
+        "kept": [pair for pair in request.query_params.multi_items() if pair[0] not in _MOMENTARY],
     }
     common = {"place": None, "notices": (), "tab": ""}
     text = _environment.get_template(template).render(common | values | known)
@@ -81,7 +84,7 @@ def see(request: Request, place: Place, *parts: str, **query: Any) -> RedirectRe
 
 def _in_project(root: str, place: Place, *parts: str, **query: Any) -> str:
     """Return the address of a page of a project, at the time that is shown."""
-    return link_to(root, "projects", place.project, *parts, **{"as_of": place.as_of, **query})
+    return link_to(root, "projects", place.project, *parts, **{**place.then, **query})
 
 
 def link_to(root: str, *parts: str, **query: Any) -> str:

@@ -104,3 +104,8 @@ def test_the_moment_that_is_shown_stays_in_the_links(client: TestClient, ledger:
     assert votes.get("new", "") == ""
     assert page.to("old").endswith("as_of=2026-01-15")
     assert "as_of" not in page.to("Show the project as it is now")
+    for moment in ("as_of=2026-01-15", "known_at=2026-01-15"):
+        page = read(client, f"/projects/p/items/new?{moment}")
+        assert "Nobody had answered it then" in page.text
+        assert page.to("Items").endswith(moment)
+    assert page.to("Show the project as it is now") == "?"

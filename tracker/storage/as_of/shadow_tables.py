@@ -63,12 +63,20 @@ def shadow_item_ids(connection: Connection, items: Iterable[int]) -> Iterator[Se
 
 @contextmanager
 def shadow_tables_of_items(
-    connection: Connection, project_id: int, moment: Moment, items: Select[Any]
+    connection: Connection,
+    project_id: int,
+    moment: Moment,
+    items: Select[Any],
+    *,
+    past: bool = False,
 ) -> Iterator[None]:
-    """Make statements on the project's standing labels read those of some items, as they were."""
+    """Make statements on the project's standing labels read those of some items, as they were.
+
+    With ``past`` those on its past labels, too.
+    """
     rows = labels_as_of(connection, project_id, moment, items)
     merges = _merges(connection, project_id, moment)
-    with _hidden(connection, {LABELS: rows[LABELS]}, *merges):
+    with _hidden(connection, rows if past else {LABELS: rows[LABELS]}, *merges):
         yield
 
 

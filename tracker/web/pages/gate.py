@@ -22,7 +22,7 @@ _LONGEST = 100_000  # signs of a file of checks
 def gate_page(request: Request, place: At, asked: AskedLedger) -> HTMLResponse:
     """Show checks that the project passes as it is, to begin with."""
     text = asked.figure(
-        place.project, "gate", place.as_of,
+        place.project, "gate", place.key,
         compute=lambda it: it.gate_config(place.project, **place.selecting),
     )  # fmt: skip
     return page(request, "gate.html", place=place, tab="gate", text=text, found=None, problem=None,

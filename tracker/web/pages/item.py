@@ -1,4 +1,4 @@
-"""One item: who said what of it, when, and what they had said before."""
+"""One item: who said what of it, when, and what they had said before; now, or then."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ router = APIRouter(include_in_schema=False)
 @router.get("/projects/{project:name}/items/{item:name}", dependencies=[needs(Role.VIEWER)])
 def item_page(request: Request, place: At, item: str, asked: AskedLedger) -> HTMLResponse:
     """Show an item."""
-    found = asked.ledger.items.show(place.project, item).to_dict()
+    found = asked.ledger.items.show(place.project, item, **place.then).to_dict()
     questions: dict[str, dict[str, list[object]]] = {}
     for one in found["labels"]:
         of = questions.setdefault(one.get("question", ""), {"now": [], "before": []})

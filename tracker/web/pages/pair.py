@@ -45,7 +45,7 @@ def pair_page(
 
 def _table(asked: Asked, place: Place, two: tuple[str, str], question: str) -> dict[str, Any]:
     return asked.figure(
-        place.project, "cross table", place.as_of, two, question,
+        place.project, "cross table", place.key, two, question,
         compute=lambda it: it.cross_table(place.project, *two, **place.of(question)).to_dict(),
     )  # fmt: skip
 

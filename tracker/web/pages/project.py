@@ -51,7 +51,7 @@ def _gathered(asked: Asked, place: Place) -> Gathered:
 
     of = Reported(place.project, selecting=place.selecting)
     return asked.figure(
-        place.project, "gathered", place.as_of, compute=lambda it: gather_report(it, of)
+        place.project, "gathered", place.key, compute=lambda it: gather_report(it, of)
     )
 
 
@@ -61,7 +61,7 @@ def _sections(asked: Asked, place: Place) -> dict[str, Markup]:
 
     found = _gathered(asked, place)
     return asked.figure(
-        place.project, "sections", place.as_of,
+        place.project, "sections", place.key,
         compute=lambda _: {name: sections_of([SECTIONS[name](found)]) for name in _SHOWN},
     )  # fmt: skip
 
@@ -73,7 +73,7 @@ def report_page(place: At, asked: AskedLedger) -> Response:
 
     found = _gathered(asked, place)
     made = asked.figure(
-        place.project, "report", place.as_of,
+        place.project, "report", place.key,
         compute=lambda _: FORMATS["html"](made_document(found)),
     )  # fmt: skip
     headers = {"content-security-policy": _OWN_STYLE,

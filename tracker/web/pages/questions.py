@@ -65,7 +65,7 @@ def _confusions(
     asked: Asked, place: Place, question: str, category: str | None = None
 ) -> dict[str, Any]:
     return asked.figure(
-        place.project, "confusions", place.as_of, question, category,
+        place.project, "confusions", place.key, question, category,
         compute=lambda it: it.confusions(
             place.project, category=category, **place.of(question)
         ).to_dict(),
