@@ -156,6 +156,35 @@ def test_an_import_elsewhere_is_shown_without_a_reload(browser: Browser, ours: L
         assert page.evaluate("window.kept") == 1
 
 
+def test_the_slider_shows_the_project_as_it_was(browser: Browser, ours: Ledger) -> None:
+    rows = [(f"item {n}", who, "x", f"2026-01-{n + 1:02}") for n in range(9) for who in "ab"]
+    columns = ["item", "annotator", "category", "labeled_at"]
+    ours.import_frame(pd.DataFrame(rows, columns=columns), "p")
+    with served(ours) as base, opened(browser, base) as watched:
+        watched.go("/projects/p/items?q=item")
+        page = watched.page
+        page.get_by_text("Now", exact=True).click()
+        slider = page.get_by_role("slider")
+        expect(slider).to_have_attribute("aria-valuetext", "now")
+        slider.focus()
+        for _ in range(8):
+            page.keyboard.press("ArrowLeft")
+        expect(page.locator("main .notice").first).to_contain_text("As of 2026-01-02")
+        expect(page.locator("tbody tr")).to_have_count(2)
+        expect(page.locator("#tabs a").first).to_have_attribute(
+            "href", "/projects/p?as_of=2026-01-02"
+        )
+        assert page.url.endswith("/projects/p/items?q=item&as_of=2026-01-02")
+        expect(slider).to_be_focused()
+        page.keyboard.press("End")
+        expect(page.locator("tbody tr")).to_have_count(9)
+        assert page.url.endswith("/projects/p/items?q=item")
+        page.go_back()
+        expect(page.locator("tbody tr")).to_have_count(2)
+        expect(page.get_by_role("slider")).to_have_attribute("aria-valuetext", "2026-01-02")
+        assert watched.complaints == []
+
+
 def test_what_is_unfolded_stays_so_when_the_project_changes(browser: Browser, ours: Ledger) -> None:
     fill(ours)
     with served(ours) as base, opened(browser, base) as watched:

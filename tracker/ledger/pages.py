@@ -69,6 +69,13 @@ class Pages(Transactions):
         with self.asking(project, choice) as (connection, found):
             return models_beside_people(connection, found, choice)
 
+    def moments(self, project: str, most: int) -> list[str]:
+        """Return moments at which something was answered, ``most`` at most: dates, if on days."""
+        from tracker.queries.moments import answered_moments
+
+        with self.reading(project) as (connection, found):
+            return answered_moments(connection, found.id, most)
+
     def short_items(self, project: str, most: int, **selecting: Unpack[Selecting]) -> ShortItems:
         """Return the first items with too few answers to a question, ``most`` at most.
 

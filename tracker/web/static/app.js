@@ -3,17 +3,17 @@
 "use strict";
 
 const address = document.body.dataset.events;
-const unreachable = document.getElementById("unreachable");
 let source = null;
 let opened = 0;
 
+const answers = (does) => (document.getElementById("unreachable").hidden = does);
 const refresh = () => htmx.trigger(document.body, "changed");
 
 function listen() {
   if (source || !address) return;
   source = new EventSource(address);
   source.addEventListener("open", () => {
-    unreachable.hidden = true;
+    answers(true);
     if (opened++) refresh(); // what changed meanwhile was not told
   });
   source.addEventListener("changed", (event) => {
@@ -21,7 +21,7 @@ function listen() {
     if (!shown || JSON.parse(event.data).includes(shown)) refresh();
   });
   source.addEventListener("error", () => {
-    unreachable.hidden = false;
+    answers(false);
     if (source?.readyState === EventSource.CLOSED) {
       hush(); // the browser has given up
       setTimeout(() => document.hidden || listen(), 5000);

@@ -1,0 +1,25 @@
+"""The moments to which a reader may go back: a part of a project's pages."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse
+
+from tracker.web.asking import AskedLedger
+from tracker.web.identity import Role, needs
+from tracker.web.place import At
+from tracker.web.templating import page
+
+router = APIRouter(include_in_schema=False)
+_MOST = 200
+
+
+@router.get("/projects/{project:name}/moments", dependencies=[needs(Role.VIEWER)])
+def moments_part(request: Request, place: At, asked: AskedLedger) -> HTMLResponse:
+    """Show a slider through the project's time."""
+    moments = asked.figure(
+        place.project, "moments", compute=lambda it: it.moments(place.project, _MOST)
+    )
+    # As texts: of two moments written alike the later one is greater.
+    shown = sum(one < place.as_of for one in moments) if place.as_of else len(moments)
+    return page(request, "moments.html", place=place, moments=moments, shown=shown)
