@@ -19,6 +19,18 @@ def test_a_chart_of_each_kind(furnished: Path, folder: Path, run: Run, kind: str
     assert (folder / f"{kind}.svg").read_text("utf-8").startswith("<svg")
 
 
+def test_the_curve_of_spans_is_of_their_main_figure(folder: Path, run: Run) -> None:
+    rows = [f"d{n},{who},LOC,{n},{n + 3}" for n in range(6) for who in "ab"]
+    Path("spans.csv").write_text("\n".join(["item,annotator,category,start,end", *rows]) + "\n")
+    run("import", "spans.csv", "-p", "spans", "--answers", "spans")
+    refused = run("plot", "history", "spans", "-o", "a.svg", code=4)
+    assert "tracker snapshot spans" in refused.err
+    run("snapshot", "spans")
+    made = run("plot", "history", "spans", "-o", "a.svg")
+    assert "Span F1" in made.out
+    assert "1.000" in made.out
+
+
 def test_png_and_what_is_there_is_replaced_only_with_force(
     furnished: Path, folder: Path, run: Run
 ) -> None:

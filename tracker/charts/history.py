@@ -12,19 +12,28 @@ if TYPE_CHECKING:
     from tracker.snapshots import History
     from tracker.snapshots.curve import Curve
 
+_ALPHA: Final = "krippendorff_alpha"
 _HEIGHT = 220
 _APART: Final[Mapping[str, Any]] = {"labelOverlap": "greedy", "labelSeparation": 8}
 
 
-def history_chart(history: History | Curve, measure: str) -> Chart:
+def history_chart(history: History | Curve, measure: str | None = None) -> Chart:
     """Return a line for a measure over time, its interval, and a mark for each note.
 
-    Points without a figure are gaps in the line; the rows have their reason.
+    If none is named it is alpha, or the first that the last snapshot has. Points without
+    a figure are gaps in the line; the rows have their reason.
     """
     told = history.to_dict()
     notes = [{"at": one["at"], "text": one["text"]} for one in told["notes"]]
+    measure = measure or _main(told)
     title = f"{told['project']}: {MEASURES[measure].title}"
     return draw_history(title, history_rows(told, measure), notes)
+
+
+def _main(told: Mapping[str, Any]) -> str:
+    points = told["snapshots"] or [{"measures": []}]
+    known = [figure["measure"] for figure in points[-1]["measures"]]
+    return known[0] if known and _ALPHA not in known else _ALPHA
 
 
 def history_rows(told: Mapping[str, Any], measure: str) -> list[dict[str, Any]]:

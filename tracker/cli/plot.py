@@ -66,7 +66,7 @@ def history(
             "--measure",
             metavar="NAME",
             callback=measure_option_names,
-            help="Draw this measure (default: alpha).",
+            help="Draw this measure (default: alpha; of spans the exact F1).",
         ),
     ] = None,
     every: Every = None,
@@ -85,19 +85,21 @@ def history(
     from tracker.charts import history_chart
 
     _check(output, force=force)
-    name, *others = measure or ["krippendorff_alpha"]
-    if others:
+    asked = measure or []
+    if len(asked) > 1:
         raise InvalidOption("a chart shows one measure", "make one chart for each --measure")
+    # A snapshot has all its measures; a curve, which spans do not have, counts what is asked for.
+    wanted = asked if asked or every is None else ["krippendorff_alpha"]
     found = ledger_of_command(context).history(
-        project, every, window=window, measures=[name], **answers.selecting
+        project, every, window=window, measures=wanted, **answers.selecting
     )
     if every is None and not found.to_dict()["snapshots"]:
         raise NotFound(
             f"project {project!r} has no snapshot to draw",
-            "draw the labels with --every week, or take one: "
-            f"tracker snapshot {shlex.quote(project)}",
+            f"take one: tracker snapshot {shlex.quote(project)}; or draw the labels with --every "
+            "week (there is no such curve of spans)",
         )
-    _write(history_chart(found, name), output, force=force)
+    _write(history_chart(found, *wanted), output, force=force)
     hint(f"next: tracker history {shlex.quote(project)}")
 
 
