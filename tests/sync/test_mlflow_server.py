@@ -9,12 +9,16 @@ from typing import Any
 
 import pytest
 import requests
+from fastapi.testclient import TestClient
 
 from tests.cli.conftest import Run, folder, run
+from tests.exchange.listener import listening
 from tests.helpers import standing
 from tests.profiles import thorough
 from tests.sync.servers import environment, free_port, running
 from tracker.ledger import Ledger
+from tracker.web.app import create_app
+from tracker.web.mlflow import MLflowServer
 
 __all__ = ["folder", "run"]
 
@@ -70,6 +74,17 @@ class Server:
         made = self.ask("POST", path, {"assessment": one | more})
         return str(made["assessment"]["assessment_id"])
 
+    def message(self, secret: str) -> tuple[dict[str, str], str]:
+        """A message of a webhook that signs with a secret: headers and body."""
+        with listening() as listener:
+            body = {
+                "name": "tracker", "url": listener.url, "secret": secret,
+                "events": [{"entity": "PROMPT_VERSION_TAG", "action": "SET"}],
+            }  # fmt: skip
+            made = self.ask("POST", "2.0/mlflow/webhooks", body)["webhook"]["webhook_id"]
+            self.ask("POST", f"2.0/mlflow/webhooks/{made}/test", {"webhook_id": made})
+            return listener.got[0]
+
     def export(self, path: Path) -> None:
         """Write the traces as the page about MLflow says, by its own package."""
         env = {"MLFLOW_TRACKING_URI": self.url, **ALONE}
@@ -86,6 +101,8 @@ def mlflow(
     python = environment(cache.mkdir("mlflow"), *PACKAGES)
     home, port = tmp_path_factory.mktemp("mlflow"), free_port()
     store = {
+        "MLFLOW_WEBHOOK_ALLOWED_SCHEMES": "http",
+        "MLFLOW_WEBHOOK_ALLOW_PRIVATE_IPS": "true",
         "_MLFLOW_SERVER_FILE_STORE": f"sqlite:///{home / 'mlflow.db'}",
         "_MLFLOW_SERVER_ARTIFACT_ROOT": str(home / "artifacts"),
     }
@@ -154,6 +171,16 @@ def test_an_experiment_is_kept_up_with(mlflow: Server, run: Run, folder: Path) -
         ("k5", "ada@example.org", "no"),
     ]  # fmt: skip
     assert "nothing new" in synced().out
+    headers, body = server.message("what only both know")
+    app = create_app(ledger, mlflow=MLflowServer(server.url, "what only both know"))
+    with TestClient(app, base_url="http://127.0.0.1:8000") as program:
+        address = "/api/v1/hooks/mlflow/told?experiment=manners"
+        del headers["host"]
+        done = program.post(address, content=body, headers=headers)
+        app.state.jobs.get(done.json()["job"]).wait(60)
+        refused = program.post(address, content=f"{body} ", headers=headers)
+    assert (done.status_code, refused.status_code) == (202, 401)
+    assert standing(ledger, "told", *COLUMNS) == now
 
     run("imports", "undo", told["import"], "--yes")
     assert standing(ledger, "p", *COLUMNS) == before

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tracker.cli.context import ledger_of_command
 from tracker.cli.terminal import say
 from tracker.cli.user import ROLES
+
+if TYPE_CHECKING:
+    from tracker.web.mlflow import MLflowServer
 
 
 def register(app: typer.Typer) -> None:
@@ -48,7 +51,8 @@ def serve(
     Without users, whoever uses this machine may do everything. With users (`tracker user add`) all
     must sign in; only then may it listen to other machines. Sessions are signed with a key in the
     database, or with TRACKER_SECRET_KEY. The secret for an OpenID Connect service is read from
-    TRACKER_OIDC_CLIENT_SECRET.
+    TRACKER_OIDC_CLIENT_SECRET. MLFLOW_TRACKING_URI and TRACKER_MLFLOW_WEBHOOK_SECRET let an MLflow
+    begin syncs by its webhooks.
 
     Examples:
     - `tracker serve`
@@ -74,5 +78,21 @@ def serve(
         shown = f"[{host}]" if ":" in host else host
         say(f"tracker is at http://{shown}:{bound}{root_path} (stop it: Ctrl+C)")
         run_server(
-            ledger, opened, root_path=root_path, max_upload=max_upload * 1_000_000, access=access
+            ledger,
+            opened,
+            root_path=root_path,
+            max_upload=max_upload * 1_000_000,
+            access=access,
+            mlflow=_mlflow(),
         )
+
+
+def _mlflow() -> MLflowServer:
+    from tracker.web.mlflow import SECRET, MLflowServer
+
+    known = {
+        name: os.environ.get(f"MLFLOW_TRACKING_{name.upper()}", "")
+        for name in ("token", "username", "password")
+    }
+    url = os.environ.get("MLFLOW_TRACKING_URI", "")
+    return MLflowServer(url=url, secret=os.environ.get(SECRET, ""), **known)

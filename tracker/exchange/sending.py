@@ -6,12 +6,10 @@ dies meanwhile leaves it for the next time. A receiver may get one twice: the nu
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import ipaddress
 import json
 import socket
-from base64 import b64decode, b64encode
+from base64 import b64decode
 from collections.abc import Mapping
 from typing import Any, NamedTuple, cast
 from urllib.parse import urlsplit
@@ -20,6 +18,7 @@ from sqlalchemy import Connection, Table, delete, select, update
 
 from tracker.core import clock
 from tracker.core.errors import NotFound
+from tracker.exchange.signing import message_signature
 from tracker.storage.database import Database
 from tracker.storage.schema import Delivery, Webhook
 
@@ -92,13 +91,6 @@ def try_webhook(database: Database, number: int) -> str | None:
     return _fault_of_sending(message, message.name, body)
 
 
-def message_signature(secret: str, name: str, seconds: int, body: str) -> str:
-    """Return the signature of a message; ``secret`` is base64."""
-    signed = f"{name}.{seconds}.{body}".encode()
-    digest = hmac.new(b64decode(secret), signed, hashlib.sha256).digest()
-    return f"v1,{b64encode(digest).decode()}"
-
-
 def _is_due(now: int) -> Any:
     return _messages.c.next_at <= now
 
@@ -145,7 +137,7 @@ def _fault_of_sending(to: _Message, name: str, body: str) -> str | None:
     headers = {
         "content-type": "application/json", "user-agent": "annotation-tracker",
         "webhook-id": name, "webhook-timestamp": str(seconds),
-        "webhook-signature": message_signature(to.secret, name, seconds, body),
+        "webhook-signature": message_signature(b64decode(to.secret), name, seconds, body.encode()),
     }  # fmt: skip
     try:
         with requests.post(

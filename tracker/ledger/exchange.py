@@ -64,6 +64,16 @@ class Webhooks(Namespace):
 
         return try_webhook(self._ledger.database, number)
 
+    @staticmethod
+    def is_signed(secret: str, name: str, sent_at: str, body: bytes, signature: str) -> bool:
+        """Return whether a message that came was signed with a secret, some minutes ago at most.
+
+        ``name`` is what the sender calls the message, ``sent_at`` seconds since 1970.
+        """
+        from tracker.exchange.signing import is_signed
+
+        return is_signed(secret.encode(), name, sent_at, body, signature)
+
     def deliver(self) -> Sent:
         """Send the messages that are due."""
         from tracker.exchange.sending import Sent, deliver_messages

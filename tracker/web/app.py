@@ -24,6 +24,7 @@ from tracker.web.guard import Guard
 from tracker.web.head import HeadAsGet
 from tracker.web.headers import SecureHeaders
 from tracker.web.jobs import Jobs
+from tracker.web.mlflow import NO_MLFLOW, MLflowServer
 from tracker.web.observed import CountRequests, Observed
 from tracker.web.observed import router as observed_router
 from tracker.web.pages import PAGES
@@ -50,11 +51,12 @@ def create_app(
     root_path: str = "",
     max_upload: int = MAX_UPLOAD,
     access: Access = HERE_ONLY,
+    mlflow: MLflowServer = NO_MLFLOW,
 ) -> FastAPI:
     """Return the application that serves a ledger.
 
     ``root_path`` is the path at which a proxy serves it, ``max_upload`` the most bytes that are
-    taken in one request, ``access`` whom it lets in.
+    taken in one request, ``access`` whom it lets in, ``mlflow`` the MLflow that sends messages.
     """
 
     @asynccontextmanager
@@ -77,6 +79,7 @@ def create_app(
     app.state.observed = Observed(ledger)
     app.state.jobs, app.state.staging = Jobs(), Staging()
     app.state.sessions = Sessions(ledger, access.secret_key)
+    app.state.mlflow = mlflow
     app.state.attempts, app.state.oidc = Attempts(), access.oidc
     add_error_responses(app)
     app.add_middleware(Guard, ledger=ledger, access=access, sessions=app.state.sessions)

@@ -13,6 +13,7 @@ from tracker.core.errors import InvalidOption
 from tracker.ledger import Ledger
 from tracker.web.access import Access
 from tracker.web.app import create_app
+from tracker.web.mlflow import MLflowServer
 from tracker.web.sign_in import LOG
 
 _GRACE = 3  # seconds that open requests get when the server is told to stop
@@ -36,11 +37,19 @@ def listening_socket(host: str, port: int) -> socket.socket:
 
 
 def run_server(
-    ledger: Ledger, opened: socket.socket, *, root_path: str, max_upload: int, access: Access
+    ledger: Ledger,
+    opened: socket.socket,
+    *,
+    root_path: str,
+    max_upload: int,
+    access: Access,
+    mlflow: MLflowServer,
 ) -> None:
     """Serve a ledger until the process is told to stop; who signed in is told on standard error."""
     ledger.database.let_many_read()
-    app = create_app(ledger, root_path=root_path, max_upload=max_upload, access=access)
+    app = create_app(
+        ledger, root_path=root_path, max_upload=max_upload, access=access, mlflow=mlflow
+    )
     told = logging.StreamHandler()
     told.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
     LOG.addHandler(told)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from pathlib import Path
@@ -10,6 +11,11 @@ import pytest
 from fastapi.testclient import TestClient
 
 from tests.house import CHECKOUT
+from tests.sync.serve import Serve, serve
+from tests.sync.test_mlflow import MLflow, trace
+from tracker.web.mlflow import MLflowServer
+
+__all__ = ["serve"]
 
 PAGE = (CHECKOUT / "docs" / "api.md").read_text("utf-8")
 CALLS = re.findall(r"^curl (.+)$", PAGE, re.MULTILINE)
@@ -26,8 +32,8 @@ def test_what_the_page_reads_is_answered(program: TestClient, call: str) -> None
         assert {"type", "title", "status", "detail", "exit_code"} <= answer.json().keys()
 
 
-def test_what_the_page_writes_is_done(program: TestClient, folder: Path) -> None:
-    upload, snapshot, event = (shlex.split(call) for call in WRITES)
+def test_what_the_page_writes_is_done(program: TestClient, folder: Path, serve: Serve) -> None:
+    upload, snapshot, event, sync, traces = (shlex.split(call) for call in WRITES)
     file = folder / upload[1].removeprefix("file=@")
     file.write_text("item,annotator,category\nnew,ada,positive\nnew,bo,positive\n", "utf-8")
     sent = program.post(upload[-1], files={"file": (file.name, file.read_bytes())})
@@ -43,6 +49,12 @@ def test_what_the_page_writes_is_done(program: TestClient, folder: Path) -> None
     taken = program.post(event[-1], json=EVENT)
     assert (taken.status_code, taken.json()["outcome"]) == (201, "imported"), taken.text
     assert program.get(taken.headers["location"]).json()["inserted"] == 1
+    program.app.state.mlflow = MLflowServer(serve(MLflow([trace(1, 1)])))  # type: ignore[attr-defined]
+    begun = program.post(sync[-1])
+    assert begun.status_code == 202, begun.text
+    assert program.app.state.jobs.get(begun.json()["job"]).wait(20) is None  # type: ignore[attr-defined]
+    form = {"file": ("traces.json", json.dumps([trace(1, 1)]).encode())}
+    assert program.post(traces[-1], files=form).json()["unchanged"] == 1
 
 
 EVENT = {

@@ -6,11 +6,14 @@ FastAPI reads the annotations of these classes as they are, so they are no texts
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from fastapi import Depends, Query, Response
+from fastapi import Depends, Query, Request, Response
 
-from tracker.web.api.answering import Answer, resource, writes
-from tracker.web.api.bodies.records import EventResult
+from tracker.web.api.answering import Answer, known_parameters, resource, writes
+from tracker.web.api.bodies.records import EventResult, SyncBegun
 from tracker.web.api.bodies.requests import LabelStudioEvent
+from tracker.web.identity import Role
+from tracker.web.jobs import Outcome, Step
+from tracker.web.mlflow import MLflowServer, NeedsSignature
 
 router = resource("hooks")
 
@@ -75,3 +78,60 @@ def take_label_studio_event(
     if told.outcome == "imported":
         return answer.made(body, "imports", str(body["import"]))
     return answer.done(body, _STATUS.get(told.outcome, 200))
+
+
+_ANY = {"requestBody": {"content": {"application/json": {"schema": {"type": "object"}}}}}
+_SIGNED_OR_MANAGER = Depends(NeedsSignature(Role.MANAGER))
+
+
+@router.post(
+    "/hooks/mlflow/{project:segment}",
+    status_code=202,
+    operation_id="takeMlflowEvent",
+    response_model=SyncBegun,
+    dependencies=[_SIGNED_OR_MANAGER, Depends(known_parameters)],
+    openapi_extra=_ANY,
+)
+def take_mlflow_event(
+    request: Request,
+    answer: Answer,
+    project: str,
+    experiment: Annotated[str, Query(description="The experiment, by name or number.")],
+    item: Annotated[
+        str | None, Query(description="Field of a trace that is its item's key, as tags.case.")
+    ] = None,
+    question: Annotated[
+        _Words, Query(description="Only this assessment, NAME=NAME[:WORD] (repeatable).")
+    ] = (),
+    keep: Annotated[_Words, Query(description="Field kept as an attribute (repeatable).")] = (),
+) -> Response:
+    """Begin a sync of an experiment, whatever the event says; `tracker sync mlflow`.
+
+    MLflow's own signature lets its events in; other programs show a token.
+    """
+    server: MLflowServer = request.app.state.mlflow
+    how: dict[str, Any] = {"item": item, "questions": question, "keep": keep, **server.reading()}
+    given = ", ".join(filter(None, (item, *question, *keep)))
+    told = f"Sync of MLflow's experiment {experiment}{given and f' ({given})'}"
+    jobs, ledger = request.app.state.jobs, answer.ledger
+
+    def work(step: Step) -> Outcome:
+        return _outcome(
+            ledger.sync_mlflow(experiment=experiment, project=project, progress=step, **how)
+        )
+
+    # One that waits will see what this event is about, too.
+    same = (one for one in jobs.list() if (one.title, one.project) == (told, project))
+    job = next((one for one in same if one.state == "waiting"), None)
+    job = job or jobs.start(told, project, answer.by, work)
+    return answer.done({"project": project, "experiment": experiment, "job": job.number}, 202)
+
+
+def _outcome(done: Any) -> Outcome:
+    told = done.to_dict()
+    if told["import"] is None:
+        return Outcome("There is nothing new.", ())
+    sentence = f"{told['inserted']:,} answers are new, {told['changed']:,} corrected"
+    return Outcome(
+        f"{sentence}, {told['withdrawn']:,} withdrawn.", ("projects", told["project"], "imports")
+    )

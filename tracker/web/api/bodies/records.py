@@ -184,6 +184,14 @@ class EventResult(ImportResult):
     withdrawn: int
 
 
+class SyncBegun(Body):
+    """A sync that goes on in the background; the page `/jobs/N` shows what comes of it."""
+
+    project: str
+    experiment: str
+    job: int
+
+
 class Format(Body):
     """A format that can be imported."""
 
