@@ -33,7 +33,7 @@ def test_what_the_page_reads_is_answered(program: TestClient, call: str) -> None
 
 
 def test_what_the_page_writes_is_done(program: TestClient, folder: Path, serve: Serve) -> None:
-    upload, snapshot, event, sync, traces = (shlex.split(call) for call in WRITES)
+    upload, snapshot, webhook, event, sync, traces = (shlex.split(call) for call in WRITES)
     file = folder / upload[1].removeprefix("file=@")
     file.write_text("item,annotator,category\nnew,ada,positive\nnew,bo,positive\n", "utf-8")
     sent = program.post(upload[-1], files={"file": (file.name, file.read_bytes())})
@@ -45,6 +45,7 @@ def test_what_the_page_writes_is_done(program: TestClient, folder: Path, serve: 
     assert first.is_success, first.text
     assert again.headers["idempotent-replayed"] == "true"
     assert again.json() == first.json()
+    assert "secret" in program.post(webhook[-1], json=json.loads(webhook[1])).json()
     assert event[1] == "@event.json"
     taken = program.post(event[-1], json=EVENT)
     assert (taken.status_code, taken.json()["outcome"]) == (201, "imported"), taken.text

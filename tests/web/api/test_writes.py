@@ -110,6 +110,21 @@ def test_an_event_is_answered_by_what_came_of_it(program: TestClient) -> None:
     assert program.post(f"{address}?urls=x", json=EVENT).status_code == 422
 
 
+def test_a_webhook_is_added_and_removed_and_its_secret_shown_once(program: TestClient) -> None:
+    address, sent = "/api/v1/webhooks", {"url": "https://example.org/x", "events": ["gate_failed"]}
+    made = program.post(address, json={**sent, "project": "reviews"})
+    assert made.status_code == 201
+    told = made.json()
+    assert told.pop("secret").startswith("whsec_")
+    assert program.get(address).json()["webhooks"][-1] == told
+    assert "etag" not in program.get(address).headers  # no change of a project
+    for wrong in ({**sent, "events": []}, {**sent, "url": "x"}, {"url": sent["url"]}):
+        assert program.post(address, json=wrong).status_code == 422
+    assert program.post(address, json={**sent, "project": "none"}).status_code == 404
+    assert program.delete(f"{address}/{told['webhook']}").json() == told
+    assert program.delete(f"{address}/{told['webhook']}").status_code == 404
+
+
 # -- files ---------------------------------------------------------------------------------
 
 

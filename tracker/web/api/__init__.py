@@ -20,12 +20,13 @@ from tracker.web.api import (
     snapshots,
     status,
     uploads,
+    webhooks,
 )
 from tracker.web.api.openapi import openapi_router
 
 _RESOURCES = (
     projects, status, agreement, history, snapshots, audits, findings, gate, items, annotators,
-    categories, questions, notes, imports, uploads, exports, hooks,
+    categories, questions, notes, imports, uploads, exports, hooks, webhooks,
 )  # fmt: skip
 _ROUTERS = [one.router for one in _RESOURCES]
 API = (*_ROUTERS, openapi_router(_ROUTERS))

@@ -53,9 +53,9 @@ def _parameters(dependant: Dependant) -> list[str]:
     return names + [name for part in dependant.dependencies for name in _parameters(part)]
 
 
-def reads(operation: str, body: Any, **more: Any) -> dict[str, Any]:
+def reads(operation: str, body: Any, role: Role = Role.VIEWER, **more: Any) -> dict[str, Any]:
     """Return what a route that reads says of itself; ``body`` is the type of what it answers."""
-    return _route(operation, body, Role.VIEWER, **more)
+    return _route(operation, body, role, **more)
 
 
 def writes(operation: str, body: Any, role: Role = Role.MANAGER, **more: Any) -> dict[str, Any]:

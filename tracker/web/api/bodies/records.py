@@ -192,6 +192,32 @@ class SyncBegun(Body):
     job: int
 
 
+class Webhook(Body):
+    """An address that is told of events, and what became of its messages."""
+
+    webhook: int
+    project: str | None
+    url: str
+    events: list[str]
+    allow_private: bool
+    created_at: str
+    waiting: int
+    given_up: int
+    fault: str | None
+
+
+class AddedWebhook(Webhook):
+    """Likewise, with the secret that its messages are signed with."""
+
+    secret: str
+
+
+class Webhooks(Body):
+    """The webhooks, in the order of their making."""
+
+    webhooks: list[Webhook]
+
+
 class Format(Body):
     """A format that can be imported."""
 
