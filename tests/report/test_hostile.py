@@ -123,6 +123,14 @@ def test_a_notebook_holds_it_as_text_and_code_as_its_own_strings(hostile: Docume
         assert {*images} == {f"attachment:{name}" for name in cell.get("attachments", ())}
 
 
+def test_pdf_is_made_for_programs_that_read_aloud_even_if_a_sign_has_no_font() -> None:
+    standard = [
+        b"pdfuaid:part" in FORMATS["pdf"](Document("p", text, [], []))
+        for text in ("é", "\U000f0000")
+    ]
+    assert standard == [True, False]
+
+
 def test_pdf_evaluates_nothing(hostile: Document) -> None:
     # Typst would stop at #panic, and at a package that is not there.
     assert FORMATS["pdf"](hostile).startswith(b"%PDF")

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from tracker.charts import Chart
 from tracker.render.escape import escaped_text
@@ -17,18 +17,25 @@ _TEMPLATE: Final = Path(__file__).parent / "templates" / "report.typ"
 
 
 def pdf_file(document: Document) -> bytes:
-    """Return a document as PDF.
+    """Return a document as PDF/UA-1; tagged alone, if it has signs that no font here can draw.
 
     The template reads the document from one value in JSON. Nothing in it is evaluated, and
     nothing is looked for elsewhere: a template of one file has no folder to read from.
     """
-    import typst
+    from typst import TypstError
 
     told = {"document": _plain(document), "words": WORDS}
-    made = typst.compile(
-        _TEMPLATE.read_bytes(),
-        sys_inputs={"told": json.dumps(told, ensure_ascii=True)},
-    )
+    sources = {"told": json.dumps(told, ensure_ascii=True)}
+    try:
+        return _compiled(sources, "ua-1")
+    except TypstError:  # a sign that no font here can draw keeps a document from the standard
+        return _compiled(sources, None)
+
+
+def _compiled(sources: dict[str, str], standard: Literal["ua-1"] | None) -> bytes:
+    import typst
+
+    made = typst.compile(_TEMPLATE.read_bytes(), sys_inputs=sources, pdf_standards=standard)
     assert isinstance(made, bytes)
     return made
 
