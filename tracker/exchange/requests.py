@@ -26,21 +26,15 @@ class KeptAnswer(NamedTuple):
     body: str
 
 
-def begin_request(connection: Connection, by: str, key: str, digest: str) -> KeptAnswer | None:
-    """Return what the request was answered before; None if it is the first of its key.
+def known_answer(connection: Connection, by: str, key: str, digest: str) -> KeptAnswer | None:
+    """Return what the request was answered before; None if it may begin.
 
     Raises CheckFailed if the first is not answered yet, InvalidOption if it was another request.
     """
     if not 0 < len(key) <= _LONGEST or not key.isprintable():
         raise InvalidOption("the key of the request is unfit", "send up to 255 plain signs")
-    now = clock.now()
-    lost = (_requests.c.made_at < now - _LOST) & _requests.c.status.is_(None)
-    connection.execute(delete(_requests).where(or_(_requests.c.made_at < now - _KEPT, lost)))
-    known = connection.execute(select(_requests).where(_of(by, key))).one_or_none()
+    known = connection.execute(select(_requests).where(_of(by, key), ~_is_over())).one_or_none()
     if known is None:
-        connection.execute(
-            insert(_requests).values(made_by=by, key=key, digest=digest, made_at=now)
-        )
         return None
     if known.digest != digest:
         raise InvalidOption(f"the key {key!r} was sent with another request", "send a new one")
@@ -49,12 +43,33 @@ def begin_request(connection: Connection, by: str, key: str, digest: str) -> Kep
     return KeptAnswer(known.status, known.location, known.body)
 
 
-def end_request(connection: Connection, by: str, key: str, answer: KeptAnswer | None) -> None:
-    """Keep a request's answer; None: it failed, and may be tried again."""
-    if answer is None:
-        connection.execute(delete(_requests).where(_of(by, key)))
-    else:
-        connection.execute(update(_requests).where(_of(by, key)).values(answer._asdict()))
+def begin_request(connection: Connection, by: str, key: str, digest: str) -> KeptAnswer | None:
+    """Return the same, and note that the request is under way if it may begin."""
+    connection.execute(delete(_requests).where(_is_over()))
+    known = known_answer(connection, by, key, digest)
+    if known is None:
+        row = {"made_by": by, "key": key, "digest": digest, "made_at": clock.now()}
+        connection.execute(insert(_requests).values(row))
+    return known
+
+
+def end_request(connection: Connection, by: str, key: str, answer: KeptAnswer) -> None:
+    """Keep a request's answer; raises CheckFailed if it is not under way any more."""
+    under_way = update(_requests).where(_of(by, key), _requests.c.status.is_(None))
+    if connection.execute(under_way.values(answer._asdict())).rowcount != 1:
+        raise CheckFailed("the request with this key was begun anew meanwhile", "ask again later")
+
+
+def forget_request(connection: Connection, by: str, key: str) -> None:
+    """Forget a request that failed: it may be tried again."""
+    connection.execute(delete(_requests).where(_of(by, key), _requests.c.status.is_(None)))
+
+
+def _is_over() -> ColumnElement[bool]:
+    """Return the condition that a request's day is over, or that it died without an answer."""
+    now = clock.now()
+    lost = (_requests.c.made_at < now - _LOST) & _requests.c.status.is_(None)
+    return or_(_requests.c.made_at < now - _KEPT, lost)
 
 
 def _of(by: str, key: str) -> ColumnElement[bool]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from tracker.ledger.namespaces import Namespace
@@ -12,6 +13,9 @@ if TYPE_CHECKING:
     from tracker.exchange.sending import Sent
     from tracker.exchange.webhooks import NewWebhook, WebhookInfo
     from tracker.gate import GateResult
+
+Keep = Callable[[int, str | None, str], None]
+"""Given the status of an answer, its address and its body."""
 
 
 class Webhooks(Namespace):
@@ -102,21 +106,38 @@ class Requests(Namespace):
         Raises InvalidOption for a key that another request has, and CheckFailed while the first is
         not answered.
         """
-        from tracker.exchange.requests import begin_request
+        from tracker.exchange.requests import begin_request, known_answer
 
+        with self._ledger.database.read() as connection:  # who writes may hold up others for long
+            known = known_answer(connection, by, key, digest)
+        if known is not None:
+            return known
         with self._ledger.database.write() as connection:
             return begin_request(connection, by, key, digest)
 
-    def keep(self, by: str, key: str, status: int, location: str | None, body: str) -> None:
-        """Keep the answer for a day."""
+    @contextmanager
+    def ending(self, by: str, key: str, *, bulk: bool = False) -> Iterator[Keep]:
+        """Yield what keeps the answer for a day: what the block changes is stored with it, or not.
+
+        ``bulk``: the block imports. Raises CheckFailed if the request was begun anew meanwhile.
+        """
         from tracker.exchange.requests import KeptAnswer, end_request
 
-        with self._ledger.database.write() as connection:
-            end_request(connection, by, key, KeptAnswer(status, location, body))
+        def keep(status: int, location: str | None, body: str) -> None:
+            with self._ledger.database.write() as connection:
+                end_request(connection, by, key, KeptAnswer(status, location, body))
+
+        with self._ledger.database.together(bulk=bulk):
+            yield keep
+
+    def keep(self, by: str, key: str, status: int, location: str | None, body: str) -> None:
+        """Keep the answer to a request that changed nothing."""
+        with self.ending(by, key) as keep:
+            keep(status, location, body)
 
     def forget(self, by: str, key: str) -> None:
         """Forget a request that failed: it may be sent again."""
-        from tracker.exchange.requests import end_request
+        from tracker.exchange.requests import forget_request
 
         with self._ledger.database.write() as connection:
-            end_request(connection, by, key, None)
+            forget_request(connection, by, key)

@@ -133,6 +133,20 @@ class Database:
                 self._held.connection = before
 
     @contextmanager
+    def together(self, *, bulk: bool = False) -> Iterator[None]:
+        """Let every `write` of this thread, and every `read`, be of one transaction.
+
+        It is committed at the end of the block, or rolled back as a whole.
+        """
+        held, before = self._held, getattr(self._held, "connection", None)
+        with self.write(bulk=bulk) as connection:
+            held.connection = held.writing = connection
+            try:
+                yield
+            finally:
+                held.connection, held.writing = before, None
+
+    @contextmanager
     def write(self, *, keep: bool = True, bulk: bool = False) -> Iterator[Connection]:
         """Yield a connection in one transaction, committed at the end, rolled back on any error.
 
@@ -140,6 +154,11 @@ class Database:
         ``bulk`` is the loader's (see `Backend.writing`). A database without tables is given them
         first. Raises DatabaseUnusable as `read` does.
         """
+        joined: Connection | None = getattr(self._held, "writing", None)
+        if joined is not None:
+            assert keep, "what is taken back has a transaction of its own"
+            yield joined
+            return
         with self._explained(), ExitStack() as stack:
             opened = stack.enter_context(self._at_head())
             if opened is None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
+from tests.helpers import stored
 from tests.web.api.conftest import P
 from tracker.ledger import Ledger
 
@@ -43,6 +44,40 @@ def test_a_file_is_imported_once(program: TestClient, furnished_ledger: Ledger) 
     assert program.post(address, files=form, headers=key("b")).status_code == 201
     # Each time the form has another boundary.
     assert program.post(address, files=form, headers=key("b")).headers["idempotent-replayed"]
+
+
+@pytest.mark.parametrize("what", ["snapshots", "imports?filename=a.csv"])
+def test_what_is_done_and_its_answer_are_stored_together_or_not_at_all(
+    program: TestClient, furnished_ledger: Ledger, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    address, content = (f"{P}/{what}", b"{}" if what == "snapshots" else CSV)
+    headers = {**key("a"), "content-type": "application/json"}
+
+    def dies(*_: object, **__: object) -> None:
+        raise RuntimeError("the server dies")
+
+    with monkeypatch.context() as patched:
+        # What is done is done by then, and nothing can be tidied up.
+        patched.setattr("tracker.exchange.requests.end_request", dies)
+        patched.setattr("tracker.exchange.requests.forget_request", lambda *_: None)
+        before = stored(furnished_ledger)
+        with pytest.raises(RuntimeError, match="dies"):
+            program.post(address, content=content, headers=headers)
+    assert stored(furnished_ledger) == {**before, "keyed_requests": 1}
+    assert program.post(address, content=content, headers=headers).status_code == 409
+    furnished_ledger.requests.forget("local", "a")
+    assert program.post(address, content=content, headers=headers).status_code == 201
+    furnished_ledger.requests.forget("local", "a")  # what was answered is not forgotten
+    again = program.post(address, content=content, headers=headers)
+    assert again.headers["idempotent-replayed"] == "true"
+
+
+def test_a_preview_has_a_key_too(program: TestClient) -> None:
+    address = "/api/v1/projects/new/imports?filename=a.csv&dry_run=true"
+    first, again = (program.post(address, content=CSV, headers=key("a")) for _ in range(2))
+    assert (first.status_code, again.text) == (200, first.text)
+    assert again.headers["idempotent-replayed"] == "true"
+    assert program.get("/api/v1/projects/new").status_code == 404
 
 
 def test_what_was_refused_may_be_sent_again(program: TestClient) -> None:

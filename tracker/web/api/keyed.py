@@ -31,10 +31,14 @@ def answered_once(
     key: str | None,
     said: Iterable[bytes],
     do: Callable[[], Response],
+    *,
+    stores: bool = True,
+    bulk: bool = False,
 ) -> Response:
     """Return what ``do`` answers, or what it answered to the same request with this key before.
 
-    ``said`` is what the request says beside its address. Raises InvalidOption if the key was sent
+    ``said`` is what the request says beside its address; ``stores``: what it does is stored, in one
+    transaction with the answer; ``bulk``: it imports. Raises InvalidOption if the key was sent
     with another request, CheckFailed while the first is under way.
     """
     if key is None:
@@ -50,10 +54,19 @@ def answered_once(
             headers["location"] = kept.location
         return Response(kept.body, kept.status, headers, media_type="application/json")
     try:
-        response = do()
+        if not stores:
+            response = do()
+            requests.keep(answer.by, key, *_kept(response))
+            return response
+        with requests.ending(answer.by, key, bulk=bulk) as keep:
+            response = do()
+            keep(*_kept(response))
     except BaseException:
         requests.forget(answer.by, key)
         raise
-    body = bytes(response.body).decode()
-    requests.keep(answer.by, key, response.status_code, response.headers.get("location"), body)
     return response
+
+
+def _kept(response: Response) -> tuple[int, str | None, str]:
+    location = response.headers.get("location")
+    return response.status_code, location, bytes(response.body).decode()

@@ -170,7 +170,10 @@ async def _imported(
                 return answer.done(result.to_dict())
             return answer.made(result.to_dict(), "imports", str(result.id))
 
-        once = partial(answered_once, request, answer, key, sent.said(), imported)
+        stores = not (given.dry_run or given.preview)
+        once = partial(
+            answered_once, request, answer, key, sent.said(), imported, stores=stores, bulk=True
+        )
         return await to_thread.run_sync(once, limiter=_limiter)
 
 
