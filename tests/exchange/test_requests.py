@@ -37,19 +37,22 @@ def test_a_request_that_failed_or_died_may_be_sent_again(ledger: Ledger, time: C
 def test_what_is_done_is_stored_with_its_answer_or_not_at_all(ledger: Ledger) -> None:
     requests = ledger.requests
     requests.begin("ada", "k", "digest")
-    with pytest.raises(InvalidOption), requests.ending("ada", "k") as keep:
-        ledger.projects.create("p")
-        assert ledger.projects.find("p").name == "p"  # it sees what it did
-        keep(201, "/p", "{}")
-        ledger.projects.create("p")
+
+    def create(name: str, *, again: bool = False) -> None:
+        with requests.ending("ada", "k") as keep:
+            ledger.projects.create(name)
+            assert ledger.projects.find(name).name == name  # it sees what it did
+            keep(201, f"/{name}", "{}")
+            if again:
+                ledger.projects.create(name)
+
+    with pytest.raises(InvalidOption):
+        create("p", again=True)
     assert ledger.projects.list() == []
-    with requests.ending("ada", "k") as keep:
-        ledger.projects.create("p")
-        keep(201, "/p", "{}")
+    create("p")
     requests.forget("ada", "k")  # not what was answered
     assert requests.begin("ada", "k", "digest") == (201, "/p", "{}")
-    with pytest.raises(CheckFailed, match="begun anew"), requests.ending("ada", "k") as keep:
-        ledger.projects.create("q")
-        keep(201, "/q", "{}")
+    with pytest.raises(CheckFailed, match="begun anew"):
+        create("q")
     assert [one.project.name for one in ledger.projects.list()] == ["p"]
     assert ledger.database.check() == []
