@@ -24,11 +24,16 @@ _SERIOUS = {"serious", "critical"}
 
 
 @contextmanager
-def served(ledger: Ledger) -> Iterator[str]:
-    """Serve a ledger on a free port of this machine; yield its address."""
+def served(ledger: Ledger, *, patience: float = 60) -> Iterator[str]:
+    """Serve a ledger on a free port of this machine; yield its address.
+
+    A page that is not there after ``patience`` seconds is shown without its figures.
+    """
+    app = create_app(ledger)
+    app.state.patience = patience
     ledger.database.let_many_read()
     with listening_socket("127.0.0.1", 0) as opened:
-        config = uvicorn.Config(create_app(ledger), log_level="error", timeout_graceful_shutdown=1)
+        config = uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=1)
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [opened]})
         thread.start()

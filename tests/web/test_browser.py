@@ -156,6 +156,26 @@ def test_an_import_elsewhere_is_shown_without_a_reload(browser: Browser, ours: L
         assert page.evaluate("window.kept") == 1
 
 
+@pytest.mark.parametrize("width", [375, 1200])
+def test_a_page_is_shown_before_its_figures_are_counted(
+    browser: Browser, ours: Ledger, width: int
+) -> None:
+    fill(ours)
+    with served(ours, patience=0) as base, opened(browser, base, width) as watched:
+        page = watched.page
+        watched.go("/")
+        expect(page.locator("tbody tr .verdict")).to_have_count(2)
+        expect(page.locator("main")).not_to_contain_text("counting")
+        assert watched.go("/projects/p/annotators?as_of=2100-01-01") == 202
+        expect(page.locator("main")).to_contain_text("lies in the future")
+        assert watched.go("/projects/p/annotators/constant%201") == 202
+        expect(page.locator("h1")).to_contain_text("constant 1")
+        expect(page.locator("#counting")).to_have_count(0)
+        assert "constant 1" in page.title()
+        known = [one for one in watched.complaints if "422" not in one]
+        assert known == []
+
+
 def test_the_slider_shows_the_project_as_it_was(browser: Browser, ours: Ledger) -> None:
     rows = [(f"item {n}", who, "x", f"2026-01-{n + 1:02}") for n in range(9) for who in "ab"]
     columns = ["item", "annotator", "category", "labeled_at"]

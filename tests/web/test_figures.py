@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from time import monotonic
 
 import pytest
 
-from tracker.web.figures import Figures
+from tracker.web.figures import Figures, StillCounting
 
 
 def test_who_asks_while_it_is_computed_waits_for_the_same_result() -> None:
@@ -35,10 +37,37 @@ def test_an_error_is_not_kept() -> None:
     assert figures.get("a", lambda: 2) == 2
 
 
-def test_the_oldest_results_are_dropped() -> None:
-    figures, again = Figures(), list[int]()
-    for number in range(1000):
-        figures.get(number, lambda: 0)
-    figures.get(999, lambda: again.append(999))
-    figures.get(0, lambda: again.append(0))
-    assert again == [0]
+def test_the_results_not_asked_for_longest_are_dropped() -> None:
+    figures, again = Figures(most=100_000), list[int]()
+
+    def result(number: int) -> bytes:
+        again.append(number)
+        return bytes(20_000)
+
+    for number in (0, 1, 2, 3, 0, 4, 5, 5, 0, 1):
+        figures.get(number, partial(result, number))
+    assert again == [0, 1, 2, 3, 4, 5, 1]
+    for _ in range(2):
+        figures.get("large", lambda: again.append(9) or bytes(10**6))
+    assert again[7:] == [9], "the newest is kept, however large"
+
+
+def test_who_does_not_wait_is_told_and_the_result_is_there_later() -> None:
+    figures, go_on, begun = Figures(), threading.Event(), list[int]()
+
+    def compute() -> int:
+        begun.append(1)
+        assert go_on.wait(10)
+        return 7
+
+    with pytest.raises(StillCounting):
+        figures.get("a", compute, monotonic())
+    assert not begun, "nothing is begun for who has no time left"
+    for _ in range(2):
+        with pytest.raises(StillCounting):
+            figures.get("a", compute, monotonic() + 0.01)
+    go_on.set()
+    assert figures.get("a", compute) == figures.get("a", compute, monotonic()) == 7
+    assert begun == [1]
+    with pytest.raises(ZeroDivisionError):
+        figures.get("b", lambda: 1 // 0, monotonic() + 10)

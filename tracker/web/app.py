@@ -15,6 +15,7 @@ from tracker.web import live, oidc, sign_in, style
 from tracker.web.access import HERE_ONLY, Access
 from tracker.web.api import API
 from tracker.web.api.names import NameSegments
+from tracker.web.asking import PATIENCE
 from tracker.web.attempts import Attempts
 from tracker.web.behind import BehindPath
 from tracker.web.delivering import delivering
@@ -73,7 +74,7 @@ def create_app(
         docs_url=None, redoc_url=None, openapi_url=None,
     )  # fmt: skip
     app.state.ledger = ledger
-    app.state.figures = Figures()
+    app.state.figures, app.state.patience = Figures(), PATIENCE
     app.state.stopping = asyncio.Event()
     app.state.max_upload = max_upload
     app.state.observed = Observed(ledger)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Hashable
 from datetime import UTC, datetime
+from time import monotonic
 from typing import Annotated, NamedTuple, TypeVar
 
 from fastapi import Depends, Request
@@ -14,6 +15,10 @@ from tracker.web.figures import Figures
 from tracker.web.identity import SAFE, Identity
 
 _Result = TypeVar("_Result")
+PATIENCE = 0.7
+"""Seconds after which a page that is opened is shown without its figures."""
+WAIT = "wait"
+"""In an address: to wait for the figures, where no script fetches them."""
 
 
 class _Kept(NamedTuple):
@@ -27,17 +32,28 @@ class Asked:
     Attributes:
         ledger: the ledger; what it has to say of a result is added to ``notices``.
         notices: a sentence for each reservation about what was asked.
+        until: when whoever asks waits no longer; None if they do.
     """
 
     def __init__(
-        self, ledger: Ledger, figures: Figures, by: str | None = None, *, changes: bool = True
+        self,
+        ledger: Ledger,
+        figures: Figures,
+        by: str | None = None,
+        *,
+        changes: bool = True,
+        until: float | None = None,
     ) -> None:
-        """``by`` is who asks, for the change log; ``changes``: the request may change something."""
+        """``by`` is who asks, for the change log; ``changes``: the request may change something.
+
+        ``until`` is when to give up, by the monotonic clock; see `Figures.get`.
+        """
         self.notices: list[str] = []
         self.ledger = ledger.acting_for(by)
         self.ledger.notice = self.notices.append
         self._figures = figures
         self._changes = changes
+        self.until = until
         self._revisions: dict[str, str] = {}
 
     def revision(self, project: str) -> str:
@@ -60,7 +76,7 @@ class Asked:
             return _Kept(compute(ledger), tuple(notices))
 
         day = datetime.now(UTC).date()
-        kept = self._figures.get((project, self.revision(project), day, *asked), whole)
+        kept = self._figures.get((project, self.revision(project), day, *asked), whole, self.until)
         self.notices += kept.notices
         result: _Result = kept.result  # type: ignore[assignment]
         return result
@@ -71,7 +87,14 @@ def asked_of(request: Request) -> Asked:
     who: Identity | None = request.state.identity
     by = None if who is None or who.user is None else who.name
     state, changes = request.app.state, request.method not in SAFE
-    return Asked(state.ledger, state.figures, by, changes=changes)
+    until = monotonic() + state.patience if _is_opened(request) else None
+    return Asked(state.ledger, state.figures, by, changes=changes, until=until)
+
+
+def _is_opened(request: Request) -> bool:
+    """Return whether a browser opens a page, which can show that it is not ready."""
+    opened = request.headers.get("sec-fetch-mode") == "navigate"
+    return opened and request.method == "GET" and WAIT not in request.query_params
 
 
 AskedLedger = Annotated[Asked, Depends(asked_of)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from http import HTTPStatus
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -22,6 +22,9 @@ from tracker.core.errors import (
     TrackerError,
 )
 from tracker.imports.loader import Rejected
+from tracker.web.asking import WAIT
+from tracker.web.figures import StillCounting
+from tracker.web.place import place_of
 from tracker.web.templating import link_to, page
 
 _STATUS: dict[type[TrackerError], int] = {
@@ -43,6 +46,7 @@ def add_error_responses(app: FastAPI) -> None:
     """Let the application answer errors by pages and problem documents."""
     app.add_exception_handler(TrackerError, tracker_error)
     app.add_exception_handler(HTTPException, http_error)
+    app.add_exception_handler(StillCounting, _still_counting)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(Exception, _fault)
 
@@ -113,6 +117,19 @@ def _invalid(request: Request, error: Exception) -> Response:
     ]
     message = "; ".join(f"{one['name'] or one['in']}: {one['reason']}" for one in faults)
     return _told(request, 422, message, "invalid-request", parameters=faults)
+
+
+def _still_counting(request: Request, error: Exception) -> Response:
+    """Return a page that fetches the one that was asked for when its figures are there."""
+    name = request.path_params.get("project")
+    asked = request.query_params
+    place = name and place_of(name, asked.get("as_of"), asked.get("known_at"))
+    tab = "".join(path_of(request).split("/")[3:4])
+    waiting = urlencode([*asked.multi_items(), (WAIT, "yes")])
+    return page(
+        request, "counting.html", status=202, place=place or None, tab=tab, waiting=waiting,
+        layout="of_project.html" if place else "base.html",
+    )  # fmt: skip
 
 
 def _fault(request: Request, error: Exception) -> Response:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from tracker.report.document import Section
     from tracker.web.identity import Identity
 
-_MOMENTARY = {"as_of", "known_at", "after", "before", "done", "action"}
+_MOMENTARY = {"as_of", "known_at", "after", "before", "done", "action", "wait"}
 """What an address asks for that is of one moment only."""
 HERE = Path(__file__).parent
 

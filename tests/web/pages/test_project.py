@@ -137,3 +137,21 @@ def test_findings_that_were_recorded_are_counted(client: TestClient, flagged: Le
     flagged.flags.dismiss("p", [1], by="ann", note="so the guideline says")
     assert "none recorded" not in read(client, "/").text
     assert "No finding has been recorded" not in read(client, "/projects/p").text
+
+
+def test_a_page_that_is_opened_does_not_wait_for_its_figures(
+    client: TestClient, flagged: Ledger
+) -> None:
+    assert flagged
+    client.app.state.patience = 0  # type: ignore[attr-defined]
+    opened = {"sec-fetch-mode": "navigate"}
+    assert client.get("/projects/p/settings", headers=opened).status_code == 200
+    page = client.get("/projects/p?as_of=2026-01-01&x=1", headers=opened)
+    assert page.status_code == 202
+    assert 'content="0; url=?as_of=2026-01-01&amp;x=1&amp;wait=yes"' in page.text
+    assert client.get("/projects/none", headers=opened).status_code == 404
+    assert "counting …" in client.get("/", headers=opened).text
+    assert "by Krippendorff&#39;s rule" in client.get("/projects/p/row").text
+    assert client.get("/projects/p?wait=yes", headers=opened).status_code == 200
+    assert client.get("/projects/p", headers=opened).status_code == 200, "kept"
+    assert client.get("/projects/p/report", headers=opened).status_code == 200

@@ -71,6 +71,7 @@ def report_page(place: At, asked: AskedLedger) -> Response:
     """Return a report to send, as a file."""
     from tracker.report import FORMATS, made_document
 
+    asked.until = None  # a file cannot be shown before it is there
     found = _gathered(asked, place)
     made = asked.figure(
         place.project, "report", place.key,

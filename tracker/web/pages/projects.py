@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from time import monotonic
 from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
+from tracker.core.errors import TrackerError
+from tracker.render.messages.report import main_figure
 from tracker.web import known
 from tracker.web.asking import Asked, AskedLedger
+from tracker.web.figures import StillCounting
 from tracker.web.identity import Role, needs
-from tracker.web.place import Place
+from tracker.web.place import At, Place
 from tracker.web.templating import page
 
 router = APIRouter(include_in_schema=False)
@@ -20,9 +24,29 @@ router = APIRouter(include_in_schema=False)
 def projects_page(request: Request, asked: AskedLedger) -> HTMLResponse:
     """Show all projects that are not archived."""
     names = dict.fromkeys(one.project.name for one in asked.ledger.projects.list())
-    rows = [_row(asked, Place(name)) for name in names]
+    if "hx-request" in request.headers:  # the rows that are shown are fetched anew
+        asked.until = monotonic() + request.app.state.patience
+    rows = [_row_if_counted(asked, Place(name)) for name in names]
     archived = {one.project.name for one in asked.ledger.projects.list(archived=True)} - set(names)
     return page(request, "projects.html", rows=rows, archived=sorted(archived))
+
+
+@router.get("/projects/{project:name}/row", dependencies=[needs(Role.VIEWER)])
+def project_row(request: Request, place: At, asked: AskedLedger) -> HTMLResponse:
+    """Show what the list of projects says of one."""
+    asked.until = None
+    try:
+        row = _row(asked, place)
+    except TrackerError as error:
+        row = {"name": place.project, "problem": error.message}
+    return page(request, "project_row.html", one=row)
+
+
+def _row_if_counted(asked: Asked, place: Place) -> dict[str, Any]:
+    try:
+        return _row(asked, place)
+    except StillCounting:
+        return {"name": place.project, "counting": True}
 
 
 def _row(asked: Asked, place: Place) -> dict[str, Any]:
@@ -40,10 +64,12 @@ def _row(asked: Asked, place: Place) -> dict[str, Any]:
         "weakest": None,
     }
     if weakest is not None and row["answers"]:
-        main = weakest.main
+        main, measures = weakest.main, weakest.assessment.to_dict()["measures"]
+        told = next(one for one in measures if one["measure"] == main.measure)
         row |= {
             "weakest": weakest.question.name,
-            "main": main.to_dict(),
+            "main": told,
+            "verdict": main_figure(told),
             "trend": known.trend_of(asked, place, weakest.question.name, main.measure),
         }
     return row

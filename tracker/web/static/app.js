@@ -42,6 +42,7 @@ addEventListener("pageshow", listen);
 const unfolded = new Set();
 const nameOf = (details) => details.querySelector("summary")?.textContent;
 document.addEventListener("htmx:beforeSwap", ({ detail }) => {
+  if (detail.requestConfig.elt.id === "counting") detail.shouldSwap = true; // an error, too
   unfolded.clear();
   for (const one of detail.target.querySelectorAll("details[open]")) unfolded.add(nameOf(one));
 });
