@@ -14,7 +14,7 @@ def test_a_wide_file_goes_in_with_one_command(run: Run, folder: Path) -> None:
     asked = ("-q", "tone=Tone", "-q", "topics=Topics:several", "--separator", "|")
     done = run("import", "wide.csv", "-p", "p", *asked)
     assert done.out == (
-        "import 1: 7 rows into p: 7 inserted\n"
+        "import 1: 7 labels into p: 7 inserted\n"
         "  tone: 3 answers; 3 inserted\n"
         "  topics: 4 answers, of them 1 says nothing; 4 inserted\n"
     )

@@ -19,6 +19,7 @@ from tracker.cli.output_files import check_output_file, new_output_file
 from tracker.cli.terminal import hint, say, terminal_data_stream, warn
 from tracker.core.errors import InvalidOption, Refused
 from tracker.render.formats import csv_lines
+from tracker.render.nouns import count_noun
 
 if TYPE_CHECKING:
     from tracker.export.arrow_rows import Type
@@ -193,7 +194,8 @@ def print_import_result(
         if getattr(result, fate)
     )
     verb = "would import" if dry_run else f"import {result.id}:"
-    say(f"{verb} {result.rows:,} rows into {result.project}: {counts or 'nothing'}")
+    read = count_noun(result.rows, result.unit)
+    say(f"{verb} {read} into {result.project}: {counts or 'nothing'}")
     for one in result.questions:
         say(question_sentence(one))
     if result.gold is not None:

@@ -66,6 +66,7 @@ class ImportResult:
     ``columns`` says of each file with a header which column was read as what; ``questions``, in a
     project of several, what became of the answers to each: those of which ``skipped`` say nothing;
     ``preview`` has the first rows as the ledger would hold them, if the import only shows them.
+    ``unit`` is what is counted: a row of several labels counts as these.
     """
 
     id: int | None
@@ -83,6 +84,7 @@ class ImportResult:
     columns: tuple[dict[str, Any], ...] = ()
     questions: tuple[dict[str, Any], ...] = ()
     preview: tuple[dict[str, Any], ...] | None = None
+    unit: str = "row"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as JSON; with ``gold`` if a gold column held truths."""
@@ -203,6 +205,7 @@ def load_import(
             *questions.unmet_values(),
         ),
         preview=shown,
+        unit="row" if [one.answers for one in answered] in ([], ["one"]) else "label",
     )
 
 
@@ -305,6 +308,7 @@ def import_result(
         columns=(),
         questions=(),
         preview=None,
+        unit="row",
         **{fate: fates.get(fate, 0) for fate in FATES},
     )
 
