@@ -36,6 +36,21 @@ def test_a_user_is_known_by_name_and_password_alone(ledger: Ledger) -> None:
         assert ledger.users.with_password(name, password) is None
 
 
+def test_others_may_write_while_a_password_is_hashed(
+    sqlite_ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain, written = PasswordHasher.hash, iter("pq")
+
+    def hash_slowly(hasher: PasswordHasher, password: str) -> str:
+        Ledger(str(sqlite_ledger.database.url)).projects.create(next(written))
+        return plain(hasher, password)
+
+    monkeypatch.setattr(PasswordHasher, "hash", hash_slowly)
+    sqlite_ledger.users.add("ada", "viewer", password=PASSWORD)
+    sqlite_ledger.users.set_password("ada", PASSWORD)
+    assert len(sqlite_ledger.projects.list()) == 2
+
+
 def test_no_password_of_a_user_without_one_is_right(ledger: Ledger) -> None:
     ledger.users.add("ada", "viewer", password=None)
     assert ledger.users.with_password("ada", "") is None

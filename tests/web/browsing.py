@@ -24,15 +24,15 @@ _SERIOUS = {"serious", "critical"}
 
 
 @contextmanager
-def served(ledger: Ledger, *, patience: float = 60) -> Iterator[str]:
-    """Serve a ledger on a free port of this machine; yield its address.
+def served(ledger: Ledger, *, port: int = 0, patience: float = 60) -> Iterator[str]:
+    """Serve a ledger on a port of this machine, a free one for 0; yield its address.
 
     A page that is not there after ``patience`` seconds is shown without its figures.
     """
     app = create_app(ledger)
     app.state.patience = patience
     ledger.database.let_many_read()
-    with listening_socket("127.0.0.1", 0) as opened:
+    with listening_socket("127.0.0.1", port) as opened:
         config = uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=1)
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [opened]})

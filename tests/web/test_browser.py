@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from contextlib import ExitStack
 from itertools import pairwise
 from pathlib import Path
 
@@ -203,6 +204,37 @@ def test_the_slider_shows_the_project_as_it_was(browser: Browser, ours: Ledger) 
         expect(page.locator("tbody tr")).to_have_count(2)
         expect(page.get_by_role("slider")).to_have_attribute("aria-valuetext", "2026-01-02")
         assert watched.complaints == []
+
+
+def test_a_page_catches_up_when_the_server_was_started_again(
+    browser: Browser, ours: Ledger
+) -> None:
+    ours.projects.create("empty")
+    with ExitStack() as open_until_the_end:
+        with served(ours) as base:
+            watched = open_until_the_end.enter_context(opened(browser, base))
+            watched.go("/projects/empty")
+        page = watched.page
+        expect(page.locator("#unreachable")).to_be_visible()
+        rows = [(str(n), who, "x") for n in range(5) for who in "ab"]
+        ours.import_frame(pd.DataFrame(rows, columns=["item", "annotator", "category"]), "empty")
+        with served(ours, port=int(base.rpartition(":")[2])):
+            expect(page.locator(".lead")).to_contain_text("gave 10 answers", timeout=60_000)
+            expect(page.locator("#unreachable")).to_be_hidden()
+
+
+def test_who_is_signed_out_elsewhere_is_led_to_sign_in(browser: Browser, ours: Ledger) -> None:
+    ours.projects.create("empty")
+    user = ours.users.add("ada", "viewer", password="correct horse battery")
+    with served(ours) as base, opened(browser, base) as watched:
+        watched.go("/projects/empty")
+        page = watched.page
+        page.get_by_label("Name").fill("ada")
+        page.get_by_label("Password").fill("correct horse battery")
+        page.get_by_role("button", name="Sign in").click()
+        expect(page.locator("h1")).to_have_text("empty")
+        ours.users.end_sessions(user.id)
+        page.wait_for_url("**/sign-in?next=%2Fprojects%2Fempty")
 
 
 def test_what_is_unfolded_stays_so_when_the_project_changes(browser: Browser, ours: Ledger) -> None:

@@ -54,7 +54,7 @@ def user_known_elsewhere(
     taken = [name for name in names if user_where(connection, User.name == name)]
     if new_role is None or taken or not names:
         return None
-    made = add_user(connection, names[0], new_role, password=None)
+    made = add_user(connection, names[0], new_role, hashed=None)
     connection.execute(update(User).where(User.id == made.id).values(subject=subject))
     return made
 

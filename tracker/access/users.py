@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Row, delete, exists, insert, select, update
 
-from tracker.access.passwords import hashed_password
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.projects.annotators import find_annotator
@@ -98,18 +97,17 @@ def add_user(
     name: str,
     role: str,
     *,
-    password: str | None,
+    hashed: str | None,
     annotators: Iterable[str] = (),
 ) -> UserInfo:
     """Add a user and return them; without a password they sign in elsewhere (OpenID Connect).
 
     ``annotators`` are texts such as ``PROJECT:NAME``. Raises InvalidOption for a name that is
-    taken, a role that is not there, or an unfit password; NotFound for an unknown annotator.
+    taken or a role that is not there; NotFound for an unknown annotator.
     """
     name = check_new_user(connection, name, role)
     row = {"name": name, "role": role, "session": 1, "created_at": clock.now()}
-    row["password"] = None if password is None else hashed_password(password)
-    connection.execute(insert(User).values(**row))
+    connection.execute(insert(User).values(password=hashed, **row))
     found = find_user(connection, name)
     _bind(connection, found, annotators)
     return find_user(connection, name)
@@ -138,11 +136,11 @@ def set_user(
     return find_user(connection, name)
 
 
-def set_user_password(connection: Connection, name: str, password: str) -> UserInfo:
-    """Give a user another password, and end their sessions; raises InvalidOption, NotFound."""
+def set_user_password(connection: Connection, name: str, hashed: str) -> UserInfo:
+    """Give a user another password, and end their sessions; raises NotFound."""
     found = find_user(connection, name)
     mine = update(User).where(User.id == found.id)
-    connection.execute(mine.values(password=hashed_password(password), session=User.session + 1))
+    connection.execute(mine.values(password=hashed, session=User.session + 1))
     return find_user(connection, name)
 
 

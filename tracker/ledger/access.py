@@ -48,10 +48,14 @@ class Users(Namespace):
         ``annotators`` are those whose reports they may see, each as ``PROJECT:NAME``. Raises
         InvalidOption for a name that is taken, an unknown role, or an unfit password.
         """
+        from tracker.access.passwords import hashed_password
         from tracker.access.users import add_user
 
+        self.check_new(name, role)
+        # Outside the transaction: it takes its time on purpose.
+        hashed = None if password is None else hashed_password(password)
         with self._ledger.database.write() as connection:
-            return add_user(connection, name, role, password=password, annotators=annotators)
+            return add_user(connection, name, role, hashed=hashed, annotators=annotators)
 
     def check_new(self, name: str, role: str) -> None:
         """Raise InvalidOption if no user of this name and role can be added."""
@@ -80,10 +84,13 @@ class Users(Namespace):
 
     def set_password(self, name: str, password: str) -> UserInfo:
         """Give a user another password, and end their sessions; raises InvalidOption."""
+        from tracker.access.passwords import hashed_password
         from tracker.access.users import set_user_password
 
+        self.show(name)
+        hashed = hashed_password(password)
         with self._ledger.database.write() as connection:
-            return set_user_password(connection, name, password)
+            return set_user_password(connection, name, hashed)
 
     def remove(self, name: str) -> UserInfo:
         """Remove a user with their tokens, end their sessions, and return who it was."""

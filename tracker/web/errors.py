@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from http import HTTPStatus
 from typing import Any
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, urlencode, urlsplit, urlunsplit
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -84,15 +84,16 @@ def http_error(request: Request, error: Exception) -> Response:
 
 def _sign_in_first(request: Request) -> Response:
     """Return a page's answer to somebody unknown: where to sign in, and to come back from there."""
-    shown = request.url.query
-    here = link_to(request.scope.get("root_path", ""))[:-1] + quote(path_of(request))
-    back = f"{here}?{shown}" if shown else here
-    to = link_to(
-        request.scope.get("root_path", ""), "sign-in",
-        next=back if request.method == "GET" and "hx-request" not in request.headers else None,
-    )  # fmt: skip
+    root = request.scope.get("root_path", "")
     if "hx-request" in request.headers:  # a part of a page: the whole one is to go there
+        page_of_it = urlsplit(request.headers.get("hx-current-url", ""))
+        back = urlunsplit(("", "", page_of_it.path, page_of_it.query, ""))
+        to = link_to(root, "sign-in", next=back or None)
         return Response(status_code=401, headers={"hx-redirect": to})
+    shown = request.url.query
+    here = link_to(root)[:-1] + quote(path_of(request))
+    back = f"{here}?{shown}" if shown else here
+    to = link_to(root, "sign-in", next=back if request.method == "GET" else None)
     return RedirectResponse(to, 303)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from functools import partial
 from urllib.parse import urlsplit
 
 from fastapi import HTTPException, Request
@@ -48,11 +50,18 @@ class Guard:
         try:
             if not path_of(request).startswith(_OPEN):
                 request.state.identity = await run_in_threadpool(self._admitted, request)
+                request.state.ask_again = partial(self._still, request)
         except (HTTPException, TrackerError) as error:
             shown = http_error if isinstance(error, HTTPException) else tracker_error
             await shown(request, error)(scope, receive, send)
             return
         await self._app(scope, receive, send)
+
+    def _still(self, request: Request) -> Identity | None:
+        """Return who asks by now, in a request that lasts; None if they may not any more."""
+        with suppress(HTTPException):
+            return self._admitted(request)
+        return None
 
     def _admitted(self, request: Request) -> Identity | None:
         """Return who asks; raises HTTPException for what may not be asked by anybody."""

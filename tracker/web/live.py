@@ -13,10 +13,11 @@ from fastapi.responses import StreamingResponse
 
 from tracker.core.errors import TrackerError
 from tracker.ledger import Ledger
-from tracker.web.identity import Role, needs
+from tracker.web.identity import Identity, Role, needs
 
 router = APIRouter(include_in_schema=False)
 _EVERY = 1.0  # seconds between looks at the database, while somebody listens
+_RETRY = 2000  # milliseconds after which a browser comes again
 _ALIVE = 15  # looks without a change after which a comment keeps proxies from hanging up
 
 
@@ -48,12 +49,22 @@ async def events(request: Request) -> StreamingResponse:
     )
 
 
+def _may_listen(request: Request) -> bool:
+    """Return whether who listens still may; that the database is busy does not end a stream."""
+    with suppress(TrackerError):
+        who: Identity | None = request.state.ask_again()
+        return who is not None and who.sees_projects
+    return True
+
+
 async def _changes(request: Request) -> AsyncIterator[str]:
     revisions: Revisions = request.app.state.revisions
     known, quiet = await revisions.now(), 0
-    yield ": listening\n\n"
+    yield f": listening\nretry: {_RETRY}\n\n"
     while not (await request.is_disconnected() or request.app.state.stopping.is_set()):
         await asyncio.sleep(_EVERY)
+        if not await run_in_threadpool(_may_listen, request):
+            return  # who comes again is told to sign in
         found = await revisions.now()
         changed = sorted(name for name in {*known, *found} if known.get(name) != found.get(name))
         known, quiet = found, quiet + 1

@@ -15,7 +15,7 @@ from tracker.core.errors import InvalidOption
 from tracker.ledger import Ledger
 from tracker.web.access import is_this_machine
 from tracker.web.identity import Role, needs
-from tracker.web.sessions import Sessions, cookie_name, put_cookie
+from tracker.web.sessions import Sessions
 from tracker.web.sign_in import LOG, go_on, sign_in_form
 from tracker.web.templating import link_to
 
@@ -85,7 +85,7 @@ async def begin(request: Request, next: str = "") -> Response:  # noqa: A002 - i
         return _failed(request, error, 502)
     kept = await run_in_threadpool(_sessions(request).signer, "oidc")
     value = str(kept.dumps([request.scope["session"], next]))
-    put_cookie(request, answer, _COOKIE, value, _SECONDS)
+    _sessions(request).put_cookie(request, answer, _COOKIE, value, _SECONDS)
     return answer
 
 
@@ -95,7 +95,7 @@ async def end(request: Request) -> Response:
     service = _service(request)
     signer = await run_in_threadpool(_sessions(request).signer, "oidc")
     try:
-        cookie = request.cookies.get(cookie_name(request, _COOKIE), "")
+        cookie = _sessions(request).cookie(request, _COOKIE) or ""
         request.scope["session"], onward = signer.loads(cookie, max_age=_SECONDS)
         claims = (await service.client().authorize_access_token(request))["userinfo"]
     except BadSignature as error:
@@ -111,7 +111,7 @@ async def end(request: Request) -> Response:
         LOG.warning("sign-in at %s: no user here", service.issuer)
         return sign_in_form(request, told="You are not a user here.", status=403)
     answer = await run_in_threadpool(go_on, request, user, str(onward))
-    put_cookie(request, answer, _COOKIE, "", 0)
+    _sessions(request).put_cookie(request, answer, _COOKIE, "", 0)
     return answer
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import hmac
 import secrets
 import threading
@@ -48,15 +49,18 @@ class Sessions:
     def begin(self, request: Request, response: Response, user: int, number: int) -> None:
         """Give a browser a new session."""
         session = Session(user, number, secrets.token_urlsafe(16))
-        put_cookie(request, response, _PLAIN, str(self.signer("session").dumps(session)), SECONDS)
+        value = str(self.signer("session").dumps(session))
+        self.put_cookie(request, response, _PLAIN, value, SECONDS)
 
     def end(self, request: Request, response: Response) -> None:
         """Take the session from a browser."""
-        put_cookie(request, response, _PLAIN, "", 0)
+        self.put_cookie(request, response, _PLAIN, "", 0)
 
     def read(self, request: Request) -> Session | None:
         """Return the session of a browser; None if it has none, or one that is over or forged."""
-        kept = request.cookies.get(cookie_name(request, _PLAIN))
+        if not any(_PLAIN in name for name in request.cookies):
+            return None  # no key is needed, or made
+        kept = self.cookie(request, _PLAIN)
         if not kept:
             return None
         try:
@@ -75,15 +79,23 @@ class Sessions:
         """Return whether a form holds what it must."""
         return hmac.compare_digest(self.csrf_token(session).encode(), given.encode())
 
+    def cookie(self, request: Request, plain: str) -> str | None:
+        """Return what a cookie holds that this server has set."""
+        return request.cookies.get(self._cookie_name(request, plain))
 
-def cookie_name(request: Request, plain: str) -> str:
-    """Return the name of a cookie; over https one that only this host can have set."""
-    return f"__Host-{plain}" if request.url.scheme == "https" else plain
+    def put_cookie(
+        self, request: Request, response: Response, plain: str, value: str, seconds: int
+    ) -> None:
+        """Set a cookie that scripts cannot read and other sites' forms do not send."""
+        response.set_cookie(
+            self._cookie_name(request, plain), value, max_age=seconds, path="/", httponly=True,
+            samesite="lax", secure=request.url.scheme == "https",
+        )  # fmt: skip
 
+    def _cookie_name(self, request: Request, plain: str) -> str:
+        """Return a name that is no other server's: a host's ports share their cookies.
 
-def put_cookie(request: Request, response: Response, plain: str, value: str, seconds: int) -> None:
-    """Set a cookie that scripts cannot read and other sites' forms do not send."""
-    response.set_cookie(
-        cookie_name(request, plain), value, max_age=seconds, path="/", httponly=True,
-        samesite="lax", secure=request.url.scheme == "https",
-    )  # fmt: skip
+        Over https it is one that only this host can have set.
+        """
+        own = hashlib.sha256(f"cookie {self._key}".encode()).hexdigest()[:8]
+        return f"__Host-{plain}_{own}" if request.url.scheme == "https" else f"{plain}_{own}"

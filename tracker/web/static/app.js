@@ -23,7 +23,8 @@ function listen() {
   source.addEventListener("error", () => {
     answers(false);
     if (source?.readyState === EventSource.CLOSED) {
-      hush(); // the browser has given up
+      hush(); // the browser has given up: the server is not there, or asks to sign in
+      refresh();
       setTimeout(() => document.hidden || listen(), 5000);
     }
   });
