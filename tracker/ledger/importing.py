@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from contextlib import ExitStack, closing
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast
 
+from tracker.core.errors import Refused, TrackerError
 from tracker.ledger.transactions import Transactions
 
 if TYPE_CHECKING:
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
     from tracker.sync import EventRun, SyncRun
 
 
-class Reading(TypedDict, total=False):
-    """The keyword arguments of an import.
+class Uploading(TypedDict, total=False):
+    """The keyword arguments of an import that name no file.
 
     Attributes:
         options: what the project is made with; for one that is there, what it must be.
@@ -42,9 +43,7 @@ class Reading(TypedDict, total=False):
         questions: ``NAME=COLUMN[:WORD…]``, the column with the answers to a question, for each;
             or ``NAME[:WORD…]``, which a long file answers. A word is a kind of answer or a scale.
         values: ``OLD=NEW`` or ``QUESTION:OLD=NEW``: what cells stand for.
-        values_file: a CSV file of such pairs, with the columns old, new and perhaps question.
         separator: what is between the categories in a cell that has several.
-        mapping: a file that `mapping_text` wrote, for what none of these says.
     """
 
     options: QuestionOptions | None
@@ -63,8 +62,19 @@ class Reading(TypedDict, total=False):
     ignore: Sequence[str]
     questions: Sequence[str]
     values: Sequence[str]
-    values_file: str | Path | None
     separator: str | None
+
+
+class Reading(Uploading, total=False):
+    """The keyword arguments of an import.
+
+    Attributes:
+        values_file: a CSV file of such pairs as ``values`` has, with the columns old, new and
+            perhaps question.
+        mapping: a file that `mapping_text` wrote, for what none of these says.
+    """
+
+    values_file: str | Path | None
     mapping: str | Path | None
 
 
@@ -99,20 +109,28 @@ class Importing(Transactions):
         project: str,
         *,
         items: bool = False,
-        **how: Unpack[Reading],
+        beside: Mapping[str, tuple[Path, str]] | None = None,
+        **how: Unpack[Uploading],
     ) -> ImportResult:
         """Import files, each known by another name than that of its path, as one unit.
 
-        With ``items`` as `import_items` does.
+        With ``items`` as `import_items` does. ``beside`` are the files for ``mapping`` and
+        ``values``, likewise; no others are read, whatever the mapping names.
         """
-        from tracker.imports.readers.source import SourceFile
-
-        with ExitStack() as opened:
-            sources = [
-                opened.enter_context(closing(SourceFile(str(path), name=name)))
-                for path, name in files
-            ]
-            return self._import(sources, project, items=items, **_with_mapping(how))
+        beside = beside or {}
+        told: dict[str, Any] = dict(how)
+        if "values" in beside:
+            told["values_file"] = beside["values"][0]
+        if "mapping" in beside:
+            told["mapping"] = beside["mapping"][0]
+        with _errors_by_name(beside.values()), _uploads(files) as sources:
+            keywords = _with_mapping(cast("Reading", told))
+            if "values" not in beside and keywords.get("values_file"):
+                raise Refused(
+                    f"{beside['mapping'][1]} names a file of values that was not sent",
+                    "add it to the form, called: values",
+                )
+            return self._import(sources, project, items=items, **keywords)
 
     @staticmethod
     def mapping_text(folder: str | Path = ".", **how: Unpack[Reading]) -> str:
@@ -168,16 +186,43 @@ class Importing(Transactions):
             skip_invalid: leave bad rows out instead of refusing the import.
             dry_run: do everything, then take it all back.
         """
+        from tracker.imports.readers import opened_sources
+
+        with opened_sources(_paths(path)) as sources:
+            return self._import_annotators(
+                sources, project, columns, skip_invalid=skip_invalid, dry_run=dry_run
+            )
+
+    def import_annotator_uploads(
+        self,
+        files: Sequence[tuple[Path, str]],
+        project: str,
+        *,
+        columns: Sequence[str] = (),
+        skip_invalid: bool = False,
+        dry_run: bool = False,
+    ) -> AnnotatorImport:
+        """Do likewise with files, each known by another name than that of its path."""
+        with _uploads(files) as sources:
+            return self._import_annotators(
+                sources, project, columns, skip_invalid=skip_invalid, dry_run=dry_run
+            )
+
+    def _import_annotators(
+        self,
+        sources: Sequence[Source],
+        project: str | None,
+        columns: Sequence[str],
+        *,
+        skip_invalid: bool,
+        dry_run: bool,
+    ) -> AnnotatorImport:
         from tracker.imports.annotators import load_annotators
         from tracker.imports.column_roles import parse_annotator_roles
-        from tracker.imports.readers import opened_sources
         from tracker.projects.project import find_project
 
         mapped = parse_annotator_roles(columns)
-        with (
-            opened_sources(_paths(path)) as sources,
-            self.database.write(keep=not dry_run) as connection,
-        ):
+        with self.database.write(keep=not dry_run) as connection:
             found = find_project(connection, project)
             made = load_annotators(connection, found, sources, mapped, skip_invalid=skip_invalid)
         return replace(made, columns=_layouts(sources))
@@ -255,6 +300,28 @@ class Importing(Transactions):
                 if sync is not None:
                     sync.end(connection, project, result)
         return replace(result, columns=_layouts(sources))
+
+
+@contextmanager
+def _uploads(files: Sequence[tuple[Path, str]]) -> Iterator[Sequence[Source]]:
+    """Open files that have other names than their paths."""
+    from tracker.imports.readers.source import SourceFile
+
+    with ExitStack() as opened:
+        yield [
+            opened.enter_context(closing(SourceFile(str(path), name=name))) for path, name in files
+        ]
+
+
+@contextmanager
+def _errors_by_name(files: Iterable[tuple[Path, str]]) -> Iterator[None]:
+    """Let errors name files as they were sent, not where they lie."""
+    try:
+        yield
+    except TrackerError as error:
+        for path, name in files:
+            error.message = error.message.replace(str(path), name)
+        raise
 
 
 def _with_mapping(how: Reading) -> Any:

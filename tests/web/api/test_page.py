@@ -33,12 +33,19 @@ def test_what_the_page_reads_is_answered(program: TestClient, call: str) -> None
 
 
 def test_what_the_page_writes_is_done(program: TestClient, folder: Path, serve: Serve) -> None:
-    upload, snapshot, webhook, event, sync, traces = (shlex.split(call) for call in WRITES)
+    upload, snapshot, mapped, webhook, event, sync, traces = (shlex.split(call) for call in WRITES)
     file = folder / upload[1].removeprefix("file=@")
     file.write_text("item,annotator,category\nnew,ada,positive\nnew,bo,positive\n", "utf-8")
     sent = program.post(upload[-1], files={"file": (file.name, file.read_bytes())})
     assert sent.is_success, sent.text
     assert sent.json()["inserted"] == 2
+    assert [mapped[n] for n in (1, 3, 5)] == [
+        "file=@answers.csv", "mapping=@reviews.toml", "keep=language",
+    ]  # fmt: skip
+    toml = ("reviews.toml", b'map = ["item=item"]\n')
+    form = {"file": ("answers.csv", b"item,annotator,category,language\nnew,ada,positive,nl\n")}
+    sent = program.post(mapped[-1], files={**form, "mapping": toml}, data={"keep": "language"})
+    assert sent.json()["unchanged"] == 1, sent.text
     name, _, key = snapshot[snapshot.index("-H") + 1].partition(": ")
     said = {"content": snapshot[1], "headers": {name: key, "content-type": "application/json"}}
     first, again = (program.post(snapshot[-1], **said) for _ in range(2))

@@ -166,6 +166,73 @@ def test_columns_are_named_in_the_query_or_in_the_form(program: TestClient) -> N
     assert told.json()["unchanged"] == 2
 
 
+def test_a_mapping_and_values_are_sent_beside_the_file(program: TestClient) -> None:
+    toml = b'map = ["item=doc", "annotator=who", "category=what"]\nvalues = "values.csv"\n'
+    sent = {
+        "file": ("a.csv", b"doc,who,what\n1,A,+\n1,B,-\n"), "mapping": ("m.toml", toml),
+        "values": ("values.csv", b"old,new\n+,good\n"),
+    }  # fmt: skip
+    made = program.post(f"{NEW}/imports", files=sent, data={"value": "-=bad"})
+    assert made.json()["inserted"] == 2, made.text
+    assert program.get(NEW).json()["categories"] == ["bad", "good"]
+    del sent["values"]
+    for content, said in (
+        (toml, "m.toml names a file of values that was not sent"),
+        (b'map = ["item=doc"]\nvalues = "/etc/hostname"', "m.toml names a file of values"),
+        (b'format = "csv"\nmaps = []', "m.toml, line 2: there is no option 'maps'"),
+        (b"map", "m.toml, line 1: this is not TOML"),
+    ):
+        told = program.post(f"{NEW}/imports", files={**sent, "mapping": ("m.toml", content)})
+        assert (told.status_code, said in told.json()["detail"]) == (422, True), told.text
+        assert "tracker-" not in told.text  # where it lies here
+    told = program.post(f"{NEW}/imports", files={**sent, "values": ("v.csv", b"old\nx\n")})
+    assert told.json()["detail"] == "v.csv is no file of values"
+    assert program.post(f"{NEW}/imports", files={**sent, "maps": ("m", toml)}).status_code == 422
+    assert program.post(f"{NEW}/items", files=sent).status_code == 422  # it takes no mapping
+
+
+def test_annotators_are_imported_with_their_attributes(program: TestClient) -> None:
+    content = b"name,team\nannotator 01,red\nannotator 02,blue\n"
+    address = f"{P}/annotators?filename=people.csv&map=annotator=name"
+    told = program.post(f"{address}&dry_run=true", content=content)
+    assert (told.status_code, told.json()["attributes"]) == (200, ["team"])
+    told = program.post(address, content=content, headers={"idempotency-key": "a"})
+    assert (told.status_code, told.json()["changed"]) == (201, 2)
+    assert program.get(told.headers["location"]).json()["sources"][0]["name"] == "people.csv"
+    known = program.get(f"{P}/annotators").json()["annotators"][0]
+    assert known["attributes"] == {"team": "red"}
+    bad = program.post(f"{P}/annotators?filename=a.csv", content=b"annotator,t\na,x\na,y\n")
+    assert bad.status_code == 422
+    assert bad.json()["rejections"][0]["line"] == 3
+    assert program.post("/api/v1/projects/none/annotators?filename=a.csv", content=content).is_error
+
+
+def test_categories_are_ordered_renamed_merged_and_split(program: TestClient) -> None:
+    names = [one["category"] for one in program.get(f"{P}/categories").json()["categories"]]
+    first, *_, last = names
+    ordered = program.post(f"{P}/categories/order", json={"categories": names[::-1]})
+    assert ordered.json() == {"project": "reviews", "categories": names[::-1]}
+    assert program.post(f"{P}/categories/order", json={"categories": []}).status_code == 422
+    merged = program.post(f"{P}/categories/{first}/merge", json={"into": last, "dry_run": True})
+    assert merged.json()["labels"] > 0
+    assert (
+        program.post(f"{P}/categories/{first}/merge", json={"into": last}).json() == merged.json()
+    )
+    split = program.post(f"{P}/categories/{first}/split").json()
+    assert split == {"project": "reviews", "category": first, "from": last}
+    renamed = program.post(f"{P}/categories/{first}/rename", json={"name": "a/b"})
+    assert renamed.json() == {"project": "reviews", "category": "a/b"}
+    assert program.post(f"{P}/categories/{first}/split").status_code == 404
+
+
+def test_a_project_is_deleted_if_its_name_is_repeated(program: TestClient) -> None:
+    for query in ("", "?confirm=review"):
+        told = program.delete(f"{P}{query}")
+        assert (told.status_code, "confirm=" in told.json()["mend"]) == (422, True)
+    assert program.delete(f"{P}?confirm=reviews").json() == {"project": "reviews", "deleted": True}
+    assert program.delete(f"{P}?confirm=reviews").status_code == 404
+
+
 def test_rows_that_are_refused_are_named_with_their_lines(program: TestClient) -> None:
     told = program.post(f"{NEW}/imports?filename=a.csv", content=CSV + b",A,x\n3,,x\n")
     assert told.status_code == 422

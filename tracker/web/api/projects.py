@@ -6,11 +6,13 @@ from typing import Annotated, Any
 
 from fastapi import Query, Response
 
+from tracker.core.errors import InvalidOption
 from tracker.render.documents import projects_as_json
 from tracker.web.api.answering import Answer, Answering, reads, resource, writes
-from tracker.web.api.bodies.records import Project, Projects
+from tracker.web.api.bodies.records import DeletedProject, Project, Projects
 from tracker.web.api.bodies.requests import ChangedSettings, NewName, NewProject
 from tracker.web.api.parameters import Question
+from tracker.web.identity import Role
 
 router = resource("records")
 
@@ -47,6 +49,20 @@ def set_project(
     """Change the settings of a project's question; `tracker project set P`."""
     changed = answer.ledger.projects.set(project, question=question, **sent.changing)
     return answer.done(changed.to_dict())
+
+
+@router.delete("/projects/{project:segment}", **writes("deleteProject", DeletedProject, Role.ADMIN))
+def delete_project(
+    answer: Answer,
+    project: str,
+    confirm: Annotated[str | None, Query(description="The project's name, once more.")] = None,
+) -> Response:
+    """Delete a project with everything in it for good; `tracker project delete P`."""
+    name = answer.ledger.projects.find(project).name
+    if confirm != name:
+        raise InvalidOption("this deletes everything in the project", "add confirm=NAME, its name")
+    answer.ledger.projects.delete(name)
+    return answer.done({"project": name, "deleted": True})
 
 
 @router.post("/projects/{project:segment}/rename", **writes("renameProject", Project))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Collection, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from hashlib import file_digest
@@ -23,31 +23,41 @@ _LONGEST = 150  # characters of a file's name on the disk
 _MOST_FIELDS, _MOST_FILES = 1000, 100
 
 
+SentFile = tuple[Path, str]
+"""Where a file is, and the name that it was sent with."""
+
+
 @dataclass
 class Uploaded:
     """What was sent.
 
     Attributes:
-        files: where each file is, and the name that it was sent with.
+        files: those that are to be read.
         fields: the values of each field of a form, by its name.
+        beside: files that say how the others are read, by the names of their fields, likewise.
     """
 
-    files: list[tuple[Path, str]] = field(default_factory=list)
+    files: list[SentFile] = field(default_factory=list)
     fields: dict[str, list[str]] = field(default_factory=dict)
+    beside: dict[str, SentFile] = field(default_factory=dict)
 
     def said(self) -> Iterator[bytes]:
         """Yield what tells it from others: fields, names and digests of files."""
         yield repr(sorted(self.fields.items())).encode("utf-8", "surrogatepass")
-        for path, name in self.files:
+        yield repr(sorted(self.beside)).encode()
+        for path, name in [*self.files, *(one for _, one in sorted(self.beside.items()))]:
             yield name.encode("utf-8", "surrogatepass")
             with path.open("rb") as file:
                 yield file_digest(file, "sha256").digest()
 
 
 @asynccontextmanager
-async def uploaded(request: Request, filename: str | None) -> AsyncIterator[Uploaded]:
+async def uploaded(
+    request: Request, filename: str | None, beside: Collection[str] = ()
+) -> AsyncIterator[Uploaded]:
     """Yield what a request sent, a form with files or one file; it is gone afterwards.
 
+    ``beside`` are the names of further files that a form may have.
     Raises 413 for more bytes than the server takes.
     """
     most: int = request.app.state.max_upload
@@ -57,7 +67,7 @@ async def uploaded(request: Request, filename: str | None) -> AsyncIterator[Uplo
     limited = Request(request.scope, _Limited(request, most))
     with TemporaryDirectory(prefix="tracker-") as folder:
         if request.headers.get("content-type", "").startswith("multipart/form-data"):
-            yield await _form(limited, Path(folder))
+            yield await _form(limited, Path(folder), beside)
         elif not filename:
             raise InvalidOption("the file has no name", "add ?filename=answers.csv, or send a form")
         else:
@@ -90,7 +100,7 @@ async def _body(request: Request, folder: Path, filename: str) -> Uploaded:
     return Uploaded([(path, filename)])
 
 
-async def _form(request: Request, folder: Path) -> Uploaded:
+async def _form(request: Request, folder: Path, beside: Collection[str]) -> Uploaded:
     try:
         form = await request.form(max_files=_MOST_FILES, max_fields=_MOST_FIELDS)
     except MultiPartException as error:
@@ -100,13 +110,16 @@ async def _form(request: Request, folder: Path) -> Uploaded:
         for name, value in form.multi_items():
             if not isinstance(value, UploadFile):
                 found.fields.setdefault(name, []).append(value)
-            elif name != "file":
+            elif name != "file" and (name not in beside or name in found.beside):
                 raise InvalidOption(f"the form has a file {name!r}", "call each one: file")
             else:
                 filename = value.filename or "file"
-                path = _place(folder, len(found.files), filename)
+                path = _place(folder, len(found.files) + len(found.beside), filename)
                 await run_in_threadpool(_kept, value.file, path)
-                found.files.append((path, filename))
+                if name == "file":
+                    found.files.append((path, filename))
+                else:
+                    found.beside[name] = path, filename
     finally:
         await form.close()
     if not found.files:

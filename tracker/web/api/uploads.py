@@ -3,10 +3,10 @@
 FastAPI reads the annotations of these classes as they are, so they are no texts here.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, fields
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from anyio import CapacityLimiter, to_thread
 from fastapi import Depends, Path, Query, Request, Response
@@ -16,10 +16,10 @@ from pydantic import TypeAdapter, ValidationError
 from tracker.ledger.choosing import names_of_list
 from tracker.ledger.projects import QuestionOptions
 from tracker.web.api.answering import Answer, resource, writes
-from tracker.web.api.bodies.records import Import, ImportResult
+from tracker.web.api.bodies.records import AnnotatorImport, Import, ImportResult
 from tracker.web.api.keyed import KEYED, Key, answered_once
 from tracker.web.api.parameters import LARGEST
-from tracker.web.api.uploading import uploaded
+from tracker.web.api.uploading import Uploaded, uploaded
 
 router = resource("imports")
 
@@ -78,24 +78,39 @@ class ImportOptions:
         }  # fmt: skip
 
 
-_OPTIONS: TypeAdapter[ImportOptions] = TypeAdapter(ImportOptions)
-_REPEATED = {one.name for one in fields(ImportOptions) if one.default == ()}
+@dataclass(frozen=True)
+class AnnotatorImportOptions:
+    """How files of annotators are read; in a form also as its fields."""
+
+    map: Annotated[_Words, Query(description="annotator=COLUMN or kind=COLUMN (repeatable).")] = ()
+    skip_invalid: Annotated[bool, Query(description="Leave invalid rows out.")] = False
+    dry_run: Annotated[bool, Query(description="Store nothing.")] = False
+
+
+_Options = TypeVar("_Options", ImportOptions, AnnotatorImportOptions)
 _BINARY = {"type": "string", "format": "binary"}
-_FORM = {
-    "type": "object",
-    "required": ["file"],
-    "properties": {"file": {"type": "array", "items": _BINARY, "minItems": 1}},
+_FILES = {"file": {"type": "array", "items": _BINARY, "minItems": 1}}
+_BESIDE = {
+    "mapping": {**_BINARY, "description": "A file for `--mapping`."},
+    "values": {**_BINARY, "description": "A file for `--values`: old,new and perhaps question."},
 }
-_SENT = {
-    "requestBody": {
-        "required": True,
-        "description": "A form whose files are called `file`, or one file as it is.",
-        "content": {
-            "multipart/form-data": {"schema": _FORM},
-            "application/octet-stream": {"schema": _BINARY},
-        },
+
+
+def _sent(files: dict[str, Any]) -> dict[str, Any]:
+    """Return what a route says of the files that are sent to it."""
+    form = {"type": "object", "required": ["file"], "properties": files}
+    return {
+        "requestBody": {
+            "required": True,
+            "description": "A form whose files are called `file`, or one file as it is.",
+            "content": {
+                "multipart/form-data": {"schema": form},
+                "application/octet-stream": {"schema": _BINARY},
+            },
+        }
     }
-}
+
+
 _RESPONSES: dict[int | str, dict[str, Any]] = {
     200: {"description": "What an import would do.", "model": ImportResult},
     413: {"description": "More bytes than the server takes."},
@@ -109,7 +124,7 @@ _limiter = CapacityLimiter(_AT_ONCE)
     status_code=201,
     **writes("importAnswers", ImportResult),
     responses=_RESPONSES,
-    openapi_extra=_SENT,
+    openapi_extra=_sent(_FILES | _BESIDE),
 )
 async def import_answers(
     request: Request,
@@ -124,10 +139,12 @@ async def import_answers(
     Rows that are refused are in `rejections` of the problem, with their lines.
     """
 
-    def importing(files: Any, given: ImportOptions) -> Any:
-        return answer.ledger.import_uploads(files, project, **given.reading)
+    def importing(sent: Uploaded, given: ImportOptions) -> Any:
+        return answer.ledger.import_uploads(
+            sent.files, project, beside=sent.beside, **given.reading
+        )
 
-    return await _imported(request, answer, options, filename, key, importing)
+    return await _imported(request, answer, options, filename, key, importing, _BESIDE)
 
 
 @router.post(
@@ -135,7 +152,7 @@ async def import_answers(
     status_code=201,
     **writes("importItems", ImportResult),
     responses=_RESPONSES,
-    openapi_extra=_SENT,
+    openapi_extra=_sent(_FILES),
 )
 async def import_items(
     request: Request,
@@ -147,8 +164,37 @@ async def import_items(
 ) -> Response:
     """Register items that need no answers; `tracker item import FILE… -p P`."""
 
-    def importing(files: Any, given: ImportOptions) -> Any:
-        return answer.ledger.import_uploads(files, project, items=True, **given.reading_items)
+    def importing(sent: Uploaded, given: ImportOptions) -> Any:
+        return answer.ledger.import_uploads(sent.files, project, items=True, **given.reading_items)
+
+    return await _imported(request, answer, options, filename, key, importing)
+
+
+@router.post(
+    "/projects/{project:segment}/annotators",
+    status_code=201,
+    **writes("importAnnotators", AnnotatorImport),
+    responses={**_RESPONSES, 200: {**_RESPONSES[200], "model": AnnotatorImport}},
+    openapi_extra=_sent(_FILES),
+)
+async def import_annotators(
+    request: Request,
+    answer: Answer,
+    project: str,
+    options: Annotated[AnnotatorImportOptions, Depends()],
+    filename: Filename = None,
+    key: Key = None,
+) -> Response:
+    """Import what annotators are: each further column is an attribute; `tracker annotator import`.
+
+    Rows that are refused are in `rejections` of the problem, with their lines.
+    """
+
+    def importing(sent: Uploaded, given: AnnotatorImportOptions) -> Any:
+        return answer.ledger.import_annotator_uploads(
+            sent.files, project, columns=given.map, skip_invalid=given.skip_invalid,
+            dry_run=given.dry_run,
+        )  # fmt: skip
 
     return await _imported(request, answer, options, filename, key, importing)
 
@@ -156,41 +202,40 @@ async def import_items(
 async def _imported(
     request: Request,
     answer: Answer,
-    options: ImportOptions,
+    options: _Options,
     filename: str | None,
     key: str | None,
-    importing: Callable[[Any, ImportOptions], Any],
+    importing: Callable[[Uploaded, _Options], Any],
+    beside: Collection[str] = (),
 ) -> Response:
-    async with uploaded(request, filename) as sent:
-        given = _with_fields(options, sent.fields)
+    async with uploaded(request, filename, beside) as sent:
+        given: _Options = _with_fields(options, sent.fields)
+        stores = not (given.dry_run or getattr(given, "preview", False))
 
         def imported() -> Response:
-            result = importing(sent.files, given)
-            if given.dry_run or given.preview:
+            result = importing(sent, given)
+            if not stores:
                 return answer.done(result.to_dict())
             return answer.made(result.to_dict(), "imports", str(result.id))
 
-        stores = not (given.dry_run or given.preview)
         once = partial(
             answered_once, request, answer, key, sent.said(), imported, stores=stores, bulk=True
         )
         return await to_thread.run_sync(once, limiter=_limiter)
 
 
-def _with_fields(options: ImportOptions, sent: dict[str, list[str]]) -> ImportOptions:
+def _with_fields(options: Any, sent: dict[str, list[str]]) -> Any:
     """Return the options with the fields of a form; raises RequestValidationError."""
-    if not sent:
-        return options
-    known = {one.name for one in fields(ImportOptions)}
+    known = {one.name: one.default for one in fields(options)}
     faults: list[Any] = [
         {"loc": ("body", name), "msg": "there is no such field"}
         for name in sent
         if name not in known
     ]
-    values = {name: value if name in _REPEATED else value[-1] for name, value in sent.items()}
+    values = {name: value if known.get(name) == () else value[-1] for name, value in sent.items()}
     if not faults:
         try:
-            return _OPTIONS.validate_python({**vars(options), **values})
+            return TypeAdapter(type(options)).validate_python({**vars(options), **values})
         except ValidationError as error:
             faults = [{"loc": ("body", *one["loc"]), "msg": one["msg"]} for one in error.errors()]
     raise RequestValidationError(faults)

@@ -23,6 +23,13 @@ class Projects(Body):
     projects: list[Project]
 
 
+class DeletedProject(Body):
+    """A project that was deleted."""
+
+    project: str
+    deleted: bool
+
+
 class Question(Body):
     """A question's settings."""
 
@@ -119,6 +126,37 @@ class Categories(Body):
     categories: list[CategoryLabels]
 
 
+class CategoryOrder(Body):
+    """A question's categories in their new order."""
+
+    project: str
+    categories: list[str]
+
+
+class MergedCategory(Body):
+    """A category whose answers count as another's, with how many labels that concerns."""
+
+    project: str
+    category: str
+    into: str
+    labels: int
+
+
+class SplitCategory(Body):
+    """A category that has its own answers again."""
+
+    project: str
+    category: str
+    from_: str = Field(alias="from")
+
+
+class RenamedCategory(Body):
+    """A category's name."""
+
+    project: str
+    category: str
+
+
 class Note(Body):
     """An event on the time line."""
 
@@ -174,6 +212,13 @@ class ImportResult(Body):
     older: int
     rejected: int
     rejections: list[Rejection]
+
+
+class AnnotatorImport(ImportResult):
+    """What an import of annotators did: how many were named, and their attributes."""
+
+    annotators: int
+    attributes: list[str]
 
 
 class EventResult(ImportResult):

@@ -79,9 +79,21 @@ class AnnotatorKind(Sent):
 
 
 class MergeInto(Sent):
-    """The annotator who is the same person."""
+    """Who or what it is merged into."""
 
     into: Name
+
+
+class Order(Sent):
+    """Every category, in order."""
+
+    categories: list[str]
+
+
+class MergeCategory(MergeInto):
+    """The category that receives the answers."""
+
+    dry_run: bool = Field(False, description="Say how many labels; store nothing.")
 
 
 class Alias(Sent):
