@@ -73,12 +73,15 @@ SAID = {
     "nothing": ["There are no answers to count yet.", "There are no items yet", "is no figure"],
     "numeric": ["Of spans and of numbers no pairs of categories"],
     "one_annotator": ["Nobody can be compared with anybody yet", "24 of 24 items have fewer"],
-    "one_item": ["Each two annotators"],
+    "one_item": [
+        "Each two annotators", "needs 10 items", "no annotator shares more than 1 item with others",
+    ],
     "no_overlap": ["No two annotators answered the same item"],
     "all_agree": ["wherever two annotators answered the same item, they agree", "every item has"],
     "spans": [
         "Of spans and of numbers no pairs of categories", "Exact F1",
-        "not looked for in spans", "Curves of spans are drawn from snapshots",
+        "not looked for in spans", "Span F1 (exact) is", "More items: on 6 items",
+        "Curves of spans are drawn from snapshots",
     ],
     "always_one": [
         "Look at always first", "yes / no: there are no other categories", "weakest category is",

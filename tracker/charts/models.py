@@ -23,7 +23,8 @@ def draw_models(title: str, rows: Sequence[Mapping[str, Any]], *, width: int = W
     """
     drawn = [row for row in rows if row["with_people"] is not None][:MOST]
     drawing = _drawing(title, drawn, "model", "question", "gave the same answer", width)
-    return Chart(title, _description(drawn, "model"), drawing, rows)
+    several = len({row["question"] for row in drawn}) > 1
+    return Chart(title, _description(drawn, "question" if several else ""), drawing, rows)
 
 
 def draw_model_categories(
@@ -72,13 +73,14 @@ def _drawing(
     return drawing
 
 
-def _description(drawn: Sequence[Mapping[str, Any]], name: str) -> str:
+def _description(drawn: Sequence[Mapping[str, Any]], also: str) -> str:
+    """Return each model with the people; ``also`` names what else tells the rows apart."""
     if not drawn:
         return "No model shares an item with a person."
     told = []
     for row in drawn:
         people = row["people"]
         beside = "" if people is None else f"; people with each other {people:.0%}"
-        who = row["model"] if name == "model" else f"{row['model']}, {row['category']},"
+        who = f"{row['model']}, {row[also]}," if also else row["model"]
         told.append(f"{who} with people {row['with_people']:.0%}{beside}.")
     return " ".join(told)

@@ -107,12 +107,12 @@ SENTENCES: Final[dict[str, str]] = {
     "low_self_agreement": "{annotator} gave the same answer again in {same} of {n} repeated items "
     "({observed}); on items as contested the others did so {peers} of the time",
     "drift": "{annotator}'s {of} fell from {expected} to {observed} since {since}",
-    "straight_lining": "in the order answered, {annotator} repeated the answer before on "
-    "{observed} of {informative} contested items; the items explain {expected}",
+    "straight_lining": "{annotator} gave the same answer as just before on {observed} of "
+    "{informative} contested items; the items explain {expected}",
     "too_fast": "{annotator} took {median_seconds:.3g} seconds an answer (median of {n}), "
     "{faster:.1f} times faster than is usual for the same items",
-    "copying": "of {n} items that both answered, {annotator} and {other} gave the same answer "
-    "against most of the others on {shared_minority_answers} ({observed}); "
+    "copying": "{annotator} and {other} gave the same answer against most of the others on "
+    "{shared_minority_answers} of {n} items that both answered ({observed}); "
     "{expected_minority_answers:.1f} would be expected by chance",
     "empty_answers": "{annotator} left {given} of {n} items that others saw too without a category "
     "({observed}); the others left {peers} of them empty",
@@ -134,12 +134,12 @@ OWN_SENTENCES: Final[dict[str, str]] = {
     "low_self_agreement": "you gave the same answer again in {same} of {n} repeated items "
     "({observed}); on items as contested the others did so {peers} of the time",
     "drift": "your {of} fell from {expected} to {observed} since {since}",
-    "straight_lining": "in the order answered, you repeated the answer before on {observed} of "
-    "{informative} contested items; the items explain {expected}",
+    "straight_lining": "you gave the same answer as just before on {observed} of {informative} "
+    "contested items; the items explain {expected}",
     "too_fast": "you took {median_seconds:.3g} seconds an answer (median of {n}), {faster:.1f} "
     "times faster than is usual for the same items",
-    "copying": "of {n} items that you and {other} both answered, you two gave the same answer "
-    "against most of the others on {shared_minority_answers} ({observed}); "
+    "copying": "you and {other} gave the same answer against most of the others on "
+    "{shared_minority_answers} of {n} items that both answered ({observed}); "
     "{expected_minority_answers:.1f} would be expected by chance",
     "empty_answers": "you left {given} of {n} items that others saw too without a category "
     "({observed}); the others left {peers} of them empty",

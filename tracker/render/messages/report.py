@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from tracker.audit.kind import MINIMUM_INFORMATIVE
 from tracker.measures import MEASURES
+from tracker.measures.benchmark_scales import krippendorff_reading
 from tracker.render.cells import figure_cell, interval_cell, level_cell
 from tracker.render.nouns import count_noun
 from tracker.render.words import undefined_in_words
@@ -73,7 +76,7 @@ def counted(counts: Mapping[str, int], questions: int, question: str) -> str:
 
 def main_figure(figure: Mapping[str, Any]) -> str:
     """Return the main figure with its interval and its customary words."""
-    title = MEASURES[figure["measure"]].title
+    title = in_a_sentence(figure["measure"])
     if figure["value"] is None:
         return f"There is no figure of agreement: {reason(figure)}."
     interval = ""
@@ -84,9 +87,11 @@ def main_figure(figure: Mapping[str, Any]) -> str:
     told = ""
     if words:
         enough = _ENOUGH_FOR.get(words["krippendorff"], words["krippendorff"])
+        low = figure["ci_low"]
+        unsure = low is not None and krippendorff_reading(low) != words["krippendorff"]
         told = (
             f", which Landis and Koch call {words['landis_koch']}; by Krippendorff's rule it is "
-            f"{enough}"
+            f"{enough}{', but the lower end of its interval is not' if unsure else ''}"
         )
     return f"{title} is {figure_cell(figure['value'])}{interval}{told}."
 
@@ -132,9 +137,20 @@ def change(since: Mapping[str, Any]) -> str:
     return f"since {taken} the figure {way} by {abs(by):.3f}"
 
 
+def in_a_sentence(measure: str) -> str:
+    """Return what a measure is called, without a comma."""
+    name, _, kind = MEASURES[measure].title.partition(", ")
+    return f"{name} ({kind})" if kind else name
+
+
 def title(measure: str) -> str:
     """Return what a measure is called."""
     return MEASURES[measure].title
+
+
+def of_question(name: str) -> str:
+    """Return the beginning of a sentence about one of several questions."""
+    return f"Of {quoted(name)}: "
 
 
 # -- the acts ------------------------------------------------------------------------------
@@ -150,10 +166,19 @@ def not_said(left_out: str) -> str:
     return f"This page cannot say: {left_out}. The audit itself has them."
 
 
-def nobody(tested: int, unsure: int, *, compared: int) -> str:
-    """Return that nobody needs to be talked to, and how sure that is."""
+def nobody(tested: int, unsure: int, *, compared: int, shared: int) -> str:
+    """Return that nobody needs to be talked to, and how sure that is.
+
+    ``shared`` is the most items that an annotator has in common with others.
+    """
     if not compared:
         return "Nobody, as far as can be told: no item has two answers to compare."
+    if shared < MINIMUM_INFORMATIVE:
+        return (
+            f"Nobody, as far as can be told: a finding needs {MINIMUM_INFORMATIVE} items that "
+            "could show a difference, and no annotator shares more than "
+            f"{count_noun(shared, 'item')} with others."
+        )
     told = f"Nobody: of {count_noun(tested, 'annotator')} no one's answers stand out."
     if unsure:
         told += (
@@ -166,7 +191,15 @@ def nobody(tested: int, unsure: int, *, compared: int) -> str:
 def plainly(flag: Mapping[str, Any]) -> str:
     """Return a finding's first clause, without its test."""
     sentence = str(flag["why"] or flag["kind"].replace("_", " "))
-    return f"{sentence.split(';', 1)[0].rstrip('.')}."
+    return f"{_ASIDE.sub('', sentence).split(';', 1)[0].rstrip('.')}."
+
+
+_ASIDE: Final = re.compile(r" \([^()]*;[^()]*\)")  # of several clauses
+
+
+def capitalized(text: str) -> str:
+    """Return a text that begins a sentence."""
+    return f"{text[:1].upper()}{text[1:]}"
 
 
 def counted_in(counts: Mapping[str, int]) -> str:
@@ -183,6 +216,8 @@ WHY_WHOM: Final = (
 def confused(pair: Mapping[str, Any], total: int) -> str:
     """Return how often two categories were confused."""
     items = count_noun(pair["items"], "item")
+    if total == 1:
+        return ": the only disagreement is between these two."
     return (
         f": {pair['disagreements']:,} of {total:,} disagreements ({percent(pair['share'])}) are "
         f"between these two, on {items}."
@@ -231,8 +266,11 @@ def confusions_left_out(least: int) -> str:
 
 
 def _enough(figure: Mapping[str, Any]) -> str:
-    value = figure_cell(figure["value"])
-    return f"{MEASURES[figure['measure']].title} is {value}, and {ENOUGH} is customarily enough"
+    value, low = figure_cell(figure["value"]), figure["ci_low"]
+    told = f"{in_a_sentence(figure['measure'])} is {value}, and {ENOUGH} is customarily enough"
+    if low is None or low >= ENOUGH:
+        return told
+    return f"{told}, though its interval begins at {figure_cell(low)}"
 
 
 NO_CONFUSIONS_COUNTED: Final = (
@@ -274,13 +312,20 @@ def nothing_next(told: Mapping[str, Any]) -> str:
     if not told["items"]:
         return "There are no items yet; import some first."
     if told["wanted"] is None:
-        return (
-            "Nothing must be: every item has two answers or more. No number of answers is wanted "
-            "of each item; with one, this page says how many are missing."
-        )
+        return "Nothing: every item has two answers or more, which is enough to compare them."
     return (
         f"Nothing: all {count_noun(told['items'], 'item')} have the {told['wanted']:,} answers "
         "wanted."
+    )
+
+
+def more_items(figure: Mapping[str, Any], items: int) -> str:
+    """Return that there are too few items for a sure figure, and what more of them would do."""
+    wide = figure["ci_high"] - figure["ci_low"]
+    about = in_a_sentence(figure["measure"])
+    return (
+        f"More items: on {count_noun(items, 'item')} the interval of {about} is "
+        f"{figure_cell(wide)} wide; four times as many would make it about half as wide."
     )
 
 

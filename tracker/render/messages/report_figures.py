@@ -46,19 +46,18 @@ COEFFICIENTS: Final = "All coefficients"
 def formula(measure: str) -> str:
     """Return a measure's formula and where it comes from."""
     about = MEASURES[measure]
-    return f"{about.title}: {about.formula}. {about.source}."
+    return f"{about.title}: {about.formula}. {about.source.rstrip('.')}."
 
 
-def points_shown(number: int, every: str | None, title: str) -> str:
+def points_shown(number: int, every: str | None, title: str, *, events: bool) -> str:
     """Return what a curve shows."""
     if every is None:
         of = f"{number:,} recorded snapshots"
     else:
         of = f"{count_noun(number, 'point')}, one at the end of each {every}, from the labels"
-    return (
-        f"{title} over {of}, with its 95% interval. Numbered lines are what happened: notes, "
-        "guidelines and findings, listed below."
-    )
+    told = f"{title} over {of}, with its 95% interval."
+    numbered = " Numbered lines are what happened: notes, guidelines and findings, listed below."
+    return told + numbered if events else told
 
 
 NO_CURVE: Final = (

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from tracker.render.cells import minute_cell
-from tracker.render.messages.report import listed, percent
+from tracker.render.messages.report import listed
 from tracker.render.nouns import count_noun
 
 SHARES: Final = (
@@ -104,11 +104,6 @@ def who_is_next(names: Sequence[tuple[str, int]]) -> str:
 def short_items(rows: Sequence[tuple[str, int]]) -> str:
     """Return the heading over items of too few answers."""
     return f"The first {count_noun(len(rows), 'item')} to label"
-
-
-def done(share: float | None) -> str:
-    """Return the share of complete items."""
-    return "-" if share is None else percent(share)
 
 
 def last_import(told: Mapping[str, Any]) -> str:

@@ -43,7 +43,7 @@ def _of(found: Gathered, one: OfQuestion) -> Iterator[Block]:
     every = ["--every", one.every] if one.every else []
     yield Figure(
         f"history-{found.questions.index(one)}",
-        figures.points_shown(len(rows), one.every, title),
+        figures.points_shown(len(rows), one.every, title, events=bool(events)),
         draw_history(title, rows, numbers, width=WIDE),
         draw_history(title, rows, numbers, width=NARROW),
         _points(title, rows),

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from tracker.render.cells import count_cell
 from tracker.render.messages import report_people as people
+from tracker.render.messages.report import percent
 from tracker.report.commands import command, python_call
 from tracker.report.document import (
     Block,
@@ -34,9 +36,14 @@ def progress_section(found: Gathered) -> Section:
     return Section("progress", "Progress", groups, code)
 
 
-def _missing(answers: int | None) -> list[Fact]:
-    """Return how many answers are missing; nothing if no number of them is wanted."""
-    return [] if answers is None else [Fact("Missing", count_cell(answers), "answers")]
+def _wanted(told: Mapping[str, Any]) -> list[Fact]:
+    """Return how far the wanted answers are there; nothing if no number of them is wanted."""
+    if told["coverage"] is None:
+        return []
+    return [
+        Fact("Complete", percent(told["coverage"]), f"{told['items_complete']:,} items"),
+        Fact("Missing", count_cell(told["answers_missing"]), "answers"),
+    ]
 
 
 def _recorded(found: Gathered, one: OfQuestion) -> int:
@@ -61,8 +68,7 @@ def _of(found: Gathered, one: OfQuestion) -> Iterator[Block]:
     told = one.status
     yield Facts(
         [
-            Fact("Complete", people.done(told["coverage"]), count_cell(told["items_complete"])),
-            *_missing(told["answers_missing"]),
+            *_wanted(told),
             Fact("Unanswered", count_cell(told["items_unanswered"]), "items"),
             _findings(found, one),
             Fact("Annotators", count_cell(told["annotators"])),

@@ -82,11 +82,15 @@ def standing_findings(found: Gathered) -> list[tuple[str, Told]]:
                 pair = frozenset({row["annotator"], flag["with"]})
                 key = (one.name, flag["kind"], flag["category"], pair)
                 if flag["state"] == "flagged":
-                    once.setdefault(key, (row["annotator"], flag))
+                    once.setdefault(key, (row["annotator"], {**flag, "question": one.name}))
     return sorted(
         once.values(),
         key=lambda row: (_SEVERITIES.index(row[1]["severity"]), row[1]["p_value"] or 0.0, row[0]),
     )
+
+
+WIDE = 0.2
+"""Of an interval that says too little about its figure."""
 
 
 def _change(one: OfQuestion) -> str:
@@ -99,7 +103,6 @@ def _change(one: OfQuestion) -> str:
 def _facts(found: Gathered, one: OfQuestion, figure: Told, flagged: list[str]) -> Facts:
     counts, status = one.agreement["counts"], one.status
     interval = interval_cell(figure["ci_low"], figure["ci_high"])
-    complete = status["coverage"]
     return Facts(
         [
             Fact(
@@ -110,7 +113,7 @@ def _facts(found: Gathered, one: OfQuestion, figure: Told, flagged: list[str]) -
             Fact("Items", count_cell(counts["items"]), f"{counts['items_compared']:,} compared"),
             Fact("Answers", count_cell(counts["answers"]), f"by {counts['annotators']:,}"),
             _stand_out(found, flagged),
-            Fact("Complete", "-" if complete is None else words.percent(complete), _wanted(status)),
+            *_complete(status),
         ]
     )
 
@@ -127,8 +130,11 @@ def _stand_out(found: Gathered, flagged: list[str]) -> Fact:
     return Fact("Stand out", count_cell(len(flagged)), f"of {len(answering(found)):,}")
 
 
-def _wanted(status: Told) -> str:
-    return "no number wanted" if status["wanted"] is None else f"{status['wanted']} an item"
+def _complete(status: Told) -> list[Fact]:
+    """Return the share of complete items; nothing if no number of answers is wanted."""
+    if status["coverage"] is None:
+        return []
+    return [Fact("Complete", words.percent(status["coverage"]), f"{status['wanted']} an item")]
 
 
 def _whom(found: Gathered) -> Act:
@@ -146,16 +152,20 @@ def _whom(found: Gathered) -> Act:
             for flag in row["flags"]
         )
         compared = sum(one.agreement["counts"]["items_compared"] for one in found.questions)
-        text = words.nobody(len(answering(found)), unsure, compared=compared)
+        text = words.nobody(len(answering(found)), unsure, compared=compared, shared=_shared(found))
         why = Why([line(words.WHY_WHOM)], command(found, "audit"))
         return Act(words.WHOM, line(text), why, needed=False)
     name, flag = standing[0]
     who = [one for one in (name, flag["with"]) if one is not None]
     others = [one for one, _ in standing if one not in who]
     sentence = words.plainly(flag)
-    begin = (
+    begin: Line = (
         (Strong(name), sentence.removeprefix(name)) if sentence.startswith(name) else (sentence,)
     )
+    if found.several:
+        begin = (words.of_question(flag["question"]), *begin)
+    elif begin[0] == sentence:
+        begin = (words.capitalized(sentence),)
     answer = line(*begin, words.others_too(list(dict.fromkeys(others))))
     # A command about one annotator takes no choice of answers.
     chosen = found.asked.chosen
@@ -164,6 +174,12 @@ def _whom(found: Gathered) -> Act:
     reasons += [f"{left_out.capitalize()}."] if left_out else []
     why = Why([line(reason) for reason in reasons], shown)
     return Act(words.WHOM, answer, why, needed=True)
+
+
+def _shared(found: Gathered) -> int:
+    """Return the most items that an annotator has in common with others."""
+    rows = (row for one in found.questions for row in one.audit["annotators"])
+    return max((row.get("items_shared") or 0 for row in rows), default=0)
 
 
 def _which(found: Gathered, one: OfQuestion, figure: Told) -> Act:
@@ -195,7 +211,7 @@ def _which(found: Gathered, one: OfQuestion, figure: Told) -> Act:
     if lowest is not None:
         parts = (*parts, *([" "] if parts else []), words.weakest(lowest))
     parts = (*_caveat(one), *(parts or line(words.NO_CONFUSIONS_COUNTED)))
-    of = f"Of {words.quoted(one.name)}: " if found.several else ""
+    of = words.of_question(one.name) if found.several else ""
     return Act(words.WHICH, line(of, *parts), why, needed=True)
 
 
@@ -233,10 +249,19 @@ def _next(found: Gathered) -> Act:
     names = [name for name, _ in one.short["items"]]
     why = Why([line(words.WHY_NEXT)], _status_command(found, one))
     prefix = f"{one.name}: " if found.several else ""
+    figure = main_figure(found.questions[0])
+    if not _short(one) and status["items"] and _is_wide(figure):
+        compared = found.questions[0].agreement["counts"]["items_compared"]
+        return Act(words.WHAT_NEXT, line(words.more_items(figure, compared)), why, needed=True)
     if not _short(one) or not status["items"]:
         return Act(words.WHAT_NEXT, line(words.nothing_next(status)), why, needed=False)
     text = words.alone(status, _short(one)) if status["wanted"] is None else words.missing(status)
     return Act(words.WHAT_NEXT, line(prefix, text, words.start_with(names)), why, needed=True)
+
+
+def _is_wide(figure: Told) -> bool:
+    """Return whether a figure rests on too few items to say much."""
+    return figure["ci_low"] is not None and figure["ci_high"] - figure["ci_low"] > WIDE
 
 
 def _short(one: OfQuestion) -> int:
