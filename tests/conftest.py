@@ -12,10 +12,12 @@ import os
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
+from functools import partialmethod
 from pathlib import Path
 from typing import Any
 
 import pytest
+from argon2 import PasswordHasher
 from hypothesis import HealthCheck, settings
 from sqlalchemy import URL, Engine, create_engine, event
 
@@ -113,6 +115,15 @@ def compiled_once() -> Iterator[None]:
 
 def _no_waiting(connection: sqlite3.Connection, _record: object) -> None:
     connection.execute("PRAGMA synchronous = OFF")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def passwords_hashed_fast() -> Iterator[None]:
+    """Hash passwords fast; how slow it is to guess one has a test of its own."""
+    fast = partialmethod(PasswordHasher.__init__, time_cost=1, memory_cost=8, parallelism=1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(PasswordHasher, "__init__", fast)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -113,7 +113,7 @@ def test_a_method_that_there_is_not(sqlite_ledger: Ledger, write: Write) -> None
 _keys = st.tuples(st.integers(0, 5), st.sampled_from("abcd"))
 
 
-@examples(60)
+@examples(15)
 @given(st.dictionaries(_keys, st.sampled_from("xyz"), min_size=1))
 def test_votes_are_counted_and_the_matrix_holds_them(
     ledger: Ledger, tmp_path: Path, answers: dict[tuple[int, str], str]

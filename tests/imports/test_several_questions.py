@@ -308,7 +308,7 @@ _COUNTS = ("answers", "skipped", "inserted", "changed", "unchanged", "older")
 
 
 def check_together_as_one_by_one(ledger: Ledger, folder: Path) -> None:
-    @examples(6)
+    @examples(3)
     @given(st.lists(_rows, min_size=1, max_size=3))
     def check(files: list[list[tuple[str, ...]]]) -> None:
         together, apart = (f"{name} {next(_numbers)}" for name in ("together", "apart"))

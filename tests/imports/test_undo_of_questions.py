@@ -344,7 +344,7 @@ DETAILS: Any = (
 
 
 def test_on_sqlite(sqlite_ledger: Ledger, write: Write) -> None:
-    @examples(25)
+    @examples(10)
     @example(ALL_KINDS)
     @example(DETAILS)
     @given(scripts)
@@ -355,7 +355,7 @@ def test_on_sqlite(sqlite_ledger: Ledger, write: Write) -> None:
 
 
 def test_on_postgres(emptied_postgres_ledger: Ledger, write: Write) -> None:
-    @examples(5)
+    @examples(3)
     @example(ALL_KINDS)
     @example(DETAILS)
     @given(scripts)

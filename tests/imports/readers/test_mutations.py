@@ -11,10 +11,9 @@ from pathlib import Path
 import pytest
 
 from tests.imports.readers.mutations import FILES, fate_of_export
-from tests.profiles import THOROUGH
 from tracker.ledger import Ledger
 
-A_TOOL = 400 if THOROUGH else 40
+A_TOOL = 40
 
 
 @pytest.fixture
