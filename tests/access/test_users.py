@@ -8,7 +8,7 @@ from pathlib import Path
 import argon2
 import pandas as pd
 import pytest
-from argon2 import extract_parameters
+from argon2 import PasswordHasher, extract_parameters
 
 from tests.storage.test_copying import rows
 from tracker.access.passwords import NOBODY
