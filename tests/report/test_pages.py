@@ -71,7 +71,7 @@ def test_a_notebook_of_one_of_several_questions_names_it(
 
 SAID = {
     "nothing": ["There are no answers to count yet.", "There are no items yet", "is no figure"],
-    "numeric": ["Of spans and of numbers no pairs of categories"],
+    "numeric": ["Of spans and of numbers no pairs of categories", "Answers are numbers"],
     "one_annotator": ["Nobody can be compared with anybody yet", "24 of 24 items have fewer"],
     "one_item": [
         "Each two annotators", "needs 10 items", "no annotator shares more than 1 item with others",
@@ -100,6 +100,15 @@ def test_what_is_said_of_each_kind(sqlite_ledger: Ledger, fill_once: FillOnce, k
     text = page_of(fill_once(sqlite_ledger, KINDS[kind])).text
     for words in SAID[kind]:
         assert words in text, words
+
+
+def test_no_number_of_many_stands_for_a_category(
+    sqlite_ledger: Ledger, fill_once: FillOnce
+) -> None:
+    document = report_document(fill_once(sqlite_ledger, KINDS["numeric"]), Asked("p"))
+    assert [one.name for one in figures_of(document.sections)] == ["pairs-0"]
+    graded = report_document(fill_once(sqlite_ledger, KINDS["ordinal"]), Asked("p"))
+    assert "categories" in [one.name for one in figures_of(graded.sections)]
 
 
 def figures_of(blocks: object) -> list[Figure]:

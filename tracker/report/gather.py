@@ -21,6 +21,7 @@ Told = dict[str, Any]
 _OF_NUMBERS = {"interval", "ratio"}
 _SHORT = 10  # items to label next
 _EVIDENCE = 3  # items of a finding
+_NUMBERS = 12  # that can still be looked at one by one, such as grades
 _FEW, _MANY = 3, 60  # points of a curve
 
 
@@ -81,6 +82,18 @@ class OfQuestion:
     models: Sequence[Told]
     short: Told
     methods: Told | None
+
+    @property
+    def numbers(self) -> bool:
+        """Whether answers are numbers, too many of them to be looked at one by one."""
+        measured = self.settings["scale"] in _OF_NUMBERS and self.settings["answers"] != "spans"
+        return measured and len(self.settings["categories"]) > _NUMBERS
+
+    @property
+    def categories(self) -> Sequence[Told]:
+        """The figures of each category; none of numbers."""
+        rows: Sequence[Told] = self.agreement["categories"]
+        return () if self.numbers else rows
 
 
 @dataclass(frozen=True)

@@ -273,9 +273,10 @@ def _enough(figure: Mapping[str, Any]) -> str:
     return f"{told}, though its interval begins at {figure_cell(low)}"
 
 
-NO_CONFUSIONS_COUNTED: Final = (
-    "Of spans and of numbers no pairs of categories are counted; see which category has the lowest "
-    "agreement."
+NO_CONFUSIONS_COUNTED: Final = "Of spans and of numbers no pairs of categories are counted."
+NUMBERS: Final = (
+    "Answers are numbers, and no single one of them is to be defined: see where the scale begins "
+    "and ends, and who answers higher or lower than the others."
 )
 WHY_WHICH: Final = (
     "A disagreement is two annotators who gave the same item different answers. It counts for the "

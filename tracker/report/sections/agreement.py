@@ -27,14 +27,11 @@ def agreement_section(found: Gathered) -> Section:
 
 
 def _categories(found: Gathered) -> Iterator[Block]:
-    rows = [
-        {"question": one.name, **row}
-        for one in found.questions
-        for row in one.agreement["categories"]
-    ]
+    rows = [{"question": one.name, **row} for one in found.questions for row in one.categories]
     known = sorted((row for row in rows if row["rate"] is not None), key=lambda row: row["rate"])
     if not known:
-        yield Paragraph(line(figures.NO_CATEGORIES))
+        numbers = any(one.numbers for one in found.questions)
+        yield Paragraph(line(words.NUMBERS if numbers else figures.NO_CATEGORIES))
         return
     title = "Agreement on each category"
     unknown = [row for row in rows if row["rate"] is None]

@@ -47,7 +47,7 @@ def _of(found: Gathered, one: OfQuestion) -> Iterator[Block]:
     yield from _findings(found, one)
     title = "Shares of the categories"
     drawn = [_known(row) for row in rows]
-    if any(row["category_shares"] for row in drawn):
+    if any(row["category_shares"] for row in drawn) and not one.numbers:
         yield Figure(
             f"annotators-{found.questions.index(one)}",
             people.SHARES,

@@ -30,7 +30,7 @@ def _of(one: OfQuestion) -> Iterator[Line]:
         if row["value"] is None:
             yield line(figures.undefined_line(MEASURES[row["measure"]].title, words.reason(row)))
     without: dict[str, list[str]] = {}
-    for row in one.agreement["categories"]:
+    for row in one.categories:
         if row["rate"] is None:
             without.setdefault(words.reason(row), []).append(words.quoted(row["category"]))
     for why, names in without.items():

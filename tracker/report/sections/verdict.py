@@ -188,7 +188,7 @@ def _which(found: Gathered, one: OfQuestion, figure: Told) -> Act:
     lowest = next(
         (
             row
-            for row in one.agreement["categories"]
+            for row in one.categories
             if one.agreement["summary"]["lowest"] is not None
             and row["category"] == one.agreement["summary"]["lowest"]["category"]
         ),
@@ -210,7 +210,8 @@ def _which(found: Gathered, one: OfQuestion, figure: Told) -> Act:
         parts = line(words.confusions_left_out(found.asked.suppress_below))
     if lowest is not None:
         parts = (*parts, *([" "] if parts else []), words.weakest(lowest))
-    parts = (*_caveat(one), *(parts or line(words.NO_CONFUSIONS_COUNTED)))
+    without = words.NUMBERS if one.numbers else words.NO_CONFUSIONS_COUNTED
+    parts = (*_caveat(one), *(parts or line(without)))
     of = words.of_question(one.name) if found.several else ""
     return Act(words.WHICH, line(of, *parts), why, needed=True)
 
