@@ -78,21 +78,21 @@ def test_what_events_brought_a_sync_and_an_export_know(
     assert ledger.database.check() == []
 
 
-def test_an_event_sent_again_or_late_changes_nothing(ledger: Ledger, server: Server) -> None:
+def test_an_event_sent_again_or_late_changes_nothing(sqlite_ledger: Ledger, server: Server) -> None:
     number = server.answer(1, "ann", "good")
     events = [server.told(1, number)]
     for category in ("bad", "good", "bad"):
         server.correct(1, number, category)
         events.append(server.told(1, number, "ANNOTATION_UPDATED"))
-    assert take(ledger, events[2]).outcome == "imported"
+    assert take(sqlite_ledger, events[2]).outcome == "imported"
     for late in events[:3]:
-        assert take(ledger, late).outcome == "known"
-    assert standing(ledger) == [("1", "ann", "good")]
-    take(ledger, events[3])
-    before = stored(ledger)
-    assert [take(ledger, one).outcome for one in events] == ["known"] * 4
-    assert stored(ledger) == before
-    assert standing(ledger) == [("1", "ann", "bad")]
+        assert take(sqlite_ledger, late).outcome == "known"
+    assert standing(sqlite_ledger) == [("1", "ann", "good")]
+    take(sqlite_ledger, events[3])
+    before = stored(sqlite_ledger)
+    assert [take(sqlite_ledger, one).outcome for one in events] == ["known"] * 4
+    assert stored(sqlite_ledger) == before
+    assert standing(sqlite_ledger) == [("1", "ann", "bad")]
 
 
 def test_what_was_deleted_is_withdrawn_by_the_event_or_by_the_next_sync(
@@ -122,22 +122,39 @@ def test_what_was_deleted_is_withdrawn_by_the_event_or_by_the_next_sync(
     assert ledger.database.check() == []
 
 
-def test_a_sync_begins_anew_after_an_event_in_between(ledger: Ledger, server: Server) -> None:
+def test_events_in_between_hold_up_no_sync_and_hold_against_it(
+    ledger: Ledger, server: Server
+) -> None:
+    for task in (1, 2, 3, 4):
+        for who in ("ann", "bob"):
+            server.answer(task, who, "good")
     sync(ledger, server)
-    number = server.answer(1, "ann", "good")
-    sync(ledger, server)
+    number = server.answer(1, "cem", "good")
+    server.correct(4, next(iter(server.tasks[4])), "bad")
 
-    def correct() -> None:
+    def meanwhile() -> None:
         server.between = lambda: None
         server.correct(1, number, "bad")
         take(ledger, server.told(1, number, "ANNOTATION_UPDATED"))
+        take(ledger, server.told(5, server.answer(5, "ann", "good")))
+        server.delete_task(3)
+        gone = {"action": "TASKS_DELETED", "tasks": [{"id": 3}], "project": {"id": 1}}
+        assert take(ledger, gone).withdrawn == 2
 
-    server.between = correct
-    assert sync(ledger, server).withdrawn == 0
-    assert standing(ledger) == [("1", "ann", "bad")]
+    server.between = meanwhile
+    done = sync(ledger, server)
+    assert done.imported is not None
+    assert (done.imported.changed, done.withdrawn) == (1, 0)  # that of task 4
+    now = standing(ledger)
+    assert ("1", "cem", "bad") in now
+    assert {row[0] for row in now} == {"1", "2", "4", "5"}
+    sync(ledger, server)
+    assert standing(ledger) == now
+    assert sync(ledger, server).imported is None
+    assert ledger.database.check() == []
 
 
-def test_many_annotations_are_one_import(ledger: Ledger, server: Server) -> None:
+def test_many_annotations_are_one_import(sqlite_ledger: Ledger, server: Server) -> None:
     """As if predictions were made annotations; the last control is known of the first, too."""
     told = [server.told(1, server.answer(1, "ann", "good"))]
     told += [server.told(2, server.answer(2, "ann", topic=("cats",)))]
@@ -145,17 +162,17 @@ def test_many_annotations_are_one_import(ledger: Ledger, server: Server) -> None
         "action": "ANNOTATIONS_CREATED", "project": {"id": 1},
         "annotation": [one["annotation"] for one in told], "task": [one["task"] for one in told],
     }  # fmt: skip
-    done = take(ledger, event)
+    done = take(sqlite_ledger, event)
     assert done.imported is not None
     assert done.imported.inserted == 4
-    assert take(ledger, event).outcome == "known"
-    assert ledger.items.show("p", "1").text == "text 1"
+    assert take(sqlite_ledger, event).outcome == "known"
+    assert sqlite_ledger.items.show("p", "1").text == "text 1"
 
 
-def test_other_events_are_ignored(ledger: Ledger) -> None:
+def test_other_events_are_ignored(sqlite_ledger: Ledger) -> None:
     for action in ("PROJECT_UPDATED", "TASKS_CREATED", "LABEL_LINK_CREATED"):
-        assert take(ledger, {"action": action}).to_dict()["outcome"] == "ignored"
-    assert ledger.is_missing or ledger.projects.list() == []
+        assert take(sqlite_ledger, {"action": action}).to_dict()["outcome"] == "ignored"
+    assert sqlite_ledger.is_missing or sqlite_ledger.projects.list() == []
 
 
 LACKING: list[tuple[dict[str, Any], str]] = [
@@ -170,14 +187,16 @@ LACKING: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-def test_what_lacks_something_is_refused_and_nothing_stored(ledger: Ledger, server: Server) -> None:
+def test_what_lacks_something_is_refused_and_nothing_stored(
+    sqlite_ledger: Ledger, server: Server
+) -> None:
     broken = result(tone=("x",))
     broken[0]["value"] = 5
     event = server.told(1, server.answer(1, "ann", "good"))
     event["annotation"]["result"] = broken
     for change, said in LACKING:
         with pytest.raises(Refused, match=said):
-            take(ledger, {**event, **change})
+            take(sqlite_ledger, {**event, **change})
     with pytest.raises(InvalidOption, match="no URL"):
-        ledger.take_label_studio_event(event, "p", url="labels")
-    assert ledger.is_missing or ledger.projects.list() == []
+        sqlite_ledger.take_label_studio_event(event, "p", url="labels")
+    assert sqlite_ledger.is_missing or sqlite_ledger.projects.list() == []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -187,6 +187,12 @@ class Batch:
     asked: Mapping[str, QuestionOptions] = field(default_factory=dict)
     moment: Moment = read_moment
     decimal_comma: bool = False
+
+    def without_items(self, keys: Collection[str]) -> Batch:
+        """Return the batch without the records on some items."""
+        left = np.flatnonzero(~self.columns["item"].holds(lambda text: text.strip() in keys))
+        columns = {role: cells.take(left) for role, cells in self.columns.items()}
+        return replace(self, lines=self.lines[left], columns=columns)
 
 
 def with_decimal_point(text: str) -> str:

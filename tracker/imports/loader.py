@@ -153,6 +153,7 @@ def load_import(
         reading = Reading(mapped, rejections, questions.answers, options, by_question=by_question)
         if absences is not None:
             reading.asked, reading.may_be_empty = dict(absences.asked), True
+            reading.without = absences.newer
         for number, name, batch in batches_of_sources(sources, reading, progress):
             intake.take(batch, parts.number(number, batch), name)
             del batch  # before the next is read: they are large

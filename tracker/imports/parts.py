@@ -58,8 +58,11 @@ def batches_of_sources(
         if progress is not None:
             source.watch(lambda read, before=before: progress(before + read, total))  # type: ignore[misc]
         for batch in read_batches(source, reading):
-            yield number, source.name, batch
+            left = batch.without_items(reading.without) if reading.without else batch
             del batch
+            if not reading.without or len(left.lines):
+                yield number, source.name, left
+            del left
             pa.default_memory_pool().release_unused()
         source.drain()
         before += source.bytes_read

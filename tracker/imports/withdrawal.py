@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -55,6 +55,7 @@ class Absences:
         listed: the keys of all items of the source; whether the answers to each were read now.
         asked: the questions of the source that earlier syncs met, by its names.
         alone: whether nothing is said of items that are not listed.
+        newer: the keys of items of which more is known than was read.
         withdrawn: how many standing answers were withdrawn, once that is done.
         any_record: whether any record was, perhaps one that did not stand.
     """
@@ -63,12 +64,13 @@ class Absences:
     listed: Mapping[str, bool]
     asked: Mapping[str, QuestionOptions]
     alone: bool = False
+    newer: Collection[str] = ()
     withdrawn: int = field(default=0, init=False)
     any_record: bool = field(default=False, init=False)
 
     def keep(self, items: Iterable[str]) -> None:
         """Withdraw no answer to these items, by their keys: the source has some not read."""
-        self.listed = {**self.listed, **dict.fromkeys(items, False)}
+        self.listed = {**self.listed, **dict.fromkeys([*items, *self.newer], False)}
 
     def number_passes(self, connection: Connection, incoming: Table, project_id: int) -> None:
         """Number the passes of staged answers anew, if their source does not show them all."""

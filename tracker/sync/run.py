@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
 
-from sqlalchemy import Connection, Table, exists, insert, literal, or_, select, update
+from sqlalchemy import Connection, Table, exists, insert, literal, or_, select, union, update
 
 from tracker.core import clock
 from tracker.imports.loader import ImportResult
@@ -19,7 +19,7 @@ from tracker.imports.staging import FATES
 from tracker.imports.withdrawal import Absences
 from tracker.projects.change_log import lock_project
 from tracker.projects.question import QuestionOptions
-from tracker.storage.schema import Import, ItemFact, Label, Sync
+from tracker.storage.schema import Import, Item, ItemAlias, ItemFact, Label, Sync, Touched
 from tracker.sync.remote import Progress, Pulled, Remote
 
 OVERLAP = 60_000_000
@@ -48,6 +48,7 @@ class Known(NamedTuple):
         until: the update up to which all was read; None if there is none.
         gap: whether an undone sync has left a gap, and later ones hold.
         asked: the questions of the source that were met.
+        events: the last change by an event that the source sent by itself; 0 if there was none.
     """
 
     last: int
@@ -55,6 +56,7 @@ class Known(NamedTuple):
     until: int | None
     gap: bool
     asked: dict[str, QuestionOptions]
+    events: int = 0
 
 
 def known_of_source(connection: Connection, project_id: int, remote: Remote) -> Known:
@@ -71,7 +73,8 @@ def known_of_source(connection: Connection, project_id: int, remote: Remote) -> 
         .where(syncs_of_source(project_id, remote.tool, remote.source))
         .order_by(_syncs.c.change_id)
     ).all()
-    known = Known(rows[-1].change_id if rows else 0, 0, None, False, {})
+    ends = {row.until == UNREAD: row.change_id for row in rows}
+    known = Known(ends.get(False, 0), 0, None, False, {}, ends.get(True, 0))
     for row in rows:
         if row.undone_by is not None or row.until == UNREAD:
             continue
@@ -105,15 +108,18 @@ class SyncRun:
     def begin(self, connection: Connection, project_id: int) -> Absences:
         """Return what the source has no longer; the project's lock is held.
 
-        Raises Overtaken if another sync has ended since it was read.
+        What events said meanwhile holds: the next sync reads those items again. Raises Overtaken
+        if another sync has ended since it was read.
         """
-        if known_of_source(connection, project_id, self.remote) != self.known:
+        now = known_of_source(connection, project_id, self.remote)
+        if now._replace(events=self.known.events) != self.known:
             raise Overtaken
         of_source = syncs_of_source(project_id, self.remote.tool, self.remote.source)
         self.absences = Absences(
             select(_syncs.c.change_id).where(of_source),
             {key: unread <= 0 for key, unread in self.pulled.unread.items()},
             self.known.asked,
+            newer=_touched_items(connection, project_id, of_source, self.known.events),
         )
         return self.absences
 
@@ -159,6 +165,25 @@ class SyncRun:
         if known == self.known and not known.gap:
             last = (_syncs.c.project_id == project_id) & (_syncs.c.change_id == self.known.through)
             connection.execute(update(_syncs).where(last).values(until=self.until))
+
+
+def _touched_items(
+    connection: Connection, project_id: int, of_source: Any, after: int
+) -> Collection[str]:
+    """Return the keys of the items of which events of a source after a change said something."""
+    events = select(_syncs.c.change_id).where(
+        of_source, _syncs.c.until == UNREAD, _syncs.c.change_id > after
+    )
+    ranges = select(Touched.first_item, Touched.last_item).where(
+        Touched.project_id == project_id, Touched.change_id.in_(events)
+    )
+    touched = ranges.distinct().subquery()
+    ends = (touched.c.first_item, touched.c.last_item)
+    keys = (
+        select(of.name).join(touched, number.between(*ends)).where(of.project_id == project_id)
+        for of, number in ((Item, Item.id), (ItemAlias, ItemAlias.item_id))
+    )
+    return frozenset(connection.scalars(union(*keys)))
 
 
 def asked_as_json(asked: Mapping[str, QuestionOptions]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -70,6 +70,7 @@ class Reading:
         notes: sentences on what the reader concluded.
         by_question: what an answer is of each question of the project that is known before.
         may_be_empty: whether a file without an answer is none the less read.
+        without: the keys of items that are left out.
     """
 
     mapped: Mapped
@@ -81,6 +82,7 @@ class Reading:
     notes: list[str] = field(default_factory=list)
     by_question: Mapping[str, str] = field(default_factory=dict)
     may_be_empty: bool = False
+    without: Collection[str] = ()
 
     def ask(
         self,
