@@ -93,8 +93,9 @@ def asked_of(request: Request) -> Asked:
 
 def _is_opened(request: Request) -> bool:
     """Return whether a browser opens a page, which can show that it is not ready."""
-    opened = request.headers.get("sec-fetch-mode") == "navigate"
-    return opened and request.method == "GET" and WAIT not in request.query_params
+    opened = request.headers.get("sec-fetch-mode") == "navigate" and request.method == "GET"
+    of_program = request.scope["route"].path.startswith("/api/")
+    return opened and not of_program and WAIT not in request.query_params
 
 
 AskedLedger = Annotated[Asked, Depends(asked_of)]

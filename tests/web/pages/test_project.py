@@ -150,6 +150,7 @@ def test_a_page_that_is_opened_does_not_wait_for_its_figures(
     assert page.status_code == 202
     assert 'content="0; url=?as_of=2026-01-01&amp;x=1&amp;wait=yes"' in page.text
     assert client.get("/projects/none", headers=opened).status_code == 404
+    assert client.get("/api/v1/projects/p/status", headers=opened).status_code == 200
     assert "counting …" in client.get("/", headers=opened).text
     assert "by Krippendorff&#39;s rule" in client.get("/projects/p/row").text
     assert client.get("/projects/p?wait=yes", headers=opened).status_code == 200
