@@ -170,8 +170,14 @@ def test_many_annotations_are_one_import(sqlite_ledger: Ledger, server: Server) 
 
 
 def test_other_events_are_ignored(sqlite_ledger: Ledger) -> None:
-    for action in ("PROJECT_UPDATED", "TASKS_CREATED", "LABEL_LINK_CREATED"):
-        assert take(sqlite_ledger, {"action": action}).to_dict()["outcome"] == "ignored"
+    events: list[dict[str, Any]] = [
+        {"action": one} for one in ("PROJECT_UPDATED", "TASKS_CREATED", "LABEL_LINK_CREATED")
+    ]
+    server = Server()
+    events.append(server.told(1, server.answer(1, "ann", "good")))
+    events[-1]["annotation"]["was_cancelled"] = True
+    for event in events:
+        assert take(sqlite_ledger, event).to_dict()["outcome"] == "ignored"
     assert sqlite_ledger.is_missing or sqlite_ledger.projects.list() == []
 
 

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from tracker.sync import EventResult, Remote, SyncResult
 
 _ATTEMPTS = 3
-_FOR_SYNC = "what it takes back is withdrawn by the next: tracker sync label-studio"
 
 
 class Syncs(TypedDict, total=False):
@@ -144,8 +143,8 @@ class Syncing(Importing):
             return EventResult(project, event["action"], IGNORED, "it concerns no answers")
         run = EventRun(found, by_number=item is None, repeat=repeat)
         if not found.tasks and not (found.deleted and item is None):
-            why = found.for_sync or "items have other keys than tasks"
-            return EventResult(project, found.action, FOR_SYNC, f"{why}: {_FOR_SYNC}")
+            why = f"{found.for_sync or 'items have other keys than tasks'}: {_for_sync(url)}"
+            return EventResult(project, found.action, FOR_SYNC, why)
         outcome, why = KNOWN, ""
         try:
             self._import(
@@ -157,7 +156,9 @@ class Syncing(Importing):
         except NothingNew:
             pass
         if found.for_sync:
-            outcome, why = FOR_SYNC, f"{found.for_sync}: {_FOR_SYNC}"
+            outcome, why = FOR_SYNC, f"{found.for_sync}: {_for_sync(url)}"
+        elif run.result is not None and run.result.rows == 0 and found.tasks:
+            outcome, why = IGNORED, "there is no answer in it"
         withdrawn = run.absences.withdrawn if run.absences else 0
         return EventResult(project, found.action, outcome, why, run.result, withdrawn)
 
@@ -210,3 +211,9 @@ class Syncing(Importing):
                     run.pulled.read, run.since, run.until or None,
                 )  # fmt: skip
         raise Refused(f"{name!r} changes faster than {remote.source} is read", "try again later")
+
+
+def _for_sync(url: str | None) -> str:
+    """Return what to do about answers that an event takes back without saying which."""
+    told = "the next sync withdraws what it takes back: tracker sync label-studio"
+    return told if url else f"{told}; only what comes by events whose address has url=…"
