@@ -87,7 +87,7 @@ SAID = {
         "Look at always first", "yes / no: there are no other categories", "weakest category is",
     ],
     "several": ["“x” or “z”"],
-    "ordinal": ["ordinal"],
+    "ordinal": ["ordinal", "near answers nearly agree", "--by pair --weights quadratic"],
     "questions": ["The weakest of 2 questions is “tone”", "-q tone"],
     "models": ["Models and the human ceiling", "judge"],
     "flagged": ["1 of 5 annotators has answers that stand out", "guideline v2: always joined"],

@@ -140,9 +140,9 @@ def _description(rows: Sequence[Mapping[str, Any]], drawn: int, figure: str) -> 
     if not known:
         return f"No two annotators have {'an' if words[0] in 'aeiou' else 'a'} {words}."
     low, high = (of(known, key=lambda row: row[figure]) for of in (min, max))
+    ends = [("Lowest: ", low), ("Highest: ", high)] if len(known) > 1 else [("", low)]
     told = " ".join(
-        f"{word}: {row['annotator']} and {row['other']}, {row[figure]:.2f}."
-        for word, row in (("Lowest", low), ("Highest", high))
+        f"{word}{row['annotator']} and {row['other']}, {row[figure]:.2f}." for word, row in ends
     )
     without = len(rows) - len(known)
     told += f" {without} pairs have no {words}." if without else ""

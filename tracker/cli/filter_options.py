@@ -176,7 +176,9 @@ class CurveAnswerOptions(AnswerOptions):
 
 def distinct_questions(names: list[str] | None) -> list[str]:
     """Return the names of questions as they are known, each once."""
-    return list(dict.fromkeys(name.strip() for name in names or ()))
+    from tracker.ledger.choosing import distinct_names
+
+    return distinct_names(names)
 
 
 def single_question(names: list[str]) -> str | None:

@@ -25,6 +25,11 @@ def names_of_list(text: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
+def distinct_names(names: Iterable[str] | None) -> list[str]:
+    """Return names as they are known, each once."""
+    return list(dict.fromkeys(name.strip() for name in names or ()))
+
+
 def values_by_attribute(pairs: Iterable[str], where: str) -> dict[str, list[str]]:
     """Return the values of each attribute of ``language=nl`` and its like; raises InvalidOption."""
     values: dict[str, list[str]] = {}

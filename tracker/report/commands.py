@@ -87,12 +87,12 @@ def python_call(
     *,
     one: bool = False,
     moment: bool = False,
-    every: str | None = None,
+    **more: str | None,
 ) -> str:
     """Return the Python that asks the ledger for the same, with the choice of answers.
 
-    Of ``one`` question it is the weakest; ``every`` is the period of a curve. Nothing if readers
-    may not see all of the ledger.
+    Of ``one`` question it is the weakest; ``more`` are further arguments, if given. Nothing if
+    readers may not see all of the ledger.
     """
     if _is_private(found):
         return ""
@@ -101,8 +101,7 @@ def python_call(
     }
     if moment:
         chosen = {key: value for key, value in chosen.items() if key in _MOMENT}
-    if every is not None:
-        chosen["every"] = every
+    chosen |= {key: value for key, value in more.items() if value is not None}
     if one and found.one_of_several:
         chosen["question"] = found.questions[0].name
     elif found.asked.questions and not one:

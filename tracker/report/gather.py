@@ -84,6 +84,11 @@ class OfQuestion:
     methods: Told | None
 
     @property
+    def weights(self) -> str | None:
+        """With which weights two annotators are compared: answers in order may nearly agree."""
+        return _weights(self.settings)
+
+    @property
     def numbers(self) -> bool:
         """Whether answers are numbers, too many of them to be looked at one by one."""
         measured = self.settings["scale"] in _OF_NUMBERS and self.settings["answers"] != "spans"
@@ -217,6 +222,11 @@ def _private(ledger: Ledger, asked: Asked) -> Callable[[Audit], Audit]:
     return fit
 
 
+def _weights(settings: Told) -> str | None:
+    ordered = settings["scale"] != "nominal" and settings["answers"] == "one"
+    return "quadratic" if ordered else None
+
+
 def _leaves_out(audit: Audit, least: int) -> bool:
     """Return whether a finding that stands up rests on too little to be shown."""
     return any(
@@ -237,7 +247,8 @@ def _of_question(
     name = found.question.name
     choice: Selecting = {**asked.selecting, "question": name}
     step(f"{name}: pairs")
-    pairs = ledger.by_pair(asked.project, **choice).to_dict()["pairs"]
+    weights = _weights(settings)
+    pairs = ledger.by_pair(asked.project, weights=weights, **choice).to_dict()["pairs"]
     step(f"{name}: confusions")
     counted = found.question.answers != "spans" and found.question.scale not in _OF_NUMBERS
     confusions = None if not counted else ledger.confusions(asked.project, **choice).to_dict()

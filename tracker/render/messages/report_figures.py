@@ -96,6 +96,13 @@ PAIRS: Final = (
     "Each cell is Cohen's kappa of two annotators on the items that both answered: blue is "
     "agreement, white is chance, orange is worse. Annotators who agree stand beside each other."
 )
+PAIRS_IN_ORDER: Final = PAIRS.replace(
+    "two annotators", "two annotators, weighted so that near answers nearly agree,"
+)
+WHY_WEIGHTS: Final = (
+    "Quadratic weights: two answers that are d apart, of at most D, count as 1 - (d / D)² of an "
+    "agreement. Cohen (1968), Psychological Bulletin 70, 213-220."
+)
 WHY_PAIRS: Final = (
     f"{MEASURES['cohen_kappa'].formula}. {MEASURES['cohen_kappa'].source}. The order is that of a "
     "hierarchical clustering of 1 - kappa by average linkage.",

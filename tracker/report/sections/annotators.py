@@ -22,6 +22,7 @@ from tracker.report.document import (
     line,
 )
 from tracker.report.gather import Gathered, OfQuestion
+from tracker.report.sections.each import each_question
 from tracker.report.sizes import ACROSS_NARROW, ACROSS_WIDE
 
 _MOST = 60  # annotators of a table
@@ -31,12 +32,7 @@ _FINDINGS = 20
 def annotators_section(found: Gathered) -> Section:
     """Return the annotators of each question, those with findings first."""
     code = python_call(found, "audit_by_question")
-    if not found.several:
-        return Section("annotators", "Annotators", [*_of(found, found.questions[0])], code)
-    groups = [
-        Group(one.name, [*_of(found, one)], place > 0) for place, one in enumerate(found.questions)
-    ]
-    return Section("annotators", "Annotators", groups, code)
+    return Section("annotators", "Annotators", each_question(found, _of), code)
 
 
 def _of(found: Gathered, one: OfQuestion) -> Iterator[Block]:

@@ -23,6 +23,7 @@ from tracker.report.document import (
     line,
 )
 from tracker.report.gather import Gathered, OfQuestion
+from tracker.report.sections.each import each_question
 
 _OPEN = 1  # confusions whose items are seen at once
 _LONGEST = 600  # characters of an item's text
@@ -33,17 +34,7 @@ def confusions_section(found: Gathered) -> Section:
     title = "What is confused"
     counted = found.questions[0].confusions is not None
     code = python_call(found, "confusions", one=True) if counted else ""
-    if not found.several:
-        return Section("confusions", title, [*_of(found, found.questions[0])], code)
-    return Section(
-        "confusions",
-        title,
-        [
-            Group(one.name, [*_of(found, one)], place > 0)
-            for place, one in enumerate(found.questions)
-        ],
-        code,
-    )
+    return Section("confusions", title, each_question(found, _of), code)
 
 
 def _of(found: Gathered, one: OfQuestion) -> Iterator[Block]:

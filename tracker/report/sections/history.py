@@ -12,8 +12,9 @@ from tracker.render.cells import count_cell, figure_cell, interval_cell, minute_
 from tracker.render.messages import report as words
 from tracker.render.messages import report_figures as figures
 from tracker.report.commands import command, python_call
-from tracker.report.document import Block, Code, Figure, Group, Paragraph, Section, Table, Why, line
+from tracker.report.document import Block, Code, Figure, Paragraph, Section, Table, Why, line
 from tracker.report.gather import Gathered, OfQuestion
+from tracker.report.sections.each import each_question
 from tracker.report.sizes import NARROW, WIDE
 
 _MOST = 20  # events on a curve
@@ -22,12 +23,7 @@ _MOST = 20  # events on a curve
 def history_section(found: Gathered) -> Section:
     """Return the curve of each question, the weakest first."""
     code = python_call(found, "history_by_question", every=found.questions[0].every)
-    if not found.several:
-        return Section("history", "Over time", [*_of(found, found.questions[0])], code)
-    groups = [
-        Group(one.name, [*_of(found, one)], place > 0) for place, one in enumerate(found.questions)
-    ]
-    return Section("history", "Over time", groups, code)
+    return Section("history", "Over time", each_question(found, _of), code)
 
 
 def _of(found: Gathered, one: OfQuestion) -> Iterator[Block]:

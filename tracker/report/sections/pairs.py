@@ -10,28 +10,25 @@ from tracker.render.cells import count_cell, figure_cell, interval_cell
 from tracker.render.messages import report as words
 from tracker.render.messages import report_figures as figures
 from tracker.report.commands import command, python_call
-from tracker.report.document import Block, Figure, Group, Paragraph, Section, Table, Why, line
+from tracker.report.document import Block, Figure, Paragraph, Section, Table, Why, line
 from tracker.report.gather import Gathered, OfQuestion
+from tracker.report.sections.each import each_question
 
 _MOST = 40  # pairs of a table
 
 
 def pairs_section(found: Gathered) -> Section:
     """Return who agrees with whom, question by question."""
-    code = python_call(found, "by_pair", one=True)
-    if not found.several:
-        return Section("pairs", "Who agrees with whom", [*_of(found, found.questions[0])], code)
-    groups = [
-        Group(one.name, [*_of(found, one)], place > 0) for place, one in enumerate(found.questions)
-    ]
-    return Section("pairs", "Who agrees with whom", groups, code)
+    code = python_call(found, "by_pair", one=True, weights=found.questions[0].weights)
+    return Section("pairs", "Who agrees with whom", each_question(found, _of), code)
 
 
 def _of(found: Gathered, one: OfQuestion) -> Iterator[Block]:
     if not one.pairs:
         yield Paragraph(line(figures.NO_PAIRS))
         return
-    shown = command(found, "agreement", "--by", "pair", question=one.name)
+    weighted = ["--weights", one.weights] if one.weights else []
+    shown = command(found, "agreement", "--by", "pair", *weighted, question=one.name)
     if one.settings["answers"] == "spans":
         yield Paragraph(line(figures.PAIRS_OF_SPANS))
         yield _spans(one)
@@ -40,12 +37,16 @@ def _of(found: Gathered, one: OfQuestion) -> Iterator[Block]:
     title = "Each two annotators"
     yield Figure(
         f"pairs-{found.questions.index(one)}",
-        figures.PAIRS,
+        figures.PAIRS_IN_ORDER if one.weights else figures.PAIRS,
         draw_pairs(title, pair_rows({"pairs": one.pairs})),
         None,
         _table(title, one),
-        Why([line(text) for text in figures.WHY_PAIRS], shown),
+        Why([line(text) for text in _why(one)], shown),
     )
+
+
+def _why(one: OfQuestion) -> tuple[str, ...]:
+    return (*figures.WHY_PAIRS, figures.WHY_WEIGHTS) if one.weights else figures.WHY_PAIRS
 
 
 def _table(title: str, one: OfQuestion) -> Table:

@@ -23,17 +23,13 @@ from tracker.report.document import (
     line,
 )
 from tracker.report.gather import Gathered, OfQuestion
+from tracker.report.sections.each import each_question
 
 
 def progress_section(found: Gathered) -> Section:
     """Return how far each question is."""
     code = python_call(found, "status_by_question", moment=True)
-    if not found.several:
-        return Section("progress", "Progress", [*_of(found, found.questions[0])], code)
-    groups = [
-        Group(one.name, [*_of(found, one)], place > 0) for place, one in enumerate(found.questions)
-    ]
-    return Section("progress", "Progress", groups, code)
+    return Section("progress", "Progress", each_question(found, _of), code)
 
 
 def _wanted(told: Mapping[str, Any]) -> list[Fact]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from fastapi import Query
 
 from tracker.core.errors import InvalidOption
-from tracker.ledger.choosing import values_by_attribute
+from tracker.ledger.choosing import distinct_names, values_by_attribute
 
 if TYPE_CHECKING:
     from tracker.ledger import Asking, Computing, Selecting
@@ -110,7 +110,7 @@ class Answers(ChosenAnswers):
     @property
     def questions(self) -> list[str]:
         """The questions named, each once."""
-        return list(dict.fromkeys(name.strip() for name in self.question))
+        return distinct_names(self.question)
 
     @property
     def of_one(self) -> "Selecting":
