@@ -51,7 +51,7 @@ def main() -> None:
             page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT})
             for name, place in (
                 ("report", (folder / "shot.html").as_uri()),
-                ("dashboard", f"{address}/projects/year"),
+                ("dashboard", f"{address}/projects/year?wait=yes"),
             ):
                 page.goto(place)
                 page.screenshot(path=PICTURES / f"{name}.png")
