@@ -90,6 +90,6 @@ def create_app(
     app.add_middleware(BehindPath, root_path=root_path)
     app.add_middleware(HeadAsGet)
     app.mount("/static", StaticFiles(directory=HERE / "static"))
-    for router in ROUTERS:
-        app.include_router(router)
+    # The routes themselves: `include_router` would make each of them anew at the first request.
+    app.router.routes.extend(route for router in ROUTERS for route in router.routes)
     return app
