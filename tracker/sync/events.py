@@ -13,7 +13,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, cast
 
-from sqlalchemy import Connection, Table, bindparam, insert, select, union_all, update
+from sqlalchemy import (
+    Connection,
+    Select,
+    Table,
+    bindparam,
+    false,
+    insert,
+    select,
+    union_all,
+    update,
+)
 
 from tracker.core import clock
 from tracker.core.errors import Refused
@@ -165,6 +175,15 @@ class _EventAbsences(Absences):
     name: str = ""
     are_revisions: bool = False
 
+    def withdraw(
+        self, connection: Connection, incoming: Table, project_id: int, change: int
+    ) -> Select[int, int]:
+        """Do likewise; an event that takes nothing back reads no label."""
+        if self.listed:
+            return super().withdraw(connection, incoming, project_id, change)
+        nothing = select(incoming.c.question_id, incoming.c.item_id).where(false())
+        return cast("Select[int, int]", nothing)
+
     def number_passes(self, connection: Connection, incoming: Table, project_id: int) -> None:
         """Number the passes after those that are known; raises NothingNew if all is out of date."""
         known = _known_records(connection, incoming, project_id)
@@ -184,7 +203,11 @@ def _known_records(connection: Connection, incoming: Table, project_id: int) -> 
                 incoming,
                 (incoming.c.item_id == one.item_id) & (incoming.c.annotator_id == one.annotator_id),
             )
-            .where(one.project_id == project_id, one.question_id.in_(question_numbers(project_id)))
+            .where(
+                one.project_id == project_id,
+                one.question_id.in_(question_numbers(project_id)),
+                one.item_id.in_(select(incoming.c.item_id)),
+            )
         )
         if "taken_back_by" in one:
             statement = statement.where(one.taken_back_by.is_(None))
@@ -297,7 +320,8 @@ class EventRun:
         self.result = result
         change = connection.scalar(select(Import.change_id).where(Import.id == result.id))
         assert self.absences is not None
-        if not self.absences.any_record and not brought_news(connection, project_id, change):
+        news = self.absences.any_record or result.inserted or result.changed
+        if not news and not brought_news(connection, project_id, change):
             raise NothingNew
         layout = self.file.layout
         asked = layout.reading.asked if isinstance(layout, ToolLayout) else {}
