@@ -190,4 +190,8 @@ def test_an_item_is_shown_as_it_was_on_either_clock(ledger: Ledger, write: Write
     ]  # fmt: skip
     assert said(known_at=before) == [("A", "x", "stands"), ("B", "x", "stands")]
     assert said(as_of="2019-01-01") == []
+    listed = [ledger.items.list_page("p", 9, **moment).items for moment in (
+        {"as_of": "2020-01-20"}, {"known_at": before}, {"as_of": "2019-01-01"}, {},
+    )]  # fmt: skip
+    assert listed == [[("i", 2, ()), ("j", 1, ())]] * 2 + [[], listed[0]]
     assert said()[2] == ("A", "y", "stands"), "what was hidden is to be seen again"

@@ -54,15 +54,30 @@ class Items(Namespace):
         with self._ledger.reading(project) as (connection, found):
             return list_items(connection, found, limit)
 
-    def list_page(self, project: str, limit: int, *, after: int = 0, search: str = "") -> ItemPage:
+    def list_page(
+        self,
+        project: str,
+        limit: int,
+        *,
+        after: int = 0,
+        search: str = "",
+        as_of: date | str | None = None,
+        known_at: date | str | None = None,
+    ) -> ItemPage:
         """Return likewise the first items behind the one numbered ``after``, and the next number.
 
-        Only those whose name or text holds ``search``, in upper or lower case.
+        Only those whose name or text holds ``search``, in upper or lower case. At a moment those
+        that were known then, with the annotators they had; raises InvalidOption for none.
         """
         from tracker.projects.items import list_item_page
+        from tracker.queries import make_answer_filter
+        from tracker.storage.as_of import as_it_was
 
+        choice = make_answer_filter(as_of=as_of, known_at=known_at)
         with self._ledger.reading(project) as (connection, found):
-            return list_item_page(connection, found, limit, after, search)
+            moment = self._ledger.moment_of(connection, found, choice)
+            with as_it_was(connection, found.id, moment):
+                return list_item_page(connection, found, limit, after, search)
 
     def alias(self, project: str | None, item: str, *aliases: str) -> ItemRecord:
         """Let later imports under other keys be about an item, and return it.
@@ -120,11 +135,10 @@ class Items(Namespace):
         """
         from tracker.projects.items import find_item
         from tracker.queries import make_answer_filter
-        from tracker.storage.as_of import moment_as_of
 
         choice = make_answer_filter(as_of=as_of, known_at=known_at)
         with self._ledger.reading(project) as (connection, found):
-            moment = moment_as_of(connection, found.id, choice.as_of, choice.known_at)
+            moment = self._ledger.moment_of(connection, found, choice)
             return find_item(connection, found, item, moment)
 
     def page(

@@ -103,7 +103,7 @@ class Snapshots(Transactions):
         if query.filter.question is not None:
             raise InvalidOption("a snapshot is of all questions", "leave out the question")
         with self.writing(project) as (connection, found):
-            self._moment(connection, found, query.filter)
+            self.moment_of(connection, found, query.filter)
             questions = list_questions(connection, found)
             taken = take_snapshots(
                 connection,

@@ -118,7 +118,7 @@ class Transactions:
             from tracker.projects.settings import question_settings_then
             from tracker.storage.as_of import as_it_was
 
-            moment = self._moment(connection, found, choice)
+            moment = self.moment_of(connection, found, choice)
             asked = None
             if moment.through is not None:
                 asked = questions_asked_then(connection, found, moment.through)
@@ -151,7 +151,9 @@ class Transactions:
         with self.asking_each(project) as (_, found):
             return [one.name for one in found]
 
-    def _moment(self, connection: Connection, project: ProjectInfo, choice: AnswerFilter) -> Moment:
+    def moment_of(
+        self, connection: Connection, project: ProjectInfo, choice: AnswerFilter
+    ) -> Moment:
         """The state that a choice means; `notice` gets the reservations about it."""
         from tracker.storage.as_of import as_of_caveats, moment_as_of
 

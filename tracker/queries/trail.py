@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -30,6 +31,7 @@ from tracker.projects.question import every_question
 from tracker.storage.schema import Category, Change, FlagChange, Import, Snapshot
 
 _CHANGE, _SNAPSHOT, _FLAG = 1, 2, 3
+_NUMBER = re.compile("[0-9]{1,19}").fullmatch
 _OF_CATEGORIES = {"merge categories", "split category"}
 _OF_ANNOTATORS = {"merge annotators", "split annotator", "erase annotator", "alias"}
 _OF_ANNOTATORS |= {"rename annotator", "annotator kind"}
@@ -100,7 +102,7 @@ def read_trail(
 
 def _place(text: str) -> list[ColumnElement[int]]:
     numbers = text.split("-")
-    if len(numbers) != 3 or not all(one.isascii() and one.isdigit() for one in numbers):
+    if len(numbers) != 3 or not all(_NUMBER(one) for one in numbers):
         raise InvalidOption(f"{text!r} is no place in the changes", "begin with the last one")
     return [literal(min(int(one), 2**62)) for one in numbers]
 

@@ -70,7 +70,11 @@ SAME = {
     f"{P}/categories": "category list reviews",
     f"{P}/questions": "question list reviews",
     f"{P}/questions/label": "question show reviews label",
+    f"{P}/items/item%200001?known_at=2020-01-01":
+        "item show reviews item_0001 --known-at 2020-01-01",
     f"{P}/notes": "project notes reviews",
+    f"{P}/changes": "project changes reviews",
+    f"{P}/changes?limit=2": "project changes reviews --limit 2",
 }  # fmt: skip
 _NAMES = {"annotator_01": "annotator 01", "constant_1": "constant 1", "item_0001": "item 0001"}
 
@@ -208,6 +212,26 @@ def test_imports_come_in_pages(program: TestClient) -> None:
     assert "link" not in second.headers
 
 
+def test_pages_of_changes_are_all_changes(program: TestClient) -> None:
+    every = program.get(f"{P}/changes").json()
+    assert every["next"] is None
+    found, address = list[object](), f"{P}/changes?limit=2"
+    while address:
+        told = program.get(address)
+        found += told.json()["changes"]
+        address = told.links["next"]["url"] if "link" in told.headers else ""
+    assert found == every["changes"]
+    assert len(found) > 2
+
+
+def test_items_are_of_a_moment(program: TestClient) -> None:
+    for clock_ in ("as_of", "known_at"):
+        assert program.get(f"{P}/items?{clock_}=2020-01-01").json()["items"] == []
+        now = program.get(f"{P}/items?{clock_}=0d&limit=1")
+        assert now.json()["items"][0]["annotators"] > 0
+        assert f"{clock_}=0d" in now.links["next"]["url"]
+
+
 # -- errors --------------------------------------------------------------------------------
 
 
@@ -220,6 +244,9 @@ def test_imports_come_in_pages(program: TestClient) -> None:
         (f"{P}/agreement?by=pair&gold=true", 422, "invalid-option", 2),
         (f"{P}/agreement?where=x", 422, "invalid-option", 2),
         (f"{P}/items?cursor=x", 422, "invalid-option", 2),
+        (f"{P}/items?as_of=x", 422, "invalid-option", 2),
+        (f"{P}/changes?cursor=x", 422, "invalid-option", 2),
+        (f"{P}/changes?cursor=1-1-{'9' * 5000}", 422, "invalid-option", 2),
         (f"{P}/agreement?confidence=nan", 422, "invalid-request", None),
         (f"{P}/agreement?mesure=alpha", 422, "invalid-request", None),
     ],

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
+from tests.exchange.listener import listening
 from tests.web.api.conftest import P
 from tests.web.api.test_page import EVENT
 from tracker.ledger import Ledger
@@ -123,6 +124,18 @@ def test_a_webhook_is_added_and_removed_and_its_secret_shown_once(program: TestC
     assert program.post(address, json={**sent, "project": "none"}).status_code == 404
     assert program.delete(f"{address}/{told['webhook']}").json() == told
     assert program.delete(f"{address}/{told['webhook']}").status_code == 404
+
+
+def test_a_webhook_is_tried(program: TestClient, furnished_ledger: Ledger) -> None:
+    with listening() as listener:
+        made = furnished_ledger.webhooks.add(listener.url, ["gate_failed"], allow_private=True)
+        address = f"/api/v1/webhooks/{made.webhook.id}/test"
+        told = program.post(address).json()
+        assert told == {"webhook": made.webhook.id, "arrived": True, "fault": None}
+        assert listener.told()[0]["type"] == "test"
+        listener.status = 500
+        assert program.post(address).json()["fault"] == "it answered 500"
+    assert program.post("/api/v1/webhooks/99/test").status_code == 404
 
 
 # -- files ---------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from tracker.web.api import (
     annotators,
     audits,
     categories,
+    changes,
     exports,
     findings,
     gate,
@@ -26,7 +27,7 @@ from tracker.web.api.openapi import openapi_router
 
 _RESOURCES = (
     projects, status, agreement, history, snapshots, audits, findings, gate, items, annotators,
-    categories, questions, notes, imports, uploads, exports, hooks, webhooks,
+    categories, questions, notes, changes, imports, uploads, exports, hooks, webhooks,
 )  # fmt: skip
 _ROUTERS = [one.router for one in _RESOURCES]
 API = (*_ROUTERS, openapi_router(_ROUTERS))

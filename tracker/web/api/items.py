@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import Path, Query, Request, Response
+from fastapi import Depends, Path, Query, Request, Response
 
+from tracker.ledger import Ledger
 from tracker.web.api.answering import Answer, reads, resource
 from tracker.web.api.bodies.records import Item, Items
 from tracker.web.api.pages import Cursor, Limit, next_page, page_start
+from tracker.web.api.parameters import Moment
 
 router = resource("records")
 
@@ -18,6 +20,7 @@ def list_items(
     request: Request,
     answer: Answer,
     project: str,
+    moment: Annotated[Moment, Depends()],
     limit: Limit = 100,
     cursor: Cursor = None,
     q: Annotated[str | None, Query(description="Only items whose key or text holds this.")] = None,
@@ -30,7 +33,9 @@ def list_items(
     links: dict[str, str] = {}
 
     def compute(ledger: object) -> object:
-        page = answer.ledger.items.list_page(project, limit, after=after, search=q or "")
+        page = answer.ledger.items.list_page(
+            project, limit, after=after, search=q or "", **moment.then
+        )
         links.update(next_page(request, page.next))
         return {"project": project, "items": [one.to_dict() for one in page.items]}
 
@@ -41,9 +46,14 @@ def list_items(
 
 @router.get("/projects/{project:segment}/items/{item:segment}", **reads("getItem", Item))
 def show_item(
-    answer: Answer, project: str, item: Annotated[str, Path(description="The item's key.")]
+    answer: Answer,
+    project: str,
+    item: Annotated[str, Path(description="The item's key.")],
+    moment: Annotated[Moment, Depends()],
 ) -> Response:
     """Return who said what about an item, when, and what was superseded; `tracker item show`."""
-    return answer.rows(
-        project, lambda ledger: {"project": project} | ledger.items.show(project, item).to_dict()
-    )
+
+    def compute(ledger: Ledger) -> object:
+        return {"project": project} | ledger.items.show(project, item, **moment.then).to_dict()
+
+    return answer.rows(project, compute)

@@ -33,10 +33,15 @@ def page_start(cursor: str | None) -> int:
 
 
 def next_page(request: Request, after: int | None) -> dict[str, str]:
-    """Return the header with the address of the next page; none after the last."""
-    if after is None:
+    """Return the header with the address of the page after a number; none after the last."""
+    cursor = None if after is None else urlsafe_b64encode(str(after).encode()).decode()
+    return next_link(request, cursor)
+
+
+def next_link(request: Request, cursor: str | None) -> dict[str, str]:
+    """Return the header with the address of the page that begins at a cursor, if there is one."""
+    if cursor is None:
         return {}
-    cursor = urlsafe_b64encode(str(after).encode()).decode()
     asked = [one for one in request.query_params.multi_items() if one[0] != "cursor"]
     # As it was asked for: what routes see is decoded.
     path = request.scope["raw_path"].decode("ascii")

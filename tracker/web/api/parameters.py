@@ -11,6 +11,7 @@ from fastapi import Query
 
 from tracker.core.errors import InvalidOption
 from tracker.ledger.choosing import distinct_names, values_by_attribute
+from tracker.web.place import Then
 
 if TYPE_CHECKING:
     from tracker.ledger import Asking, Computing, Selecting
@@ -54,6 +55,11 @@ class Moment:
         str | None,
         Query(description="What the ledger knew at this time, by when it was recorded."),
     ] = None
+
+    @property
+    def then(self) -> Then:
+        """The moment as keyword arguments of the ledger."""
+        return {"as_of": self.as_of, "known_at": self.known_at}
 
 
 @dataclass(frozen=True)

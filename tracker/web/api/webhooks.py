@@ -7,12 +7,14 @@ from typing import Annotated
 from fastapi import Path, Response
 
 from tracker.web.api.answering import Answer, reads, resource, writes
-from tracker.web.api.bodies.records import AddedWebhook, Webhook, Webhooks
+from tracker.web.api.bodies.records import AddedWebhook, Webhook, Webhooks, WebhookTest
 from tracker.web.api.bodies.requests import NewWebhook
 from tracker.web.api.parameters import LARGEST
 from tracker.web.identity import Role
 
 router = resource("hooks")
+
+Number = Annotated[int, Path(description="The webhook's number.", ge=1, le=LARGEST)]
 
 
 @router.get("/webhooks", **reads("listWebhooks", Webhooks, Role.ADMIN))
@@ -30,10 +32,14 @@ def add_webhook(answer: Answer, sent: NewWebhook) -> Response:
     return answer.done(answer.ledger.webhooks.add(**sent.model_dump()).to_dict(), 201)
 
 
+@router.post("/webhooks/{number}/test", **writes("testWebhook", WebhookTest, Role.ADMIN))
+def test_webhook(answer: Answer, number: Number) -> Response:
+    """Send a webhook a message now, and say whether it arrived; `tracker webhook test N`."""
+    fault = answer.ledger.webhooks.test(number)
+    return answer.done({"webhook": number, "arrived": fault is None, "fault": fault})
+
+
 @router.delete("/webhooks/{number}", **writes("removeWebhook", Webhook, Role.ADMIN))
-def remove_webhook(
-    answer: Answer,
-    number: Annotated[int, Path(description="The webhook's number.", ge=1, le=LARGEST)],
-) -> Response:
+def remove_webhook(answer: Answer, number: Number) -> Response:
     """Remove a webhook with the messages that wait for it; `tracker webhook remove N`."""
     return answer.done(answer.ledger.webhooks.remove(number).to_dict())

@@ -178,6 +178,28 @@ class Notes(Body):
     notes: list[Note]
 
 
+class Change(Body):
+    """What somebody did in a project, by number where it is of a change, an import, a snapshot."""
+
+    at: str
+    by: str | None
+    kind: str
+    change: int | None
+    import_: int | None = Field(alias="import")
+    snapshot: int | None
+    finding: int | None
+    findings: int
+    what: str
+
+
+class Changes(Body):
+    """What was done in a project, the last first; `next` is the cursor of the next page."""
+
+    project: str
+    changes: list[Change]
+    next: str | None
+
+
 class Import(Body):
     """An import as it was recorded."""
 
@@ -255,6 +277,14 @@ class AddedWebhook(Webhook):
     """Likewise, with the secret that its messages are signed with."""
 
     secret: str
+
+
+class WebhookTest(Body):
+    """Whether a message arrived; if not, `fault` says why."""
+
+    webhook: int
+    arrived: bool
+    fault: str | None
 
 
 class Webhooks(Body):

@@ -1,0 +1,36 @@
+"""Who changed what in a project, and when."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import Request, Response
+
+from tracker.ledger import Ledger
+from tracker.web.api.answering import Answer, reads, resource
+from tracker.web.api.bodies.records import Changes
+from tracker.web.api.pages import Cursor, Limit, next_link
+
+router = resource("records")
+
+
+@router.get("/projects/{project:segment}/changes", **reads("listProjectChanges", Changes))
+def list_changes(
+    request: Request, answer: Answer, project: str, limit: Limit = 100, cursor: Cursor = None
+) -> Response:
+    """Return who changed what, newest first; `tracker project changes P`.
+
+    `Link` has the address of the next page, unless this is the last.
+    """
+    links: dict[str, str] = {}
+
+    def compute(ledger: Ledger) -> Any:
+        from tracker.render.messages.changes import trail_as_json
+
+        trail = ledger.projects.changes(project, limit, before=cursor)
+        links.update(next_link(request, trail.next))
+        return trail_as_json(project, trail)
+
+    response = answer.rows(project, compute)
+    response.headers.update(links)
+    return response
