@@ -23,7 +23,7 @@ from tracker.charts import (
 from tracker.charts.chart import MOST, Chart
 from tracker.ledger import Ledger
 
-BAD = '<script>alert("x")</script> & \\1 "'
+BAD = '<i>alert("x")</i> & \\1 "'
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -253,3 +253,16 @@ def test_names_that_the_drawing_would_fail_on_are_escaped(name: str) -> None:
     drawn = texts(chart)
     assert not {*"".join(drawn)} & {"\u202e", "\x1b", "\u2028", "\ufffe", "\x00"}
     assert len([text for text in drawn if text.startswith(("\\", "a\\", "\U0001f600"))]) == 1
+
+
+def test_long_names_with_one_beginning_stay_apart() -> None:
+    long = "a category that is explained in its name: "
+    rows = [
+        {"question": "q", "category": long + end, "rate": 0.5, "ci_low": 0.4, "ci_high": 0.6}
+        for end in ("yes", "no")
+    ]
+    drawn = texts(draw_categories("p", rows))
+    assert {text for text in drawn if text.startswith("a cat")} == {
+        "a category that is expla…",
+        "a category that is expla… 2",
+    }

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import json
+import shutil
+from pathlib import Path
 
 import nbformat
 import pandas as pd
@@ -16,6 +18,7 @@ from tracker.ledger import Ledger
 from tracker.report import FORMATS, Asked, report_document
 from tracker.report.document import Document
 
+pytestmark = pytest.mark.xdist_group("hostile")  # one worker makes the report, once
 CORPUS = [
     "<script>alert(1)</script>",
     "\"><img src=x onerror=alert(1)>",
@@ -40,9 +43,11 @@ CORPUS = [
 ]  # fmt: skip
 
 
-@pytest.fixture
-def hostile(sqlite_ledger: Ledger) -> Document:
+@pytest.fixture(scope="module")
+def hostile(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Document:
     """A report in which every name and text is one of the corpus."""
+    path = shutil.copy(sqlite_template, tmp_path_factory.mktemp("hostile") / "ledger.db")
+    ledger = Ledger(f"sqlite:///{path}")
     rows = [
         {
             "item": f"{text} item {n}",
@@ -55,13 +60,13 @@ def hostile(sqlite_ledger: Ledger) -> Document:
         for who in range(len(CORPUS))
         if (n + who) % 5 < 3 or who < 2
     ]
-    sqlite_ledger.import_frame(pd.DataFrame(rows), "p <b>&</b>", skip_invalid=True)
+    ledger.import_frame(pd.DataFrame(rows), "p <b>&</b>", skip_invalid=True)
     for text in CORPUS[:17]:
-        sqlite_ledger.notes.add("p <b>&</b>", text)
-    sqlite_ledger.audit("p <b>&</b>", record=True)
+        ledger.notes.add("p <b>&</b>", text)
+    ledger.audit("p <b>&</b>", record=True)
     for _ in range(2):
-        sqlite_ledger.snapshot("p <b>&</b>")
-    return report_document(sqlite_ledger, Asked("p <b>&</b>"))
+        ledger.snapshot("p <b>&</b>")
+    return report_document(ledger, Asked("p <b>&</b>"))
 
 
 def test_html_holds_it_as_text(hostile: Document) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape
@@ -44,8 +44,9 @@ class Chart:
         What would act on a reader's screen is escaped in every text. Some of it, such as signs that
         turn the direction of writing, would end the program that draws.
         """
-        drawn: dict[str, Any] = _escaped(self.drawing.to_dict())
-        return {**drawn, "config": _CONFIG}
+        drawn: dict[str, Any] = _changed(self.drawing.to_dict(), _drawable)
+        short = _shortened(drawn.get("datasets", {}))
+        return {**_changed(drawn, lambda text: short.get(text, text)), "config": _CONFIG}
 
     def svg(self, *, titled: bool = True) -> str:
         """Return the chart as SVG, with its title and description for programs that read aloud.
@@ -74,6 +75,8 @@ _TAG = re.compile("<[^<>]*>")
 _ROLE = re.compile(' (role|aria-[a-z]+)="[^"]*"')  # of parts: the whole is one picture
 _BROKEN = re.compile("[\ufffe\uffff]")  # what XML has not
 _BEYOND = re.compile("[\U00010000-\U0010ffff]")  # signs of two halves, such as pictures
+_NAMES = frozenset({"annotator", "other", "category", "question", "model"})
+_LONGEST = 24  # signs of a name; they fit beside a chart
 _SURE = 8  # signs of a text that is never cut: a cut between two halves is an error
 
 
@@ -87,13 +90,30 @@ def _written(found: re.Match[str]) -> str:
     return found[0].encode("unicode_escape").decode()
 
 
-def _escaped(value: Any) -> Any:
+def _shortened(datasets: Mapping[str, Any]) -> dict[str, str]:
+    """Return a short form, each another, of every long name in the rows of a chart.
+
+    Vega cuts them, too, but measures each cut, and what it leaves of two names may be the same.
+    """
+    texts = (text for rows in datasets.values() for row in rows
+             for name, text in row.items() if name in _NAMES and isinstance(text, str))  # fmt: skip
+    short: dict[str, str] = {}
+    for text in dict.fromkeys(texts):
+        if len(text) > _LONGEST:
+            start = text[:_LONGEST]
+            again = sum(other.startswith(start) for other in short)
+            short[text] = f"{start}… {again + 1}" if again else f"{start}…"
+    return short
+
+
+def _changed(value: Any, change: Callable[[str], str]) -> Any:
+    """Return a part of a chart, every text in it changed."""
     if isinstance(value, str):
-        return _drawable(value)
+        return change(value)
     if isinstance(value, list):
-        return [_escaped(one) for one in value]
+        return [_changed(one, change) for one in value]
     if isinstance(value, dict):
-        return {key: _escaped(one) for key, one in value.items()}
+        return {key: _changed(one, change) for key, one in value.items()}
     return value
 
 
@@ -106,8 +126,8 @@ _CONFIG = {
     "axis": {
         "labelColor": INK, "titleColor": FAINT, "titleFontWeight": "normal", "labelFontSize": 12,
         "titleFontSize": 11, "domain": False, "ticks": False, "gridColor": "#e3e6ea",
-        "labelLimit": 180,
+        "labelLimit": 220,
     },
-    "header": {"labelColor": INK, "titleColor": FAINT, "labelFontSize": 12, "labelLimit": 180},
+    "header": {"labelColor": INK, "titleColor": FAINT, "labelFontSize": 12, "labelLimit": 220},
     "legend": {"labelColor": INK, "titleColor": FAINT, "titleFontWeight": "normal"},
 }  # fmt: skip
