@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from tests.exchange.test_webhooks import HOUR, Clock, time
@@ -56,3 +58,16 @@ def test_what_is_done_is_stored_with_its_answer_or_not_at_all(ledger: Ledger) ->
         create("q")
     assert [one.project.name for one in ledger.projects.list()] == ["p"]
     assert ledger.database.check() == []
+
+
+def test_of_requests_sent_at_the_same_moment_one_begins(ledger: Ledger) -> None:
+    def begun(_: int) -> bool:
+        try:
+            return ledger.requests.begin("ada", "k", "digest") is None
+        except CheckFailed:
+            return False
+
+    with ThreadPoolExecutor(8) as pool:
+        for _ in range(3):
+            assert sum(pool.map(begun, range(8))) == 1
+            ledger.requests.forget("ada", "k")

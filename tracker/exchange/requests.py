@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple, cast
 
 from sqlalchemy import ColumnElement, Connection, Table, delete, insert, or_, select, update
+from sqlalchemy.exc import IntegrityError
 
 from tracker.core import clock
 from tracker.core.errors import CheckFailed, InvalidOption
@@ -14,6 +15,7 @@ _HOUR = 3_600_000_000  # microseconds
 _KEPT = 24 * _HOUR
 _LOST = _HOUR  # after which a request without an answer is taken for one that died
 _LONGEST = 255
+_UNDER_WAY = "the request with this key is under way"
 
 _requests = cast("Table", KeyedRequest.__table__)
 
@@ -39,7 +41,7 @@ def known_answer(connection: Connection, by: str, key: str, digest: str) -> Kept
     if known.digest != digest:
         raise InvalidOption(f"the key {key!r} was sent with another request", "send a new one")
     if known.status is None:
-        raise CheckFailed("the request with this key is under way", "ask again later")
+        raise CheckFailed(_UNDER_WAY, "ask again later")
     return KeptAnswer(known.status, known.location, known.body)
 
 
@@ -49,7 +51,10 @@ def begin_request(connection: Connection, by: str, key: str, digest: str) -> Kep
     known = known_answer(connection, by, key, digest)
     if known is None:
         row = {"made_by": by, "key": key, "digest": digest, "made_at": clock.now()}
-        connection.execute(insert(_requests).values(row))
+        try:
+            connection.execute(insert(_requests).values(row))
+        except IntegrityError:  # it came twice in the same moment
+            raise CheckFailed(_UNDER_WAY, "ask again later") from None
     return known
 
 
