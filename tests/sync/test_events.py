@@ -95,6 +95,23 @@ def test_an_event_sent_again_or_late_changes_nothing(sqlite_ledger: Ledger, serv
     assert standing(sqlite_ledger) == [("1", "ann", "bad")]
 
 
+def test_an_event_that_is_older_than_what_a_sync_read_changes_nothing(
+    sqlite_ledger: Ledger, server: Server
+) -> None:
+    corrected, deleted = server.answer(1, "ann", "good"), server.answer(1, "bob", "good")
+    late = [server.told(1, corrected), server.told(1, deleted)]
+    server.correct(1, corrected, "bad")
+    server.delete(1, deleted)
+    server.answer(2, "ann", "good")
+    done = sync(sqlite_ledger, server)
+    before = stored(sqlite_ledger)
+    assert [take(sqlite_ledger, one).outcome for one in late] == ["known"] * 2
+    assert stored(sqlite_ledger) == before
+    assert done.imported is not None
+    undo(sqlite_ledger, done.imported.id)
+    assert take(sqlite_ledger, late[0]).outcome == "imported"
+
+
 def test_what_was_deleted_is_withdrawn_by_the_event_or_by_the_next_sync(
     ledger: Ledger, server: Server
 ) -> None:

@@ -189,7 +189,7 @@ class Syncing(Importing):
                     if not create:
                         raise
                     number = 0
-                known = known_of_source(connection, number, remote)
+                known = known_of_source(connection, number, remote.tool, remote.source)
             with pulled_source(remote, known, told, whole=whole) as run:
                 imported = None
                 try:

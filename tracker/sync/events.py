@@ -36,11 +36,13 @@ from tracker.projects.question import QuestionOptions
 from tracker.storage.answer_keys import question_numbers
 from tracker.storage.schema import Annotator, Import, Label, PastLabel, Source, Sync
 from tracker.sync.run import (
+    OVERLAP,
     UNREAD,
     NothingNew,
     asked_as_json,
     asked_of_json,
     brought_news,
+    known_of_source,
     nothing_imported,
     syncs_of_source,
 )
@@ -76,12 +78,25 @@ class Event:
     @property
     def name(self) -> str:
         """The name of the source that its import has."""
-        annotations = [one for task in self.tasks for one in task["annotations"]]
+        annotations = self._annotations
         if len(annotations) != 1:
             return f"{self.source}/{'annotations' if annotations else 'tasks'}"
         (one,) = annotations
-        saved_at = field_text(one.get("updated_at") or one["created_at"])
-        return f"{self.source}/annotations/{one['id']}{_OF}{saved_at}"
+        return f"{self.source}/annotations/{one['id']}{_OF}{_saved_at(one)}"
+
+    @property
+    def saved_at(self) -> int | None:
+        """When the last of its annotations was saved; None if it has none."""
+        times = (clock.parse_timestamp(_saved_at(one)) for one in self._annotations)
+        return max(times, default=None)
+
+    @property
+    def _annotations(self) -> list[dict[str, Any]]:
+        return [one for task in self.tasks for one in task["annotations"]]
+
+
+def _saved_at(annotation: Mapping[str, Any]) -> str:
+    return field_text(annotation.get("updated_at") or annotation["created_at"])
 
 
 def event_of(told: Mapping[str, Any], url: str | None) -> Event | None:
@@ -300,7 +315,14 @@ class EventRun:
         self.file = SourceFile(self.event.name, text, name=self.event.name)
 
     def begin(self, connection: Connection, project_id: int) -> Absences:
-        """Return what the source has no longer, as far as the event tells."""
+        """Return what the source has no longer, as far as the event tells.
+
+        Raises NothingNew for an event that is older than what a sync has read.
+        """
+        read = known_of_source(connection, project_id, NAME, self.event.source).until
+        saved_at = self.event.saved_at
+        if read is not None and saved_at is not None and saved_at < read - OVERLAP:
+            raise NothingNew
         of_source = syncs_of_source(project_id, NAME, self.event.source)
         asked: dict[str, QuestionOptions] = {}
         for text in connection.scalars(select(_syncs.c.asked).where(of_source)):

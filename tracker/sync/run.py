@@ -59,7 +59,7 @@ class Known(NamedTuple):
     events: int = 0
 
 
-def known_of_source(connection: Connection, project_id: int, remote: Remote) -> Known:
+def known_of_source(connection: Connection, project_id: int, tool: str, source: str) -> Known:
     """Return what earlier syncs read of a source.
 
     An undone one leaves a gap, after which nothing counts as read.
@@ -70,7 +70,7 @@ def known_of_source(connection: Connection, project_id: int, remote: Remote) -> 
             Import,
             (Import.project_id == _syncs.c.project_id) & (Import.change_id == _syncs.c.change_id),
         )
-        .where(syncs_of_source(project_id, remote.tool, remote.source))
+        .where(syncs_of_source(project_id, tool, source))
         .order_by(_syncs.c.change_id)
     ).all()
     ends = {row.until == UNREAD: row.change_id for row in rows}
@@ -111,10 +111,11 @@ class SyncRun:
         What events said meanwhile holds: the next sync reads those items again. Raises Overtaken
         if another sync has ended since it was read.
         """
-        now = known_of_source(connection, project_id, self.remote)
+        remote = self.remote
+        now = known_of_source(connection, project_id, remote.tool, remote.source)
         if now._replace(events=self.known.events) != self.known:
             raise Overtaken
-        of_source = syncs_of_source(project_id, self.remote.tool, self.remote.source)
+        of_source = syncs_of_source(project_id, remote.tool, remote.source)
         self.absences = Absences(
             select(_syncs.c.change_id).where(of_source),
             {key: unread <= 0 for key, unread in self.pulled.unread.items()},
@@ -161,7 +162,7 @@ class SyncRun:
     def note_nothing_new(self, connection: Connection, project_id: int) -> None:
         """Let the next sync go on from here, unless another has ended meanwhile."""
         lock_project(connection, project_id)
-        known = known_of_source(connection, project_id, self.remote)
+        known = known_of_source(connection, project_id, self.remote.tool, self.remote.source)
         if known == self.known and not known.gap:
             last = (_syncs.c.project_id == project_id) & (_syncs.c.change_id == self.known.through)
             connection.execute(update(_syncs).where(last).values(until=self.until))
