@@ -1,6 +1,7 @@
 """Other programs read live: what changed in them since the last time, and what they deleted."""
 
-from tracker.sync.events import Event, EventResult, EventRun, event_of
+from tracker.sync.event_run import EventRun
+from tracker.sync.events import Event, EventResult, event_of
 from tracker.sync.label_studio import LabelStudio
 from tracker.sync.mlflow import MLflow
 from tracker.sync.remote import Remote
