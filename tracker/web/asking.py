@@ -12,7 +12,7 @@ from fastapi import Depends, Request
 
 from tracker.ledger import Ledger
 from tracker.web.figures import Figures
-from tracker.web.identity import SAFE, Identity
+from tracker.web.identity import LOCAL, SAFE, Identity
 
 _Result = TypeVar("_Result")
 PATIENCE = 0.7
@@ -85,7 +85,7 @@ class Asked:
 def asked_of(request: Request) -> Asked:
     """Return the ledger for a request."""
     who: Identity | None = request.state.identity
-    by = None if who is None or who.user is None else who.name
+    by = None if who is None or who is LOCAL else who.name
     state, changes = request.app.state, request.method not in SAFE
     until = monotonic() + state.patience if _is_opened(request) else None
     return Asked(state.ledger, state.figures, by, changes=changes, until=until)

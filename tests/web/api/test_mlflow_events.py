@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from threading import Event
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from tracker.exchange.signing import message_signature
 from tracker.ledger import Ledger
 from tracker.web.access import Access
 from tracker.web.app import create_app
+from tracker.web.jobs import Outcome, Step
 from tracker.web.mlflow import MLflowServer
 
 __all__ = ["serve"]
@@ -61,12 +63,39 @@ def test_an_event_that_is_signed_begins_a_sync(elsewhere: TestClient, ledger: Le
     job = job_of(elsewhere, told.json()["job"])
     assert (job.state, job.by) == ("done", "MLflow")
     assert standing(ledger) == [("tr-1", "ada", "yes")]
+    assert ledger.projects.changes("p").acts[0].by == "MLflow"
     again = elsewhere.post(ADDRESS, **signed()).json()["job"]
     assert job_of(elsewhere, again).outcome.told == "There is nothing new."
     token = ledger.tokens.add("nightly", "manager", "ada").secret
     shown = {"authorization": f"Bearer {token}"}
     by_token = elsewhere.post(ADDRESS, headers=shown)
     assert job_of(elsewhere, by_token.json()["job"]).by == "ada"
+
+
+def test_an_event_like_one_that_waits_begins_no_other_sync(elsewhere: TestClient) -> None:
+    jobs = elsewhere.app.state.jobs  # type: ignore[attr-defined]
+    go_on = Event()
+
+    def work(_: Step) -> Outcome:
+        assert go_on.wait(20)
+        return Outcome("", ())
+
+    for _ in range(2):  # as many as run at once
+        jobs.start("other work", "p", "ada", work)
+
+    def job(more: str = "") -> int:
+        return int(elsewhere.post(ADDRESS + more, **signed()).json()["job"])
+
+    try:
+        first = job("&item=tags.case")
+        assert job("&item=tags.case") == first
+        assert job("&keep=tags.case") != first
+        jobs.get(first).cancelled.set()
+        assert job("&item=tags.case") != first
+    finally:
+        for one in jobs.list():
+            one.cancelled.set()
+        go_on.set()
 
 
 def test_an_event_that_is_signed_otherwise_is_refused(elsewhere: TestClient) -> None:

@@ -3,6 +3,7 @@
 FastAPI reads the annotations of these classes as they are, so they are no texts here.
 """
 
+import shlex
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -111,8 +112,10 @@ def take_mlflow_event(
     """
     server: MLflowServer = request.app.state.mlflow
     how: dict[str, Any] = {"item": item, "questions": question, "keep": keep, **server.reading()}
-    given = ", ".join(filter(None, (item, *question, *keep)))
-    told = f"Sync of MLflow's experiment {experiment}{given and f' ({given})'}"
+    options = [("--item", item), *(("--question", one) for one in question)]
+    options += (("--keep", one) for one in keep)
+    given = shlex.join(word for name, value in options if value for word in (name, value))
+    title = f"Sync of MLflow's experiment {experiment}{given and f' ({given})'}"
     jobs, ledger = request.app.state.jobs, answer.ledger
 
     def work(step: Step) -> Outcome:
@@ -121,9 +124,13 @@ def take_mlflow_event(
         )
 
     # One that waits will see what this event is about, too.
-    same = (one for one in jobs.list() if (one.title, one.project) == (told, project))
-    job = next((one for one in same if one.state == "waiting"), None)
-    job = job or jobs.start(told, project, answer.by, work)
+    waiting = (
+        one
+        for one in jobs.list()
+        if one.state == "waiting" and not one.cancelled.is_set()
+        and (one.title, one.project) == (title, project)
+    )  # fmt: skip
+    job = next(waiting, None) or jobs.start(title, project, answer.by, work)
     return answer.done({"project": project, "experiment": experiment, "job": job.number}, 202)
 
 
