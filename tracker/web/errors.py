@@ -48,7 +48,7 @@ def add_error_responses(app: FastAPI) -> None:
     app.add_exception_handler(HTTPException, http_error)
     app.add_exception_handler(StillCounting, _still_counting)
     app.add_exception_handler(RequestValidationError, _invalid)
-    app.add_exception_handler(Exception, _fault)
+    app.add_exception_handler(Exception, tracker_error)
 
 
 def error_status(error: TrackerError) -> int:
@@ -56,14 +56,20 @@ def error_status(error: TrackerError) -> int:
     return next(_STATUS[kind] for kind in type(error).__mro__ if kind in _STATUS)
 
 
-def tracker_error(request: Request, error: Exception) -> Response:
-    """Return the answer to an error that a user can correct."""
-    assert isinstance(error, TrackerError)
+def problem_of(error: Exception) -> dict[str, Any]:
+    """Return an error as a problem document (RFC 9457)."""
+    if not isinstance(error, TrackerError):
+        return _problem(500, f"internal error: {type(error).__name__}", "internal-error")
     more = {"mend": error.mend, "exit_code": error.exit_code}
     if isinstance(error, Rejected):
         more["rejections"] = error.result.to_dict()["rejections"]
     kind = next(kind for kind in type(error).__mro__ if kind in _STATUS)
-    return _told(request, error_status(error), error.message, _name(kind), **more)
+    return _problem(error_status(error), error.message, _name(kind), **more)
+
+
+def tracker_error(request: Request, error: Exception) -> Response:
+    """Return the answer to an error that a user can correct, or to a fault."""
+    return _told(request, problem_of(error))
 
 
 def http_error(request: Request, error: Exception) -> Response:
@@ -75,7 +81,7 @@ def http_error(request: Request, error: Exception) -> Response:
     message = detail or ("there is no such page" if error.status_code == 404 else None)
     kind = _OF_STATUS.get(error.status_code)
     mend = getattr(error, "mend", None)
-    response = _told(request, error.status_code, message, kind, mend=mend)
+    response = _told(request, _problem(error.status_code, message, kind, mend=mend))
     response.headers.update(error.headers or {})
     if error.status_code == 401:
         response.headers["www-authenticate"] = 'Bearer realm="tracker"'
@@ -117,7 +123,7 @@ def _invalid(request: Request, error: Exception) -> Response:
         for one in error.errors()
     ]
     message = "; ".join(f"{one['name'] or one['in']}: {one['reason']}" for one in faults)
-    return _told(request, 422, message, "invalid-request", parameters=faults)
+    return _told(request, _problem(422, message, "invalid-request", parameters=faults))
 
 
 def _still_counting(request: Request, error: Exception) -> Response:
@@ -133,26 +139,29 @@ def _still_counting(request: Request, error: Exception) -> Response:
     )  # fmt: skip
 
 
-def _fault(request: Request, error: Exception) -> Response:
-    return _told(request, 500, f"internal error: {type(error).__name__}", "internal-error")
-
-
 def _name(kind: type[TrackerError]) -> str:
     """Return the name of a class of errors in addresses: not-found."""
     return re.sub(r"(?<!^)(?=[A-Z])", "-", kind.__name__).lower()
 
 
-def _told(
-    request: Request, status: int, message: str | None, kind: str | None = None, **more: Any
-) -> Response:
-    """Return a page, or a problem document with whatever else is known of the error."""
+def _problem(
+    status: int, message: str | None, kind: str | None = None, **more: Any
+) -> dict[str, Any]:
+    """Return a problem with whatever else is known of it."""
     title = HTTPStatus(status).phrase
+    return {
+        "type": f"{_KINDS}{kind}" if kind else "about:blank",
+        "title": title, "status": status, "detail": message or title,
+        **{name: value for name, value in more.items() if value is not None},
+    }  # fmt: skip
+
+
+def _told(request: Request, problem: dict[str, Any]) -> Response:
+    """Return a page, or a problem document."""
+    status, title, message = (problem[name] for name in ("status", "title", "detail"))
     if path_of(request).startswith(API):
-        problem = {
-            "type": f"{_KINDS}{kind}" if kind else "about:blank",
-            "title": title, "status": status, "detail": message or title,
-            **{name: value for name, value in more.items() if value is not None},
-        }  # fmt: skip
         return JSONResponse(problem, status, media_type="application/problem+json")
-    mend = more.get("mend")
-    return page(request, "error.html", status=status, title=title, message=message, mend=mend)
+    return page(
+        request, "error.html", status=status, title=title, mend=problem.get("mend"),
+        message=None if message == title else message,
+    )  # fmt: skip

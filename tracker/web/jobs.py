@@ -8,9 +8,11 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import wait as wait_for
 from dataclasses import dataclass, field
+from typing import Any
 
 from tracker.core import clock
-from tracker.core.errors import TrackerError
+from tracker.core.errors import NotFound, TrackerError
+from tracker.web.errors import problem_of
 
 _AT_ONCE = 2
 _KEPT = 100  # jobs that are over, the last ones
@@ -25,10 +27,17 @@ class Cancelled(Exception):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a job: a sentence, and the parts of the address of the page that shows it."""
+    """What came of a job.
+
+    Attributes:
+        told: a sentence.
+        link: the parts of the address of the page that shows it.
+        result: what the command prints with --json, if it is one's.
+    """
 
     told: str
     link: tuple[str, ...]
+    result: dict[str, Any] | None = None
 
 
 @dataclass
@@ -45,8 +54,7 @@ class Job:
         done: how much of it is done.
         total: how much there is to do; None if that is not known.
         outcome: what came of it.
-        message: what is wrong, if it failed.
-        mend: what to do about that.
+        problem: what is wrong, if it failed; see `problem_of`.
         form: the parts of the address of the form that began it; empty if it is gone.
     """
 
@@ -59,8 +67,7 @@ class Job:
     done: int = 0
     total: int | None = None
     outcome: Outcome | None = None
-    message: str = ""
-    mend: str | None = None
+    problem: dict[str, Any] | None = None
     form: tuple[str, ...] = ()
     cancelled: threading.Event = field(default_factory=threading.Event, repr=False)
     future: Future[None] | None = field(default=None, repr=False)
@@ -90,11 +97,20 @@ class Job:
             self.state = "done"
         except Cancelled:
             self.state = "cancelled"
-        except TrackerError as error:
-            self.message, self.mend, self.state = error.message, error.mend, "failed"
         except Exception as error:
-            self.message, self.state = f"internal error: {type(error).__name__}", "failed"
-            raise
+            self.problem, self.state = problem_of(error), "failed"
+            if not isinstance(error, TrackerError):
+                raise
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the job as JSON."""
+        came = self.outcome
+        return {
+            "job": self.number, "title": self.title, "project": self.project, "by": self.by,
+            "started_at": self.started_at, "state": self.state,
+            "progress": {"done": self.done, "total": self.total},
+            "summary": came and came.told, "result": came and came.result, "problem": self.problem,
+        }  # fmt: skip
 
 
 class Jobs:
@@ -123,9 +139,12 @@ class Jobs:
         job.future = self._pool.submit(job.run, work)
         return job
 
-    def get(self, number: int) -> Job | None:
-        """Return a job, or None if there is none of that number any more."""
-        return self._jobs.get(number)
+    def get(self, number: int) -> Job:
+        """Return a job; raises NotFound if there is none of that number any more."""
+        found = self._jobs.get(number)
+        if found is None:
+            raise NotFound(f"there is no job {number}", "jobs are forgotten when the server stops")
+        return found
 
     def list(self) -> list[Job]:
         """Return all jobs, the last one first."""

@@ -69,7 +69,15 @@ def test_an_event_that_is_signed_begins_a_sync(elsewhere: TestClient, ledger: Le
     token = ledger.tokens.add("nightly", "manager", "ada").secret
     shown = {"authorization": f"Bearer {token}"}
     by_token = elsewhere.post(ADDRESS, headers=shown)
-    assert job_of(elsewhere, by_token.json()["job"]).by == "ada"
+    job_of(elsewhere, by_token.json()["job"])
+    assert by_token.headers["location"] == f"/api/v1/jobs/{by_token.json()['job']}"
+    told = elsewhere.get(by_token.headers["location"], headers=shown).json()
+    assert (told["by"], told["state"], told["problem"]) == ("ada", "done", None)
+    assert (told["result"]["import"], told["result"]["project"]) == (None, "p")
+    listed = elsewhere.get("/api/v1/jobs", headers=shown).json()["jobs"]
+    assert [one["job"] for one in listed] == [3, 2, 1]
+    assert listed[0] == told
+    assert listed[-1]["result"]["inserted"] == 1
 
 
 def test_an_event_like_one_that_waits_begins_no_other_sync(elsewhere: TestClient) -> None:
@@ -112,6 +120,17 @@ def test_an_event_that_is_signed_otherwise_is_refused(elsewhere: TestClient) -> 
         assert told.json()["mend"]
     assert elsewhere.post("/api/v1/projects", **signed()).status_code == 401
     assert elsewhere.post(ADDRESS, **signed(b" " * 1_000_001)).status_code == 413
+
+
+def test_a_sync_that_fails_says_why(program: TestClient) -> None:
+    program.app.state.mlflow = MLflowServer("http://127.0.0.1:9", SECRET)  # type: ignore[attr-defined]
+    begun = program.post(ADDRESS)
+    assert begun.json()["experiment"] == "manners"
+    job_of(program, begun.json()["job"])
+    told = program.get(begun.headers["location"]).json()
+    assert (told["state"], told["result"]) == ("failed", None)
+    assert told["problem"]["exit_code"] == 3
+    assert "127.0.0.1:9" in told["problem"]["detail"]
 
 
 def test_a_server_that_was_told_nothing_says_what_to_tell_it(program: TestClient) -> None:

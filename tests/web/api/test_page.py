@@ -60,7 +60,8 @@ def test_what_the_page_writes_is_done(program: TestClient, folder: Path, serve: 
     program.app.state.mlflow = MLflowServer(serve(MLflow([trace(1, 1)])))  # type: ignore[attr-defined]
     begun = program.post(sync[-1])
     assert begun.status_code == 202, begun.text
-    assert program.app.state.jobs.get(begun.json()["job"]).wait(20) is None  # type: ignore[attr-defined]
+    program.app.state.jobs.get(begun.json()["job"]).wait(20)  # type: ignore[attr-defined]
+    assert program.get(begun.headers["location"]).json()["state"] == "done"
     form = {"file": ("traces.json", json.dumps([trace(1, 1)]).encode())}
     assert program.post(traces[-1], files=form).json()["unchanged"] == 1
 

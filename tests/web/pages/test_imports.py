@@ -102,11 +102,17 @@ def test_a_job_is_watched_and_cancelled_between_its_parts(
     assert begun.wait(10)
     assert "25.0%" in read(client, f"/jobs/{job.number}").text
     assert read(client, "/jobs").rows[1][:3] == ["Import a.csv", "p", "running"]
+    told = client.get(f"/api/v1/jobs/{job.number}").json()
+    assert (told["state"], told["progress"]) == ("running", {"done": 30, "total": 120})
     assert "ends after this part" in client.post(f"/jobs/{job.number}/cancel").text
+    job.cancelled.clear()
+    assert client.post(f"/api/v1/jobs/{job.number}/cancel").json() == told
     go_on.set()
     job.wait(10)
     assert "Cancelled: nothing of it was kept" in read(client, f"/jobs/{job.number}").text
+    assert client.get(f"/api/v1/jobs/{job.number}").json()["state"] == "cancelled"
     assert client.get("/jobs/99").status_code == 404
+    assert client.get("/api/v1/jobs/99").json()["exit_code"] == 4
 
 
 def test_who_watches_a_job_is_led_on_at_its_end(client: TestClient) -> None:
@@ -130,10 +136,12 @@ def test_errors_and_faults_of_a_job_are_told() -> None:
     refused, failed = jobs.start("a", "p", "b", refuse), jobs.start("a", "p", "b", fail)
     for job in (refused, failed):
         job.wait(10)
-    assert (refused.state, refused.message, refused.mend) == (
-        "failed", "line 3 is no answer", "correct it",
-    )  # fmt: skip
-    assert (failed.state, failed.message) == ("failed", "internal error: ZeroDivisionError")
+    told = [one.to_dict()["problem"] for one in (refused, failed)]
+    assert [(one["type"].rpartition(":")[2], one["detail"], one.get("mend")) for one in told] == [
+        ("refused", "line 3 is no answer", "correct it"),
+        ("internal-error", "internal error: ZeroDivisionError", None),
+    ]
+    assert (refused.state, failed.state) == ("failed", "failed")
     jobs.close()
 
 

@@ -15,6 +15,7 @@ from tracker.web.api import (
     hooks,
     imports,
     items,
+    jobs,
     notes,
     projects,
     questions,
@@ -27,7 +28,8 @@ from tracker.web.api.openapi import openapi_router
 
 _RESOURCES = (
     projects, status, agreement, history, snapshots, audits, findings, gate, items, annotators,
-    categories, questions, notes, changes, imports, uploads, exports, hooks, webhooks,
+    categories, questions, notes, changes, imports, uploads, exports, jobs, hooks,
+    webhooks,
 )  # fmt: skip
 _ROUTERS = [one.router for one in _RESOURCES]
 API = (*_ROUTERS, openapi_router(_ROUTERS))

@@ -127,9 +127,9 @@ class Answering:
         """Answer with what a change came to."""
         return self._response(json_text(told), None, status)
 
-    def made(self, told: Any, *place: str) -> Response:
+    def made(self, told: Any, *place: str, status: int = 201) -> Response:
         """Answer with what was made, and its address in the interface."""
-        response = self._response(json_text(told), None, 201)
+        response = self._response(json_text(told), None, status)
         root = self._request.scope.get("root_path", "")
         segments = "/".join(quote(part, safe="") for part in place)
         response.headers["location"] = f"{root}{PREFIX}/{segments}"

@@ -108,7 +108,8 @@ def take_mlflow_event(
 ) -> Response:
     """Begin a sync of an experiment, whatever the event says; `tracker sync mlflow`.
 
-    MLflow's own signature lets its events in; other programs show a token.
+    `Location` has the address of the job, which says what comes of it. MLflow's own signature lets
+    its events in; other programs show a token.
     """
     server: MLflowServer = request.app.state.mlflow
     how: dict[str, Any] = {"item": item, "questions": question, "keep": keep, **server.reading()}
@@ -131,14 +132,14 @@ def take_mlflow_event(
         and (one.title, one.project) == (title, project)
     )  # fmt: skip
     job = next(waiting, None) or jobs.start(title, project, answer.by, work)
-    return answer.done({"project": project, "experiment": experiment, "job": job.number}, 202)
+    told = {"experiment": experiment, **job.to_dict()}
+    return answer.made(told, "jobs", str(job.number), status=202)
 
 
 def _outcome(done: Any) -> Outcome:
     told = done.to_dict()
     if told["import"] is None:
-        return Outcome("There is nothing new.", ())
+        return Outcome("There is nothing new.", (), told)
     sentence = f"{told['inserted']:,} answers are new, {told['changed']:,} corrected"
-    return Outcome(
-        f"{sentence}, {told['withdrawn']:,} withdrawn.", ("projects", told["project"], "imports")
-    )
+    shown = ("projects", told["project"], "imports")
+    return Outcome(f"{sentence}, {told['withdrawn']:,} withdrawn.", shown, told)

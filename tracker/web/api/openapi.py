@@ -39,6 +39,7 @@ TAGS = {
     "records": "Projects, questions, items, annotators, categories, notes.",
     "imports": "Ways into a project, and back.",
     "exports": "Rows out.",
+    "jobs": "Work in the background.",
     "hooks": "Events: those that other programs send, and addresses that are told of ours.",
     "description": "This document.",
 }

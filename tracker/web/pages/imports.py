@@ -114,7 +114,7 @@ def import_staged(
         ).to_dict()
         request.app.state.staging.drop(token)
         told = f"Imported {count_noun(result['rows'], 'row')}: {result['inserted']:,} are new."
-        return Outcome(told, ("projects", staged.project, "imports"))
+        return Outcome(told, ("projects", staged.project, "imports"), result)
 
     return see_job(request, _started(request, "Import", staged, work))
 

@@ -7,9 +7,8 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from tracker.core.errors import NotFound
 from tracker.web.identity import Role, needs
-from tracker.web.jobs import Job
+from tracker.web.jobs import Job, Jobs
 from tracker.web.templating import link_to, page
 
 router = APIRouter(include_in_schema=False)
@@ -21,13 +20,13 @@ _SOON = 1.0
 @router.get("/jobs", dependencies=[needs(Role.VIEWER)])
 def jobs_page(request: Request) -> HTMLResponse:
     """Show the jobs of this server."""
-    return page(request, "jobs.html", jobs=request.app.state.jobs.list())
+    return page(request, "jobs.html", jobs=_jobs(request).list())
 
 
 @router.get("/jobs/{number}", dependencies=[needs(Role.VIEWER)])
 def job_page(request: Request, number: Number) -> Response:
     """Show a job; whoever watches its progress is led on at its end."""
-    job = _found(request, number)
+    job = _jobs(request).get(number)
     shown = page(request, "job.html", job=job)
     if job.outcome is not None and "hx-request" in request.headers:
         shown.headers["hx-redirect"] = outcome_link(request, job)
@@ -37,7 +36,7 @@ def job_page(request: Request, number: Number) -> Response:
 @router.post("/jobs/{number}/cancel", dependencies=[needs(Role.MANAGER)])
 def cancel_job(request: Request, number: Number) -> RedirectResponse:
     """Cancel a job: nothing of it is kept, unless it ends before that."""
-    _found(request, number).cancelled.set()
+    _jobs(request).get(number).cancelled.set()
     return RedirectResponse(_link(request, "jobs", str(number)), 303)
 
 
@@ -58,8 +57,6 @@ def _link(request: Request, *parts: str) -> str:
     return link_to(request.scope.get("root_path", ""), *parts)
 
 
-def _found(request: Request, number: int) -> Job:
-    job: Job | None = request.app.state.jobs.get(number)
-    if job is None:
-        raise NotFound(f"there is no job {number}", "jobs are forgotten when the server stops")
-    return job
+def _jobs(request: Request) -> Jobs:
+    jobs: Jobs = request.app.state.jobs
+    return jobs

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import Field
 
-from tracker.web.api.bodies.body import Body, Rejection
+from tracker.web.api.bodies.body import Body, Problem, Rejection
 
 
 class Project(Body):
@@ -251,12 +251,41 @@ class EventResult(ImportResult):
     withdrawn: int
 
 
-class SyncBegun(Body):
-    """A sync that goes on in the background; the page `/jobs/N` shows what comes of it."""
+class Progress(Body):
+    """How much of a job is done, and of how much, if that is known."""
 
-    project: str
-    experiment: str
+    done: int
+    total: int | None
+
+
+class Job(Body):
+    """Work in the background: waiting, running, done, failed or cancelled.
+
+    `result` is what the command prints with `--json`; `problem` says why it failed.
+    """
+
     job: int
+    title: str
+    project: str
+    by: str
+    started_at: str
+    state: str
+    progress: Progress
+    summary: str | None
+    result: dict[str, Any] | None
+    problem: Problem | None
+
+
+class Jobs(Body):
+    """The jobs of this server since it was started, the last one first."""
+
+    jobs: list[Job]
+
+
+class SyncBegun(Job):
+    """A sync that goes on in the background."""
+
+    experiment: str
 
 
 class Webhook(Body):
