@@ -23,6 +23,11 @@ from tracker.projects.lookup import is_numeric_category_name
 from tracker.projects.question import QuestionInfo
 
 
+def pair_weights(answers: str, scale: str) -> str | None:
+    """Return the weights of a question's pairs: answers that are in order may nearly agree."""
+    return "quadratic" if answers == "one" and scale != "nominal" else None
+
+
 @dataclass(frozen=True)
 class PairAgreement:
     """Two annotators on the items that both answered; ``numeric`` where the scale has numbers."""

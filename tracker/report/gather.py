@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tracker.agreement.assessment import methods_of_assessment
+from tracker.agreement.pairs import pair_weights
 from tracker.core.errors import InvalidOption
 from tracker.queries import Selecting
 from tracker.report.privacy import numbered_annotators, with_pseudonyms, without_small_cells
@@ -86,7 +87,7 @@ class OfQuestion:
     @property
     def weights(self) -> str | None:
         """With which weights two annotators are compared: answers in order may nearly agree."""
-        return _weights(self.settings)
+        return pair_weights(self.settings["answers"], self.settings["scale"])
 
     @property
     def numbers(self) -> bool:
@@ -222,11 +223,6 @@ def _private(ledger: Ledger, asked: Asked) -> Callable[[Audit], Audit]:
     return fit
 
 
-def _weights(settings: Told) -> str | None:
-    ordered = settings["scale"] != "nominal" and settings["answers"] == "one"
-    return "quadratic" if ordered else None
-
-
 def _leaves_out(audit: Audit, least: int) -> bool:
     """Return whether a finding that stands up rests on too little to be shown."""
     return any(
@@ -247,7 +243,7 @@ def _of_question(
     name = found.question.name
     choice: Selecting = {**asked.selecting, "question": name}
     step(f"{name}: pairs")
-    weights = _weights(settings)
+    weights = pair_weights(settings["answers"], settings["scale"])
     pairs = ledger.by_pair(asked.project, weights=weights, **choice).to_dict()["pairs"]
     step(f"{name}: confusions")
     counted = found.question.answers != "spans" and found.question.scale not in _OF_NUMBERS

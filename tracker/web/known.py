@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from tracker.audit import AuditByQuestion
     from tracker.by_question import AgreementByQuestion
+    from tracker.ledger import Ledger
     from tracker.ledger.agreement import Pairs
     from tracker.status import Status
 
@@ -61,14 +62,14 @@ def has_recorded_findings(asked: Asked, place: Place) -> bool:
 
 
 def pairs_of(asked: Asked, place: Place, question: str) -> Pairs:
-    """Return the figures of each two annotators."""
-    return asked.figure(
-        place.project,
-        "pairs",
-        place.key,
-        question,
-        compute=lambda it: it.by_pair(place.project, **place.of(question)),
-    )
+    """Return the figures of each two annotators, weighted if answers are in order."""
+
+    def pairs(ledger: Ledger) -> Pairs:
+        about = ledger.questions.show(place.project, question).question
+        weights = ledger.pair_weights(about.answers, about.scale)
+        return ledger.by_pair(place.project, weights=weights, **place.of(question))
+
+    return asked.figure(place.project, "pairs", place.key, question, compute=pairs)
 
 
 def trend_of(asked: Asked, place: Place, question: str, measure: str) -> Sequence[float | None]:

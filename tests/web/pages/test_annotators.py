@@ -37,6 +37,19 @@ def test_two_annotators_stand_against_each_other(client: TestClient, ledger: Led
     assert f"{kappa:.3f}" in page.text
 
 
+def test_pairs_of_ordered_answers_are_weighted_as_in_the_report(
+    client: TestClient, sqlite_ledger: Ledger
+) -> None:
+    rows = [(str(n), who, str(n % 4 + (who == "b") * (n % 3))) for n in range(12) for who in "ab"]
+    frame = pd.DataFrame(rows, columns=["item", "annotator", "category"])
+    sqlite_ledger.import_frame(frame, "p", options=QuestionOptions(scale="ordinal"))
+    (pair,) = sqlite_ledger.by_pair("p", weights="quadratic").to_dict()["pairs"]
+    for address in ("annotators/a", "annotators/a/with/b", "questions/label"):
+        text = read(client, f"/projects/p/{address}").text
+        assert f"{pair['cohen_kappa']:.3f}" in text
+        assert "quadratic weights" in text
+
+
 def test_two_who_share_nothing_are_told_so(client: TestClient, ledger: Ledger) -> None:
     rows = [("1", "a", "x"), ("2", "b", "y")]
     ledger.import_frame(pd.DataFrame(rows, columns=["item", "annotator", "category"]), "p")
