@@ -31,6 +31,26 @@ def test_the_curve_of_spans_is_of_their_main_figure(folder: Path, run: Run) -> N
     assert "1.000" in made.out
 
 
+def test_of_many_numbers_no_category_is_drawn(folder: Path, run: Run) -> None:
+    rows = [f"{n},{who},{n},{'ab'[n % 2]}" for n in range(13) for who in "ab"]
+    Path("both.csv").write_text("\n".join(["item,annotator,score,tone", *rows]) + "\n")
+    run(
+        "import",
+        "both.csv",
+        "-p",
+        "both",
+        "--question",
+        "score=score:ratio",
+        "--question",
+        "tone=tone",
+    )
+    made = run("plot", "categories", "both", "-o", "a.svg")
+    assert "score is not drawn" in made.err
+    refused = run("plot", "categories", "both", "-q", "score", "-o", "b.svg", code=2)
+    assert "tracker plot pairs both -q score -o b.svg" in refused.err
+    run("plot", "pairs", "both", "-q", "score", "-o", "b.svg")
+
+
 def test_png_and_what_is_there_is_replaced_only_with_force(
     furnished: Path, folder: Path, run: Run
 ) -> None:

@@ -4,7 +4,12 @@ A function named for what it shows takes a result; one that draws takes its rows
 """
 
 from tracker.charts.annotators import annotators_chart, draw_annotators
-from tracker.charts.categories import categories_chart, category_rows, draw_categories
+from tracker.charts.categories import (
+    categories_chart,
+    category_rows,
+    draw_categories,
+    questions_of_numbers,
+)
 from tracker.charts.chart import Chart
 from tracker.charts.history import draw_history, history_chart, history_rows
 from tracker.charts.models import draw_model_categories, draw_models
@@ -25,4 +30,5 @@ __all__ = [
     "history_rows",
     "pair_rows",
     "pairs_chart",
+    "questions_of_numbers",
 ]

@@ -11,6 +11,15 @@ if TYPE_CHECKING:
     from tracker.by_question import AgreementByQuestion
 
 
+_NUMBERS = 12
+"""That can still be looked at one by one, such as grades."""
+
+
+def are_many_numbers(answers: str, scale: str, categories: int) -> bool:
+    """Return whether answers are numbers, too many of them for a figure of each to say anything."""
+    return scale in {"interval", "ratio"} and answers != "spans" and categories > _NUMBERS
+
+
 def categories_chart(found: AgreementByQuestion) -> Chart:
     """Return a dot for each category: if one annotator chose it, how often another did, too.
 
@@ -21,11 +30,27 @@ def categories_chart(found: AgreementByQuestion) -> Chart:
 
 
 def category_rows(found: AgreementByQuestion) -> list[dict[str, Any]]:
-    """Return a row for each category of each question, as `draw_categories` takes them."""
+    """Return a row for each category of each question, as `draw_categories` takes them.
+
+    Of `questions_of_numbers` there is none.
+    """
+    numbers = questions_of_numbers(found)
     return [
         {"question": one.question.name, **_row(category)}
         for one in found.questions
+        if one.question.name not in numbers
         for category in one.assessment.to_dict()["categories"]
+    ]
+
+
+def questions_of_numbers(found: AgreementByQuestion) -> list[str]:
+    """Return the names of the questions whose answers are many numbers."""
+    return [
+        one.question.name
+        for one in found.questions
+        if are_many_numbers(
+            one.question.answers, one.question.scale, len(one.assessment.to_dict()["categories"])
+        )
     ]
 
 

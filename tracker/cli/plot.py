@@ -14,7 +14,7 @@ from tracker.cli.filter_options import AnswerOptions, CurveAnswerOptions
 from tracker.cli.history import Every, Window
 from tracker.cli.output_files import Force, check_output_file, new_output_file
 from tracker.cli.project_argument import ProjectArgument, with_project_argument
-from tracker.cli.terminal import hint, say
+from tracker.cli.terminal import hint, say, warn
 from tracker.core.errors import InvalidOption, NotFound
 
 if TYPE_CHECKING:
@@ -37,7 +37,8 @@ def categories(
 ) -> None:
     """Draw the agreement on each category with its interval, weakest first.
 
-    Of a project that asks several questions, those of all, or of one with --question.
+    Of a project that asks several questions, those of all, or of one with --question. Answers that
+    are more than twelve numbers have no categories to draw.
 
     Examples:
     - `tracker plot categories reviews -o categories.svg`
@@ -45,13 +46,22 @@ def categories(
 
     Next: `tracker agreement reviews`
     """
-    from tracker.charts import categories_chart
+    from tracker.charts import categories_chart, questions_of_numbers
 
     _check(output, force=force)
     ledger = ledger_of_command(context)
     chosen = replace(answers, question=None).selecting
     found = ledger.agreement_by_question(project, questions=answers.questions, **chosen)
+    numbers = questions_of_numbers(found)
+    if numbers and len(numbers) == len(found.questions):
+        raise InvalidOption(
+            f"the answers to {', '.join(numbers)} are numbers, too many for a dot each",
+            f"draw who agrees with whom: tracker plot pairs {shlex.quote(project)} "
+            f"-q {shlex.quote(numbers[0])} -o {shlex.quote(str(output))}",
+        )
     _write(categories_chart(found), output, force=force)
+    for name in numbers:
+        warn(f"{name} is not drawn: its answers are numbers, too many for a dot each")
     hint(f"next: tracker agreement {shlex.quote(project)}")
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tracker.agreement.assessment import methods_of_assessment
 from tracker.agreement.pairs import pair_weights
+from tracker.charts.categories import are_many_numbers
 from tracker.core.errors import InvalidOption
 from tracker.queries import Selecting
 from tracker.report.privacy import numbered_annotators, with_pseudonyms, without_small_cells
@@ -22,7 +23,6 @@ Told = dict[str, Any]
 _OF_NUMBERS = {"interval", "ratio"}
 _SHORT = 10  # items to label next
 _EVIDENCE = 3  # items of a finding
-_NUMBERS = 12  # that can still be looked at one by one, such as grades
 _FEW, _MANY = 3, 60  # points of a curve
 
 
@@ -92,8 +92,8 @@ class OfQuestion:
     @property
     def numbers(self) -> bool:
         """Whether answers are numbers, too many of them to be looked at one by one."""
-        measured = self.settings["scale"] in _OF_NUMBERS and self.settings["answers"] != "spans"
-        return measured and len(self.settings["categories"]) > _NUMBERS
+        about = self.settings
+        return are_many_numbers(about["answers"], about["scale"], len(about["categories"]))
 
     @property
     def categories(self) -> Sequence[Told]:
