@@ -15,6 +15,7 @@ from tracker.access.passwords import NOBODY
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.ledger import Ledger
+from tracker.render.messages.access import access_sentence
 from tracker.storage.schema import Base
 
 PASSWORD = "correct horse battery"
@@ -86,6 +87,38 @@ def test_no_secret_is_stored_as_it_is(ledger: Ledger) -> None:
     assert PASSWORD not in kept
     assert secret not in kept
     assert secret.removeprefix("trk_") not in kept
+
+
+def test_what_is_done_to_users_tokens_and_webhooks_is_in_a_log_without_secrets(
+    ledger: Ledger,
+) -> None:
+    assert ledger.users.log() == []
+    ledger.import_frame(ANSWERS, "p")
+    ledger.users.add("ada", "admin", password=PASSWORD)
+    ledger.users.set("ada", role="viewer", annotators=["p:c"])
+    ledger.users.set_password("ada", PASSWORD * 2)
+    secrets = [PASSWORD, ledger.tokens.add("t", "viewer", "ada").secret, "path-that-is-secret"]
+    ledger.tokens.revoke("t")
+    url = f"https://example.org/{secrets[2]}"
+    secrets.append(ledger.acting_for("ada").webhooks.add(url, ["gate_failed"]).secret)
+    ledger.webhooks.remove(1)
+    with pytest.raises(NotFound):
+        ledger.users.set("ada", role="admin", annotators=["p:nobody"])  # it is not done
+    ledger.users.remove("ada")
+    assert [(one.by, access_sentence(one)) for one in reversed(ledger.users.log())] == [
+        (None, "added the user ada: admin"),
+        (None, "made ada viewer, until then admin"),
+        (None, "set whose reports ada may see"),
+        (None, "gave ada another password"),
+        (None, "made the token t of ada: viewer"),
+        (None, "revoked the token t of ada"),
+        ("ada", "added webhook 1 at example.org"),
+        (None, "removed webhook 1 at example.org"),
+        (None, "removed the user ada"),
+    ]
+    assert len(ledger.users.log(2)) == 2
+    kept = str(rows(ledger)["access_changes"])
+    assert not [one for one in secrets if one.removeprefix("whsec_").removeprefix("trk_") in kept]
 
 
 def test_a_new_password_ends_the_sessions_and_a_new_role_does_not(ledger: Ledger) -> None:

@@ -66,6 +66,7 @@ CALLS = {
     "item import": "item import answers.csv -p reviews",
     "item show": "item show item_0001 --project reviews",
     "user list": "user list",
+    "user log": "user log",
     "token list": "token list",
     "database current": "database current",
     "database check": "database check",

@@ -233,6 +233,11 @@ def sample(revision: str) -> dict[str, list[dict[str, Any]]]:
             | {"attempts": 0, "next_at": 5, "delivered_at": None, "fault": None}
         ],
     }
+    samples["0012"] = samples["0011"] | {
+        "access_changes": [
+            {"made_at": 5, "made_by": None, "kind": "set password", "detail": '{"user": "ada"}'}
+        ],
+    }
     return samples[revision]
 
 

@@ -153,6 +153,7 @@ HELD = {
     "users": [{"name": "ada", "role": "admin", "session": 1, "created_at": 5}],
     "item_aliases": sample("0010")["item_aliases"],
     "webhooks": sample("0011")["webhooks"],
+    "access_changes": sample("0012")["access_changes"],
 }
 
 
@@ -167,6 +168,7 @@ HELD = {
         ("users", "0008", "1 users"),
         ("item_aliases", "0009", "1 other keys of items"),
         ("webhooks", "0010", "1 webhooks"),
+        ("access_changes", "0011", "1 changes of access"),
     ],
 )
 def test_downgrade_refuses_to_lose_what_an_older_program_cannot_hold(

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, delete, insert, select, update
 
+from tracker.access.changes import record_access_change
 from tracker.access.users import UserInfo, check_role, find_user, user_where
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
@@ -101,6 +102,7 @@ def add_token(
     secret = PREFIX + secrets.token_urlsafe(_BYTES)
     row = {"name": name, "role": role, "user_id": owner.id, "created_at": now, "expires_at": until}
     connection.execute(insert(Token).values(digest=_digest(secret), **row))
+    record_access_change(connection, "add token", token=name, user=owner.name, role=role)
     return NewToken(TokenInfo(name, owner.name, role, now, until, None), secret)
 
 
@@ -121,6 +123,7 @@ def revoke_token(connection: Connection, name: str) -> TokenInfo:
         advice = near_names(name, known) or "see: tracker token list"
         raise NotFound(f"there is no token {name!r}", advice)
     connection.execute(delete(Token).where(Token.name == name))
+    record_access_change(connection, "revoke token", token=name, user=known[name].user)
     return known[name]
 
 

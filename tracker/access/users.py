@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Row, delete, exists, insert, select, update
 
+from tracker.access.changes import record_access_change
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.projects.annotators import find_annotator
@@ -108,6 +109,7 @@ def add_user(
     name = check_new_user(connection, name, role)
     row = {"name": name, "role": role, "session": 1, "created_at": clock.now()}
     connection.execute(insert(User).values(password=hashed, **row))
+    record_access_change(connection, "add user", user=name, role=role)
     found = find_user(connection, name)
     _bind(connection, found, annotators)
     return find_user(connection, name)
@@ -130,9 +132,11 @@ def set_user(
     if role is not None:
         mine = update(User).where(User.id == found.id)
         connection.execute(mine.values(role=check_role(role)))
+        record_access_change(connection, "set role", user=name, role=role, was=found.role)
     if annotators is not None:
         connection.execute(delete(UserAnnotator).where(UserAnnotator.user_id == found.id))
         _bind(connection, found, annotators)
+        record_access_change(connection, "set annotators", user=name)
     return find_user(connection, name)
 
 
@@ -141,6 +145,7 @@ def set_user_password(connection: Connection, name: str, hashed: str) -> UserInf
     found = find_user(connection, name)
     mine = update(User).where(User.id == found.id)
     connection.execute(mine.values(password=hashed, session=User.session + 1))
+    record_access_change(connection, "set password", user=name)
     return find_user(connection, name)
 
 
@@ -150,6 +155,7 @@ def remove_user(connection: Connection, name: str) -> UserInfo:
     for table in (Token, UserAnnotator):
         connection.execute(delete(table).where(table.user_id == found.id))
     connection.execute(delete(User).where(User.id == found.id))
+    record_access_change(connection, "remove user", user=name)
     return found
 
 

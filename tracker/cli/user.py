@@ -9,6 +9,7 @@ import typer
 
 from tracker.cli.context import Yes, command_group, confirm_command, ledger_of_command
 from tracker.cli.output import Output, flatten_option_groups, print_result
+from tracker.cli.project_argument import LARGEST
 from tracker.cli.terminal import hint, say, warn
 from tracker.core.errors import InvalidOption
 
@@ -149,6 +150,38 @@ def remove_user_command(context: typer.Context, name: Name, yes: Yes = False) ->
     say(f"removed {name}")
     if not ledger.users.any():
         warn("no user is left: `tracker serve` lets in whoever uses this machine, and nobody else")
+
+
+@users.command("log")
+@flatten_option_groups
+def access_log_command(
+    context: typer.Context,
+    limit: Annotated[
+        int,
+        typer.Option(metavar="N", min=0, max=LARGEST, help="Maximum number of acts; 0 for all."),
+    ] = 100,
+    output: Output = Output(),
+) -> None:
+    """List what was done to users, tokens and webhooks and when, newest first.
+
+    Names are known of what is done with a token, as in `tracker project changes`.
+
+    Example:
+    - `tracker user log --limit 20`
+
+    Next: `tracker token list`
+    """
+    from tracker.render.cells import minute_cell
+    from tracker.render.messages.access import access_sentence
+    from tracker.render.tables import table
+
+    found = ledger_of_command(context).users.log(limit + 1 if limit else None)
+    shown = found[: limit or None]
+    rows = [one.to_dict() | {"what": access_sentence(one)} for one in shown]
+    cells = [(minute_cell(row["at"]), row["by"] or "-", row["what"]) for row in rows]
+    print_result({"changes": rows}, output, rows=rows, view=[table(("at ", "by ", "what "), cells)])
+    if len(found) > len(shown):
+        warn(f"the last {limit}; for all: --limit 0")
 
 
 def _password(*, from_input: bool) -> str:

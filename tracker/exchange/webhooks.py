@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from sqlalchemy import Connection, Table, delete, func, insert, or_, select
 
+from tracker.access.changes import record_access_change
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.projects.lookup import near_names
@@ -84,6 +85,7 @@ def add_webhook(
             events=" ".join(chosen), secret=secret, allow_private=allow_private, created_at=now,
         )
     ).scalar_one()  # fmt: skip
+    record_access_change(connection, "add webhook", webhook=number, host=_host(url))
     name = None if project is None else project.name
     return NewWebhook(WebhookInfo(number, name, url, chosen, allow_private, now), _PREFIX + secret)
 
@@ -99,6 +101,11 @@ def _check_url(url: str) -> None:
         raise InvalidOption(
             f"{url!r} is no address of a webhook", "such as: https://example.org/hook"
         )
+
+
+def _host(url: str) -> str:
+    """Return the part of an address that is in the log: the rest of it may be a secret."""
+    return urlsplit(url).hostname or ""
 
 
 def list_webhooks(connection: Connection) -> list[WebhookInfo]:
@@ -140,6 +147,7 @@ def remove_webhook(connection: Connection, number: int) -> WebhookInfo:
         raise NotFound(f"there is no webhook {number}", "see: tracker webhook list")
     connection.execute(delete(_messages).where(_messages.c.webhook_id == number))
     connection.execute(delete(_hooks).where(_hooks.c.id == number))
+    record_access_change(connection, "remove webhook", webhook=number, host=_host(found.url))
     return found
 
 

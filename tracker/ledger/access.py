@@ -10,6 +10,7 @@ from tracker.core.errors import DatabaseUnusable
 from tracker.ledger.namespaces import Namespace
 
 if TYPE_CHECKING:
+    from tracker.access.changes import AccessAct
     from tracker.access.tokens import NewToken, TokenInfo, TokenUse
     from tracker.access.users import UserInfo
 
@@ -98,6 +99,15 @@ class Users(Namespace):
 
         with self._ledger.database.write() as connection:
             return remove_user(connection, name)
+
+    def log(self, limit: int | None = None) -> Sequence[AccessAct]:
+        """Return who did what to users, tokens and webhooks, the last first."""
+        from tracker.access.changes import list_access_changes
+
+        if self._ledger.is_missing:
+            return []
+        with self._ledger.database.read() as connection:
+            return list_access_changes(connection, limit)
 
     def with_password(self, name: str, password: str) -> UserInfo | None:
         """Return the user whose name and password these are; for all others it takes as long."""

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from alembic.config import Config
 
 
-REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010", "0011")
+REVISIONS = (
+    "0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010", "0011", "0012",
+)  # fmt: skip
 """Every revision of the schema that this program knows, oldest first."""
 HEAD = REVISIONS[-1]
 CHANGED_BY = "tracker_changed_by"

@@ -11,7 +11,14 @@ database can; the numbers of a ``never_renumbered`` one are not given again afte
 they let the text be erased; ``secret`` ones are left out of a copy of the ledger.
 """
 
-from tracker.storage.schema.access import ROLES, SigningKey, Token, User, UserAnnotator
+from tracker.storage.schema.access import (
+    ROLES,
+    AccessChange,
+    SigningKey,
+    Token,
+    User,
+    UserAnnotator,
+)
 from tracker.storage.schema.base import (
     ANSWERS,
     ERASED,
@@ -83,6 +90,7 @@ __all__ = [
     "SCALES",
     "SKIPPED",
     "STANDING",
+    "AccessChange",
     "Alias",
     "Annotator",
     "AnnotatorAttribute",

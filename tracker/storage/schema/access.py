@@ -83,6 +83,18 @@ class Token(Base):
     )
 
 
+class AccessChange(Base):
+    """Something that was done to a user, a token or a webhook; no secret is in it."""
+
+    __tablename__ = "access_changes"
+    __table_args__ = ({"info": {"secret": True, "never_renumbered": True}},)
+    id: Mapped[int] = column(Integer, primary_key=True)
+    made_at: Mapped[int] = column(BigInteger, comment=MOMENT)
+    made_by: Mapped[str | None] = optional(Text, comment="the user's name; NULL: by a command")
+    kind: Mapped[str] = column(Text)
+    detail: Mapped[str] = column(Text, comment="a JSON object: of whom or what")
+
+
 class SigningKey(Base):
     """The key that sessions are signed with: one row, made when it is first needed."""
 
