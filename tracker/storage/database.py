@@ -103,6 +103,20 @@ class Database:
         return self.backend.engine(self.url, self.wait)
 
     @contextmanager
+    def keep_connections(self) -> Iterator[None]:
+        """Use connections again until the block ends; copies of this database share them.
+
+        It is for a server: opening a file reads its schema, and Postgres begins a process for
+        each connection.
+        """
+        self.engine = self.backend.engine(self.url, self.wait, keep=True)
+        try:
+            yield
+        finally:
+            self.engine.dispose()
+            del self.engine
+
+    @contextmanager
     def read(self) -> Iterator[Connection]:
         """Yield a connection that sees one state of the database throughout.
 

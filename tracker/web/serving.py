@@ -57,7 +57,8 @@ def run_server(
     config = uvicorn.Config(
         app, log_level="warning", server_header=False, timeout_graceful_shutdown=_GRACE
     )
-    _Server(config, app.state.stopping).run(sockets=[opened])
+    with ledger.database.keep_connections():
+        _Server(config, app.state.stopping).run(sockets=[opened])
 
 
 class _Server(uvicorn.Server):

@@ -26,6 +26,8 @@ class Fix(NamedTuple):
 
 
 AGAIN = "run the command again"
+POOL = {"pool_size": 10, "max_overflow": -1}
+"""How many connections an engine keeps at most; more are made if they are needed, and closed."""
 MISSING_TABLE = Fix("a table of the schema is missing", "see: tracker database check")
 MISSING_COLUMN = Fix("a column of the schema is missing", "see: tracker database check")
 LOCKED = Fix(
@@ -92,11 +94,12 @@ class Backend(ABC):
         return False
 
     @abstractmethod
-    def engine(self, url: URL, wait: float | None = None) -> Engine:
+    def engine(self, url: URL, wait: float | None = None, *, keep: bool = False) -> Engine:
         """Return an engine whose transactions are real ones.
 
-        A connection is closed after its use, and one database in memory is one connection's.
-        A lock that others hold is waited for ``wait`` seconds; None for the usual time.
+        A connection is closed after its use, or with ``keep`` used again, as if it were new; one
+        database in memory is one connection's. A lock that others hold is waited for ``wait``
+        seconds; None for the usual time.
         """
 
     # -- transactions and schemas ----------------------------------------------------------

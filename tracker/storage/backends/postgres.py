@@ -22,6 +22,7 @@ from tracker.storage.backends.backend import (
     NO_SCHEMA,
     OF_PURGED,
     OF_THINNED,
+    POOL,
     TOO_LARGE,
     Backend,
     Cells,
@@ -128,10 +129,13 @@ class Postgres(Backend):
     def in_schema(self, url: URL, name: str) -> URL:
         return url.update_query_dict({_SCHEMA: name})
 
-    def engine(self, url: URL, wait: float | None = None) -> Engine:
+    def engine(self, url: URL, wait: float | None = None, *, keep: bool = False) -> Engine:
         """Return an engine; a lock is usually waited for as long as it takes."""
         server = url.difference_update_query([_SCHEMA])
-        made = create_engine(server, isolation_level="REPEATABLE READ", poolclass=NullPool)
+        pool = {"pool_pre_ping": True, **POOL} if keep else {"poolclass": NullPool}
+        made = create_engine(server, isolation_level="REPEATABLE READ", **pool)
+        if keep:
+            event.listen(made, "checkin", _forget_use)
         if (schema := _schema_of(url)) is not None:
             # First of all: SQLAlchemy asks a new connection which schema is the usual one.
             event.listen(made, "connect", partial(_enter_schema, schema), insert=True)
@@ -248,6 +252,13 @@ class Postgres(Backend):
         if known is None and self.code_of(error) == "" and type(error).__name__ in _OF_CONNECTING:
             return _UNREACHED
         return known
+
+
+def _forget_use(connection: Any, _record: object) -> None:
+    """Make a connection as good as new: a table that hid another would show the next the past."""
+    if connection is not None:
+        connection.execute("DISCARD TEMP")
+        connection.commit()
 
 
 def _schema_of(url: URL) -> Any:

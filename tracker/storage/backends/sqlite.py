@@ -6,12 +6,14 @@ import re
 import sqlite3
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
 from sqlalchemy import Connection, Engine, Table, create_engine, event, text
 from sqlalchemy.engine import URL
-from sqlalchemy.pool import NullPool, StaticPool
+from sqlalchemy.exc import DisconnectionError
+from sqlalchemy.pool import NullPool, QueuePool, StaticPool
 
 from tracker.core.errors import DatabaseUnusable, InvalidOption
 from tracker.storage.backends.backend import (
@@ -21,6 +23,7 @@ from tracker.storage.backends.backend import (
     MISSING_TABLE,
     OF_PURGED,
     OF_THINNED,
+    POOL,
     TOO_LARGE,
     Backend,
     Cells,
@@ -107,11 +110,20 @@ class Sqlite(Backend):
     def is_in_memory(self, url: URL) -> bool:
         return url.database in {None, "", ":memory:"}
 
-    def engine(self, url: URL, wait: float | None = None) -> Engine:
+    def engine(self, url: URL, wait: float | None = None, *, keep: bool = False) -> Engine:
         """Return an engine; the usual time to wait for a lock is 10 seconds."""
-        pool = StaticPool if self.is_in_memory(url) else NullPool
         waiting = {"timeout": _PATIENCE if wait is None else wait}
-        made = create_engine(url, connect_args=waiting, poolclass=pool)
+        pool: dict[str, Any] = {"poolclass": NullPool}
+        file = self.file_of(url)
+        if file is None:
+            pool = {"poolclass": StaticPool}
+        elif keep:
+            pool = {"poolclass": QueuePool, **POOL}
+        made = create_engine(url, connect_args=waiting, **pool)
+        if file is not None and keep:
+            event.listen(made, "connect", partial(_note_file, file))
+            event.listen(made, "checkout", partial(_check_file, file))
+            event.listen(made, "checkin", _forget_use)
         event.listen(made, "connect", _prepare)
         event.listen(made, "begin", _begin)
         return made
@@ -250,6 +262,26 @@ def _prepare(dbapi_connection: sqlite3.Connection, _record: object) -> None:
         "threads = 2",  # to sort what is grouped by anything but the stored order
     ):
         dbapi_connection.execute(f"PRAGMA {pragma}")
+
+
+def _note_file(file: Path, _connection: sqlite3.Connection, record: Any) -> None:
+    found = file.stat()
+    record.info["file"] = (found.st_dev, found.st_ino)
+
+
+def _check_file(file: Path, _connection: sqlite3.Connection, record: Any, _used: Any) -> None:
+    """Let a connection be made anew if another file stands at the path: a restored backup."""
+    found = file.stat() if file.exists() else None
+    if found is None or record.info["file"] != (found.st_dev, found.st_ino):
+        raise DisconnectionError(f"{file} is another file now")
+
+
+def _forget_use(connection: sqlite3.Connection | None, record: Any) -> None:
+    """Make a connection as good as new: a table that hid another would show the next the past."""
+    if connection is None:
+        return
+    if connection.execute("SELECT 1 FROM temp.sqlite_master LIMIT 1").fetchone():
+        record.invalidate()
 
 
 def _begin(connection: Connection) -> None:

@@ -1,0 +1,82 @@
+"""A server uses its connections again: each use is as if the connection were new."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from sqlalchemy import event, text
+
+from tracker.ledger import Ledger
+
+FIRST = [("i", "A", "x", "2026-01-01"), ("i", "B", "x", "2026-01-01")]
+LATER = [("j", "A", "y", "2026-02-01"), ("j", "B", "x", "2026-02-01")]
+HEADER = ["item", "annotator", "category", "labeled_at"]
+
+
+@pytest.fixture
+def kept(url: str) -> Iterator[Ledger]:
+    """A ledger that keeps its connections, with answers of two months."""
+    ledger = Ledger(url)
+    ledger.import_frame(pd.DataFrame(FIRST + LATER, columns=HEADER), "p")
+    with ledger.database.keep_connections():
+        yield ledger
+
+
+def agreed_on(ledger: Ledger, **then: str) -> int:
+    """The number of items that the agreement is of."""
+    found: int = ledger.agreement("p", **then).to_dict()["counts"]["items"]
+    return found
+
+
+def answers(ledger: Ledger) -> int:
+    return ledger.status("p").answers
+
+
+def test_one_connection_serves_many_and_none_sees_the_past_of_another(kept: Ledger) -> None:
+    opened: list[object] = []
+    event.listen(kept.database.engine, "connect", lambda made, _: opened.append(made))
+    for _ in range(2):
+        # More often than the driver asks before it prepares a statement.
+        assert [agreed_on(kept) for _ in range(7)] == [2] * 7
+        assert agreed_on(kept, as_of="2026-01-15") == 1
+    with kept.one_state():
+        for _ in range(3):
+            assert [agreed_on(kept) for _ in range(7)] == [2] * 7
+            assert agreed_on(kept, as_of="2026-01-15") == 1
+    assert len(opened) == 1
+
+
+def test_a_table_that_was_left_is_gone(kept: Ledger) -> None:
+    with kept.database.read() as connection:
+        connection.execute(text("CREATE TEMPORARY TABLE labels (item_id INTEGER)"))
+    assert answers(kept) == 4
+
+
+def test_what_another_writes_is_seen_and_what_failed_is_not(kept: Ledger, url: str) -> None:
+    assert answers(kept) == 4
+    more = pd.DataFrame([("k", "A", "x", "2026-03-01")], columns=HEADER)
+    Ledger(url).import_frame(more, "p")
+    assert answers(kept) == 5
+    with pytest.raises(ZeroDivisionError):
+        rename_and_fail(kept)
+    assert answers(kept) == 5
+
+
+def rename_and_fail(ledger: Ledger) -> None:
+    with ledger.database.write() as connection:
+        connection.execute(text("UPDATE projects SET name = 'q'"))
+        raise ZeroDivisionError
+
+
+def test_a_file_that_was_replaced_is_opened(sqlite_file: Path, sqlite_template: Path) -> None:
+    ledger = Ledger(f"sqlite:///{sqlite_file}")
+    ledger.import_frame(pd.DataFrame(FIRST, columns=HEADER), "p")
+    with ledger.database.keep_connections():
+        assert [one.project.name for one in ledger.projects.list()] == ["p"]
+        restored = Path(shutil.copy(sqlite_template, sqlite_file.with_name("restored.db")))
+        restored.replace(sqlite_file)
+        assert ledger.projects.list() == []
