@@ -101,7 +101,7 @@ def of_dependence(samples: int) -> Iterator[Sequence[str]]:
             levels = [share_of(draw, has_change, samples // 2, weeks) for weeks in (26, 52)]
             yield (
                 f"{autocorrelation}", f"{dispersion:g}", *(f"{rate:.1f}" for rate in rates),
-                *(f"{one:.0f} %" for one in (*slopes, *levels)),
+                *(f"{one:.0f}%" for one in (*slopes, *levels)),
             )  # fmt: skip
 
 
@@ -137,7 +137,7 @@ def of_power(samples: int) -> Iterator[Sequence[str]]:
             level = share_of(draw, has_change, samples // 2, 2 * before)
             sloping = share_of(draw, has_slope, samples // 2, 2 * before)
             yield (
-                f"{change:g}", f"{before}", *(f"{one:.0f} %" for one in (*soon, level, sloping)),
+                f"{change:g}", f"{before}", *(f"{one:.0f}%" for one in (*soon, level, sloping)),
             )  # fmt: skip
 
 

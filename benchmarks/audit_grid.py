@@ -3,7 +3,7 @@
 python audit_grid.py [--crowds 6000] [--seed 0]
 
 Each crowd is drawn from a grid: 3 to 40 annotators; 60 to 4,000 items of 2 to 5 answers; none to
-40 % of the annotators bad, in one of six ways or in several; skills that vary by up to 10 points
+40% of the annotators bad, in one of six ways or in several; skills that vary by up to 10 points
 (one standard deviation); with or without items on which a quarter more answers are wrong, and
 mostly wrong in the same way. Exit code 1 where a target is missed.
 """
@@ -208,7 +208,7 @@ def rows(crowds: Sequence[Audited]) -> Iterator[tuple[str, list[Audited]]]:
 def _title(factor: str, value: object) -> str:
     return {
         "answers": f"{value} answers an item",
-        "bad": f"{100 * value:.0f} % bad" if isinstance(value, float) else "",
+        "bad": f"{100 * value:.0f}% bad" if isinstance(value, float) else "",
         "way": f"{value}",
         "people": f"{value} annotators",
         "items": f"{value:,} items" if isinstance(value, int) else "",

@@ -113,8 +113,8 @@ PLANTED: dict[str, tuple[Callable, str]] = {
     "constant_category": (always(1), "always one category"),
     "random_answers": (blindly, "answers blindly"),
     "copying": (copies(1), "copies another"),
-    "category_bias": (leans(1, 0.4), "one category to 40 % of items unseen"),
-    "low_agreement": (skilled(0.5), "right 50 % of the time"),
+    "category_bias": (leans(1, 0.4), "one category to 40% of items unseen"),
+    "low_agreement": (skilled(0.5), "right 50% of the time"),
     "drift": (tires(0.5), "blindly in the second half"),
     "straight_lining": (repeats_itself(0.5), "half of the answers as the one before"),
     "severity_bias": (lower(0.5), "one place lower half of the time (5 places)"),
@@ -146,7 +146,7 @@ def _power(task: tuple[str, int, int]) -> tuple[bool, bool]:
 
 def of_power(number: int, kinds: list[str]) -> None:
     """Share of crowds in which the one planted annotator is flagged, of the kind and at all."""
-    print(f"\npower: 20 annotators, 4 answers an item, peers right 80 %; {number} crowds each")
+    print(f"\npower: 20 annotators, 4 answers an item, peers right 80%; {number} crowds each")
     print(f"  {'answers':<42}" + "".join(f"{n:>8}" for n in SIZES))
     for kind in kinds:
         told = PLANTED[kind][1]

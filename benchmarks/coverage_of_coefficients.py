@@ -1,4 +1,4 @@
-"""How often nominal 95 % intervals cover the true value: the table of docs/figures.md.
+"""How often nominal 95% intervals cover the true value: the table of docs/figures.md.
 
 Run ``python benchmarks/coverage_of_coefficients.py``; it takes some minutes. Samples of 20 to 200
 items are drawn from populations whose true figures are known (`populations`): two categories of
@@ -7,8 +7,8 @@ strong agreement. Each sample's interval covers the true value or does not: the 
 "t", both by the program. Samples in which a figure is undefined have no interval and do not count.
 
 A cell is one figure, population and size. Each field of the table has, over its cells, the least
-and the median coverage, then the share of cells from 93 to 97 %, then the same for t. With 2,000
-samples a coverage of 95 % is found to within 1 point; the least of many cells is lower by chance
+and the median coverage, then the share of cells from 93 to 97%, then the same for t. With 2,000
+samples a coverage of 95% is found to within 1 point; the least of many cells is lower by chance
 alone. ``--all`` prints every cell with its mean widths.
 """
 
@@ -309,7 +309,7 @@ def _table(found: list[Cell]) -> None:
         some = [cell for cell in enough if (cell.shares == "99 / 1") == rare]
         words = "of 99 / 1" if rare else "without those of 99 / 1"
         told = "; ".join(f"{how} {_share(some, how):.0%}" for how in INTERVALS)
-        print(f"\n{len(some)} cells from {SIZES[1]} items on {words}, 93 to 97 %: {told}")
+        print(f"\n{len(some)} cells from {SIZES[1]} items on {words}, 93 to 97%: {told}")
 
 
 def _field(some: list[Cell]) -> str:

@@ -107,7 +107,7 @@ ERRORS = [
     (
         "no error, and no posterior",
         "items",
-        "the lower bound of Clopper and Pearson for observed agreement, 0.05^(1/n) at 95 %, with "
+        "the lower bound of Clopper and Pearson for observed agreement, 0.05^(1/n) at 95%, with "
         "expected agreement held fixed",
         "`one-sided exact`",
         "Clopper and Pearson (1934)",
@@ -331,7 +331,7 @@ def reading_scales() -> list[str]:
         "## Customary words",
         "",
         "Words for a coefficient are conventions, not findings. A limit belongs to its own word. "
-        "The word in parentheses is the one that holds with 95 % probability, given the error: "
+        "The word in parentheses is the one that holds with 95% probability, given the error: "
         "Gwet (2014), chapter 6.",
         "",
         *table(

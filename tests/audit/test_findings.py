@@ -53,8 +53,8 @@ def test_turk_is_too_thin_to_conclude():
     assert found.peers == pytest.approx((1 / 4 + 1 / 4 + 1 + 2 / 4) / 4)
     assert (found.p_value, found.q_value, found.severity) == (None, None, None)
     assert sentence(found, "Q", "positive") == (
-        'Q gave "positive" in 4 of 4 answers to items that others answered too (100 %); on the '
-        "same items the others gave it 50 % of the time, but only 3 of the items could show a "
+        'Q gave "positive" in 4 of 4 answers to items that others answered too (100%); on the '
+        "same items the others gave it 50% of the time, but only 3 of the items could show a "
         "difference; 10 are needed."
     )
 

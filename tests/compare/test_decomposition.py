@@ -40,7 +40,7 @@ AFTER = groups(young=(0.5, 0.012), old=(0.5, 0.050))
 def test_two_death_rates_by_age() -> None:
     """22 and 31 of a thousand die; their mean is 26.5.
 
-    The young die of 2 in a thousand more, at 60 % of the people: 1.2. They are a fifth fewer,
+    The young die of 2 in a thousand more, at 60% of the people: 1.2. They are a fifth fewer,
     and die 26.5 - 11 less than the mean: 3.1. The old are a fifth more and die 50 - 26.5 more.
     """
     assert (rate(BEFORE), rate(AFTER)) == pytest.approx((0.022, 0.031))

@@ -197,5 +197,5 @@ def test_the_error_is_that_of_a_bootstrap(compared: dict[str, tuple[float, float
         for _ in range(300)
     ]
     for name, (_, error) in compared.items():
-        # 300 draws give a deviation to 4 %.
+        # 300 draws give a deviation to 4%.
         assert error == pytest.approx(np.std([one[name] for one in drawn], ddof=1), rel=0.12)

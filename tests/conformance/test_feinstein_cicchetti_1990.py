@@ -1,6 +1,6 @@
 """Feinstein and Cicchetti (1990), High agreement but low kappa, J. Clin. Epidemiol. 43, 543-549.
 
-Two tables of 85 % observed agreement whose kappas are far apart; and what Gwet's AC1 (2008,
+Two tables of 85% observed agreement whose kappas are far apart; and what Gwet's AC1 (2008,
 Br. J. Math. Stat. Psychol. 61, 29-48), made for this, says of them.
 """
 

@@ -119,7 +119,7 @@ def test_statsmodels_takes_perfect_agreement_for_certain() -> None:
     (table,) = answers.tables.values()
     ours = cohen_kappa(table, interval="t")
     assert (ours.value, ours.standard_error, ours.method) == (1, 0, "one-sided exact")
-    # Five items that agree: with 5 % of doubt no more than 55 % of all do.
+    # Five items that agree: with 5% of doubt no more than 55% of all do.
     lowest = 0.05 ** (1 / 5)
     assert ours.ci_low == pytest.approx((lowest - 13 / 25) / (1 - 13 / 25))
     theirs = cohens_kappa(square(answers))

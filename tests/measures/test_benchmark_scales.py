@@ -122,7 +122,7 @@ def test_no_error_gives_the_plain_word_with_certainty(value: float, scale: str) 
 
 
 def test_perfect_value_with_an_error_is_truncated_at_1() -> None:
-    # Half of the normal lies above 1; of the other half 68.27 % are within one error.
+    # Half of the normal lies above 1; of the other half 68.27% are within one error.
     assert benchmark(1.0, 0.2).memberships[0][1] == pytest.approx(0.6827, abs=1e-4)
 
 

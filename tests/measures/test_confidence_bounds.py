@@ -335,6 +335,6 @@ def test_alpha_of_a_rare_category_is_covered_and_by_t_it_is_not() -> None:
         for how in held:
             low, high = told(found.coefficient(interval=how))
             held[how] += times * (low <= true <= high)
-    # Of 400 within 3.3 %, three times the spread of a count of 95 %.
+    # Of 400 within 3.3%, three times the spread of a count of 95%.
     assert 0.917 <= held["asymmetric"] / 400 <= 0.983
     assert held["t"] / 400 < 0.917

@@ -284,7 +284,7 @@ def test_the_bootstrap_is_near_the_linearised_error(answering: float) -> None:
         rounds = 300 if reading.get("scale") == "ordinal" else 1000
         (found,) = bootstrap(answers.sample(**reading), [plain], replicates=rounds, seed=5)
         assert (found.value, found.method) == (plain.value, "bootstrap")
-        # The spread of 1000 values is known to 1 / sqrt(2000), 2.2 %; of 300 to 4.1 %.
+        # The spread of 1000 values is known to 1 / sqrt(2000), 2.2%; of 300 to 4.1%.
         assert found.standard_error == pytest.approx(
             plain.standard_error, rel=4 / (2 * rounds) ** 0.5
         )
@@ -336,7 +336,7 @@ def test_what_cannot_be_bootstrapped_keeps_what_it_has() -> None:
 
 
 def test_a_figure_that_most_samples_leave_undefined_keeps_its_error() -> None:
-    # Both items of two answers are in 1 - 2 (21/22)**22 + (20/22)**22 of the samples: in 40 %.
+    # Both items of two answers are in 1 - 2 (21/22)**22 + (20/22)**22 of the samples: in 40%.
     pairs = [{1: (0,), 2: (0,)}, {1: (1,), 2: (1,)}]
     answers = Answered([*pairs, *([{1: (0,)}] * 20)])
     plain = answers.estimate("krippendorff_alpha").coefficient()
@@ -358,7 +358,7 @@ def test_the_jackknife_over_annotators_by_hand() -> None:
     found = jackknife_over_annotators(Coefficient("fleiss_kappa", 0.5), [0.4, 0.5, 0.6, 0.7])
     # (n - 1) / n times the squared distances from .55: .75 * .05.
     assert found.standard_error == pytest.approx(math.sqrt(0.0375))
-    # t of three degrees of freedom at 97.5 % is 3.182; both bounds are cut off at the limits.
+    # t of three degrees of freedom at 97.5% is 3.182; both bounds are cut off at the limits.
     assert found.ci_low == pytest.approx(0.5 - 3.1824 * math.sqrt(0.0375), abs=1e-4)
     assert (found.ci_high, found.method) == (1.0, "jackknife over annotators")
     shares = jackknife_over_annotators(Coefficient("percent_agreement", 0.5), [0.4, 0.5, 0.6, 0.7])

@@ -128,7 +128,7 @@ def test_standard_error(case: str, key: str) -> None:
 
 
 def published_bounds(case: str, key: str) -> tuple[float, list[float], int] | None:
-    """The error, the bounds and t's degrees of freedom of a published 95 % interval."""
+    """The error, the bounds and t's degrees of freedom of a published 95% interval."""
     errors = figure(case, key).get("se", {})
     names = [name for name in errors if "ci95_t" in name]
     if not names or not errors.get("gwet", errors.get("linearised")):

@@ -40,7 +40,7 @@ def test_a_level_outside_0_to_1_is_no_coefficient() -> None:
 
 
 def test_student_interval_from_the_table() -> None:
-    # t of 9 degrees of freedom at 97.5 % is 2.262.
+    # t of 9 degrees of freedom at 97.5% is 2.262.
     assert confidence_interval(0.5, 0.1, 10, 0.95) == pytest.approx((0.2738, 0.7262), abs=1e-4)
 
 

@@ -119,7 +119,7 @@ class AnnotatorFigures:
         items_shared: items among them that others answered too.
         agreement_with_peers: mean over the shared items of the share of co-annotators who gave
             exactly the same answer; None where no item is shared.
-        agreement_interval: its 95 % interval over items, within 0 to 1; None below two.
+        agreement_interval: its 95% interval over items, within 0 to 1; None below two.
         agreement_of_peers: the co-annotators' agreement with each other on the same items; None
             where none has three answers.
         kappa_with_majority: Cohen's kappa with what most of the others gave, answers equally

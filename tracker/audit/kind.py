@@ -37,7 +37,7 @@ Measure: TypeAlias = Literal["odds ratio", "difference", "ratio", "points"]
 
 @dataclass(frozen=True)
 class Effect:
-    """How far a figure is off, as what, with a 95 % interval where there is one.
+    """How far a figure is off, as what, with a 95% interval where there is one.
 
     Attributes:
         measure: "odds ratio" or "ratio" (1 is none), "difference" of shares or "points" of a

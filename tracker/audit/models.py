@@ -30,7 +30,7 @@ class ModelCategory:
         category: its name.
         with_people: of all pairs of the model and a person of whom one gave the category, the
             share in which both did; None if there is no such pair.
-        low: lower bound of its 95 % interval.
+        low: lower bound of its 95% interval.
         high: the upper one.
         agreements: the pairs in which both gave it.
         potential_agreements: those in which one did.
@@ -63,7 +63,7 @@ class ModelAgreement:
         items: that it and a person answered.
         with_people: mean over these items of the share of people who gave the model's answer;
             None if there is no such item, or no such figure of the question.
-        low: lower bound of its 95 % interval over items.
+        low: lower bound of its 95% interval over items.
         high: the upper one.
         people: how often two people gave the same answer, on the items that two or more of them
             and the model answered; None if there is none.

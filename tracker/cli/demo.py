@@ -128,8 +128,8 @@ def _sandwich(ledger: Ledger) -> None:
 
     _say(
         "1. Agreement per category",
-        "Two annotators, 1,000 items: is it a sandwich (1) or not (0)? Raw agreement is 85 %,\n"
-        "yet where one of them said 'not', the other did so in 73 % of the cases only.",
+        "Two annotators, 1,000 items: is it a sandwich (1) or not (0)? Raw agreement is 85%,\n"
+        "yet where one of them said 'not', the other did so in 73% of the cases only.",
     )
     ledger.import_rows(demo_sandwich_rows(), "sandwich")
     print_result(None, view=agreement_view(ledger.agreement("sandwich")))

@@ -228,7 +228,7 @@ def rate_of_category(
 
 
 ENOUGH_PAIRS: Final = 20
-"""Of fewer possible agreements a rate says next to nothing: of 19 pairs the 95 % interval of a
+"""Of fewer possible agreements a rate says next to nothing: of 19 pairs the 95% interval of a
 rate of one half reaches .2 to either side, and a typo that nobody repeats has a rate of 0."""
 
 

@@ -160,7 +160,7 @@ def interval_without_spread(value: float, items: int, confidence: float) -> Boun
     items different, with ``b ** items = 1 - confidence``, a sample without any of them would be
     less likely than ``1 - confidence``. So at least ``b`` of all items give ``value``, and the
     others anything from 0 to 1. For a value of 1 this is the exact one-sided lower bound of
-    Clopper and Pearson (1934), 0.05 ** (1 / items) at 95 %.
+    Clopper and Pearson (1934), 0.05 ** (1 / items) at 95%.
 
     Raises:
         InvalidOption: the confidence level is not in (0, 1).

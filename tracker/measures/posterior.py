@@ -187,7 +187,7 @@ def posterior_gamma_draws(shapes: tuple[float, ...], confidence: float) -> Float
 
     A Latin hypercube: each column is the B quantiles of its distribution, in an order of its own
     that is always the same, so that the same tally has the same bounds on every machine. 2,000
-    rows, more if the tails are below 2.5 %.
+    rows, more if the tails are below 2.5%.
     """
     wanted = min(max(100 / (1 - confidence), 2_000), 20_000, _MOST_DRAWN / len(shapes))
     number = max(round(wanted), 1_000)  # of very many columns

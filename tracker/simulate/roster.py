@@ -24,7 +24,7 @@ class Group(NamedTuple):
     ``honest`` ones give the truth with a common probability and otherwise any other category;
     ``constant`` ones always give one and the same category; ``random`` ones give any;
     ``copier`` ones repeat the answer of an honest one; ``lazy`` ones give the commonest
-    category to 99 % of the items, picked at random, and otherwise any other.
+    category to 99% of the items, picked at random, and otherwise any other.
     """
 
     kind: Kind

@@ -30,7 +30,7 @@ SHARE = Threshold("constant_share", 0.95)
 """The share of an annotator's answers in one category, at least, for a flag."""
 
 MINIMUM_ODDS_RATIO = 2.0
-"""The effect that a flag needs besides the share: 96 % against 94 % is no finding."""
+"""The effect that a flag needs besides the share: 96% against 94% is no finding."""
 
 MISSED_ANSWERS = 1.0
 """Without a test, "insufficient" is said only where answers like the co-annotators' would have

@@ -24,9 +24,9 @@ NAME = "random_answers"
 INFORMATION = Threshold("information_share", 0.4)
 """The spammer score's upper bound as a part of the co-annotators' score, at most, for a flag."""
 
-_Z = 1.6448536269514722  # of a one-sided bound of 95 %
+_Z = 1.6448536269514722  # of a one-sided bound of 95%
 _HIGH = 0.25  # of the others' score; a bound below it is nobody's who is right half of the time
-_SURE = 2.3263478740408408  # of one of 99 %
+_SURE = 2.3263478740408408  # of one of 99%
 
 
 def findings_of_kind(evidence: Evidence) -> Iterator[Finding]:

@@ -4,7 +4,7 @@ Speed is a person's own, so one annotator's answers are one observation: the med
 the time divided by the others' mean time for the item. Its logarithm is compared with those of
 the other annotators by their median and their spread Q, which half of them cannot upset (Rousseeuw
 and Croux 1993). The ratio is taken to have Student's t distribution with 0.82 degrees of freedom
-for each of them but one: the efficiency of Q at the normal distribution is 82 %.
+for each of them but one: the efficiency of Q at the normal distribution is 82%.
 """
 
 from __future__ import annotations

@@ -91,7 +91,7 @@ class Usage:
 
     @property
     def odds_interval(self) -> tuple[float, float] | None:
-        """A 95 % interval of the common odds ratio; None where the ratio is undefined.
+        """A 95% interval of the common odds ratio; None where the ratio is undefined.
 
         Robins, Breslow and Greenland 1986, equation 6, which holds for many small tables. Where
         the ratio is 0 or ``inf``, the bound at which so lopsided a count of the informative items,

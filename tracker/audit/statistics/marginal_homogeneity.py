@@ -49,7 +49,7 @@ class Margins:
 
     @property
     def odds_interval(self) -> tuple[float, float]:
-        """Its exact 95 % interval, from that of the share of ``over``."""
+        """Its exact 95% interval, from that of the share of ``over``."""
         low, high = clopper_pearson(self.over, self.over + self.under)
         return low / (1 - low), math.inf if high >= 1 else high / (1 - high)
 

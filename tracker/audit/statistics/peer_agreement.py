@@ -62,14 +62,14 @@ class Alignment:
 
     @property
     def gap_interval(self) -> tuple[float, float] | None:
-        """A 95 % interval of the gap, from its spread over items."""
+        """A 95% interval of the gap, from its spread over items."""
         if self.gap is None or self.error is None:
             return None
         return self.gap - Z_95 * self.error, self.gap + Z_95 * self.error
 
     @property
     def observed_interval(self) -> tuple[float, float] | None:
-        """A 95 % interval of the agreement over items, within 0 to 1."""
+        """A 95% interval of the agreement over items, within 0 to 1."""
         if self.deviation is None:
             return None
         reach = Z_95 * self.deviation / math.sqrt(self.n)

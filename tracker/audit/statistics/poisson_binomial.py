@@ -27,7 +27,7 @@ That decides nothing: beyond 500 items of at most 20 annotators an odds ratio of
 deviations or more, so it is the least effect a flag needs that draws the line, not the p-value."""
 
 Z_95 = 1.959963984540054
-"""Of a two-sided interval of 95 %: the quantile 0.975 of the standard normal."""
+"""Of a two-sided interval of 95%: the quantile 0.975 of the standard normal."""
 
 Chance: TypeAlias = tuple[int, int, int]
 """(annotators who gave the category, annotators who answered, number of such items)."""

@@ -78,7 +78,7 @@ def pool_strata(strata: Iterable[Stratum]) -> Pool | None:
 
 
 def clopper_pearson(successes: int, trials: int) -> tuple[float, float]:
-    """The exact 95 % interval of a share (Clopper and Pearson 1934), by beta quantiles."""
+    """The exact 95% interval of a share (Clopper and Pearson 1934), by beta quantiles."""
     from scipy.special import betaincinv
 
     low = betaincinv(successes, trials - successes + 1, _Z_TAIL) if successes else 0.0

@@ -60,7 +60,7 @@ class NumericAgreement:
         bias: the mean of y - x, in the values' unit: positive where the second gives more.
         sd: the standard deviation of y - x (n - 1), in the values' unit; never with bounds.
         lower_limit: bias - 1.96 sd, the lower limit of agreement.
-        upper_limit: bias + 1.96 sd, between which and the lower one some 95 % of the
+        upper_limit: bias + 1.96 sd, between which and the lower one some 95% of the
             differences lie where they are normal, whatever ``confidence`` is.
     """
 

@@ -86,7 +86,7 @@ def percent_text(share: float | None) -> str:
     text = f"{100 * share:.0f}"
     if text in {"0", "100"} and share not in {0.0, 1.0}:
         text = f"{100 * share:.2g}" if share < 0.5 else f"{100 * share:.4g}"
-    return f"{text} %"
+    return f"{text}%"
 
 
 # -- each kind -----------------------------------------------------------------------------
