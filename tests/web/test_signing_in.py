@@ -152,6 +152,14 @@ def test_a_name_that_nobody_has_is_told_like_a_wrong_password(browser: TestClien
     assert told[0].text.replace("ada", "bob") == told[1].text
 
 
+def test_somebody_unknown_sends_little(browser: TestClient) -> None:
+    for content in (b"name=" + b"a" * 1_000_000, iter([b"name=", b"a" * 500_000, b"a" * 500_000])):
+        kind = {"content-type": "application/x-www-form-urlencoded"}
+        told = browser.post("/sign-in", content=content, headers=kind)
+        assert told.status_code == 413
+        assert "more than 1,000,000 bytes" in told.text
+
+
 def test_guessing_is_made_slow_and_says_how_long(browser: TestClient, served: Ledger) -> None:
     for _ in range(5):
         assert browser.post("/sign-in", data={"name": "ada", "password": "x"}).status_code == 403

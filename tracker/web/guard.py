@@ -13,6 +13,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from tracker.core.errors import TrackerError
 from tracker.ledger import Ledger
 from tracker.web.access import Access, comes_from_elsewhere, is_this_machine
+from tracker.web.body import Body
 from tracker.web.errors import http_error, path_of, tracker_error
 from tracker.web.identity import (
     LOCAL,
@@ -55,7 +56,8 @@ class Guard:
             shown = http_error if isinstance(error, HTTPException) else tracker_error
             await shown(request, error)(scope, receive, send)
             return
-        await self._app(scope, receive, send)
+        request.state.body = Body(request, known=request.state.identity is not None)
+        await self._app(scope, request.state.body, send)
 
     def _still(self, request: Request) -> Identity | None:
         """Return who asks by now, in a request that lasts; None if they may not any more."""

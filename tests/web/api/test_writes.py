@@ -310,6 +310,11 @@ def test_a_file_that_is_too_large_is_refused(furnished_ledger: Ledger, kind: str
         assert program.post(f"{NEW}/imports?filename=a.csv", content=CSV).status_code == 201
 
 
+def test_an_object_that_is_too_large_is_refused(program: TestClient) -> None:
+    told = program.post("/api/v1/projects", json={"project": "a" * 20_000_000})
+    assert (told.status_code, told.json()["detail"]) == (413, "more than 20,000,000 bytes")
+
+
 def test_nothing_that_was_sent_stays(
     program: TestClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

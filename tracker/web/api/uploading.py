@@ -11,11 +11,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from fastapi import HTTPException, Request
+from fastapi import Request
 from fastapi.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 from starlette.formparsers import MultiPartException
-from starlette.types import Message
 
 from tracker.core.errors import InvalidOption, Refused
 
@@ -60,36 +59,16 @@ async def uploaded(
     ``beside`` are the names of further files that a form may have.
     Raises 413 for more bytes than the server takes.
     """
-    most: int = request.app.state.max_upload
-    length = request.headers.get("content-length", "0")
-    if length.isdecimal() and int(length) > most:
-        raise _too_large(most)
-    limited = Request(request.scope, _Limited(request, most))
+    request.state.body.allow(
+        request.app.state.max_upload, "the server was started with --max-upload"
+    )
     with TemporaryDirectory(prefix="tracker-") as folder:
         if request.headers.get("content-type", "").startswith("multipart/form-data"):
-            yield await _form(limited, Path(folder), beside)
+            yield await _form(request, Path(folder), beside)
         elif not filename:
             raise InvalidOption("the file has no name", "add ?filename=answers.csv, or send a form")
         else:
-            yield await _body(limited, Path(folder), filename)
-
-
-class _Limited:
-    """Receives a request's body up to a number of bytes."""
-
-    def __init__(self, request: Request, most: int) -> None:
-        self._receive, self._most, self._seen = request.receive, most, 0
-
-    async def __call__(self) -> Message:
-        message = await self._receive()
-        self._seen += len(message.get("body", b""))
-        if self._seen > self._most:
-            raise _too_large(self._most)
-        return message
-
-
-def _too_large(most: int) -> HTTPException:
-    return HTTPException(413, f"more than {most:,} bytes: the server was started with --max-upload")
+            yield await _body(request, Path(folder), filename)
 
 
 async def _body(request: Request, folder: Path, filename: str) -> Uploaded:
