@@ -6,6 +6,9 @@ import re
 
 _MAPPED = re.compile(r"--map (\S+?=[^\s,;)]+)((?: --map \S+?=[^\s,;)]+)*)")
 _FIELDS = {
+    "--map": 'in the field "Columns":',
+    "--question": 'in the field "Questions":',
+    "leave out --wide": 'untick "one column per annotator"',
     "--skip-invalid": 'tick "leave out"',
     "--wide": 'tick "one column per annotator"',
     "--format": 'the field "Format":',

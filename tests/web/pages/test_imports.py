@@ -65,6 +65,23 @@ def test_columns_that_are_not_recognized_can_be_named(client: TestClient, ledger
     assert ledger.status("p").answers == 1
 
 
+def test_a_column_for_each_question_can_be_named(client: TestClient, ledger: Ledger) -> None:
+    address = sent(client, b"item,annotator,Tone,fair\n1,a,low,y\n1,b,high,n\n")
+    page = read(client, address)
+    assert 'in the field "Questions": NAME=COLUMN for each column of answers' in page.text
+    assert "--" not in page.text
+    wrong = client.post(address, data={"questions": "tone=Tome"}).text
+    assert "no column &#39;Tome&#39; (in the field &#34;Questions&#34;: tone=Tome)" in wrong
+    data = {"questions": "tone=Tone:low<high\r\n\r\n fair=fair "}
+    shown = client.post(address, data=data).text
+    assert "4 labels for p: 4 new" in shown
+    assert "<li>question tone: Tone</li>" in shown
+    assert ">tone=Tone:low&lt;high\nfair=fair</textarea>" in shown
+    client.post(address, data=data | {"action": "import"})
+    scales = [(one.name, one.scale) for one in ledger.questions.list("p")]
+    assert scales == [("tone", "ordinal"), ("fair", "nominal")]
+
+
 def test_an_import_is_undone_from_its_own_project_alone(client: TestClient, ledger: Ledger) -> None:
     client.post(sent(client, GOOD), data={"action": "import"})
     ledger.projects.create("other")

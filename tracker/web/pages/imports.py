@@ -36,6 +36,7 @@ class How(BaseModel):
 
     Attributes:
         map: ``ROLE=COLUMN``, a line each.
+        questions: ``NAME=COLUMN``, a line each, as the option ``--question``.
         format: the format's name; empty if it is to be recognized.
         wide: whether there is one column per annotator.
         skip_invalid: whether rows that cannot be read are left out.
@@ -43,6 +44,7 @@ class How(BaseModel):
     """
 
     map: str = ""
+    questions: str = ""
     format: str = ""
     wide: bool = False
     skip_invalid: bool = False
@@ -50,9 +52,13 @@ class How(BaseModel):
 
     def options(self) -> dict[str, Any]:
         """Return the keywords of an import."""
-        columns = [line.strip() for line in self.map.splitlines() if line.strip()]
-        return {"columns": columns, "format": self.format or None, "wide": self.wide,
+        return {"columns": _lines(self.map), "questions": _lines(self.questions),
+                "format": self.format or None, "wide": self.wide,
                 "skip_invalid": self.skip_invalid}  # fmt: skip
+
+
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip()]
 
 
 @router.get("/projects/{project:name}/imports", dependencies=[needs(Role.VIEWER)])
@@ -94,7 +100,7 @@ def staged_page(request: Request, token: str) -> HTMLResponse:
     layouts = [(one["source"], layout_lines(one)) for one in found["columns"]]
     formats = [one.to_dict()["format"] for one in Ledger.formats()]
     return page(request, "staged.html", staged=staged, found=found, layouts=layouts,
-                formats=formats, map="\n".join(staged.options.get("columns", ())))  # fmt: skip
+                formats=formats)  # fmt: skip
 
 
 @router.post("/imports/{token}", dependencies=[needs(Role.MANAGER)])
@@ -111,10 +117,10 @@ def import_staged(
     def work(step: Step) -> Outcome:
         result = ledger.import_uploads(
             staged.files, staged.project, progress=step, **staged.options
-        ).to_dict()
+        )
         request.app.state.staging.drop(token)
-        told = f"Imported {count_noun(result['rows'], 'row')}: {result['inserted']:,} are new."
-        return Outcome(told, ("projects", staged.project, "imports"), result)
+        told = f"Imported {count_noun(result.rows, result.unit)}: {result.inserted:,} are new."
+        return Outcome(told, ("projects", staged.project, "imports"), result.to_dict())
 
     return see_job(request, _started(request, "Import", staged, work))
 
@@ -126,9 +132,10 @@ def _preview(request: Request, staged: Staged) -> RedirectResponse:
     def work(step: Step) -> Outcome:
         staged.found = staged.problem = None
         try:
-            staged.found = ledger.import_uploads(
+            found = ledger.import_uploads(
                 staged.files, staged.project, progress=step, preview=True, **staged.options
-            ).to_dict()
+            )
+            staged.found = found.to_dict() | {"unit": found.unit}
         except TrackerError as problem:  # the page asks how to read them otherwise
             staged.problem = problem
         return Outcome("The files were read.", ("imports", staged.token))
