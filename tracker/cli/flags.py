@@ -104,84 +104,59 @@ def show_flag_command(
     print_result(told, output, view=flag_view(told))
 
 
-@with_project_argument(flags, "acknowledge", numbers=True)
-def acknowledge_flags_command(
-    context: typer.Context,
-    project: ProjectArgument,
-    flag: Flags,
-    note: Note = None,
-    by: By = None,
-    as_json: AsJson = False,
-) -> None:
-    """Mark open findings as being dealt with.
+_ACTS: dict[str, str] = {
+    "acknowledge": """Mark open findings as being dealt with.
 
     Example:
     - `tracker flags acknowledge 3 4 -p reviews --note "will talk to ada"`
 
     Next: `tracker flags resolve 3 -p reviews`
-    """
-    done = ledger_of_command(context).flags.acknowledge(project, flag, by=_name(by), note=note)
-    _say_acts(project, "acknowledge", done, as_json=as_json)
-
-
-@with_project_argument(flags, "dismiss", numbers=True)
-def dismiss_flags_command(
-    context: typer.Context,
-    project: ProjectArgument,
-    flag: Flags,
-    note: Note = None,
-    by: By = None,
-    as_json: AsJson = False,
-) -> None:
-    """Mark findings as harmless; they reopen if the evidence grows by half.
+    """,
+    "dismiss": """Mark findings as harmless; they reopen if the evidence grows by half.
 
     Example:
     - `tracker flags dismiss 3 -p reviews --note "only had the easy batch"`
 
     Next: `tracker flags list reviews --state dismissed`
-    """
-    done = ledger_of_command(context).flags.dismiss(project, flag, by=_name(by), note=note)
-    _say_acts(project, "dismiss", done, as_json=as_json)
-
-
-@with_project_argument(flags, "resolve", numbers=True)
-def resolve_flags_command(
-    context: typer.Context,
-    project: ProjectArgument,
-    flag: Flags,
-    note: Note = None,
-    by: By = None,
-    as_json: AsJson = False,
-) -> None:
-    """Mark findings as dealt with; they reopen if an audit finds them again.
+    """,
+    "resolve": """Mark findings as dealt with; they reopen if an audit finds them again.
 
     Example:
     - `tracker flags resolve 3 -p reviews --note "answers given anew" --by bo`
 
     Next: `tracker audit reviews --record`
-    """
-    done = ledger_of_command(context).flags.resolve(project, flag, by=_name(by), note=note)
-    _say_acts(project, "resolve", done, as_json=as_json)
-
-
-@with_project_argument(flags, "reopen", numbers=True)
-def reopen_flags_command(
-    context: typer.Context,
-    project: ProjectArgument,
-    flag: Flags,
-    note: Note = None,
-    by: By = None,
-    as_json: AsJson = False,
-) -> None:
-    """Make findings open again that were acknowledged, dismissed or resolved.
+    """,
+    "reopen": """Make findings open again that were acknowledged, dismissed or resolved.
 
     Example:
     - `tracker flags reopen 3 -p reviews --note "dismissed by mistake"`
 
     Next: `tracker flags list reviews`
-    """
-    done = ledger_of_command(context).flags.reopen(project, flag, by=_name(by), note=note)
-    _say_acts(project, "reopen", done, as_json=as_json)
+    """,
+}
+"""The help of each command that changes the state of findings."""
+
+
+def _register_act(action: str, text: str) -> None:
+    def act(
+        context: typer.Context,
+        project: ProjectArgument,
+        flag: Flags,
+        note: Note = None,
+        by: By = None,
+        as_json: AsJson = False,
+    ) -> None:
+        done = getattr(ledger_of_command(context).flags, action)(
+            project, flag, by=_name(by), note=note
+        )
+        _say_acts(project, action, done, as_json=as_json)
+
+    act.__doc__ = text
+    with_project_argument(flags, action, numbers=True)(act)
+
+
+for _action, _text in _ACTS.items():
+    _register_act(_action, _text)
 
 
 @with_project_argument(flags, "appeal", numbers=True)
