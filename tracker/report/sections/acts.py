@@ -1,0 +1,198 @@
+"""What to do next, in three sentences: whom to talk to, what to define, what to label."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tracker.render.messages import report as words
+from tracker.report.commands import annotator_command, command
+from tracker.report.document import Act, Acts, Line, Strong, Why, line
+from tracker.report.gather import Gathered, OfQuestion
+
+Told = Mapping[str, Any]
+_CARELESS = {"constant_category", "random_answers"}
+_SEVERITIES = ("high", "medium", "low", None)
+_WIDE = 0.2
+"""Of an interval that says too little about its figure."""
+
+
+def acts(found: Gathered) -> Acts:
+    """Return the three acts."""
+    one = found.questions[0]
+    return Acts([_whom(found), _which(found, one, main_figure(one)), _next(found)])
+
+
+def main_figure(one: OfQuestion) -> Told:
+    """Return the figure that stands for a question."""
+    measures = one.agreement["measures"]
+    found: Told = next(row for row in measures if row["measure"] == one.agreement["main"])
+    return found
+
+
+def answering(found: Gathered) -> list[str]:
+    """Return the annotators with an answer that counts, by name."""
+    rows = (row for one in found.questions for row in one.audit["annotators"])
+    return sorted({row["annotator"] for row in rows})
+
+
+def standing_findings(found: Gathered) -> list[tuple[str, Told]]:
+    """Return the findings that stand up, each once with its annotator, the surest first."""
+    once: dict[Any, tuple[str, Told]] = {}
+    for one in found.questions:
+        for row in one.audit["annotators"]:
+            for flag in row["flags"]:
+                pair = frozenset({row["annotator"], flag["with"]})
+                key = (one.name, flag["kind"], flag["category"], pair)
+                if flag["state"] == "flagged":
+                    once.setdefault(key, (row["annotator"], {**flag, "question": one.name}))
+    return sorted(
+        once.values(),
+        key=lambda row: (_SEVERITIES.index(row[1]["severity"]), row[1]["p_value"] or 0.0, row[0]),
+    )
+
+
+def findings_left_out(found: Gathered) -> str:
+    """Return that findings are left out of the page; nothing if none is."""
+    some = any(one.audit["left_out"] for one in found.questions)
+    return words.findings_left_out(found.asked.suppress_below) if some else ""
+
+
+def _whom(found: Gathered) -> Act:
+    standing, unsaid = standing_findings(found), findings_left_out(found)
+    if not standing:
+        return _nobody(found, unsaid)
+    name, flag = standing[0]
+    who = [one for one in (name, flag["with"]) if one is not None]
+    others = dict.fromkeys(one for one, _ in standing if one not in who)
+    sentence = words.plainly(flag)
+    begin: Line = (
+        (Strong(name), sentence.removeprefix(name)) if sentence.startswith(name) else (sentence,)
+    )
+    if found.several:
+        begin = (words.of_question(flag["question"]), *begin)
+    elif begin[0] == sentence:
+        begin = (words.capitalized(sentence),)
+    # A command about one annotator takes no choice of answers.
+    chosen = found.asked.chosen
+    shown = command(found, "audit") if chosen else annotator_command(found, "show", name)
+    counts = found.questions[0].agreement["counts"]
+    reasons = [flag["why"], words.WHY_WHOM, words.counted_in(counts)]
+    reasons += [f"{unsaid.capitalize()}."] if unsaid else []
+    why = Why([line(reason) for reason in reasons], shown)
+    return Act(words.WHOM, line(*begin, words.others_too([*others])), why, needed=True)
+
+
+def _nobody(found: Gathered, unsaid: str) -> Act:
+    """Return that nobody stands out, or that it is not said who does."""
+    why = Why([line(words.WHY_WHOM)], command(found, "audit"))
+    if unsaid:
+        return Act(words.WHOM, line(words.not_said(unsaid)), why, needed=True)
+    unsure = sum(
+        flag["state"] == "insufficient"
+        for one in found.questions
+        for row in one.audit["annotators"]
+        for flag in row["flags"]
+    )
+    compared = sum(one.agreement["counts"]["items_compared"] for one in found.questions)
+    text = words.nobody(len(answering(found)), unsure, compared=compared, shared=_shared(found))
+    return Act(words.WHOM, line(text), why, needed=False)
+
+
+def _shared(found: Gathered) -> int:
+    """Return the most items that an annotator has in common with others."""
+    rows = (row for one in found.questions for row in one.audit["annotators"])
+    return max((row.get("items_shared") or 0 for row in rows), default=0)
+
+
+def _which(found: Gathered, one: OfQuestion, figure: Told) -> Act:
+    confusions, lowest = one.confusions, _lowest(one)
+    print_it = command(found, "agreement", question=one.name)
+    why = Why(list(_which_lines(figure, lowest, spans=confusions is None)), print_it)
+    top = next(iter(confusions["confusions"]), None) if confusions is not None else None
+    enough = (figure["value"] or 0.0) >= words.ENOUGH
+    unsaid = confusions is not None and top is None and confusions.get("left_out", False)
+    agreed = confusions is not None and top is None and not unsaid
+    if figure["value"] is None or enough or agreed:
+        text = words.no_definition(figure, None if top is None else top["categories"])
+        return Act(words.WHICH, line(text), why, needed=False)
+    parts: Line = ()
+    if top is not None and confusions is not None:
+        parts = _between(one, top, confusions["disagreements"])
+    elif unsaid:
+        parts = line(words.confusions_left_out(found.asked.suppress_below))
+    if lowest is not None:
+        parts = (*parts, *([" "] if parts else []), words.weakest(lowest))
+    without = words.NUMBERS if one.numbers else words.NO_CONFUSIONS_COUNTED
+    parts = (*_caveat(one), *(parts or line(without)))
+    of = words.of_question(one.name) if found.several else ""
+    return Act(words.WHICH, line(of, *parts), why, needed=True)
+
+
+def _lowest(one: OfQuestion) -> Told | None:
+    """Return the figures of the category that is agreed on least, if it is shown."""
+    lowest = one.agreement["summary"]["lowest"]
+    name = None if lowest is None else lowest["category"]
+    return next((row for row in one.categories if row["category"] == name), None)
+
+
+def _between(one: OfQuestion, top: Told, disagreements: int) -> Line:
+    """Return which two categories are confused; of two it goes without saying how often."""
+    both = Strong(" / ".join(top["categories"]))
+    if len(one.settings["categories"]) == 2 and top["disagreements"] == disagreements:
+        return line(both, words.ONLY_BOUNDARY)
+    return line(both, words.confused(top, disagreements))
+
+
+def _caveat(one: OfQuestion) -> Line:
+    """Return whose answers may be all that is wrong, whatever the definition."""
+    careless = [
+        row["annotator"]
+        for row in one.audit["annotators"]
+        if any(flag["kind"] in _CARELESS and flag["state"] == "flagged" for flag in row["flags"])
+    ]
+    if not careless:
+        return ()
+    return line("Look at ", Strong(words.listed(careless)), words.LOOK_FIRST)
+
+
+def _which_lines(figure: Told, lowest: Told | None, *, spans: bool) -> Iterator[Line]:
+    yield line(words.NO_CONFUSIONS_COUNTED if spans else words.WHY_WHICH)
+    if lowest is not None and lowest["rate"] is not None:
+        yield line(words.rate_numbers(lowest))
+    if figure["value"] is not None:
+        yield line(words.main_figure(figure))
+
+
+def _next(found: Gathered) -> Act:
+    one = max(found.questions, key=lambda of: (_short(of), of is found.questions[0]))
+    status = one.status
+    names = [name for name, _ in one.short["items"]]
+    why = Why([line(words.WHY_NEXT)], _status_command(found, one))
+    prefix = f"{one.name}: " if found.several else ""
+    figure = main_figure(found.questions[0])
+    if not _short(one) and status["items"] and _is_wide(figure):
+        compared = found.questions[0].agreement["counts"]["items_compared"]
+        return Act(words.WHAT_NEXT, line(words.more_items(figure, compared)), why, needed=True)
+    if not _short(one) or not status["items"]:
+        return Act(words.WHAT_NEXT, line(words.nothing_next(status)), why, needed=False)
+    text = words.alone(status, _short(one)) if status["wanted"] is None else words.missing(status)
+    return Act(words.WHAT_NEXT, line(prefix, text, words.start_with(names)), why, needed=True)
+
+
+def _is_wide(figure: Told) -> bool:
+    """Return whether a figure rests on too few items to say much."""
+    return figure["ci_low"] is not None and figure["ci_high"] - figure["ci_low"] > _WIDE
+
+
+def _short(one: OfQuestion) -> int:
+    """Return the items that need an answer: those below the wanted number, or alone."""
+    status = one.status
+    if status["wanted"] is not None:
+        return int(status["answers_missing"] or 0)
+    counts = status["answers_per_item"]
+    return int(counts.get("0", 0)) + int(counts.get("1", 0))
+
+
+def _status_command(found: Gathered, one: OfQuestion) -> str:
+    return command(found, "status", question=one.name, moment=True)
