@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from io import StringIO
 from typing import Any
 
 import pytest
@@ -10,12 +11,14 @@ import pytest
 from tests.cli.conftest import Run, folder, run
 from tests.sync.serve import Answer, Serve, serve
 from tests.sync.servers import free_port
+from tracker.core import clock
 from tracker.core.errors import InvalidOption
-from tracker.sync import web
+from tracker.sync import LabelStudio, web
 from tracker.sync.web import service_url
 
 __all__ = ["folder", "run", "serve"]
 
+SECOND = 1_000_000  # microseconds
 TOKEN = "a-token-that-nobody-may-see"
 TASKS = [
     {"id": n, "updated_at": f"2026-01-05T08:{n % 60:02d}:00Z", "data": {"text": "t"},
@@ -65,6 +68,23 @@ def test_tasks_are_read_page_by_page(run: Run, serve: Serve) -> None:
     assert pages.count(("/api/tasks", ["1000"])) == 3
     assert pages.count(("/api/tasks", ["100"])) == 26
     assert "nothing new" in run(*words(url), env=ENV).out
+
+
+@pytest.mark.parametrize(("updated", "read"), [(-7200, -7200), (7200, 0)])
+def test_what_is_updated_while_tasks_are_listed_is_read_again(
+    serve: Serve, updated: int, read: int
+) -> None:
+    """In seconds after the sync began."""
+    now = clock.now() // SECOND * SECOND
+    task = {**TASKS[0], "updated_at": clock.iso(now + updated * SECOND)}
+
+    def answer(path: str, query: dict[str, Any]) -> Answer:
+        tasks = {"total": 1, "tasks": [task]}
+        return (200, tasks) if path == "/api/tasks" else label_studio(path, query)
+
+    pulled = LabelStudio(serve(answer), 1, TOKEN).pull(None, StringIO(), lambda *_: None)
+    assert pulled.until is not None
+    assert 0 <= pulled.until - (now + read * SECOND) < 60 * SECOND
 
 
 def test_a_busy_server_is_asked_again(

@@ -44,13 +44,16 @@ class LabelStudio:
     def pull(self, since: int | None, into: IO[str], progress: Progress) -> Pulled:
         """Write the tasks updated since a moment as Label Studio exports them."""
         self._log_in()
-        self._check_project()
+        begun = self._service.answered_at(self._check_project())
         pulled = Pulled()
         for task in self._tasks({"include": self._fields}, _LISTED):
             key = self._key(task)
             pulled.unread[key] = pulled.unread.get(key, 0) + 1
             pulled.until = max(pulled.until or 0, self._updated(task))
-        # What is updated from now on is newer than that, and is read the next time.
+        # What is updated after this began is read the next time, though it was listed, perhaps:
+        # its events may have been taken meanwhile, and hold against what is read here.
+        if begun is not None and pulled.until is not None:
+            pulled.until = min(pulled.until, begun)
         if since is not None and since > (pulled.until or 0):
             since = None  # an older backup of it runs there now
         wholes = {"fields": "all", "resolve_uri": "false"}
@@ -139,8 +142,11 @@ class LabelStudio:
                 "copy yours from Account & Settings; it may have ended, or not be for this project",
             )
 
-    def _check_project(self) -> None:
-        """Raise NotFound if there is no such project, Refused if there is no Label Studio."""
+    def _check_project(self) -> requests.Response:
+        """Return what is said of the project.
+
+        Raises NotFound if there is no such project, Refused if there is no Label Studio.
+        """
         response = self._service.ask(f"api/projects/{self._number}")
         self._check_rights(response)
         if response.status_code == 404:
@@ -153,6 +159,7 @@ class LabelStudio:
         project = self._service.json(response)
         if not isinstance(project, dict) or "label_config" not in project:
             raise self._service.other()
+        return response
 
 
 def _filter(field: str, kind: str, value: str | int) -> dict[str, str | int]:

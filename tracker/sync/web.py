@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
 
-from tracker.core.clock import parse_timestamp
+from tracker.core.clock import moment_of_datetime, parse_timestamp
 from tracker.core.errors import InvalidOption, Refused
 
 if TYPE_CHECKING:
@@ -98,6 +99,14 @@ class Service:
             raise Refused(
                 f"{self.url} cannot be reached", "is the URL right, and does the service run?"
             ) from None
+
+    def answered_at(self, response: requests.Response) -> int | None:
+        """Return when the service answered, in its time; None if it does not say so."""
+        try:
+            told = parsedate_to_datetime(response.headers.get("date", ""))
+            return moment_of_datetime(told, end_of_day=False)
+        except ValueError:
+            return None
 
     def moment(self, text: str) -> int:
         """Return a time that the service gave, in microseconds; raises Refused if it is none."""
