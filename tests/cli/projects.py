@@ -49,6 +49,7 @@ def furnish(url: str) -> None:
         ]
         declared = categories if scale == "ordinal" else None
         load(ledger, answers, name, options=QuestionOptions(scale=scale, categories=declared))
+    ledger.annotators.kind("ranks", "cat", "model")
     sets = [
         (f"i{n:02}", who, label)
         for n in range(12)

@@ -152,6 +152,7 @@ _NOT_USED: Final = {
     "--gold": ("--measure", *_METRIC, "--interval"),
     "--calibration": ("--measure", *_METRIC, "--interval"),
     "--by annotator": ("--measure", *_METRIC, "--interval"),
+    "--by model": ("--measure", *_METRIC, "--interval"),
     "--by item": ("--measure", *_METRIC, "--interval"),
     "--by confusion": ("--measure", *_METRIC, "--interval"),
     "--influence": ("--interval",),

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _ATTRIBUTE = "attribute:"
 _OF_ANNOTATORS = "annotator-attribute:"
-_BY = ("category", "annotator", "pair", "item", "confusion", _ATTRIBUTE, _OF_ANNOTATORS)
+_BY = ("category", "annotator", "model", "pair", "item", "confusion", _ATTRIBUTE, _OF_ANNOTATORS)
 _BY_WORDS = "|".join(_BY).replace(":", ":NAME")
 
 
@@ -43,8 +43,9 @@ def agreement(
         str | None,
         typer.Option(
             metavar=_BY_WORDS,
-            help="One row per category, annotator, pair, item, two categories that are confused, "
-            "value of an item attribute, or group of annotators by an attribute of theirs.",
+            help="One row per category, annotator, model beside the people, pair, item, two "
+            "categories that are confused, value of an item attribute, or group of annotators by "
+            "an attribute of theirs.",
             autocompletion=lambda incomplete: [word for word in _BY if word.startswith(incomplete)],
         ),
     ] = None,
@@ -64,6 +65,7 @@ def agreement(
     - `tracker agreement reviews`
     - `tracker agreement reviews --by pair`
     - `tracker agreement reviews --by confusion`
+    - `tracker agreement reviews --by model`
     - `tracker agreement rubric --question tone`
     - `tracker agreement reviews --measure krippendorff_alpha --json`
     - `tracker agreement essays --weights quadratic --bootstrap 1000`
@@ -124,6 +126,7 @@ def _by(asked: Asked, by: str) -> None:
         "category": lambda: agreement_questions.print_whole_agreement(asked, by_category=True),
         "pair": lambda: agreement_questions.print_by_pair(asked),
         "annotator": lambda: agreement_questions.print_by_annotator(asked),
+        "model": lambda: agreement_questions.print_by_model(asked),
         "item": lambda: agreement_questions.print_by_item(asked),
         "confusion": lambda: agreement_questions.print_by_confusion(asked),
     }

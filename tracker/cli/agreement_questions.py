@@ -214,6 +214,18 @@ def print_by_annotator(asked: Asked) -> None:
     )
 
 
+def print_by_model(asked: Asked) -> None:
+    """Print a row per model beside the people, then one per category of each."""
+    from tracker.render.models import model_csv_rows, models_view
+
+    rows = [one.to_dict() for one in asked.ledger.models(asked.project, **asked.asking)]
+    asked.print(
+        {"project": asked.project, "models": rows},
+        rows=model_csv_rows(rows),
+        view=models_view(rows),
+    )
+
+
 def print_by_item(asked: Asked) -> None:
     """Print a row per item."""
     from tracker.render.pairs import item_csv_rows, items_view, most_disputed_items_first

@@ -60,14 +60,14 @@ class Pages(Transactions):
         with self.asking(project, query.filter) as (connection, found):
             return confused_categories(connection, found, query, category)
 
-    def models(self, project: str, **selecting: Unpack[Selecting]) -> list[ModelAgreement]:
+    def models(self, project: str, **asking: Unpack[Asking]) -> list[ModelAgreement]:
         """Return the models that answered a question, each beside the people."""
+        from tracker.agreement import agreement_query, check_agreement_query
         from tracker.audit.models import models_beside_people
-        from tracker.queries import make_answer_filter
 
-        choice = make_answer_filter(**selecting)
-        with self.asking(project, choice) as (connection, found):
-            return models_beside_people(connection, found, choice)
+        query = check_agreement_query(agreement_query(**asking), "--by model")
+        with self.asking(project, query.filter) as (connection, found):
+            return models_beside_people(connection, found, query.filter)
 
     def moments(self, project: str, most: int) -> list[str]:
         """Return moments at which something was answered, ``most`` at most: dates, if on days."""

@@ -19,6 +19,7 @@ from tracker.render.cells import (
     share_cell,
 )
 from tracker.render.filter import selection_view
+from tracker.render.nouns import count_noun
 from tracker.render.tables import table
 from tracker.render.words import figure_reading_words
 
@@ -285,3 +286,4 @@ def confusions_view(told: Mapping[str, Any]) -> Iterator[RenderableType]:
         for row in told["confusions"]
     ]
     yield table(("one", "the other", "disagreements", "share", "items", "such as "), rows, names=2)
+    yield Text(f"Shares are of {count_noun(told['disagreements'], 'disagreement')}.", style="dim")

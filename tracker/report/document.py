@@ -94,10 +94,19 @@ class Table:
 
 @dataclass(frozen=True)
 class Why:
-    """Why a number is what it is: counts and formula, what it is by, and what prints it."""
+    """Why a number is what it is: counts and formula, what it is by, and what prints it.
+
+    ``also`` are further commands, if one does not print all of it.
+    """
 
     lines: Sequence[Line]
     command: str = ""
+    also: Sequence[str] = ()
+
+    @property
+    def commands(self) -> Sequence[str]:
+        """The commands that print it."""
+        return tuple(one for one in (self.command, *self.also) if one)
 
 
 @dataclass(frozen=True)

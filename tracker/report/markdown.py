@@ -150,8 +150,7 @@ def _why(block: Why, _level: int, title: str = WORDS["why"]) -> Iterator[str]:
     yield ""
     for line in block.lines:
         yield f"- {_inline(line)}"
-    if block.command:
-        yield f"- {WORDS['command']} {_code(block.command)}"
+    yield from (f"- {WORDS['command']} {_code(command)}" for command in block.commands)
     yield ""
 
 

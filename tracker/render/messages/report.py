@@ -322,11 +322,11 @@ def nothing_next(told: Mapping[str, Any]) -> str:
 
 def more_items(figure: Mapping[str, Any], items: int) -> str:
     """Return that there are too few items for a sure figure, and what more of them would do."""
-    wide = figure["ci_high"] - figure["ci_low"]
-    about = in_a_sentence(figure["measure"])
+    bounds = interval_cell(figure["ci_low"], figure["ci_high"])
     return (
-        f"More items: on {count_noun(items, 'item')} the interval of {about} is "
-        f"{figure_cell(wide)} wide; four times as many would make it about half as wide."
+        f"More items: on {count_noun(items, 'item')} the interval of "
+        f"{in_a_sentence(figure['measure'])} runs from {bounds}; four times as many items would "
+        "make it about half as wide."
     )
 
 

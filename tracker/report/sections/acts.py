@@ -108,8 +108,10 @@ def _shared(found: Gathered) -> int:
 def _which(found: Gathered, one: OfQuestion, figure: Told) -> Act:
     confusions, lowest = one.confusions, _lowest(one)
     print_it = command(found, "agreement", question=one.name)
-    why = Why(list(_which_lines(figure, lowest, spans=confusions is None)), print_it)
     top = next(iter(confusions["confusions"]), None) if confusions is not None else None
+    confused = command(found, "agreement", "--by", "confusion", question=one.name)
+    also = [confused] if top is not None else []
+    why = Why(list(_which_lines(figure, lowest, spans=confusions is None)), print_it, also)
     enough = (figure["value"] or 0.0) >= words.ENOUGH
     unsaid = confusions is not None and top is None and confusions.get("left_out", False)
     agreed = confusions is not None and top is None and not unsaid
@@ -169,15 +171,22 @@ def _next(found: Gathered) -> Act:
     status = one.status
     names = [name for name, _ in one.short["items"]]
     why = Why([line(words.WHY_NEXT)], _status_command(found, one))
-    prefix = f"{one.name}: " if found.several else ""
+    prefix = words.of_question(one.name) if found.several else ""
     figure = main_figure(found.questions[0])
     if not _short(one) and status["items"] and _is_wide(figure):
-        compared = found.questions[0].agreement["counts"]["items_compared"]
-        return Act(words.WHAT_NEXT, line(words.more_items(figure, compared)), why, needed=True)
+        return _more_items(found, found.questions[0], figure)
     if not _short(one) or not status["items"]:
         return Act(words.WHAT_NEXT, line(words.nothing_next(status)), why, needed=False)
     text = words.alone(status, _short(one)) if status["wanted"] is None else words.missing(status)
     return Act(words.WHAT_NEXT, line(prefix, text, words.start_with(names)), why, needed=True)
+
+
+def _more_items(found: Gathered, one: OfQuestion, figure: Told) -> Act:
+    """Return that more items would make a figure surer."""
+    of = words.of_question(one.name) if found.several else ""
+    text = words.more_items(figure, one.agreement["counts"]["items_compared"])
+    why = Why([line(words.main_figure(figure))], command(found, "agreement", question=one.name))
+    return Act(words.WHAT_NEXT, line(of, text), why, needed=True)
 
 
 def _is_wide(figure: Told) -> bool:

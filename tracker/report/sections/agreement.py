@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tracker.charts import draw_categories
@@ -41,8 +41,13 @@ def _categories(found: Gathered) -> Iterator[Block]:
         draw_categories(title, rows, width=WIDE),
         draw_categories(title, rows, width=NARROW),
         _rates(title, [*known, *unknown], several=found.several),
-        Why([line(text) for text in figures.WHY_CATEGORIES], command(found, "agreement")),
+        _why(found, [one.name for one in found.questions if one.categories]),
     )
+
+
+def _why(found: Gathered, questions: Sequence[str]) -> Why:
+    first, *also = [command(found, "agreement", question=name) for name in questions]
+    return Why([line(text) for text in figures.WHY_CATEGORIES], first, also)
 
 
 def _rates(title: str, rows: list[dict[str, Any]], *, several: bool) -> Table:
@@ -94,5 +99,6 @@ def _of(found: Gathered, one: OfQuestion) -> Iterator[Block]:
     known = [row["measure"] for row in rows if row["value"] is not None]
     yield Why(
         [line(figures.formula(name)) for name in known],
-        command(found, "agreement", "--explain", one.agreement["main"], question=one.name),
+        command(found, "agreement", question=one.name),
+        [command(found, "agreement", "--explain", one.agreement["main"], question=one.name)],
     )

@@ -52,7 +52,7 @@ def _of(found: Gathered, one: OfQuestion) -> Iterator[Block]:
             _shares(title, drawn),
             Why(
                 [line(text) for text in people.WHY_SHARES],
-                command(found, "audit", question=one.name),
+                command(found, "audit", "--json", question=one.name),
             ),
         )
     yield Group(people.FIGURES, [_figures(rows)], True)

@@ -48,7 +48,7 @@ def _of(found: Gathered, one: OfQuestion) -> Iterator[Block]:
                 line(figures.WHY_CURVE["rebuilt" if one.every else None]),
                 line(figures.formula(measure)),
             ],
-            command(found, "history", *every, "--measure", measure, question=one.name),
+            command(found, "history", *every, "--measure", measure, "--json", question=one.name),
         ),
     )
     if events:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from tracker.charts import draw_model_categories, draw_models
@@ -20,16 +20,13 @@ _MOST_ROWS = 60
 def model_blocks(found: Gathered) -> Iterator[Block]:
     """Return each model beside the human ceiling; nothing where no model met a person."""
     rows = [{"question": one.name, **row} for one in found.questions for row in one.models]
-    known = [row for row in rows if row["with_people"] is not None]
-    if known:
+    if any(row["with_people"] is not None for row in rows):
         title = "Models and the human ceiling"
         parts = (_of_question(found, one) for one in found.questions)
-        yield Group(title, [_overall(found, title, rows, known[0]), *(b for p in parts for b in p)])
+        yield Group(title, [_overall(found, title, rows), *(b for p in parts for b in p)])
 
 
-def _overall(
-    found: Gathered, title: str, rows: list[dict[str, Any]], first: Mapping[str, Any]
-) -> Figure:
+def _overall(found: Gathered, title: str, rows: list[dict[str, Any]]) -> Figure:
     table = Table(
         title,
         ["model", "question", "with people", "95% interval", "people", "kappa", "items"],
@@ -53,7 +50,7 @@ def _overall(
         draw_models(title, rows, width=WIDE),
         draw_models(title, rows, width=NARROW),
         table,
-        _why(found, first["question"], first["model"], figures.WHY_MODELS),
+        _why(found, list(dict.fromkeys(row["question"] for row in rows)), figures.WHY_MODELS),
     )
 
 
@@ -72,7 +69,7 @@ def _of_question(found: Gathered, one: OfQuestion) -> Iterator[Block]:
         draw_model_categories(title, rows, width=WIDE),
         draw_model_categories(title, rows, width=NARROW),
         _table(title, rows),
-        _why(found, one.name, rows[0]["model"], figures.WHY_MODEL_CATEGORIES),
+        _why(found, [one.name], figures.WHY_MODEL_CATEGORIES),
     )
     yield Group(title, [figure], found.questions.index(one) > 0)
 
@@ -104,12 +101,11 @@ def _no_ceiling(row: Mapping[str, Any]) -> str:
     return words.SUPPRESSED if row["people_potential"] else figures.NO_CEILING
 
 
-def _why(found: Gathered, question: str, model: str, lines: tuple[str, ...]) -> Why:
-    name = "MODEL" if found.asked.pseudonyms else model
-    asked = ("--by", "annotator", "--annotator", name)
-    return Why(
-        [line(text) for text in lines], command(found, "agreement", *asked, question=question)
-    )
+def _why(found: Gathered, questions: Sequence[str], lines: Sequence[str]) -> Why:
+    first, *also = [
+        command(found, "agreement", "--by", "model", question=name) for name in questions
+    ]
+    return Why([line(text) for text in lines], first, also)
 
 
 def _shares(row: Mapping[str, Any]) -> str:
