@@ -13,7 +13,7 @@ from tracker.web.api.answering import Answer, known_parameters, resource, writes
 from tracker.web.api.bodies.records import EventResult, SyncBegun
 from tracker.web.api.bodies.requests import LabelStudioEvent
 from tracker.web.identity import Role
-from tracker.web.jobs import Outcome, Step
+from tracker.web.jobs import Job, Jobs, Outcome, Step
 from tracker.web.mlflow import MLflowServer, NeedsSignature
 
 router = resource("hooks")
@@ -81,6 +81,31 @@ def take_label_studio_event(
     return answer.done(body, _STATUS.get(told.outcome, 200))
 
 
+@dataclass(frozen=True)
+class SyncOptions:
+    """How an experiment is read, as the options of `tracker sync mlflow`."""
+
+    item: Annotated[
+        str | None, Query(description="Field of a trace that is its item's key, as tags.case.")
+    ] = None
+    question: Annotated[
+        _Words, Query(description="Only this assessment, NAME=NAME[:WORD] (repeatable).")
+    ] = ()
+    keep: Annotated[_Words, Query(description="Field kept as an attribute (repeatable).")] = ()
+
+    @property
+    def reading(self) -> dict[str, Any]:
+        """The keywords of the ledger."""
+        return {"item": self.item, "questions": self.question, "keep": self.keep}
+
+    def __str__(self) -> str:
+        """The options as the command has them; in brackets, if there are any."""
+        words = [] if self.item is None else ["--item", self.item]
+        for name, values in (("--question", self.question), ("--keep", self.keep)):
+            words += [word for value in values for word in (name, value)]
+        return f" ({shlex.join(words)})" if words else ""
+
+
 _ANY = {"requestBody": {"content": {"application/json": {"schema": {"type": "object"}}}}}
 _SIGNED_OR_MANAGER = Depends(NeedsSignature(Role.MANAGER))
 
@@ -98,13 +123,7 @@ def take_mlflow_event(
     answer: Answer,
     project: str,
     experiment: Annotated[str, Query(description="The experiment, by name or number.")],
-    item: Annotated[
-        str | None, Query(description="Field of a trace that is its item's key, as tags.case.")
-    ] = None,
-    question: Annotated[
-        _Words, Query(description="Only this assessment, NAME=NAME[:WORD] (repeatable).")
-    ] = (),
-    keep: Annotated[_Words, Query(description="Field kept as an attribute (repeatable).")] = (),
+    options: Annotated[SyncOptions, Depends()],
 ) -> Response:
     """Begin a sync of an experiment, whatever the event says; `tracker sync mlflow`.
 
@@ -112,11 +131,8 @@ def take_mlflow_event(
     its events in; other programs show a token.
     """
     server: MLflowServer = request.app.state.mlflow
-    how: dict[str, Any] = {"item": item, "questions": question, "keep": keep, **server.reading()}
-    options = [("--item", item), *(("--question", one) for one in question)]
-    options += (("--keep", one) for one in keep)
-    given = shlex.join(word for name, value in options if value for word in (name, value))
-    title = f"Sync of MLflow's experiment {experiment}{given and f' ({given})'}"
+    how: dict[str, Any] = options.reading | server.reading()
+    title = f"Sync of MLflow's experiment {experiment}{options}"
     jobs, ledger = request.app.state.jobs, answer.ledger
 
     def work(step: Step) -> Outcome:
@@ -124,16 +140,18 @@ def take_mlflow_event(
             ledger.sync_mlflow(experiment=experiment, project=project, progress=step, **how)
         )
 
-    # One that waits will see what this event is about, too.
-    waiting = (
-        one
-        for one in jobs.list()
-        if one.state == "waiting" and not one.cancelled.is_set()
-        and (one.title, one.project) == (title, project)
-    )  # fmt: skip
-    job = next(waiting, None) or jobs.start(title, project, answer.by, work)
+    job = _waiting(jobs, title, project) or jobs.start(title, project, answer.by, work)
     told = {"experiment": experiment, **job.to_dict()}
     return answer.made(told, "jobs", str(job.number), status=202)
+
+
+def _waiting(jobs: Jobs, title: str, project: str) -> Job | None:
+    """Return a sync that has not begun, which will see what another event is about, too."""
+    for one in jobs.list():
+        waits = one.state == "waiting" and not one.cancelled.is_set()
+        if waits and (one.title, one.project) == (title, project):
+            return one
+    return None
 
 
 def _outcome(done: Any) -> Outcome:
