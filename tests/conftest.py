@@ -16,10 +16,12 @@ from functools import partialmethod
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from argon2 import PasswordHasher
 from hypothesis import HealthCheck, settings
 from sqlalchemy import URL, Engine, create_engine, event
+from sqlalchemy.pool import QueuePool
 
 from tests import postgres
 from tests.filled import Fill, FillOnce, Restore, keep
@@ -117,6 +119,26 @@ def _no_waiting(connection: sqlite3.Connection, _record: object) -> None:
     connection.execute("PRAGMA synchronous = OFF")
 
 
+def _stay_connected(engine: Engine) -> None:
+    """Let an engine on Postgres use its connections again, each time as if it were new.
+
+    A session begins by reading the catalogue, which is much of what the server does in a test.
+    """
+    each = engine.pool
+    engine.pool = QueuePool(
+        each._creator, pool_size=2, max_overflow=-1, dialect=engine.dialect, _dispatch=each.dispatch
+    )
+    event.listen(engine, "reset", _forget_session)
+
+
+def _forget_session(connection: psycopg.Connection[Any], *_: object) -> None:
+    if not connection.closed:
+        connection.rollback()
+        connection.autocommit = True
+        connection.execute("DISCARD ALL")
+        connection.autocommit = False
+
+
 @pytest.fixture(scope="session", autouse=True)
 def passwords_hashed_fast() -> Iterator[None]:
     """Hash passwords fast; how slow it is to guess one has a test of its own."""
@@ -176,7 +198,10 @@ def postgres_url(admin_url: str, postgres_template: str, worker: str) -> Iterato
 def postgres_ledger(admin_url: str, postgres_template: str, worker: str) -> Iterator[Ledger]:
     """A ledger on Postgres that one test uses after another, its statements compiled once."""
     name = f"shared 100 % {worker}"
-    yield Ledger(postgres.create_database(admin_url, name, template=postgres_template))
+    shared = Ledger(postgres.create_database(admin_url, name, template=postgres_template))
+    _stay_connected(shared.database.engine)
+    yield shared
+    shared.database.engine.dispose()
     postgres.drop_database(admin_url, name)
 
 
@@ -186,7 +211,7 @@ def emptied_postgres_ledger(postgres_ledger: Ledger) -> Iterator[Ledger]:
     yield postgres_ledger
     engine = postgres_ledger.database.engine
     emptying = [
-        "SET session_replication_role = replica",  # no trigger fires
+        "SET LOCAL session_replication_role = replica",  # no trigger fires
         # In place of TRUNCATE, which makes every table's files anew.
         *(f"DELETE FROM {name}" for name in Base.metadata.tables),
         "SELECT setval(oid, 1, false) FROM pg_class WHERE relkind = 'S'",

@@ -141,8 +141,10 @@ def count_rows(engine: Engine) -> Iterator[Counted]:
         is_sqlite = engine.dialect.name == "sqlite"
         connection.row_factory = sqlite_row if is_sqlite else postgres_row
 
+    engine.dispose()  # no connection of before
     event.listen(engine, "connect", prepare)
     try:
         yield counted
     finally:
         event.remove(engine, "connect", prepare)
+        engine.dispose()

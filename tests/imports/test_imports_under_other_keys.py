@@ -89,7 +89,7 @@ numbers = count()
 
 
 def test_on_sqlite(sqlite_ledger: Ledger, write: Write) -> None:
-    @examples(12)
+    @examples(8)
     @given(scripts)
     def check(script: Script) -> None:
         number = next(numbers)
@@ -99,7 +99,7 @@ def test_on_sqlite(sqlite_ledger: Ledger, write: Write) -> None:
 
 
 def test_on_postgres(emptied_postgres_ledger: Ledger, write: Write) -> None:
-    @examples(4)
+    @examples(3)
     @given(scripts)
     def check(script: Script) -> None:
         number = next(numbers)

@@ -141,7 +141,7 @@ ALL_KINDS: Any = (
 
 
 def test_on_sqlite(sqlite_ledger: Ledger, write: Write) -> None:
-    @examples(10)
+    @examples(8)
     @example(ALL_KINDS)
     @given(scripts)
     def check(script: Any) -> None:

@@ -344,7 +344,7 @@ DETAILS: Any = (
 
 
 def test_on_sqlite(sqlite_ledger: Ledger, write: Write) -> None:
-    @examples(10)
+    @examples(8)
     @example(ALL_KINDS)
     @example(DETAILS)
     @given(scripts)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import subprocess
+import sys
 import venv
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -21,7 +22,8 @@ def environment(folder: Path, *packages: str) -> Path:
     """The Python of an environment with some packages, made if it is not there yet.
 
     What they need differs from what this program needs. Byte code nobody asked for is not made:
-    it takes as long as the rest of the installation.
+    it takes as long as the rest of the installation. The pip is this environment's, for another
+    would have to be installed first.
     """
     folder.mkdir(parents=True, exist_ok=True)
     python = folder / "bin" / "python"
@@ -29,8 +31,9 @@ def environment(folder: Path, *packages: str) -> Path:
         flock(lock, LOCK_EX)
         done = folder / "installed"
         if not done.exists():
-            venv.create(folder, with_pip=True, clear=True)
-            install = [python, "-m", "pip", "install", "-q", "--no-compile", *packages]
+            venv.create(folder, clear=True)
+            pip = [sys.executable, "-m", "pip", "--python", python]
+            install = [*pip, "install", "-q", "--no-compile", *packages]
             subprocess.run(install, check=True, timeout=900)
             done.touch()
     return python

@@ -11,6 +11,7 @@ from tracker.ledger import Ledger
 
 EXPORTS = Path(__file__).parents[2] / "data" / "exports"
 EXPECTED = sorted(EXPORTS.glob("*/*.expected.csv"))
+OF_EACH_TOOL = list({path.parent: path for path in EXPECTED}.values())
 
 
 def export_of(expected: Path) -> tuple[Path, str | None]:
@@ -36,8 +37,18 @@ def rows(frame: pd.DataFrame) -> list[tuple[object, ...]]:
 
 @pytest.mark.parametrize("expected", EXPECTED, ids=lambda path: path.name)
 def test_an_export_holds_the_answers_that_were_submitted(
-    ledger: Ledger, tmp_path: Path, expected: Path
+    sqlite_ledger: Ledger, expected: Path
 ) -> None:
+    check(sqlite_ledger, expected)
+
+
+@pytest.mark.parametrize("expected", OF_EACH_TOOL, ids=lambda path: path.name)
+def test_on_postgres(emptied_postgres_ledger: Ledger, expected: Path) -> None:
+    check(emptied_postgres_ledger, expected)
+
+
+def check(ledger: Ledger, expected: Path) -> None:
+    """Import an export twice, and compare its labels with the answers that were submitted."""
     export, control = export_of(expected)
     first = ledger.import_file(export, "p")
     assert not first.rejected
