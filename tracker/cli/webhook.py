@@ -1,4 +1,4 @@
-"""``tracker webhook``: addresses that are told of events."""
+"""``tracker webhook``: addresses that receive events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Webhooks: addresses that are told of events, and the messages that wait for them."""
+"""Webhooks: addresses that receive events, and the messages that wait for them."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def remove_webhook(connection: Connection, number: int) -> WebhookInfo:
 def tell_webhooks(
     connection: Connection, project_id: int, event: str, data: Mapping[str, Any]
 ) -> None:
-    """Store a message for each webhook that is told of an event of a project."""
+    """Store a message for each webhook that receives an event of a project."""
     concerned = or_(_hooks.c.project_id.is_(None), _hooks.c.project_id == project_id)
     hooks = connection.execute(select(_hooks.c.id, _hooks.c.events).where(concerned)).all()
     now = clock.now()

@@ -1,4 +1,4 @@
-"""MLflow, as a server knows it: where it runs, and how its messages are told from others'."""
+"""MLflow, as a server knows it: where it runs, and how its messages are recognized."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _SENDER = Identity("MLflow", Role.MANAGER)
 
 @dataclass(frozen=True)
 class MLflowServer:
-    """What a server was told of MLflow.
+    """What a server knows about MLflow.
 
     Attributes:
-        url: where its tracking server runs; empty if that was not told.
+        url: where its tracking server runs; empty if that is not known.
         secret: with which it signs its messages; empty if none is taken on that.
         token: for a tracking server that asks for one, or
         username: and
@@ -47,7 +47,7 @@ class MLflowServer:
 
 
 NO_MLFLOW = MLflowServer()
-"""A server that was told nothing of MLflow."""
+"""A server that knows nothing about MLflow."""
 
 
 def is_signed_message(request: Request) -> bool:

@@ -21,8 +21,14 @@ router = resource("hooks")
 _Words = tuple[str, ...]
 _STATUS = {"imported": 201, "for_sync": 202}
 _RESPONSES: dict[int | str, dict[str, Any]] = {
-    200: {"description": "It brought nothing new, or concerns no answers.", "model": EventResult},
-    202: {"description": "A sync must find out what it took back.", "model": EventResult},
+    200: {
+        "description": "The event has nothing new, or concerns no answers.",
+        "model": EventResult,
+    },
+    202: {
+        "description": "The next sync must find out which answers were deleted.",
+        "model": EventResult,
+    },
 }
 
 
@@ -33,8 +39,8 @@ class EventOptions:
     url: Annotated[
         str | None,
         Query(
-            description="Where Label Studio runs, as a sync is told it, which then withdraws what "
-            "is deleted there.",
+            description="Where Label Studio runs, as in a sync; the next sync then withdraws what "
+            "was deleted there.",
             examples=["https://labels.example.org"],
         ),
     ] = None
@@ -71,8 +77,8 @@ def take_label_studio_event(
 ) -> Response:
     """Import the annotations of an event, as a sync of Label Studio would.
 
-    `outcome` is `imported`, `known`, `ignored` (it concerns no answers), or `for_sync`: it took
-    answers back, and does not say which.
+    `outcome` is `imported`, `known`, `ignored` (it concerns no answers), or `for_sync`: answers
+    were deleted, but the event does not say which.
     """
     told = answer.ledger.take_label_studio_event(sent.model_dump(), project, **options.taking)
     body = told.to_dict()
@@ -125,10 +131,10 @@ def take_mlflow_event(
     experiment: Annotated[str, Query(description="The experiment, by name or number.")],
     options: Annotated[SyncOptions, Depends()],
 ) -> Response:
-    """Begin a sync of an experiment, whatever the event says; `tracker sync mlflow`.
+    """Start a sync of an experiment, whatever the event says; `tracker sync mlflow`.
 
-    `Location` has the address of the job, which says what comes of it. MLflow's own signature lets
-    its events in; other programs show a token.
+    `Location` has the address of the job, which says what comes of it. MLflow's
+    signature admits its events; other programs send a token.
     """
     server: MLflowServer = request.app.state.mlflow
     how: dict[str, Any] = options.reading | server.reading()

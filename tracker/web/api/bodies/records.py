@@ -289,7 +289,7 @@ class SyncBegun(Job):
 
 
 class Webhook(Body):
-    """An address that is told of events, and what became of its messages."""
+    """An address that receives events, and what became of its messages."""
 
     webhook: int
     project: str | None
@@ -303,7 +303,7 @@ class Webhook(Body):
 
 
 class AddedWebhook(Webhook):
-    """Likewise, with the secret that its messages are signed with."""
+    """A new webhook, with the secret that signs its messages."""
 
     secret: str
 

@@ -111,7 +111,7 @@ class NewNote(Sent):
 
 
 class NewWebhook(Sent):
-    """An address that is to be told of events."""
+    """An address that is to receive events."""
 
     url: str = Field(examples=["https://example.org/hook"])
     events: list[str] = Field(
