@@ -18,6 +18,7 @@ from tests.helpers import SPANS, write_file
 from tests.web.browsing import LOOKS, Watched, opened, serious_faults, served
 from tests.web.hostile import HOSTILE, fill_hostile
 from tracker.ledger import Ledger
+from tracker.report import FORMATS, Asked, report_document
 from tracker.simulate import Group, simulate_crowd
 from tracker.web.templating import link_to
 
@@ -301,3 +302,21 @@ def test_files_are_looked_at_imported_and_taken_back(
         page.get_by_role("button", name="Undo import").click()
         expect(page.locator("main")).to_contain_text("undone")
         assert watched.complaints == []
+
+
+def test_names_without_a_space_do_not_widen_a_report(browser: Browser, ours: Ledger) -> None:
+    long = "x" * 180
+    rows = [
+        (f"{long}{n}", f"{long}{who}", f"{long}{(n + (n % 3 == who)) % 3}", long)
+        for n in range(12)
+        for who in range(4)
+    ]
+    columns = ["item", "annotator", "category", "text"]
+    ours.import_frame(pd.DataFrame(rows, columns=columns), long)
+    ours.annotators.kind(long, f"{long}3", "model")
+    content = FORMATS["html"](report_document(ours, Asked(long))).decode()
+    page = browser.new_page(viewport={"width": 375, "height": 800})
+    page.set_content(content)
+    page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
+    assert page.evaluate("document.documentElement.scrollWidth") == 375
+    page.close()
