@@ -6,18 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tracker.charts.chart import FAINT, INK, MARK, MOST, ROW, WIDTH, Chart
+from tracker.projects.question import are_many_numbers
 
 if TYPE_CHECKING:
     from tracker.by_question import AgreementByQuestion
-
-
-_NUMBERS = 12
-"""That can still be looked at one by one, such as grades."""
-
-
-def are_many_numbers(answers: str, scale: str, categories: int) -> bool:
-    """Return whether answers are numbers, too many of them for a figure of each to say anything."""
-    return scale in {"interval", "ratio"} and answers != "spans" and categories > _NUMBERS
 
 
 def categories_chart(found: AgreementByQuestion) -> Chart:

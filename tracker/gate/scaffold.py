@@ -19,7 +19,7 @@ from tracker.gate.config import DEFAULT_CONFIG, parse_gate_config
 from tracker.gate.context import Standing, gate_standings
 from tracker.gate.evaluate import judge_gate
 from tracker.gate.result import CheckResult
-from tracker.projects.question import QuestionInfo, list_questions
+from tracker.projects.question import QuestionInfo, are_many_numbers, list_questions
 from tracker.queries import EVERYTHING, AnswerFilter
 
 # The first that has a value.
@@ -85,7 +85,9 @@ def _blocks_of(
             f"import answers first: tracker import FILE --project {quote(name)}",
         )
     key = (f"question = {_quoted(question.name)}",) if named else ()
-    return [replace(one, lines=(*key, *one.lines)) for one in _blocks(found, measures)]
+    numbers = are_many_numbers(question.answers, question.scale, len(found.categories))
+    blocks = _blocks(found, measures, of_category=not numbers)
+    return [replace(one, lines=(*key, *one.lines)) for one in blocks]
 
 
 def _why_not(result: CheckResult) -> str:
@@ -96,14 +98,14 @@ def _why_not(result: CheckResult) -> str:
     )
 
 
-def _blocks(found: Assessment, measures: tuple[str, ...]) -> Iterator[_Block]:
+def _blocks(found: Assessment, measures: tuple[str, ...], *, of_category: bool) -> Iterator[_Block]:
     of_measures = [one for name in measures for one in gate_standings(found, Figure(measure=name))]
     overall = next((one for one in of_measures if one.value is not None), None)
     if overall is not None:
         least = -1.0 if overall.measure == "krippendorff_alpha" else 0.0
         yield _least(overall, f'measure = "{overall.measure}"', least)
     lowest = found.summary.lowest
-    if lowest is not None:
+    if of_category and lowest is not None:
         name = found.categories[lowest.category]
         every = gate_standings(found, Figure(category=EVERY))
         weakest = next(one for one in every if one.category == name)

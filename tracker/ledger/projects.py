@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 
 from tracker.ledger.namespaces import Namespace
 from tracker.projects.project import ProjectInfo
-from tracker.projects.question import QuestionInfo, QuestionOptions
+from tracker.projects.question import QuestionInfo, QuestionOptions, are_many_numbers
 
 if TYPE_CHECKING:
     from tracker.ledger.importing import Reading
@@ -32,6 +32,12 @@ class QuestionSettings(NamedTuple):
 
         names = category_names(connection, question)
         return cls(question, tuple(names.values()), names.ordered)
+
+    @property
+    def many_numbers(self) -> bool:
+        """Whether answers are numbers, too many of them to be shown one by one."""
+        about = self.question
+        return are_many_numbers(about.answers, about.scale, len(self.categories))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as JSON."""

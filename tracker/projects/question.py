@@ -44,6 +44,13 @@ _FIRST_CHANGE = 1
 """The number of the change that made a project."""
 ONLY_QUESTION = "label"
 """The name of a question that nobody named."""
+_NUMBERS = 12
+"""That can still be looked at one by one, such as grades."""
+
+
+def are_many_numbers(answers: str, scale: str, categories: int) -> bool:
+    """Return whether answers are numbers, too many of them for a figure of each to say anything."""
+    return scale in {"interval", "ratio"} and answers != "spans" and categories > _NUMBERS
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from tracker.agreement.assessment import methods_of_assessment
 from tracker.agreement.pairs import pair_weights
-from tracker.charts.categories import are_many_numbers
 from tracker.core.errors import InvalidOption
+from tracker.projects.question import are_many_numbers
 from tracker.queries import Selecting
 from tracker.report.privacy import numbered_annotators, with_pseudonyms, without_small_cells
 

@@ -42,6 +42,19 @@ def audit_of(asked: Asked, place: Place) -> AuditByQuestion:
     )
 
 
+def questions_of_numbers(asked: Asked, place: Place) -> frozenset[str]:
+    """Return the names of the questions whose answers are many numbers."""
+    return asked.figure(
+        place.project,
+        "numbers",
+        compute=lambda it: frozenset(
+            one.question.name
+            for one in it.projects.settings(place.project).questions
+            if one.many_numbers
+        ),
+    )
+
+
 def progress_of(asked: Asked, place: Place) -> list[Status]:
     """Return how far each question is."""
     return asked.figure(

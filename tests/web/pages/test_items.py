@@ -49,10 +49,12 @@ def test_the_items_asked_for_are_listed(client: TestClient, asked: str, found: l
 def test_pages_of_items_lead_through_all_of_them(client: TestClient, ledger: Ledger) -> None:
     fill(ledger, [(f"item {n:03}", "a", "x") for n in range(120)])
     page = read(client, "/projects/p/items?q=item")
+    assert "The first 50 items, in" in page.text
     found = [row[0] for row in page.rows[1:]]
     while "Next items" in page.text:
         page = read(client, page.to("Next items"))
         found += [row[0] for row in page.rows[1:]]
+    assert "The last 20 items, in" in page.text
     assert found == [f"item {n:03}" for n in range(120)]
     assert "q=item" in page.to("First items")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pandas as pd
 from fastapi.testclient import TestClient
 
@@ -120,6 +122,27 @@ def test_the_weakest_category_comes_first(client: TestClient, ledger: Ledger) ->
     shown = [row[0] for row in page.rows if row[0] in {"a", "b", "c", "alone"} and len(row) == 5]
     assert shown == ["c", "b", "a", "alone"]
     assert "the weakest question" not in page.text
+
+
+def test_many_numbers_are_not_shown_one_by_one(client: TestClient, sqlite_ledger: Ledger) -> None:
+    rows = [(str(n), who, 7.25 * n + (who == "b") * 0.5) for n in range(30) for who in "ab"]
+    frame = pd.DataFrame(rows, columns=["item", "annotator", "category"])
+    sqlite_ledger.import_frame(frame, "p", options=QuestionOptions(scale="interval"))
+    sqlite_ledger.snapshot("p")
+    shown = ("", "questions/label", "annotators", "annotators/a", "settings", "gate",
+             "snapshots/1", "compare?a=1&b=1", "items?after=30")  # fmt: skip
+    for address in shown:
+        text = client.get(f"/projects/p/{address}").text
+        assert not re.search(r"\b(43\.5|72\.5)\b", text), address
+        assert not re.search(">0.0%<|>With the others<|>Agreement<", text), address
+    pair = read(client, "/projects/p/annotators/a/with/b").text
+    assert "Answer against answer" not in pair
+    assert "Same answer" not in pair
+    assert "too many for a row each" in read(client, "/projects/p").text
+    assert "60 different numbers" in read(client, "/projects/p/settings").text
+    form = {"question": "label", "scale": "ratio"}
+    assert client.post("/projects/p/settings", data=form).status_code == 200
+    assert len(sqlite_ledger.projects.show("p").categories) == 60
 
 
 def test_findings_that_nobody_recorded_are_not_counted_as_none(

@@ -34,7 +34,7 @@ def annotators_page(request: Request, place: At, asked: AskedLedger) -> HTMLResp
     others = [one for one in people if one["annotator"] not in counted]
     return page(
         request, "annotators.html", place=place, tab="annotators", audits=audits, kinds=kinds,
-        others=others, notices=asked.notices,
+        others=others, numbers=known.questions_of_numbers(asked, place), notices=asked.notices,
     )  # fmt: skip
 
 
@@ -56,7 +56,7 @@ def annotator_page(request: Request, place: At, annotator: str, asked: AskedLedg
         place.project, states=["all"], annotator=who["annotator"])]  # fmt: skip
     return page(
         request, "annotator.html", place=place, tab="annotators", who=who, questions=questions,
-        recorded=recorded, notices=asked.notices,
+        recorded=recorded, numbers=known.questions_of_numbers(asked, place), notices=asked.notices,
     )  # fmt: skip
 
 

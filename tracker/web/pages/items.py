@@ -59,6 +59,6 @@ def items_page(
     shown = next((one for one in settings if one.question.name == question), settings[0])
     return page(
         request, "items.html", place=place, tab="items", choice=choice, found=found,
-        questions=names, categories=shown.categories, notices=asked.notices,
-        wanted=shown.question.target_answers or 2,
+        questions=names, numbers=shown.many_numbers, categories=shown.categories,
+        notices=asked.notices, wanted=shown.question.target_answers or 2,
     )  # fmt: skip

@@ -30,6 +30,7 @@ def pair_page(
     """Show two annotators."""
     names = [one.name for one in asked.ledger.questions.list(place.project)]
     about = question or names[0]
+    numbers = about in known.questions_of_numbers(asked, place)
     spans = asked.ledger.questions.show(place.project, about).question.answers == "spans"
     differ = asked.ledger.items.page(
         place.project, answered_by=[annotator, other], differ=True, most=_EXAMPLES,
@@ -37,8 +38,8 @@ def pair_page(
     )  # fmt: skip
     return page(
         request, "pair.html", place=place, tab="annotators", two=(annotator, other),
-        question=about, questions=names, differ=differ,
-        table=None if spans else _table(asked, place, (annotator, other), about),
+        question=about, questions=names, differ=differ, numbers=numbers,
+        table=None if spans or numbers else _table(asked, place, (annotator, other), about),
         figures=_figures(asked, place, about, {annotator, other}), notices=asked.notices,
     )  # fmt: skip
 

@@ -26,6 +26,7 @@ _OWN_STYLE = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'no
 def project_page(request: Request, place: At, asked: AskedLedger) -> HTMLResponse:
     """Show a project."""
     agreement = known.agreement_of(asked, place)
+    numbers = known.questions_of_numbers(asked, place)
     questions = [
         {"name": one.question.name, "main": one.main.to_dict(),
          "categories": _weakest_first(one.assessment.to_dict()["categories"])}
@@ -33,6 +34,8 @@ def project_page(request: Request, place: At, asked: AskedLedger) -> HTMLRespons
     ]  # fmt: skip
     return page(
         request, "project.html", place=place, questions=questions,
+        listed=[one for one in questions if one["name"] not in numbers],
+        numbers=[one["name"] for one in questions if one["name"] in numbers],
         any_recorded=known.has_recorded_findings(asked, place),
         unfit=[one.to_dict() for one in agreement.unfit], sections=_sections(asked, place),
         notices=asked.notices,

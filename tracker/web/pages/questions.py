@@ -24,11 +24,12 @@ _PAIRS, _EXAMPLES = 12, 12
 def question_page(request: Request, place: At, question: str, asked: AskedLedger) -> HTMLResponse:
     """Show a question."""
     found = _figures(asked, place, question)
+    numbers = question in known.questions_of_numbers(asked, place)
     spans = asked.ledger.questions.show(place.project, question).question.answers == "spans"
     return page(
-        request, "question.html", place=place, found=found, spans=spans,
+        request, "question.html", place=place, found=found, spans=spans, numbers=numbers,
         formulas={row["measure"]: formula(row["measure"]) for row in found["measures"]},
-        confusions=None if spans else _confusions(asked, place, question),
+        confusions=None if spans or numbers else _confusions(asked, place, question),
         pairs=_weakest_pairs(asked, place, question), notices=asked.notices,
     )  # fmt: skip
 

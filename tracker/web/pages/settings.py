@@ -24,14 +24,14 @@ class Setting(BaseModel):
         question: its name.
         scale: how categories compare.
         wanted: answers that each item should get; 0 for no number.
-        categories: all of them in their order, a line each.
+        categories: all of them in their order, a line each; None leaves them as they are.
         closed: whether no other category is accepted.
     """
 
     question: str
     scale: str
     wanted: Annotated[int, Field(ge=0, le=10**6)] = 0
-    categories: str = ""
+    categories: str | None = None
     closed: bool = False
 
 
@@ -54,7 +54,9 @@ def set_question(
     """Change the settings of a question."""
     ledger = asked.ledger
     now = ledger.questions.show(place.project, form.question)
-    names = [line.strip() for line in form.categories.splitlines() if line.strip()]
+    names = list(now.categories)
+    if form.categories is not None:
+        names = [line.strip() for line in form.categories.splitlines() if line.strip()]
     fixed = now.question.categories_fixed
     if form.closed:
         listed = names if not fixed or names != list(now.categories) else None

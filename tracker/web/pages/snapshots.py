@@ -72,7 +72,12 @@ def take_snapshot(
 def snapshot_page(request: Request, place: At, snapshot: str, asked: AskedLedger) -> HTMLResponse:
     """Show a snapshot."""
     told = asked.ledger.snapshot_pages(place.project, snapshot).to_dict()
-    pages = told.get("questions") or [told]
+    numbers = known.questions_of_numbers(asked, place)
+    only = asked.ledger.questions.list(place.project)[0].name
+    pages = [
+        one | {"numbers": one.get("question", only) in numbers}
+        for one in told.get("questions") or [told]
+    ]
     return page(request, "snapshot.html", place=place, tab="snapshots", pages=pages, found=pages[0],
                 today=datetime.now(UTC).date().isoformat())  # fmt: skip
 
@@ -88,7 +93,8 @@ def compare_page(
     found = _compared(asked, place, (a.strip(), b.strip()), about) if a and b else None
     return page(
         request, "compare.html", place=place, tab="snapshots", a=a, b=b, question=about,
-        questions=names, found=found, notices=asked.notices,
+        questions=names, found=found, numbers=about in known.questions_of_numbers(asked, place),
+        notices=asked.notices,
     )  # fmt: skip
 
 
