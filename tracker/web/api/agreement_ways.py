@@ -122,6 +122,10 @@ def _items(ledger: Ledger, asked: AgreementAsked) -> Any:
     return {"project": asked.project, "items": shown}
 
 
+def _confusions(ledger: Ledger, asked: AgreementAsked) -> Any:
+    return ledger.confusions(asked.project, **asked.asking).to_dict()
+
+
 def by_attribute(ledger: Ledger, asked: AgreementAsked, name: str) -> Any:
     """Return the figures of the items with each value of an attribute."""
     return ledger.by_attribute(asked.project, name, **asked.asking).to_dict()
@@ -196,4 +200,5 @@ WAYS: Mapping[str | None, _Way] = {
 }  # fmt: skip
 BY: Mapping[str, _Way] = {
     "category": _category, "pair": _pairs, "annotator": _annotators, "item": _items,
+    "confusion": _confusions,
 }  # fmt: skip
