@@ -197,7 +197,11 @@ def _difference(
 ) -> Comparison:
     """Paired over the items that enter the figure of either side if any is shared, or Welch's."""
     confidence = side.state.query.confidence
-    if before.value is None or after.value is None or not steps.items.both:
+    if before.value is None or after.value is None:
+        why = Message("comparisons.no_figure_sentence")
+        reason = after.undefined or before.undefined or NOT_APPLICABLE
+        return Comparison(None, confidence=confidence, why=why, undefined=reason)
+    if not steps.items.both:
         return independent_t_test(after, before, confidence)
     difference = after.value - before.value
     if mine is None or theirs is None:

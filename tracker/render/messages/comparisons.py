@@ -19,12 +19,17 @@ _PAIRED: Final = {"paired_t", "wilcoxon"}
 
 def dependent_t_sentence() -> str:
     """Return why items are compared with themselves."""
-    return "Paired t on the items' influences, because both results rest on the same items."
+    return "Paired t on the items' influences, because the two results share items."
 
 
 def independent_t_sentence() -> str:
     """Return why two results are independent."""
     return "Welch's t on the standard errors, because the two results rest on different items."
+
+
+def no_figure_sentence() -> str:
+    """Return why a figure that is undefined somewhere is not tested."""
+    return "No test: one of the two results, or both, has no such figure."
 
 
 def column_test_sentence(test: str, sizes: tuple[int, int], *, requested: bool, equal: bool) -> str:
