@@ -53,7 +53,7 @@ def test_turk_is_too_thin_to_conclude():
     assert found.peers == pytest.approx((1 / 4 + 1 / 4 + 1 + 2 / 4) / 4)
     assert (found.p_value, found.q_value, found.severity) == (None, None, None)
     assert sentence(found, "Q", "positive") == (
-        'Q gave "positive" in 4 of 4 answers to items that others answered too (100%); on the '
+        "Q gave “positive” in 4 of 4 answers to items that others answered too (100%); on the "
         "same items the others gave it 50% of the time, but only 3 of the items could show a "
         "difference; 10 are needed."
     )
@@ -171,7 +171,7 @@ def test_json_has_the_contract_order_and_no_infinity():
     assert [*made][:10] == [*head, "q_value", "why"]
     assert (made["effect"], made["effect_measure"]) == (None, "odds ratio")
     assert made["severity"] == "high"
-    assert made["why"].startswith('A {odd} name gave "positive" in ')
+    assert made["why"].startswith("A {odd} name gave “positive” in ")
     json.dumps(made, allow_nan=False)
 
 

@@ -70,7 +70,7 @@ def test_a_curve_is_drawn_from_two_snapshots_on(run: Run, furnished: Path) -> No
 def test_a_finding_is_a_sentence_with_its_evidence(run: Run, furnished: Path) -> None:
     shown = " ".join(run("audit", "reviews").out.split())
     assert "1 of 9 annotators has at least one flagged finding" in shown
-    assert 'flagged constant_category, high constant 1 gave "positive" in' in shown
+    assert "flagged constant_category, high constant 1 gave “positive” in" in shown
     assert "on the same items the others gave it" in shown
     assert "constant_category" in run("flags", "list", "reviews").out
     assert "constant 1 gave" in " ".join(

@@ -28,7 +28,7 @@ def test_a_new_finding_is_open(people: Ledger) -> None:
     assert rows["bo"]["category"] is None
     assert {row["with"] for row in rows.values()} == {None}
     assert history(people, 1) == [("found", "open", None, None)]
-    assert rows["ada"]["why"].startswith('ada gave "x" in 72 of 80 answers')
+    assert rows["ada"]["why"].startswith("ada gave “x” in 72 of 80 answers")
 
 
 def test_what_is_found_again_while_open_is_one_more_sighting(people: Ledger) -> None:

@@ -17,7 +17,7 @@ def test_who_has_findings_comes_first_with_their_evidence(
     listed = read(client, "/projects/p/annotators")
     assert listed.rows[1][0] == "constant 1"
     page = read(client, listed.to("constant 1"))
-    assert 'gave "' in page.text
+    assert "gave “" in page.text
     (own,) = [row for row in flagged.audit("p", evidence=5).to_dict()["annotators"]
               if row["annotator"] == "constant 1"]  # fmt: skip
     item = own["flags"][0]["evidence"][0]["item"]

@@ -55,7 +55,7 @@ def finding_sentence(finding: Finding, annotator: str, other: str | None = None)
     """
     if finding["state"] == "clear":
         return None
-    names = Names(annotator, f'"{finding["category"]}"', other or "")
+    names = Names(annotator, f"“{finding['category']}”", other or "")
     sentence = _sentence(finding, names)
     if finding["q_value"] is None:
         return f"{sentence}, but {_short_of_items(finding['informative'])}."
@@ -72,7 +72,7 @@ def finding_sentence(finding: Finding, annotator: str, other: str | None = None)
 
 def own_finding_sentence(finding: Finding) -> str:
     """Return a finding as its annotator is told of it: what was seen, without any test."""
-    names = Names("you", f'"{finding["category"]}"', "another annotator")
+    names = Names("you", f"“{finding['category']}”", "another annotator")
     form = _OWN_ON_GOLD if "against" in finding["details"] else OWN_SENTENCES.get(finding["kind"])
     sentence = _sentence(finding, names, form)
     unsure = "" if finding["state"] == "flagged" else _TOO_FEW_TO_BE_SURE

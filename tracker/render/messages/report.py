@@ -156,9 +156,7 @@ def of_question(name: str) -> str:
 # -- the acts ------------------------------------------------------------------------------
 
 
-def others_too(names: Sequence[str]) -> str:
-    """Return who else has a finding."""
-    return f" There are findings about {listed(names)}, too." if names else ""
+OTHERS_TOO: Final = " There are also findings about "
 
 
 def not_said(left_out: str) -> str:
@@ -225,8 +223,10 @@ def confused(pair: Mapping[str, Any], total: int) -> str:
 
 
 ONLY_BOUNDARY: Final = ": there are no other categories, so theirs is the only boundary to define."
+ANSWERS_OF: Final = "Look at the answers of "
 LOOK_FIRST: Final = (
-    " first: their answers hardly depend on the item, and that looks like a weak definition. "
+    " first: they hardly depend on the item, and a few such answers make every definition look "
+    "weaker than it is. "
 )
 
 

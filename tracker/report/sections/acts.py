@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from tracker.render.messages import report as words
@@ -80,7 +80,13 @@ def _whom(found: Gathered) -> Act:
     reasons = [flag["why"], words.WHY_WHOM, words.counted_in(counts)]
     reasons += [f"{unsaid.capitalize()}."] if unsaid else []
     why = Why([line(reason) for reason in reasons], shown)
-    return Act(words.WHOM, line(*begin, words.others_too([*others])), why, needed=True)
+    return Act(words.WHOM, line(*begin, *_too(others)), why, needed=True)
+
+
+def _too(names: Iterable[str]) -> Line:
+    """Return about whom else there is a finding."""
+    told = words.listed([*names])
+    return line(words.OTHERS_TOO, Strong(told), ".") if told else ()
 
 
 def _nobody(found: Gathered, unsaid: str) -> Act:
@@ -155,7 +161,7 @@ def _caveat(one: OfQuestion) -> Line:
     ]
     if not careless:
         return ()
-    return line("Look at ", Strong(words.listed(careless)), words.LOOK_FIRST)
+    return line(words.ANSWERS_OF, Strong(words.listed(careless)), words.LOOK_FIRST)
 
 
 def _which_lines(figure: Told, lowest: Told | None, *, spans: bool) -> Iterator[Line]:
