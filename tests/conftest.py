@@ -16,12 +16,10 @@ from functools import partialmethod
 from pathlib import Path
 from typing import Any
 
-import psycopg
 import pytest
 from argon2 import PasswordHasher
 from hypothesis import HealthCheck, settings
 from sqlalchemy import URL, Engine, create_engine, event
-from sqlalchemy.pool import QueuePool
 
 from tests import postgres
 from tests.filled import Fill, FillOnce, Restore, keep
@@ -119,26 +117,6 @@ def _no_waiting(connection: sqlite3.Connection, _record: object) -> None:
     connection.execute("PRAGMA synchronous = OFF")
 
 
-def _stay_connected(engine: Engine) -> None:
-    """Let an engine on Postgres use its connections again, each time as if it were new.
-
-    A session begins by reading the catalogue, which is much of what the server does in a test.
-    """
-    each = engine.pool
-    engine.pool = QueuePool(
-        each._creator, pool_size=2, max_overflow=-1, dialect=engine.dialect, _dispatch=each.dispatch
-    )
-    event.listen(engine, "reset", _forget_session)
-
-
-def _forget_session(connection: psycopg.Connection[Any], *_: object) -> None:
-    if not connection.closed:
-        connection.rollback()
-        connection.autocommit = True
-        connection.execute("DISCARD ALL")
-        connection.autocommit = False
-
-
 @pytest.fixture(scope="session", autouse=True)
 def passwords_hashed_fast() -> Iterator[None]:
     """Hash passwords fast; how slow it is to guess one has a test of its own."""
@@ -199,9 +177,8 @@ def postgres_ledger(admin_url: str, postgres_template: str, worker: str) -> Iter
     """A ledger on Postgres that one test uses after another, its statements compiled once."""
     name = f"shared 100 % {worker}"
     shared = Ledger(postgres.create_database(admin_url, name, template=postgres_template))
-    _stay_connected(shared.database.engine)
-    yield shared
-    shared.database.engine.dispose()
+    with shared.database.keep_connections():
+        yield shared
     postgres.drop_database(admin_url, name)
 
 
