@@ -113,6 +113,7 @@ def numbers(text: str) -> Iterator[tuple[float, int]]:
             yield value, max(len(places) - 1, 0)
 
 
+TESTED = r"p [=<] [^,]+, q [=<] [\d.e-]*\d"
 NUMBER = re.compile(r"(?<![\w.])(-?)(\d[\d,]*)(\.\d+)?(%)?")
 
 
@@ -145,5 +146,9 @@ def test_commands_on_a_page_of_some_questions_name_them(run: Run, folder: Path, 
     for command in sorted(commands):
         assert "-q tone" in command or "-q safe" in command
         assert "cleo" not in words or "--exclude-annotator cleo" in command or "status" in command
-        run(*shlex.split(command)[1:])
+        printed = run(*shlex.split(command)[1:], env={"COLUMNS": "300"}).out
+        if "tracker audit" in command or "annotator show" in command:
+            tested = {*re.findall(TESTED, unescape(page))}
+            assert tested
+            assert tested <= {*re.findall(TESTED, printed)}, command
     assert not any("-q other" in command for command in commands)

@@ -35,7 +35,8 @@ SAID = {
     "numeric": ["Of spans and of numbers no pairs of categories", "Answers are numbers"],
     "one_annotator": ["Nobody can be compared with anybody yet", "24 of 24 items have fewer"],
     "one_item": [
-        "Each two annotators", "needs 10 items", "no annotator shares more than 1 item with others",
+        "too few to tell whose answers stand out", "Each two annotators", "needs 10 items",
+        "no annotator shares more than 1 item with others",
     ],
     "no_overlap": ["No two annotators answered the same item"],
     "all_agree": ["wherever two annotators answered the same item, they agree", "every item has"],
@@ -191,6 +192,7 @@ def test_an_annotators_own_page_names_nobody_else(
         assert write(document)
     page = read_page(FORMATS["html"](document))
     assert "You gave" in page.text
+    assert "With findings: you." in page.text
     assert "“a” in 120 of 120 answers" in page.text
     assert "p = " not in page.text
     assert "q = " not in page.text

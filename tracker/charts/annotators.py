@@ -90,5 +90,5 @@ def _description(told: Sequence[Mapping[str, Any]], drawn: int) -> str:
     if not told:
         return "There are no annotators."
     flagged = [one["annotator"] for one in told if _flagged(one)]
-    words = f"With findings: {', '.join(flagged)}." if flagged else "Nobody has a finding."
+    words = f"With findings: {', '.join(flagged)}." if flagged else "There is no finding."
     return words + (f" {len(told) - drawn} annotators are not drawn." if len(told) > drawn else "")

@@ -72,7 +72,7 @@ def _figures(page: Told, place: int) -> Iterator[Block]:
         "answers": page["figures"]["answers"] or 0,
         "category_shares": known,
         "peer_shares": peers,
-        "flags": [],
+        "flags": page["findings"],
     }
     title = people.OWN_SHARES
     rows = [

@@ -110,8 +110,10 @@ def findings_left_out(least: int) -> str:
     return f"findings that rest on fewer than {count_noun(least, 'answer')} are left out"
 
 
-def people(flagged: Sequence[str], total: int, change: str, *, compared: int, left_out: str) -> str:
-    """Return who stands out, and how the main figure changed."""
+def people(
+    flagged: Sequence[str], total: int, change: str, *, compared: int, shared: int, left_out: str
+) -> str:
+    """Return who stands out, and how the main figure changed; ``shared`` is that of `nobody`."""
     if not total:
         return "Nobody has answered."
     if not compared and not flagged:
@@ -122,6 +124,8 @@ def people(flagged: Sequence[str], total: int, change: str, *, compared: int, le
         told += f", and {left_out}" if left_out else ""
     elif left_out:
         told = f"This page cannot say whose answers stand out: {left_out}"
+    elif shared < MINIMUM_INFORMATIVE:
+        told = "Items in common are too few to tell whose answers stand out"
     else:
         told = "No annotator's answers stand out"
     return f"{told}; {change}." if change else f"{told}."

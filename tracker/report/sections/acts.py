@@ -101,11 +101,13 @@ def _nobody(found: Gathered, unsaid: str) -> Act:
         for flag in row["flags"]
     )
     compared = sum(one.agreement["counts"]["items_compared"] for one in found.questions)
-    text = words.nobody(len(answering(found)), unsure, compared=compared, shared=_shared(found))
+    text = words.nobody(
+        len(answering(found)), unsure, compared=compared, shared=items_shared(found)
+    )
     return Act(words.WHOM, line(text), why, needed=False)
 
 
-def _shared(found: Gathered) -> int:
+def items_shared(found: Gathered) -> int:
     """Return the most items that an annotator has in common with others."""
     rows = (row for one in found.questions for row in one.audit["annotators"])
     return max((row.get("items_shared") or 0 for row in rows), default=0)

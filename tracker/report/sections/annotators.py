@@ -52,7 +52,7 @@ def _of(found: Gathered, one: OfQuestion) -> Iterator[Block]:
             _shares(title, drawn),
             Why(
                 [line(text) for text in people.WHY_SHARES],
-                command(found, "audit", "--json", question=one.name),
+                command(found, "audit", "--json"),
             ),
         )
     yield Group(people.FIGURES, [_figures(rows)], True)
@@ -82,6 +82,8 @@ def _findings(found: Gathered, one: OfQuestion) -> Iterator[Block]:
         if shown:
             blocks.append(Group(people.EVIDENCE, [Bullets(shown)], True))
     blocks += [Paragraph(line(left_out))] if left_out else []
+    # Its q values are those of all tests of the page: of one question alone they are others.
+    blocks.append(Why([line(words.WHY_WHOM)], command(found, "audit")))
     yield Group(people.FINDINGS, blocks)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from tracker.audit.kind import MINIMUM_INFORMATIVE
 from tracker.render.cells import count_cell, figure_cell, interval_cell
 from tracker.render.messages import report as words
 from tracker.report.document import Fact, Facts, Paragraph, Section, line
@@ -13,6 +14,7 @@ from tracker.report.sections.acts import (
     acts,
     answering,
     findings_left_out,
+    items_shared,
     main_figure,
     standing_findings,
 )
@@ -35,6 +37,7 @@ def verdict_section(found: Gathered) -> Section:
                 len(answering(found)),
                 _change(one),
                 compared=sum(of.agreement["counts"]["items_compared"] for of in found.questions),
+                shared=items_shared(found),
                 left_out=findings_left_out(found),
             ),
         ]
@@ -79,6 +82,8 @@ def _facts(found: Gathered, one: OfQuestion, figure: Told, flagged: list[str]) -
 def _stand_out(found: Gathered, flagged: list[str]) -> Fact:
     if not flagged and findings_left_out(found):
         return Fact("Stand out", "-", "left out")
+    if not flagged and items_shared(found) < MINIMUM_INFORMATIVE:
+        return Fact("Stand out", "-", "too few items")
     return Fact("Stand out", count_cell(len(flagged)), f"of {len(answering(found)):,}")
 
 
