@@ -16,6 +16,7 @@ from tracker.core.errors import NotFound
 from tracker.ledger import Ledger
 from tracker.report import FORMATS, Asked, own_document, report_document
 from tracker.report.document import Acts, Document, Figure, Group, Section
+from tracker.report.gather import gather_report
 
 MOST_BYTES = 1_500_000
 
@@ -218,6 +219,19 @@ def test_a_page_of_the_past_is_of_the_past(sqlite_ledger: Ledger, fill_once: Fil
     assert f"{found.counts.answers} answers to {found.counts.items} items" in page.text
     assert "as they stood 2026-03-10" in page.text
     assert "--exclude-annotator bo --as-of 2026-03-10" in page.text
+
+
+def test_snapshots_of_one_day_do_not_take_the_place_of_the_curve(
+    sqlite_ledger: Ledger, fill_once: FillOnce
+) -> None:
+    ledger = fill_once(sqlite_ledger, KINDS["plain"])
+    ledger.snapshot("p", as_of="2026-03-20T10:00:00")
+    ledger.snapshot("p", as_of="2026-03-20T10:01:00")
+    found = gather_report(ledger, Asked("p")).questions[0]
+    assert found.every == "week"
+    ledger.snapshot("p", as_of="2026-03-24")
+    found = gather_report(ledger, Asked("p")).questions[0]
+    assert (found.every, len(found.history["snapshots"])) == (None, 3)
 
 
 def test_a_change_is_since_a_snapshot_that_is_named(

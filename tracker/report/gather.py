@@ -272,9 +272,10 @@ def _of_question(
 def _history(
     ledger: Ledger, asked: Asked, measure: str, choice: Selecting
 ) -> tuple[str | None, Told]:
-    """Return the snapshots if there are two, else a curve of enough points and not too many.
+    """Return the snapshots if they are of two days, else a curve of enough points, not too many.
 
-    A choice of answers has a curve of its own. Of spans there are snapshots alone.
+    Snapshots of one day say nothing about time, unless there is no curve. A choice of answers has
+    a curve of its own. Of spans there are snapshots alone.
     """
     nothing: Told = {"snapshots": [], "notes": []}
     if not asked.chosen:
@@ -282,7 +283,7 @@ def _history(
             asked.project, questions=[str(choice.get("question"))], measures=[measure]
         )
         told = next(iter(of_name.questions.values())).to_dict()
-        if len(told["snapshots"]) > 1:
+        if len({one["as_of"][:10] for one in told["snapshots"]}) > 1:
             return None, told
         nothing = told
     best: tuple[str | None, Told] = (None, nothing)
