@@ -48,7 +48,9 @@ def test_of_many_numbers_no_category_is_drawn(folder: Path, run: Run) -> None:
     assert "score is not drawn" in made.err
     refused = run("plot", "categories", "both", "-q", "score", "-o", "b.svg", code=2)
     assert "tracker plot pairs both -q score -o b.svg" in refused.err
-    run("plot", "pairs", "both", "-q", "score", "-o", "b.svg")
+    drawn = run("plot", "pairs", "both", "-q", "score", "-o", "b.svg")
+    assert "agreement both --by pair --weights quadratic" in drawn.err
+    assert "(quadratic weights)" in Path("b.svg").read_text("utf-8")
 
 
 def test_png_and_what_is_there_is_replaced_only_with_force(

@@ -30,13 +30,17 @@ _DRAWN: Final[Mapping[str, _Drawn]] = {
 }
 
 
-def pairs_chart(project: str, pairs: Pairs) -> Chart:
+def pairs_chart(project: str, pairs: Pairs, weights: str | None = None) -> Chart:
     """Return a cell for each two annotators: Cohen's kappa, of spans exact F1; none if undefined.
 
     Annotators are in the order of a hierarchical clustering (average linkage), so that groups
-    show as blocks. Of many annotators those with the most shared items are drawn.
+    show as blocks. Of many annotators those with the most shared items are drawn. ``weights``
+    are those of the pairs' kappa.
     """
-    return draw_pairs(f"{project}: agreement of each two annotators", pair_rows(pairs.to_dict()))
+    title = f"{project}: agreement of each two annotators"
+    return draw_pairs(
+        f"{title} ({weights} weights)" if weights else title, pair_rows(pairs.to_dict())
+    )
 
 
 def pair_rows(told: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -123,6 +123,8 @@ def pairs(
 ) -> None:
     """Draw the agreement of each two annotators, those alike beside each other.
 
+    Answers in order are compared with quadratic weights.
+
     Examples:
     - `tracker plot pairs reviews -o pairs.svg`
     - `tracker plot pairs reviews --since 30d -o pairs.png`
@@ -132,9 +134,14 @@ def pairs(
     from tracker.charts import pairs_chart
 
     _check(output, force=force)
-    found = ledger_of_command(context).by_pair(project, **answers.selecting)
-    _write(pairs_chart(project, found), output, force=force)
-    hint(f"next: tracker agreement {shlex.quote(project)} --by pair")
+    ledger = ledger_of_command(context)
+    chosen = answers.selecting
+    about = ledger.questions.show(project, chosen["question"]).question
+    weights = ledger.pair_weights(about.answers, about.scale)
+    found = ledger.by_pair(project, weights=weights, **chosen)
+    _write(pairs_chart(project, found, weights), output, force=force)
+    weighted = f" --weights {weights}" if weights else ""
+    hint(f"next: tracker agreement {shlex.quote(project)} --by pair{weighted}")
 
 
 @with_project_argument(plot)
