@@ -71,3 +71,11 @@ def test_who_does_not_wait_is_told_and_the_result_is_there_later() -> None:
     assert begun == [1]
     with pytest.raises(ZeroDivisionError):
         figures.get("b", lambda: 1 // 0, monotonic() + 10)
+
+
+def test_where_no_thread_can_be_had_it_is_computed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    assert Figures().get("a", lambda: 7, until=monotonic() + 60) == 7

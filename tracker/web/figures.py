@@ -84,10 +84,13 @@ class Figures:
             finally:
                 self._aside.release()
 
-        if aside and self._aside.acquire(blocking=False):
-            threading.Thread(target=run_aside, name="tracker-figure", daemon=True).start()
-        else:
+        if not aside or not self._aside.acquire(blocking=False):
             run()
+            return
+        try:
+            threading.Thread(target=run_aside, name="tracker-figure", daemon=True).start()
+        except RuntimeError:  # the machine has no thread to spare
+            run_aside()
 
     def _keep(self, key: Hashable, result: object) -> None:
         """Add up what a result takes; drop those not asked for longest, never this one."""
