@@ -102,10 +102,16 @@ def test_a_notebook_of_one_of_several_questions_names_it(
 def test_no_number_of_many_stands_for_a_category(
     sqlite_ledger: Ledger, fill_once: FillOnce, kind: str, drawn: bool
 ) -> None:
-    document = report_document(fill_once(sqlite_ledger, KINDS[kind]), Asked("p"))
+    ledger = fill_once(sqlite_ledger, KINDS[kind])
+    ledger.annotators.kind("p", "bo", "model")
+    asked = Asked("p", selecting={"annotators": ["ada", "bo"]})
+    document = report_document(ledger, asked)
     names = [one.name for one in figures_of(document.sections)]
     assert "pairs-0" in names
-    assert ("categories" in names) == drawn
+    assert ("categories" in names) == ("models" in names) == drawn
+    text = page_in_html(document).text
+    assert text.count("shares of equal answers would say nothing") == (0 if drawn else 2)
+    assert ("with others" in text) == drawn
 
 
 def figures_of(blocks: object) -> list[Figure]:

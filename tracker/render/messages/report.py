@@ -282,6 +282,10 @@ NUMBERS: Final = (
     "Answers are numbers, and no single one of them is to be defined: see where the scale begins "
     "and ends, and who answers higher or lower than the others."
 )
+NO_SHARES_OF_NUMBERS: Final = (
+    "Answers are numbers, and two are seldom the very same, so shares of equal answers would say "
+    "nothing: see each two annotators under “Who agrees with whom”."
+)
 WHY_WHICH: Final = (
     "A disagreement is two annotators who gave the same item different answers. It counts for the "
     "two categories that stand in for each other."

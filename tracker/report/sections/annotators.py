@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
 
 from tracker.charts import draw_annotators
 from tracker.render.cells import count_cell, figure_cell, interval_cell
@@ -55,7 +55,11 @@ def _of(found: Gathered, one: OfQuestion) -> Iterator[Block]:
                 command(found, "audit", "--json"),
             ),
         )
-    yield Group(people.FIGURES, [_figures(rows)], True)
+    if one.numbers:
+        why = Paragraph(line(words.NO_SHARES_OF_NUMBERS))
+        yield Group(people.FIGURES, [why, _figures(rows, _COUNTS)], True)
+        return
+    yield Group(people.FIGURES, [_figures(rows, _EVERY)], True)
 
 
 def _known(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -107,24 +111,34 @@ def _shares(title: str, rows: list[dict[str, Any]]) -> Table:
     )
 
 
-def _figures(rows: list[dict[str, Any]]) -> Table:
+def _flagged(row: Mapping[str, Any]) -> str:
+    return count_cell(sum(flag["state"] == "flagged" for flag in row["flags"]))
+
+
+_COUNTS: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
+    "annotator": lambda row: str(row["annotator"]),
+    "answers": lambda row: count_cell(row["answers"]),
+    "findings": _flagged,
+}
+_EVERY: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
+    "annotator": _COUNTS["annotator"],
+    "answers": _COUNTS["answers"],
+    "with others": lambda row: figure_cell(row["agreement_with_peers"]),
+    "95% interval": lambda row: interval_cell(row.get("agreement_low"), row.get("agreement_high")),
+    "others": lambda row: figure_cell(row.get("agreement_of_peers")),
+    "again": lambda row: figure_cell(row["self_agreement"]),
+    "gold": lambda row: figure_cell(row["gold_accuracy"]),
+    "findings": _flagged,
+}
+
+
+def _figures(
+    rows: list[dict[str, Any]], columns: Mapping[str, Callable[[Mapping[str, Any]], str]]
+) -> Table:
     return Table(
         people.FIGURES,
-        ["annotator", "answers", "with others", "95% interval", "others", "again", "gold",
-         "findings"],
-        [
-            [
-                row["annotator"],
-                count_cell(row["answers"]),
-                figure_cell(row["agreement_with_peers"]),
-                interval_cell(row.get("agreement_low"), row.get("agreement_high")),
-                figure_cell(row.get("agreement_of_peers")),
-                figure_cell(row["self_agreement"]),
-                figure_cell(row["gold_accuracy"]),
-                count_cell(sum(flag["state"] == "flagged" for flag in row["flags"])),
-            ]
-            for row in rows[:_MOST]
-        ],
-        frozenset(range(1, 8)),
+        [*columns],
+        [[cell(row) for cell in columns.values()] for row in rows[:_MOST]],
+        frozenset(range(1, len(columns))),
         max(len(rows) - _MOST, 0),
-    )  # fmt: skip
+    )

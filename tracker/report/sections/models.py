@@ -10,7 +10,7 @@ from tracker.render.cells import count_cell, figure_cell
 from tracker.render.messages import report as words
 from tracker.render.messages import report_figures as figures
 from tracker.report.commands import command
-from tracker.report.document import Block, Figure, Group, Table, Why, line
+from tracker.report.document import Block, Figure, Group, Paragraph, Table, Why, line
 from tracker.report.gather import Gathered, OfQuestion
 from tracker.report.sizes import NARROW, WIDE
 
@@ -19,11 +19,21 @@ _MOST_ROWS = 60
 
 def model_blocks(found: Gathered) -> Iterator[Block]:
     """Return each model beside the human ceiling; nothing where no model met a person."""
-    rows = [{"question": one.name, **row} for one in found.questions for row in one.models]
-    if any(row["with_people"] is not None for row in rows):
-        title = "Models and the human ceiling"
-        parts = (_of_question(found, one) for one in found.questions)
-        yield Group(title, [_overall(found, title, rows), *(b for p in parts for b in p)])
+    met = [one for one in found.questions if any(_met(row) for row in one.models)]
+    title, blocks = "Models and the human ceiling", list[Block]()
+    rows = [{"question": one.name, **row} for one in met for row in one.models if not one.numbers]
+    if rows:
+        blocks.append(_overall(found, title, rows))
+    for one in met:
+        of = words.of_question(one.name) if found.several else ""
+        numbers = Paragraph(line(of, words.NO_SHARES_OF_NUMBERS))
+        blocks += [numbers] if one.numbers else _of_question(found, one)
+    if blocks:
+        yield Group(title, blocks)
+
+
+def _met(row: Mapping[str, Any]) -> bool:
+    return row["with_people"] is not None
 
 
 def _overall(found: Gathered, title: str, rows: list[dict[str, Any]]) -> Figure:
