@@ -221,8 +221,13 @@ def test_the_log_has_names_of_users_and_no_secret(
 
 def test_an_annotator_comes_to_their_own_page_which_names_nobody_else(tmp_path: Path) -> None:
     with browser_at(filled_ledger(tmp_path)) as browser:
-        form = {"name": "annotator", "password": PASSWORD}
-        assert browser.post("/sign-in", data=form).headers["location"] == "/me"
+        asked = browser.get("/").headers["location"]
+        assert asked == "/sign-in?next=%2F"
+        for onward in ("", "/", "/projects/p"):
+            form = {"name": "annotator", "password": PASSWORD, "next": onward}
+            assert browser.post("/sign-in", data=form).headers["location"] == "/me"
+        first = browser.get("/")
+        assert (first.status_code, first.headers["location"]) == (303, "/me")
         shown = browser.get("/me").text
         assert "constant 1" in shown
         assert "agrees with others" in shown
@@ -241,7 +246,7 @@ def test_who_is_bound_to_nobody_or_to_somebody_without_answers_is_told(
 def test_no_link_leads_an_annotator_to_what_they_may_not_see(tmp_path: Path) -> None:
     with signed_in(browser_at(filled_ledger(tmp_path)), "annotator") as browser:
         assert read(browser, "/me").to("tracker") == "/me"
-        refused = read(browser, "/", 403)
+        refused = read(browser, "/projects/p", 403)
         assert refused.to("tracker") == refused.to("Your answers") == "/me"
         signed_in(browser, "viewer")
         assert read(browser, "/me").to("tracker") == "/"

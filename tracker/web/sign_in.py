@@ -91,9 +91,12 @@ def sign_in_form(
 
 
 def _onward(request: Request, who: Identity, asked: str) -> str:
-    """Return where to go on: to the page that was asked for, if it is one of ours."""
+    """Return where to go on: to the page that was asked for, if it is one of ours.
+
+    Who may see their own page only is led there, whatever they asked for.
+    """
     root = request.scope.get("root_path", "")
-    if is_local_path(asked) and asked.startswith(f"{root}/"):
+    if who.sees_projects and is_local_path(asked) and asked.startswith(f"{root}/"):
         return asked
     return link_to(root, "" if who.sees_projects else "me")
 

@@ -88,7 +88,10 @@ def test_the_weakest_question_comes_first(client: TestClient, ledger: Ledger) ->
         if "/questions/" in href and "categories" not in href
     ]
     assert questions[:2] == ["bad", "good"]
-    assert "weakest: bad" in read(client, "/").text
+    start = read(client, "/")
+    assert "weakest: bad" in start.text
+    (row,) = start.rows[1:]
+    assert row[3].endswith("to 2 questions"), "the overview counts those to one"
 
 
 def test_the_report_to_send_is_a_file(client: TestClient, flagged: Ledger) -> None:

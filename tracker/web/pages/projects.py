@@ -6,7 +6,7 @@ from time import monotonic
 from typing import Any
 
 from fastapi import APIRouter, Request
-from fastapi.responses import HTMLResponse
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from tracker.core.errors import TrackerError
 from tracker.render.messages.report import main_figure
@@ -15,14 +15,16 @@ from tracker.web.asking import Asked, AskedLedger
 from tracker.web.figures import StillCounting
 from tracker.web.identity import Role, needs
 from tracker.web.place import At, Place
-from tracker.web.templating import page
+from tracker.web.templating import link_to, page
 
 router = APIRouter(include_in_schema=False)
 
 
-@router.get("/", dependencies=[needs(Role.VIEWER)])
-def projects_page(request: Request, asked: AskedLedger) -> HTMLResponse:
-    """Show all projects that are not archived."""
+@router.get("/", dependencies=[needs(Role.ANNOTATOR)])
+def projects_page(request: Request, asked: AskedLedger) -> Response:
+    """Show all projects that are not archived; who may not see them is led to their own page."""
+    if not request.state.identity.sees_projects:
+        return RedirectResponse(link_to(request.scope.get("root_path", ""), "me"), 303)
     names = dict.fromkeys(one.project.name for one in asked.ledger.projects.list())
     if "hx-request" in request.headers:  # the rows that are shown are fetched anew
         asked.until = monotonic() + request.app.state.patience
