@@ -47,6 +47,7 @@ def test_nobody_is_named_anywhere(sqlite_ledger: Ledger, fill_once: FillOnce, fo
     for name in (*NAMES, "Bohumila"):
         assert name.lower().encode() not in content.lower(), name
     assert b"annotator 1" in content
+    assert "read the notes before you pass this page on" in repr(document)
 
 
 def test_an_own_page_may_have_a_number_for_its_name(

@@ -164,6 +164,10 @@ def chosen(words: str) -> str:
 PSEUDONYMS: Final = (
     "Annotators are numbered in the order in which they came; what they wrote is left out."
 )
+NOTES: Final = (
+    "In notes the annotators' names are replaced as the project has them; a first name alone, or a "
+    "nickname, stays: read the notes before you pass this page on."
+)
 TEXTS: Final = "Texts of items are shown as they are."
 NO_TEXTS: Final = "Texts of items are left out."
 

@@ -65,6 +65,7 @@ def _choice(found: Gathered) -> Iterator[Block]:
         lines.append(line(figures.chosen(selection_in_words(selection))))
     if found.asked.pseudonyms:
         lines.append(line(figures.PSEUDONYMS))
+        lines += [line(figures.NOTES)] if found.notes else []
     if found.asked.pseudonyms or not found.asked.texts:
         lines.append(line(figures.TEXTS if found.asked.texts else figures.NO_TEXTS))
     if found.asked.suppress_below:
