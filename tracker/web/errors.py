@@ -161,7 +161,12 @@ def _told(request: Request, problem: dict[str, Any]) -> Response:
     status, title, message = (problem[name] for name in ("status", "title", "detail"))
     if path_of(request).startswith(API):
         return JSONResponse(problem, status, media_type="application/problem+json")
+    mend = problem.get("mend")
+    if (
+        status == 404 and mend and "tracker " in mend
+    ):  # a command lists what is there; links do, too
+        mend = None
     return page(
-        request, "error.html", status=status, title=title, mend=problem.get("mend"),
+        request, "error.html", status=status, title=title, mend=mend,
         message=None if message == title else message,
     )  # fmt: skip

@@ -32,6 +32,7 @@ def test_what_is_done_is_kept_with_who_and_why_and_can_be_undone(
     assert (change["by"], change["note"]) == ("local", "will ask")
     page = read(browser, done.headers["location"])
     assert f"1 finding: {state}" in page.text
+    assert "An audit of the answers as they are now" not in page.text
     browser.post(AT, data={"flag": ["1"], "action": "reopen"})
     assert states(flagged)[1] == "open"
 

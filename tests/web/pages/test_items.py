@@ -93,13 +93,17 @@ def test_an_item_shows_what_was_said_before(client: TestClient, ledger: Ledger) 
 
 def test_an_unknown_item_is_a_page_that_says_so(client: TestClient, ledger: Ledger) -> None:
     ledger.projects.create("p")
-    assert "none" in read(client, "/projects/p/items/none", 404).text
+    text = read(client, "/projects/p/items/none", 404).text
+    assert "none" in text
+    assert "tracker item list" not in text
 
 
 def test_the_moment_that_is_shown_stays_in_the_links(client: TestClient, ledger: Ledger) -> None:
     columns = [*COLUMNS, "labeled_at"]
-    rows = [("old", "a", "x", "2026-01-01"), ("new", "a", "x", "2026-02-01")]
+    rows = [("old", "a", "x", "2026-01-01"), ("new", "a", "x", "2026-02-01"), ("old", "b", "x", "")]
     ledger.import_frame(pd.DataFrame(rows, columns=columns), "p")
+    overview = read(client, "/projects/p?as_of=2026-01-15").text
+    assert overview.count("no time of their own") == 1
     page = read(client, "/projects/p/items?as_of=2026-01-15&fewer=1000000")
     votes = {row[0]: row[1] for row in page.rows[1:]}
     assert votes["old"] == "x 1"

@@ -44,3 +44,4 @@ def test_a_project_of_several_questions_has_one_snapshot_of_all(
     page = client.post(AT)
     assert "<h2>tone</h2>" in page.text
     assert "<h2>topic</h2>" in page.text
+    assert '<input type="hidden" name="question" value="' in client.get(AT).text

@@ -74,8 +74,8 @@ def findings_page(
         place.project, states=["all"])  # fmt: skip
     return page(
         request, "findings.html", place=place, tab="findings", rows=rows, choice=choice,
-        states=STATES, any_recorded=bool(every), standing=_standing(asked, place),
-        notices=asked.notices,
+        states=STATES, any_recorded=bool(every), notices=asked.notices,
+        standing=None if choice.done else _standing(asked, place),
     )  # fmt: skip
 
 
