@@ -16,6 +16,7 @@ from fastapi.routing import APIRoute
 from fastapi.testclient import TestClient
 
 from tests.web.people import ROLES, browser_at, filled_ledger, form_token, signed_in
+from tracker.ledger import Ledger
 from tracker.web.app import ROUTERS
 from tracker.web.identity import SAFE, Needs, Role
 
@@ -71,6 +72,12 @@ class Served(NamedTuple):
     browsers: dict[str, TestClient]
     forms: dict[str, str]
     tokens: dict[str, str]
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Ledger:
+    """A ledger of which pages are only read."""
+    return filled_ledger(tmp_path_factory.mktemp("filled"))
 
 
 @pytest.fixture(scope="module")
@@ -136,6 +143,35 @@ def test_a_role_may_do_what_it_may_and_nothing_else(
             assert status < 500
             assert status not in {401, 403}
     assert served.browsers[role].get("/me").status_code == 200, "the session is over"
+
+
+@pytest.mark.parametrize(("role", "forms"), [("annotator", 1), ("viewer", 2), ("manager", 11)])
+def test_no_page_shows_a_form_that_its_reader_may_not_send(
+    filled: Ledger, role: str, forms: int
+) -> None:
+    posted = [one for one in ROUTES if one.method == "POST"]
+    shown = set[str]()
+    with signed_in(browser_at(filled), role) as browser:
+        for page in (one for one in ROUTES if _is_page(one, role)):
+            text = browser.get(page.example).text
+            for form in re.findall(r'<form[^>]*method="post"[^>]*>', text):
+                action = re.search(r'action="([^"]+)"', form)
+                assert action is not None
+                (to,) = (one for one in posted if _leads_to(one, action[1]))
+                assert to.needed <= Role[role.upper()], f"{page} has a form for {to}"
+                shown.add(to.path)
+    assert len(shown) == forms, shown
+
+
+def _is_page(asked: Asked, role: str) -> bool:
+    own = "/api/", "/events", "/sign-in", "/report"
+    may = asked.method == "GET" and asked.needed <= Role[role.upper()]
+    return may and not any(part in asked.path for part in own)
+
+
+def _leads_to(asked: Asked, action: str) -> bool:
+    pattern = re.sub(r"{\w+(:\w+)?}", "[^/]+", asked.path)
+    return re.fullmatch(pattern, action.partition("?")[0]) is not None
 
 
 @pytest.mark.parametrize(

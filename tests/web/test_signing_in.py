@@ -71,6 +71,7 @@ def test_behind_a_proxy_all_leads_behind_it(served: Ledger) -> None:
         assert to == "/labels/sign-in?next=%2Flabels%2Fprojects%2Fp"
         form = {"name": "ada", "password": PASSWORD, "next": "/other"}
         assert browser.post("/labels/sign-in", data=form).headers["location"] == "/labels/"
+        assert "Archive the project" in browser.get("/labels/projects/p/settings").text
 
 
 def test_a_session_is_no_scripts_and_no_other_sites(browser: TestClient, served: Ledger) -> None:

@@ -1,11 +1,29 @@
-"""What a form of ours holds and another site's cannot (cross-site request forgery)."""
+"""Who is shown a form, and what it holds that another site's cannot (cross-site forgery)."""
 
 from __future__ import annotations
 
-from fastapi import Request
-from markupsafe import Markup
+from urllib.parse import unquote, urlsplit
 
-from tracker.web.identity import CSRF_FIELD, Identity
+from fastapi import Request
+from fastapi.routing import APIRoute
+from markupsafe import Markup
+from starlette.routing import Match
+
+from tracker.web.identity import CSRF_FIELD, Identity, Needs
+
+
+def may_post(request: Request, address: str) -> bool:
+    """Return whether the reader may send a form to one of our addresses: what its route needs."""
+    identity: Identity | None = getattr(request.state, "identity", None)
+    root = request.scope.get("root_path", "")
+    path = unquote(urlsplit(address).path).removeprefix(root)
+    asked = {"type": "http", "method": "POST", "path": path}
+    found = (one for one in request.app.routes if one.matches(asked)[0] is Match.FULL)
+    route = next(found, None)
+    if identity is None or not isinstance(route, APIRoute):
+        return False
+    conditions = (one.call for one in route.dependant.dependencies)
+    return all(identity.role >= one.role for one in conditions if isinstance(one, Needs))
 
 
 def csrf_token(request: Request) -> str:

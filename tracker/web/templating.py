@@ -28,7 +28,7 @@ from tracker.render.nouns import count_noun
 from tracker.render.words import measure_title_words, undefined_in_words
 from tracker.report.html import page_environment
 from tracker.web import drawing
-from tracker.web.forms import csrf_field, csrf_token
+from tracker.web.forms import csrf_field, csrf_token, may_post
 from tracker.web.place import Place
 from tracker.web.wording import by_form
 
@@ -47,8 +47,9 @@ def page(request: Request, template: str, *, status: int = 200, **values: Any) -
     """Return a page; templates have ``request``, ``identity``, ``link``, ``csrf_field``, too.
 
     ``link`` is `link_to` behind the path at which a proxy serves the pages, ``home`` the first page
-    that the reader may see, ``kept`` what the address asks for beside a moment. A page of a project
-    has its ``place``, and ``here``: the same for pages of the project, at the time that is shown.
+    that the reader may see, ``may_post`` whether they may send a form to an address,
+    ``kept`` what the address asks for beside a moment. A page of a project has its ``place``, and
+    ``here``: the same as ``link`` for pages of the project, at the time that is shown.
     """
     root = request.scope.get("root_path", "")
     place: Place | None = values.get("place")
@@ -61,6 +62,7 @@ def page(request: Request, template: str, *, status: int = 200, **values: Any) -
         "link": partial(link_to, root),
         "csrf_token": partial(csrf_token, request),
         "csrf_field": partial(csrf_field, request),
+        "may_post": partial(may_post, request),
         "here": None if place is None else partial(_in_project, root, place),
         "kept": [pair for pair in request.query_params.multi_items() if pair[0] not in _MOMENTARY],
     }
