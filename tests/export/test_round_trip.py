@@ -77,14 +77,27 @@ def labels(ledger: Ledger, project: str) -> list[tuple[Any, ...]]:
 
 
 _numbers = count(1)
+PHASES = [Phase.explicit, Phase.reuse, Phase.generate]
 
 
 @pytest.mark.parametrize("way", ["csv", "frame", "parquet", "jsonl", "xlsx"])
-@settings(examples(8), phases=[Phase.explicit, Phase.reuse, Phase.generate])
+@settings(examples(8), phases=PHASES)
 @given(rows=answers())
 def test_what_is_exported_is_imported_as_it_was(
-    ledger: Ledger, tmp_path: Path, rows: list[tuple[Any, ...]], way: str
+    sqlite_ledger: Ledger, tmp_path: Path, rows: list[tuple[Any, ...]], way: str
 ) -> None:
+    check(sqlite_ledger, tmp_path, rows, way)
+
+
+@settings(examples(8), phases=PHASES)
+@given(rows=answers())
+def test_likewise_on_postgres(
+    emptied_postgres_ledger: Ledger, tmp_path: Path, rows: list[tuple[Any, ...]]
+) -> None:
+    check(emptied_postgres_ledger, tmp_path, rows, "csv")
+
+
+def check(ledger: Ledger, tmp_path: Path, rows: list[tuple[Any, ...]], way: str) -> None:
     here, there = (f"p{next(_numbers)}" for _ in range(2))
     first = write_file(tmp_path / "first.csv", [HEADER, *rows])
     keep = ["topic", "length, in words"]

@@ -64,8 +64,19 @@ def three_syncs(ledger: Ledger) -> tuple[Source, list[int]]:
 
 @pytest.mark.parametrize("undone", [*permutations(range(3), 1), *permutations(range(3))])
 def test_the_past_stays_as_it_was_whatever_is_undone(
-    ledger: Ledger, undone: tuple[int, ...]
+    sqlite_ledger: Ledger, undone: tuple[int, ...]
 ) -> None:
+    check_the_past(sqlite_ledger, undone)
+
+
+@pytest.mark.parametrize("undone", [(1,), (2, 0, 1)])
+def test_the_past_stays_as_it_was_on_postgres(
+    emptied_postgres_ledger: Ledger, undone: tuple[int, ...]
+) -> None:
+    check_the_past(emptied_postgres_ledger, undone)
+
+
+def check_the_past(ledger: Ledger, undone: tuple[int, ...]) -> None:
     source, imports = three_syncs(ledger)
     known = dict([now(ledger)])
     complete = standing(ledger, "p", *COLUMNS)
