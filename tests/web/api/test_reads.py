@@ -29,6 +29,7 @@ SAME = {
     f"{P}/agreement": "agreement reviews",
     f"{P}/agreement?by=category": "agreement reviews --by category",
     f"{P}/agreement?by=pair": "agreement reviews --by pair",
+    f"{P}/agreement?by=model": "agreement reviews --by model",
     f"{P}/agreement?by=confusion": "agreement reviews --by confusion",
     f"{P}/agreement?by=annotator": "agreement reviews --by annotator",
     f"{P}/agreement?by=item&limit=5": "agreement reviews --by item --limit 5",

@@ -19,7 +19,9 @@ from tracker.web.api.parameters import LARGEST, Answers, Figures, Measures, Unce
 router = resource("figures")
 
 _OF_ITEMS, _OF_ANNOTATORS = "attribute:", "annotator-attribute:"
-_BY_WORDS = "category, annotator, pair, item, confusion, attribute:NAME or annotator-attribute:NAME"
+_BY_WORDS = (
+    "category, annotator, model, pair, item, confusion, attribute:NAME or annotator-attribute:NAME"
+)
 _Compute = Callable[[Ledger, AgreementAsked], Any]
 
 

@@ -126,6 +126,11 @@ def _confusions(ledger: Ledger, asked: AgreementAsked) -> Any:
     return ledger.confusions(asked.project, **asked.asking).to_dict()
 
 
+def _models(ledger: Ledger, asked: AgreementAsked) -> Any:
+    rows = [one.to_dict() for one in ledger.models(asked.project, **asked.asking)]
+    return {"project": asked.project, "models": rows}
+
+
 def by_attribute(ledger: Ledger, asked: AgreementAsked, name: str) -> Any:
     """Return the figures of the items with each value of an attribute."""
     return ledger.by_attribute(asked.project, name, **asked.asking).to_dict()
@@ -200,5 +205,5 @@ WAYS: Mapping[str | None, _Way] = {
 }  # fmt: skip
 BY: Mapping[str, _Way] = {
     "category": _category, "pair": _pairs, "annotator": _annotators, "item": _items,
-    "confusion": _confusions,
+    "model": _models, "confusion": _confusions,
 }  # fmt: skip
