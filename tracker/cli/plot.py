@@ -136,8 +136,7 @@ def pairs(
     _check(output, force=force)
     ledger = ledger_of_command(context)
     chosen = answers.selecting
-    about = ledger.questions.show(project, chosen["question"]).question
-    weights = ledger.pair_weights(about.answers, about.scale)
+    weights = ledger.pair_weights(project, chosen["question"])
     found = ledger.by_pair(project, weights=weights, **chosen)
     _write(pairs_chart(project, found, weights), output, force=force)
     weighted = f" --weights {weights}" if weights else ""

@@ -89,12 +89,12 @@ class AgreementQuestions(Transactions):
                 return Pairs(found.project.name, (), span_pair_agreement(connection, found, query))
             return Pairs(found.project.name, agreement_by_pair(connection, found, query))
 
-    @staticmethod
-    def pair_weights(answers: str, scale: str) -> str | None:
-        """Return the weights for `by_pair` of answers that are in order; None for others."""
+    def pair_weights(self, project: str, question: str | None = None) -> str | None:
+        """Return the weights for `by_pair` of a question whose answers are in order; else None."""
         from tracker.agreement.pairs import pair_weights
 
-        return pair_weights(answers, scale)
+        with self.asking(project, question=question) as (_, found):
+            return pair_weights(found.answers, found.scale)
 
     def cross_table(
         self, project: str, one: str, other: str, **selecting: Unpack[Selecting]

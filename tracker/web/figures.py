@@ -98,11 +98,10 @@ class Figures:
         with self._lock:
             self._sizes[key] = size
             self._bytes += size
-            old = [one for one in self._kept if one in self._sizes and one != key]
-            while self._bytes > self._most and old:
-                dropped = old.pop(0)
-                del self._kept[dropped]
-                self._bytes -= self._sizes.pop(dropped)
+            while self._bytes > self._most and len(self._sizes) > 1:
+                oldest = next(one for one in self._kept if one in self._sizes and one != key)
+                del self._kept[oldest]
+                self._bytes -= self._sizes.pop(oldest)
 
 
 def _size(result: object) -> int:

@@ -78,8 +78,7 @@ def pairs_of(asked: Asked, place: Place, question: str) -> Pairs:
     """Return the figures of each two annotators, weighted if answers are in order."""
 
     def pairs(ledger: Ledger) -> Pairs:
-        about = ledger.questions.show(place.project, question).question
-        weights = ledger.pair_weights(about.answers, about.scale)
+        weights = ledger.pair_weights(place.project, question)
         return ledger.by_pair(place.project, weights=weights, **place.of(question))
 
     return asked.figure(place.project, "pairs", place.key, question, compute=pairs)

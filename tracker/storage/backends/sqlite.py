@@ -265,15 +265,22 @@ def _prepare(dbapi_connection: sqlite3.Connection, _record: object) -> None:
 
 
 def _note_file(file: Path, _connection: sqlite3.Connection, record: Any) -> None:
-    found = file.stat()
-    record.info["file"] = (found.st_dev, found.st_ino)
+    record.info["file"] = _file_at(file)
 
 
 def _check_file(file: Path, _connection: sqlite3.Connection, record: Any, _used: Any) -> None:
     """Let a connection be made anew if another file stands at the path: a restored backup."""
-    found = file.stat() if file.exists() else None
-    if found is None or record.info["file"] != (found.st_dev, found.st_ino):
+    found = _file_at(file)
+    if found is None or found != record.info["file"]:
         raise DisconnectionError(f"{file} is another file now")
+
+
+def _file_at(path: Path) -> tuple[int, int] | None:
+    """Return what tells the file at a path from another one; None if there is none."""
+    with suppress(FileNotFoundError):
+        found = path.stat()
+        return found.st_dev, found.st_ino
+    return None
 
 
 def _forget_use(connection: sqlite3.Connection | None, record: Any) -> None:
