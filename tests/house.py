@@ -12,7 +12,7 @@ from typing import NamedTuple
 __all__ = ["CHECKOUT", "MOST_LINES", "ORDER", "Module", "faults", "modules", "reached", "too_long"]
 
 CHECKOUT = Path(__file__).parents[1]
-MOST_LINES = 400
+MOST_LINES = 700
 
 # The one place where the order is written: a room imports only from rooms before it, and this
 # holds for imports inside functions and for type checkers, too. CONTRIBUTING.md shows the same.

@@ -180,7 +180,7 @@ def test_no_file_is_two_files() -> None:
 
 def test_the_guard_of_sizes_trips() -> None:
     assert house.too_long({"a": "x\n" * house.MOST_LINES}) == []
-    assert house.too_long({"a": "x\n" * (house.MOST_LINES + 1)}) == ["a: 401 lines"]
+    assert house.too_long({"a": "x\n" * (house.MOST_LINES + 1)}) == ["a: 701 lines"]
 
 
 # -- tools ---------------------------------------------------------------------------------
