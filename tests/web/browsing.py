@@ -31,8 +31,7 @@ def served(ledger: Ledger, *, port: int = 0, patience: float = 60) -> Iterator[s
     """
     app = create_app(ledger)
     app.state.patience = patience
-    ledger.database.let_many_read()
-    with listening_socket("127.0.0.1", port) as opened:
+    with ledger.database.keep_connections(), listening_socket("127.0.0.1", port) as opened:
         config = uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=1)
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [opened]})

@@ -12,9 +12,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.request import urlopen
 
+import httpx2 as httpx
 import pytest
 
 from tracker.ledger import Ledger
+from tracker.storage.database import Database
 
 
 @contextmanager
@@ -55,3 +57,39 @@ def test_a_port_that_is_taken_is_told_with_the_way_out(tmp_path: Path) -> None:
     assert run.returncode == 2
     assert f"127.0.0.1:{port} cannot be listened on" in run.stderr
     assert "--port" in run.stderr
+
+
+def job_of(client: httpx.Client, shown: httpx.Response) -> httpx.Response:
+    """The page to which a job leads, once it is over."""
+    while "/jobs/" in shown.url.path:
+        told = client.get(shown.url, headers={"hx-request": "true"})
+        assert "Failed" not in told.text
+        shown = client.get(told.headers.get("hx-redirect", shown.url.path))
+    return shown
+
+
+def test_a_server_in_an_empty_folder_makes_its_ledger_and_takes_the_first_file(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "new.db"
+    with serving(path, "--port", "0") as (run, address):
+        assert run.stdout is not None
+        assert run.stdout.readline() == f"the ledger is {path}, which is new\n"
+        files = {"file": ("answers.csv", b"item,annotator,category\n1,a,x\n1,b,x\n")}
+        with (
+            httpx.Client(base_url=address, timeout=60, follow_redirects=True) as client,
+            client.stream("GET", "/events"),
+        ):
+            looked = job_of(client, client.post("/imports", data={"project": "p"}, files=files))
+            assert "2 rows for p: 2 new" in looked.text
+            job_of(client, client.post(looked.url.path, data={"action": "import"}))
+            assert "2 annotators gave 2 answers" in client.get("/projects/p").text
+
+
+def test_a_server_refuses_a_ledger_of_a_newer_program(sqlite_file: Path) -> None:
+    with Database(str(sqlite_file)).write() as connection:
+        connection.exec_driver_sql("UPDATE alembic_version SET version_num = '9999'")
+    words = [sys.executable, "-m", "tracker", "--database", str(sqlite_file), "serve"]
+    run = subprocess.run([*words, "--port", "0"], capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stdout) == (5, "")
+    assert "newer tracker: upgrade the program" in run.stderr

@@ -5,8 +5,8 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
-from functools import cached_property
+from contextlib import ExitStack, contextmanager, suppress
+from functools import cache, cached_property
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -30,6 +30,8 @@ REVISIONS = (
 HEAD = REVISIONS[-1]
 CHANGED_BY = "tracker_changed_by"
 """What a connection is told of who writes; `record_change` reads it."""
+_MIGRATING = threading.RLock()  # Alembic has one context for all threads
+_OWNERS_ONLY = 0o600  # mode of a new file: it holds names, the key of sessions, webhooks' secrets
 
 
 def migrations_folder() -> Path:
@@ -86,6 +88,11 @@ class Database:
         return self.backend.file_of(self.url)
 
     @property
+    def place(self) -> str:
+        """Where it is: the whole path of a file, or what `str` returns."""
+        return str(self) if self.file is None else str(self.file.resolve())
+
+    @property
     def in_memory(self) -> bool:
         """Whether it is gone with this process."""
         return self.backend.is_in_memory(self.url)
@@ -107,7 +114,7 @@ class Database:
         """Use connections again until the block ends; copies of this database share them.
 
         It is for a server: opening a file reads its schema, and Postgres begins a process for
-        each connection.
+        each connection. Many may then read while one writes.
         """
         self.engine = self.backend.engine(self.url, self.wait, keep=True)
         try:
@@ -130,7 +137,7 @@ class Database:
         with self._explained(), ExitStack() as stack:
             connection = stack.enter_context(self._at_head())
             if connection is None:
-                connection = stack.enter_context(_empty().connect())
+                connection = stack.enter_context(_empty())
             with connection.begin():
                 yield connection
 
@@ -177,10 +184,10 @@ class Database:
             return
         with self._explained(), ExitStack() as stack:
             opened = stack.enter_context(self._at_head())
+            if opened is None and keep:
+                self.upgrade()
             if opened is None:
-                if keep:
-                    self.upgrade()
-                opened = stack.enter_context((self.engine if keep else _empty()).connect())
+                opened = stack.enter_context(self.engine.connect() if keep else _empty())
             connection = backends.backend_of(opened).writing(opened, bulk=bulk)
             connection.info[CHANGED_BY] = self.by  # of a connection that others had before
             with connection.begin() as transaction:
@@ -206,6 +213,17 @@ class Database:
     def require_known(self) -> str | None:
         """Return the revision; raises DatabaseUnusable if this program does not know it."""
         return self._known(self.revision())
+
+    def make_ledger(self) -> bool:
+        """Make the ledger if there is none; return whether it was made.
+
+        Raises DatabaseUnusable as `read` does.
+        """
+        with self._explained(), self._at_head() as connection:
+            missing = connection is None
+        if missing:
+            self.upgrade()
+        return missing
 
     @contextmanager
     def _at_head(self) -> Iterator[Connection | None]:
@@ -248,7 +266,11 @@ class Database:
             connection.rollback()
             if not self.backend.has_schema(connection):
                 raise DatabaseUnusable(f"{self}: {NO_SCHEMA.message}", NO_SCHEMA.mend) from None
-            if inspect(connection).get_table_names():
+            tables = inspect(connection).get_table_names()
+            if "alembic_version" in tables:  # another program has just migrated it
+                connection.rollback()
+                return self._revision(connection)
+            if tables:
                 raise DatabaseUnusable(
                     f"{self} holds the tables of another program",
                     "name another database with --database",
@@ -269,14 +291,17 @@ class Database:
         """Bring the schema to a revision, making the database if there is none."""
         from alembic import command
 
-        with self._explained(), self.engine.connect() as connection:
+        if self.file is not None and not self.file.exists():
+            with suppress(OSError):  # to connect will tell why it cannot be made
+                self.file.touch(_OWNERS_ONLY)
+        with self._explained(), _MIGRATING, self.engine.connect() as connection:
             command.upgrade(_alembic(connection), revision)
 
     def downgrade(self, revision: str) -> None:
         """Take the schema back to an older revision (``base``: no tables)."""
         from alembic import command
 
-        with self._explained(), self.engine.connect() as connection:
+        with self._explained(), _MIGRATING, self.engine.connect() as connection:
             command.downgrade(_alembic(connection), revision)
 
     def check(self) -> list[str]:
@@ -288,12 +313,6 @@ class Database:
 
         with self._ledger() as connection:
             return database_problems(connection)
-
-    def let_many_read(self) -> None:
-        """Let others read while one writes; nothing if there is no ledger yet."""
-        with self._explained(), self._there() as connection:
-            if connection is not None:
-                self.backend.let_many_read(connection)
 
     def backup(self, target: Path) -> None:
         """Copy the database to a new file while it is in use.
@@ -381,8 +400,22 @@ def _uninterrupted() -> Iterator[None]:
         before(signal.SIGINT, None)
 
 
-def _empty() -> Engine:
-    """Return a migrated database in memory that holds nothing."""
+@contextmanager
+def _empty() -> Iterator[Connection]:
+    """Yield a connection to a ledger of its own that holds nothing, in memory."""
+    with _MIGRATING:
+        engine = backends.engine_of_content(_empty_content())
+    try:
+        with engine.connect() as connection:
+            yield connection
+    finally:
+        engine.dispose()
+
+
+@cache
+def _empty_content() -> bytes:
+    """Return the content of a migrated database that holds nothing."""
     database = Database(backends.IN_MEMORY)
     database.upgrade()
-    return database.engine
+    with database.engine.connect() as connection:
+        return backends.content_of(connection)

@@ -46,7 +46,6 @@ def run_server(
     mlflow: MLflowServer,
 ) -> None:
     """Serve a ledger until the process is told to stop; who signed in is told on standard error."""
-    ledger.database.let_many_read()
     app = create_app(
         ledger, root_path=root_path, max_upload=max_upload, access=access, mlflow=mlflow
     )

@@ -9,7 +9,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 from tracker.core.errors import DatabaseUnusable, InvalidOption, TrackerError, utf8_error
 from tracker.storage.backends.backend import UNFIT, Backend
 from tracker.storage.backends.postgres import Postgres
-from tracker.storage.backends.sqlite import IN_MEMORY, Sqlite
+from tracker.storage.backends.sqlite import IN_MEMORY, Sqlite, content_of, engine_of_content
 
 __all__ = [
     "BACKENDS",
@@ -18,6 +18,8 @@ __all__ = [
     "explain_database_error",
     "backend_of",
     "backend_of_url",
+    "content_of",
+    "engine_of_content",
     "parse_database_url",
     "shown_database_url",
 ]

@@ -97,9 +97,9 @@ class Backend(ABC):
     def engine(self, url: URL, wait: float | None = None, *, keep: bool = False) -> Engine:
         """Return an engine whose transactions are real ones.
 
-        A connection is closed after its use, or with ``keep`` used again, as if it were new; one
-        database in memory is one connection's. A lock that others hold is waited for ``wait``
-        seconds; None for the usual time.
+        A connection is closed after its use, or with ``keep`` used again, as if it were new, and
+        others can read while it writes; one database in memory is one connection's. A lock that
+        others hold is waited for ``wait`` seconds; None for the usual time.
         """
 
     # -- transactions and schemas ----------------------------------------------------------
@@ -115,10 +115,6 @@ class Backend(ABC):
     @abstractmethod
     def only_reading(self, connection: Connection) -> Connection:
         """Return the connection, set so that no statement can change the database."""
-
-    @abstractmethod
-    def let_many_read(self, connection: Connection) -> None:
-        """Let others read while one writes, from now on, if the database can be set so."""
 
     @abstractmethod
     def hold_migrations(self, connection: Connection) -> None:

@@ -151,9 +151,6 @@ class Postgres(Backend):
         """Return the connection, its transactions read-only."""
         return connection.execution_options(postgresql_readonly=True)
 
-    def let_many_read(self, connection: Connection) -> None:
-        """Do nothing: readers wait for nobody."""
-
     def hold_migrations(self, connection: Connection) -> None:
         connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_MIGRATION_LOCK})")
 

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
-from sqlalchemy import Connection, Engine, Table, create_engine, event, text
+from sqlalchemy import Connection, Engine, Table, create_engine, event, make_url, text
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import DisconnectionError
 from sqlalchemy.pool import NullPool, QueuePool, StaticPool
@@ -124,6 +124,7 @@ class Sqlite(Backend):
             event.listen(made, "connect", partial(_note_file, file))
             event.listen(made, "checkout", partial(_check_file, file))
             event.listen(made, "checkin", _forget_use)
+            event.listen(made, "connect", _let_many_read)
         event.listen(made, "connect", _prepare)
         event.listen(made, "begin", _begin)
         return made
@@ -139,12 +140,6 @@ class Sqlite(Backend):
         """Return the connection, which refuses to write from now on."""
         connection.exec_driver_sql("PRAGMA query_only = ON")
         return connection
-
-    def let_many_read(self, connection: Connection) -> None:
-        """Use the write-ahead mode, which the file keeps; one that cannot be written stays."""
-        driver = cast("sqlite3.Connection", connection.connection.driver_connection)
-        with suppress(sqlite3.OperationalError):
-            driver.execute("PRAGMA journal_mode = WAL")
 
     def hold_migrations(self, connection: Connection) -> None:
         """Do nothing: who may write is alone."""
@@ -262,6 +257,25 @@ def _prepare(dbapi_connection: sqlite3.Connection, _record: object) -> None:
         "threads = 2",  # to sort what is grouped by anything but the stored order
     ):
         dbapi_connection.execute(f"PRAGMA {pragma}")
+
+
+def content_of(connection: Connection) -> bytes:
+    """Return all that a database holds, as a file would."""
+    driver = cast("sqlite3.Connection", connection.connection.driver_connection)
+    return driver.serialize()
+
+
+def engine_of_content(content: bytes) -> Engine:
+    """Return an engine of a new database in memory that holds what another did."""
+    made = Sqlite().engine(make_url(IN_MEMORY))
+    event.listen(made, "connect", lambda driver, _: driver.deserialize(content), insert=True)
+    return made
+
+
+def _let_many_read(connection: sqlite3.Connection, _record: object) -> None:
+    """Use the write-ahead mode, which the file keeps; one that cannot be written stays."""
+    with suppress(sqlite3.OperationalError):
+        connection.execute("PRAGMA journal_mode = WAL")
 
 
 def _note_file(file: Path, _connection: sqlite3.Connection, record: Any) -> None:
