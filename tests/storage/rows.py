@@ -238,6 +238,7 @@ def sample(revision: str) -> dict[str, list[dict[str, Any]]]:
             {"made_at": 5, "made_by": None, "kind": "set password", "detail": '{"user": "ada"}'}
         ],
     }
+    samples["0013"] = samples["0012"]
     return samples[revision]
 
 

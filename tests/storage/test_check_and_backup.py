@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import resource
 import signal
 import sqlite3
@@ -26,12 +27,12 @@ def test_check_finds_a_dropped_trigger(url: str) -> None:
     dropped: list[str] = []
     for name in database.backend.triggers():
         with database.write() as connection:
-            table = name.partition("_no_")[0]
+            table = re.split("_no_|_refer", name)[0]
             on = "" if url.startswith("sqlite") else f" ON {table}"
             connection.execute(text(f"DROP TRIGGER {name}{on}"))
         dropped.append(name)
         assert database.check() == [f"the trigger {one} is missing" for one in sorted(dropped)]
-    assert {name.partition("_no_")[0] for name in dropped} == set(APPEND_ONLY)
+    assert {name.partition("_no_")[0] for name in dropped if "_no_" in name} == set(APPEND_ONLY)
 
 
 def test_check_finds_a_disabled_trigger(postgres_url: str) -> None:

@@ -9,7 +9,16 @@ import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import CheckConstraint, Column, Connection, Integer, Table, inspect, text
+from sqlalchemy import (
+    CheckConstraint,
+    Column,
+    Connection,
+    ForeignKeyConstraint,
+    Integer,
+    Table,
+    inspect,
+    text,
+)
 
 from tests.helpers import stored
 from tests.storage.rows import sample, with_questions
@@ -23,8 +32,14 @@ def squeezed(statement: object) -> str:
 
 
 def test_migrated_head_has_the_models_tables(url: str) -> None:
-    with Database(url).engine.connect() as connection:
-        context = MigrationContext.configure(connection, opts={"compare_server_default": True})
+    database = Database(url)
+
+    def is_declared(made: Any, _name: str, kind: str, _reflected: bool, _other: Any) -> bool:
+        return kind != "foreign_key_constraint" or database.backend.is_declared(made)
+
+    with database.engine.connect() as connection:
+        opts = {"compare_server_default": True, "include_object": is_declared}
+        context = MigrationContext.configure(connection, opts=opts)
         assert compare_metadata(context, Base.metadata) == []
 
 
@@ -45,6 +60,7 @@ def test_migrated_head_has_the_models_constraints(url: str) -> None:
         wanted = {
             str(one.name): squeezed(one.sqltext) if isinstance(one, CheckConstraint) else ""
             for one in table.constraints
+            if not isinstance(one, ForeignKeyConstraint) or database.backend.is_declared(one)
         }
         found = constraints(database, table)
         if None in found:  # SQLite forgets the name of a key that it counts up by itself

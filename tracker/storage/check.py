@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, cast
 
 from sqlalchemy import (
     ColumnElement,
     Connection,
+    ForeignKeyConstraint,
     Inspector,
     Select,
     Table,
@@ -20,6 +22,7 @@ from sqlalchemy.exc import DBAPIError
 
 from tracker.storage import backends
 from tracker.storage.answer_keys import ANSWER, same_answer_key
+from tracker.storage.backends import Backend
 from tracker.storage.schema import (
     Alias,
     Annotator,
@@ -53,7 +56,7 @@ def database_problems(connection: Connection) -> list[str]:
 
 def _misfits(connection: Connection) -> list[str]:
     """Return how tables, views and triggers differ from the program's, a sentence each."""
-    found, inspector = [], inspect(connection)
+    found, inspector, backend = [], inspect(connection), backends.backend_of(connection)
     there = set(inspector.get_table_names())
     for table in sorted(Base.metadata.tables.values(), key=lambda table: table.name):
         if table.name not in there:
@@ -63,7 +66,11 @@ def _misfits(connection: Connection) -> list[str]:
         missing = [column.name for column in table.columns if column.name not in columns]
         found += [f"the column {table.name}.{name} is missing" for name in missing]
         # SQLite forgets the name of a key that it counts up by itself; its column is there.
-        constraints = {str(one.name) for one in table.constraints} - {str(table.primary_key.name)}
+        constraints = {
+            str(one.name)
+            for one in table.constraints - {table.primary_key}
+            if not isinstance(one, ForeignKeyConstraint) or backend.is_declared(one)
+        }
         missing = sorted(constraints - _constraints(inspector, table.name))
         found += [f"the constraint {name} of {table.name} is missing" for name in missing]
         indexes = {index["name"] for index in inspector.get_indexes(table.name)}
@@ -71,7 +78,6 @@ def _misfits(connection: Connection) -> list[str]:
         found += [f"the index {name} is missing" for name in missing]
     views = inspector.get_view_names()
     found += [f"the view {name} is missing" for name in VIEWS if name not in views]
-    backend = backends.backend_of(connection)
     stored = backend.stored_triggers(connection)
     for name, made in sorted(backend.triggers().items()):
         if name not in stored:
@@ -89,12 +95,28 @@ def _constraints(inspector: Inspector, table: str) -> set[str | None]:
 
 def _broken_rules(connection: Connection) -> list[str]:
     """Return the rules that rows break, a sentence each."""
-    counted = ((_count(connection, statement), sentence) for sentence, statement in _rules())
+    rules = [*_rules(), *_undeclared_references(backends.backend_of(connection))]
+    counted = ((_count(connection, statement), sentence) for sentence, statement in rules)
     return [f"{number:,} {sentence}" for number, sentence in counted if number]
 
 
 def _count(connection: Connection, statement: Select[Any]) -> int:
     return connection.scalar(select(func.count()).select_from(statement.subquery())) or 0
+
+
+def _undeclared_references(backend: Backend) -> Iterator[tuple[str, Select[Any]]]:
+    """Yield the rules that a database holds by triggers, not by foreign keys."""
+    for table in Base.metadata.sorted_tables:
+        for one in table.foreign_key_constraints:
+            if backend.is_declared(one):
+                continue
+            pairs = [(element.parent, element.column) for element in one.elements]
+            given = [column.is_not(None) for column, _ in pairs if column.nullable]
+            there = select(literal(1)).where(*(column == other for column, other in pairs))
+            yield (
+                f"rows of {table.name} refer to no row of {one.referred_table.name}",
+                select(literal(1)).select_from(table).where(*given, ~there.exists()),
+            )
 
 
 def _rules() -> list[tuple[str, Select[Any]]]:

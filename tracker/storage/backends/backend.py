@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
-from sqlalchemy import Connection, Engine, Table
+from sqlalchemy import Connection, Engine, ForeignKeyConstraint, Table
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError
 
@@ -180,14 +180,22 @@ class Backend(ABC):
 
         They refuse UPDATE, DELETE and a replacing INSERT on append-only tables. A DELETE passes
         once the project has its tombstone in ``purges``, or the snapshot its own in
-        ``tombstones``, an UPDATE if it only erases a text that may be.
+        ``tombstones``, an UPDATE if it only erases a text that may be. They also hold the
+        references that are not declared.
         """
-        tables = [table for table in Base.metadata.sorted_tables if table.info.get("append_only")]
+        tables = Base.metadata.sorted_tables
         return {name: text for table in tables for name, text in self.triggers_of(table).items()}
 
     @abstractmethod
     def triggers_of(self, table: Table) -> dict[str, str]:
-        """Return the triggers of one append-only table."""
+        """Return the triggers of one table."""
+
+    def is_declared(self, reference: ForeignKeyConstraint) -> bool:
+        """Return whether a reference of the models is a foreign key of the database.
+
+        One that is not is held by triggers.
+        """
+        return True
 
     @abstractmethod
     def stored_triggers(self, connection: Connection) -> dict[str, str]:

@@ -184,6 +184,8 @@ class Sqlite(Backend):
         connection.execute(added, of_table)
 
     def triggers_of(self, table: Table) -> dict[str, str]:
+        if not table.info.get("append_only"):
+            return {}
         name = table.name
         key = " AND ".join(f"{c.name} = NEW.{c.name}" for c in table.primary_key.columns)
         thinned = f" AND NOT {OF_THINNED}" if table.info.get("thinned") else ""

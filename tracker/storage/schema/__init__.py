@@ -8,7 +8,8 @@ A table whose ``info`` says ``clustered`` is stored in the order of its primary 
 database can; the numbers of a ``never_renumbered`` one are not given again after a deletion;
 ``append_only`` ones refuse UPDATE and DELETE other than a project's purge, and, where they are
 ``thinned``, that of a snapshot's parts once it has its tombstone; of a column that is ``erasable``
-they let the text be erased; ``secret`` ones are left out of a copy of the ledger.
+they let the text be erased; ``secret`` ones are left out of a copy of the ledger; ``bulk`` ones get
+rows by the million, whose references a database may look up together.
 """
 
 from tracker.storage.schema.access import (

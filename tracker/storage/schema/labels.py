@@ -61,7 +61,7 @@ class Label(Base):
     """
 
     __tablename__ = "labels"
-    __table_args__ = (*_label_constraints(), {"info": {"clustered": True}})
+    __table_args__ = (*_label_constraints(), {"info": {"clustered": True, "bulk": True}})
     project_id: Mapped[int] = column(Integer, primary_key=True)
     question_id: Mapped[int] = column(SmallInteger, primary_key=True, autoincrement=False)
     item_id: Mapped[int] = column(Integer, primary_key=True)
@@ -96,7 +96,7 @@ class PastLabel(Base):
     __table_args__ = (
         *_label_constraints(),
         ForeignKeyConstraint(["project_id", "taken_back_by"], ["changes.project_id", "changes.id"]),
-        {"info": {"clustered": True}},
+        {"info": {"clustered": True, "bulk": True}},
     )
     project_id: Mapped[int] = column(Integer, primary_key=True)
     question_id: Mapped[int] = column(SmallInteger, primary_key=True, autoincrement=False)
