@@ -47,7 +47,7 @@ SAID = {
         "Curves of spans are drawn from snapshots",
     ],
     "always_one": [
-        "Look at the answers of always first: they", "yes / no: there are no other categories",
+        "Without the answers of always, who is flagged,", "yes / no: there are no other categories",
         "weakest category is",
     ],
     "several": ["“x” or “z”"],

@@ -83,12 +83,12 @@ class Confusions:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the confusions as JSON."""
-        return {
-            "project": self.project,
-            "question": self.question,
-            "disagreements": self.total,
-            "confusions": [one.to_dict() for one in self.pairs],
-        }
+        return {"project": self.project, "question": self.question, **self.figures()}
+
+    def figures(self) -> dict[str, Any]:
+        """Return what was counted as JSON, without whose it is."""
+        pairs = [one.to_dict() for one in self.pairs]
+        return {"disagreements": self.total, "confusions": pairs}
 
 
 def confused_categories(
@@ -104,6 +104,17 @@ def confused_categories(
     refuse_study_of_spans(question)
     selection = queries.select_answers(connection, question, (query or Query()).filter)
     patterns = queries.count_item_patterns(connection, selection)
+    return confusions_of_patterns(connection, selection, patterns, category)
+
+
+def confusions_of_patterns(
+    connection: Connection,
+    selection: Selection,
+    patterns: ItemPatterns,
+    category: str | None = None,
+) -> Confusions:
+    """Return likewise the confusions of answers that are counted already."""
+    question = selection.question
     every = category_confusions(patterns)
     found = every
     if category is not None:

@@ -156,6 +156,11 @@ class Merges(NamedTuple):
     value: float | None
     rows: list[Merge]
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the merges as JSON."""
+        merges = [merge.to_dict() for merge in self.rows]
+        return {"measure": self.measure, "value": self.value, "merges": merges}
+
 
 def assess_merged_categories(counted: Study, merges: Sequence[str]) -> Assessment:
     """The assessment as if categories had been one; each of ``merges`` names them: ``a+b``.

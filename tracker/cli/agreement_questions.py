@@ -45,15 +45,17 @@ def print_merged(asked: Asked, merges: list[str]) -> None:
 
 
 def print_best_merges(asked: Asked) -> None:
-    """Print which two categories are hardest to tell apart."""
+    """Print which two categories are hardest to tell apart, also without those flagged."""
+    from tracker.audit.advice import advice_as_json
     from tracker.render.agreement_questions import best_category_merges_view
 
-    measure, value, found = asked.ledger.best_merges(asked.project, **asked.asking)
-    rows = [merge.to_dict() for merge in found]
+    found = asked.ledger.best_merges(asked.project, **asked.asking)
+    others = asked.ledger.advice(asked.project, merges=True, **asked.asking)
+    told = {"project": asked.project, **found.to_dict(), **advice_as_json(others)}
     asked.print(
-        {"project": asked.project, "measure": measure, "value": value, "merges": rows},
-        rows=[row | {"categories": "+".join(row["categories"])} for row in rows],
-        view=best_category_merges_view(measure, value, found),
+        told,
+        rows=[row | {"categories": "+".join(row["categories"])} for row in told["merges"]],
+        view=best_category_merges_view(found, others),
     )
 
 
@@ -177,6 +179,10 @@ def print_agreement_by_question(asked: Asked) -> None:
     )
     words = shlex.join([asked.project, "--question", found.questions[0].question.name])
     hint(f"next: tracker agreement {words}")
+    if any(one.findings for one in found.questions) and not asked.asking.get("exclude_flagged"):
+        project = shlex.quote(asked.project)
+        hint(f"findings are open; without those flagged: tracker agreement {project} "
+             "--exclude-flagged")  # fmt: skip
 
 
 def print_by_pair(asked: Asked) -> None:
@@ -244,11 +250,13 @@ def print_by_item(asked: Asked) -> None:
 
 
 def print_by_confusion(asked: Asked) -> None:
-    """Print a row per two categories that are confused, with items that show it."""
+    """Print a row per two categories that are confused, also without those flagged."""
+    from tracker.audit.advice import advice_as_json
     from tracker.render.pairs import confusion_csv_rows, confusions_view
 
     found = asked.ledger.confusions(asked.project, **asked.asking)
-    told = found.to_dict()
+    others = asked.ledger.advice(asked.project, **asked.asking)
+    told = found.to_dict() | advice_as_json(others)
     asked.print(told, rows=confusion_csv_rows(told), view=confusions_view(told))
 
 

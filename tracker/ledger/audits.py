@@ -11,7 +11,9 @@ from tracker.core.errors import InvalidOption
 from tracker.ledger.transactions import Transactions
 
 if TYPE_CHECKING:
+    from tracker.agreement import Asking
     from tracker.audit import Audit, AuditByQuestion, AuditQuery, Looking
+    from tracker.audit.advice import Advice
     from tracker.audit.annotator_report import OwnReport, OwnReportByQuestion
     from tracker.flags import Recorded
     from tracker.projects.question import QuestionInfo
@@ -76,6 +78,39 @@ class Audits(Transactions):
             asked = find_questions(connection, found, _named(questions, query))
             audited, recorded = _recorded(connection, asked, query)
         return AuditByQuestion(found.name, tuple(audited)), recorded
+
+    def advice(
+        self,
+        project: str,
+        *,
+        flagged: Sequence[str] | None = None,
+        category: str | None = None,
+        merges: bool = False,
+        **asking: Unpack[Asking],
+    ) -> Advice | None:
+        """Return what a question's definitions look like without the answers of those flagged.
+
+        None if nobody is flagged, or if nothing is left to compare.
+
+        Args:
+            project: the project's name.
+            flagged: their names, if an audit of the same answers has been made; else one is made.
+            category: only the confusions with this one.
+            merges: the merges that help most, instead of confusions.
+            asking: as of `confusions` and `best_merges`.
+        """
+        from tracker.agreement import agreement_query
+        from tracker.audit import AuditQuery, audit_project
+        from tracker.audit.advice import advice_without, flagged_names
+
+        query = agreement_query(**asking)
+        with self.asking(project, query.filter) as (connection, found):
+            if flagged is None:
+                made = audit_project(connection, found, AuditQuery(filter=query.filter))
+                flagged = flagged_names(made)
+            return advice_without(
+                connection, found, query, flagged, category=category, merges=merges
+            )
 
     def anonymized(
         self, audit: Audit, *, pseudonyms: bool = True, suppress_below: int | None = None

@@ -10,7 +10,8 @@ from rich.console import RenderableType
 from tracker.agreement.against_gold import AgainstTruth
 from tracker.agreement.explain import Explanation
 from tracker.agreement.intra_annotator import SelfAgreement, Themselves
-from tracker.agreement.sensitivity import Influence, Merge
+from tracker.agreement.sensitivity import Influence, Merges
+from tracker.audit.advice import Advice
 from tracker.measures import MEASURES
 from tracker.measures.accuracy import GoldAgreement
 from tracker.measures.coefficient import Coefficient
@@ -22,6 +23,7 @@ from tracker.render.cells import (
     level_cell,
     share_cell,
 )
+from tracker.render.messages.report import WITH_FLAGGED, without_flagged
 from tracker.render.nouns import count_noun
 from tracker.render.tables import table
 from tracker.render.words import figure_reading_words, figure_title_words
@@ -93,16 +95,27 @@ def influence_view(
 
 
 def best_category_merges_view(
-    measure: str, value: float | None, found: Sequence[Merge]
+    found: Merges, without: Advice | None = None
 ) -> Iterator[RenderableType]:
-    """Yield which two categories the coefficient gains most by taking for one."""
-    yield _figure_title(measure, value, "with two categories merged")
+    """Yield which two categories the coefficient gains most by taking for one.
+
+    The same ``without`` those flagged comes first: it is what to go by.
+    """
+    if without is not None and without.merges is not None:
+        yield Text(f"{without_flagged(without.flagged)}:", style="bold")
+        yield from _merges(without.merges)
+        yield Text(f"{WITH_FLAGGED}:")
+    yield from _merges(found)
+    yield Text("To see all figures with two categories merged: --merge A+B", style="dim")
+
+
+def _merges(found: Merges) -> Iterator[RenderableType]:
+    yield _figure_title(found.measure, found.value, "with two categories merged")
     rows = [
         (" + ".join(merge.categories), figure_cell(merge.value), _change_cell(merge.change))
-        for merge in found
+        for merge in found.rows
     ]
     yield table(("categories ", "value", "change"), rows)
-    yield Text("To see all figures with two categories merged: --merge A+B", style="dim")
 
 
 def _figure_title(measure: str, value: float | None, words: str) -> Text:

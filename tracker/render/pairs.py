@@ -19,6 +19,7 @@ from tracker.render.cells import (
     share_cell,
 )
 from tracker.render.filter import selection_view
+from tracker.render.messages.report import WITH_FLAGGED, without_flagged
 from tracker.render.nouns import count_noun
 from tracker.render.tables import table
 from tracker.render.words import figure_reading_words
@@ -271,7 +272,15 @@ def confusion_csv_rows(told: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def confusions_view(told: Mapping[str, Any]) -> Iterator[RenderableType]:
-    """Yield the categories that are confused, the most frequent first, and an item for each."""
+    """Yield the categories that are confused, the most frequent first, and an item for each.
+
+    The same without those flagged comes first: it is what to go by.
+    """
+    others = told.get("without_flagged")
+    if others is not None:
+        yield Text(f"{without_flagged(others['annotators'])}:", style="bold")
+        yield from confusions_view(others)
+        yield Text(f"{WITH_FLAGGED}:")
     if not told["confusions"]:
         yield Text("No categories are confused.")
         return

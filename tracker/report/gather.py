@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from tracker.agreement.assessment import methods_of_assessment
@@ -53,6 +53,21 @@ class Asked:
 
 
 @dataclass(frozen=True)
+class Without:
+    """A question without the answers of those flagged: what advice on definitions rests on.
+
+    Attributes:
+        annotators: whose answers are left out.
+        agreement: the figures of the others.
+        confusions: their categories; None of spans.
+    """
+
+    annotators: Sequence[str]
+    agreement: Told
+    confusions: Told | None
+
+
+@dataclass(frozen=True)
 class OfQuestion:
     """What is known of one question; see the methods of the ledger for each.
 
@@ -66,6 +81,7 @@ class OfQuestion:
         every: the period of the curve's points; None if they are snapshots.
         pairs: each two annotators.
         confusions: categories; None of spans.
+        without: the same without those flagged; None if nobody is, or nothing would be left.
         models: each beside the people.
         short: items of too few answers.
         methods: the paragraph for a paper, and the entries it cites; None if undefined.
@@ -80,9 +96,18 @@ class OfQuestion:
     every: str | None
     pairs: Sequence[Told]
     confusions: Told | None
+    without: Without | None
     models: Sequence[Told]
     short: Told
     methods: Told | None
+
+    @property
+    def advised(self) -> OfQuestion:
+        """The question as advice on it has it: without the answers of those flagged."""
+        if self.without is None:
+            return self
+        agreement = {**self.agreement, **self.without.agreement}
+        return replace(self, agreement=agreement, confusions=self.without.confusions)
 
     @property
     def weights(self) -> str | None:
@@ -248,6 +273,8 @@ def _of_question(
     step(f"{name}: confusions")
     counted = found.question.answers != "spans" and found.question.scale not in _OF_NUMBERS
     confusions = None if not counted else ledger.confusions(asked.project, **choice).to_dict()
+    shown = fit(audit)
+    without = _without(ledger, asked, found, audit, shown, choice, counted=counted)
     step(f"{name}: models")
     models = [one.to_dict() for one in ledger.models(asked.project, **choice)]
     step(f"{name}: history")
@@ -257,15 +284,40 @@ def _of_question(
         name,
         settings,
         found.to_dict(),
-        fit(audit).to_dict() | {"left_out": _leaves_out(audit, asked.suppress_below)},
+        shown.to_dict() | {"left_out": _leaves_out(audit, asked.suppress_below)},
         status,
         history,
         every,
         pairs,
         confusions,
+        without,
         models,
         {"wanted": short.wanted, "items": [list(one) for one in short.items]},
         _methods(found),
+    )
+
+
+def _without(
+    ledger: Ledger,
+    asked: Asked,
+    found: QuestionAgreement,
+    audit: Audit,
+    shown: Audit,
+    choice: Selecting,
+    *,
+    counted: bool,
+) -> Without | None:
+    """Return the question without those whose findings are shown; ``counted``: confusions are."""
+    names = sorted({audit.names[annotator.id] for annotator, _ in shown.flagged()})
+    main = found.main.measure
+    advice = ledger.advice(asked.project, flagged=names, measures=[main], **choice)
+    if advice is None:
+        return None
+    confusions = advice.confusions if counted else None
+    return Without(
+        names,
+        advice.agreement.to_dict(),
+        None if confusions is None else confusions.to_dict(),
     )
 
 

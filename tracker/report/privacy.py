@@ -61,6 +61,7 @@ def with_pseudonyms(found: Gathered, numbers: Numbers) -> Gathered:
             history=told(one.history) | {"notes": notes_with_numbers(one.history["notes"], names)},
             pairs=told(one.pairs),
             confusions=told(one.confusions),
+            without=one.without and replace(one.without, **told(vars(one.without))),
             models=told(one.models),
         )
         for one in found.questions
@@ -140,26 +141,15 @@ def without_small_cells(found: Gathered, least: int) -> Gathered:
 
 
 def _without_small(one: OfQuestion, least: int) -> OfQuestion:
-    agreement = dict(one.agreement)
-    agreement["measures"] = [_if(row, row["items"], least) for row in agreement["measures"]]
-    agreement["categories"] = [
-        _if(row, row["potential_agreements"], least) for row in agreement["categories"]
-    ]
-    lowest = agreement["summary"]["lowest"]
-    known = {row["category"]: row["rate"] for row in agreement["categories"]}
-    if lowest is not None and known.get(lowest["category"]) is None:
-        agreement["summary"] = agreement["summary"] | {"lowest": None}
+    agreement = _figures_of_enough(one.agreement, least)
     points = [
         point for point in one.history["snapshots"] if point["counts"]["items_compared"] >= least
     ]
-    confusions = one.confusions and {
-        **one.confusions,
-        "left_out": any(pair["items"] < least for pair in one.confusions["confusions"]),
-        "confusions": [
-            {**pair, "examples": _kept(pair["examples"], lambda e: len(e["answers"]), least)}
-            for pair in _kept(one.confusions["confusions"], lambda p: p["items"], least)
-        ],
-    }
+    without = one.without and replace(
+        one.without,
+        agreement=_figures_of_enough(one.without.agreement, least),
+        confusions=_confusions_of_enough(one.without.confusions, least),
+    )
     return replace(
         one,
         agreement=agreement,
@@ -169,9 +159,38 @@ def _without_small(one: OfQuestion, least: int) -> OfQuestion:
             {**row, "categories": _ceilings(row["categories"], least)}
             for row in _kept(one.models, lambda row: row["items"], least)
         ],
-        confusions=confusions,
+        confusions=_confusions_of_enough(one.confusions, least),
+        without=without,
         methods=None if _main(agreement)["value"] is None else one.methods,
     )
+
+
+def _figures_of_enough(found: Mapping[str, Any], least: int) -> dict[str, Any]:
+    """Return the figures of a question, those of too few items or pairs left out."""
+    agreement = dict(found)
+    agreement["measures"] = [_if(row, row["items"], least) for row in agreement["measures"]]
+    agreement["categories"] = [
+        _if(row, row["potential_agreements"], least) for row in agreement["categories"]
+    ]
+    lowest = agreement["summary"]["lowest"]
+    known = {row["category"]: row["rate"] for row in agreement["categories"]}
+    if lowest is not None and known.get(lowest["category"]) is None:
+        agreement["summary"] = agreement["summary"] | {"lowest": None}
+    return agreement
+
+
+def _confusions_of_enough(found: Mapping[str, Any] | None, least: int) -> dict[str, Any] | None:
+    """Return confusions, those on too few items left out."""
+    if found is None:
+        return None
+    return {
+        **found,
+        "left_out": any(pair["items"] < least for pair in found["confusions"]),
+        "confusions": [
+            {**pair, "examples": _kept(pair["examples"], lambda e: len(e["answers"]), least)}
+            for pair in _kept(found["confusions"], lambda p: p["items"], least)
+        ],
+    }
 
 
 def _ceilings(rows: Any, least: int) -> list[dict[str, Any]]:

@@ -48,6 +48,14 @@ def listed(names: Sequence[str], most: int = 5) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
+WITH_FLAGGED: Final = "With all answers"
+
+
+def without_flagged(names: Sequence[str]) -> str:
+    """Return without whose answers figures are; the beginning of a sentence."""
+    return f"Without the answers of {listed(names)}, who {_is(len(names))} flagged"
+
+
 def quoted(category: str) -> str:
     """Return a category's name as a sentence has it."""
     return f"“{category}”"
@@ -56,11 +64,17 @@ def quoted(category: str) -> str:
 # -- the verdict ---------------------------------------------------------------------------
 
 
-def counted(counts: Mapping[str, int], questions: int, question: str) -> str:
-    """Return what was counted, of the weakest of several questions."""
+def counted(counts: Mapping[str, int], questions: int, question: str, advised: str) -> str:
+    """Return what was counted, of the weakest of several questions.
+
+    ``advised`` is the weakest without those flagged, which may be another.
+    """
     if not counts["answers"]:
         return "There are no answers to count yet."
-    of = f"The weakest of {questions} questions is {quoted(question)}: " if questions > 1 else ""
+    of = f"The weakest of {questions} questions is {quoted(question)}" if questions > 1 else ""
+    if of:
+        other = f" (without those flagged {quoted(advised)})" if advised != question else ""
+        of = f"{of}{other}: "
     people = count_noun(counts["annotators"], "annotator")
     told = (
         f"{of}{people} gave {count_noun(counts['answers'], 'answer')} to "
@@ -227,6 +241,36 @@ def confused(pair: Mapping[str, Any], total: int) -> str:
 
 
 ONLY_BOUNDARY: Final = ": there are no other categories, so theirs is the only boundary to define."
+
+
+def figure_without_flagged(names: Sequence[str], figure: Mapping[str, Any]) -> str:
+    """Return what the main figure is without those flagged; it goes before advice."""
+    if figure["value"] is None:
+        return f"{without_flagged(names)}: "
+    title, value = in_a_sentence(figure["measure"]), figure_cell(figure["value"])
+    return f"{without_flagged(names)}, {title} is {value}. "
+
+
+def with_flagged(
+    figure: Mapping[str, Any],
+    pair: Mapping[str, Any] | None,
+    total: int,
+    lowest: Mapping[str, Any] | None,
+) -> str:
+    """Return the same figures with all answers, the flagged ones, too."""
+    parts = [f"{in_a_sentence(figure['measure'])} is {figure_cell(figure['value'])}"]
+    if pair is not None:
+        parts.append(
+            f"{' / '.join(pair['categories'])} are {pair['disagreements']:,} of {total:,} "
+            f"disagreements ({percent(pair['share'])})"
+        )
+    if lowest is not None:
+        parts.append(
+            f"the weakest category is {quoted(lowest['category'])} ({percent(lowest['rate'])})"
+        )
+    return f" {WITH_FLAGGED}, {listed(parts)}."
+
+
 ANSWERS_OF: Final = "Look at the answers of "
 LOOK_FIRST: Final = (
     " first: they hardly depend on the item, and a few such answers make every definition look "

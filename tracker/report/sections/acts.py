@@ -19,8 +19,17 @@ _WIDE = 0.2
 
 def acts(found: Gathered) -> Acts:
     """Return the three acts."""
-    one = found.questions[0]
-    return Acts([_whom(found), _which(found, one, main_figure(one)), _next(found)])
+    return Acts([_whom(found), _which(found, advised_question(found)), _next(found)])
+
+
+def advised_question(found: Gathered) -> OfQuestion:
+    """Return the weakest question as advice has it: without the answers of those flagged."""
+
+    def weakness(one: OfQuestion) -> tuple[bool, float]:
+        value = main_figure(one.advised)["value"]
+        return value is None, value or 0.0
+
+    return min(found.questions, key=weakness)
 
 
 def main_figure(one: OfQuestion) -> Told:
@@ -66,9 +75,11 @@ def _whom(found: Gathered) -> Act:
     who = [one for one in (name, flag["with"]) if one is not None]
     others = dict.fromkeys(one for one, _ in standing if one not in who)
     sentence = words.plainly(flag)
-    begin: Line = (
-        (Strong(name), sentence.removeprefix(name)) if sentence.startswith(name) else (sentence,)
-    )
+    begin: Line = (sentence,)
+    pair = words.listed(who)
+    for named in (pair, name):
+        if begin == (sentence,) and sentence.startswith(named):
+            begin = (Strong(named), sentence.removeprefix(named))
     if found.several:
         begin = (words.of_question(flag["question"]), *begin)
     elif begin[0] == sentence:
@@ -113,30 +124,45 @@ def items_shared(found: Gathered) -> int:
     return max((row.get("items_shared") or 0 for row in rows), default=0)
 
 
-def _which(found: Gathered, one: OfQuestion, figure: Told) -> Act:
-    confusions, lowest = one.confusions, _lowest(one)
+def _which(found: Gathered, asked: OfQuestion) -> Act:
+    """Return which definition to fix, without those flagged, and what all answers would say."""
+    one = asked.advised
+    figure, confusions, lowest = main_figure(one), one.confusions, _lowest(one)
     print_it = command(found, "agreement", question=one.name)
-    top = next(iter(confusions["confusions"]), None) if confusions is not None else None
+    top = _top(one)
     confused = command(found, "agreement", "--by", "confusion", question=one.name)
     also = [confused] if top is not None else []
     why = Why(list(_which_lines(figure, lowest, spans=confusions is None)), print_it, also)
     enough = (figure["value"] or 0.0) >= words.ENOUGH
     unsaid = confusions is not None and top is None and confusions.get("left_out", False)
     agreed = confusions is not None and top is None and not unsaid
-    if figure["value"] is None or enough or agreed:
-        text = words.no_definition(figure, None if top is None else top["categories"])
-        return Act(words.WHICH, line(text), why, needed=False)
     parts: Line = ()
-    if top is not None and confusions is not None:
+    needed = not (figure["value"] is None or enough or agreed)
+    if not needed:
+        parts = line(words.no_definition(figure, None if top is None else top["categories"]))
+    elif top is not None and confusions is not None:
         parts = _between(one, top, confusions["disagreements"])
     elif unsaid:
         parts = line(words.confusions_left_out(found.asked.suppress_below))
-    if lowest is not None:
+    if needed and lowest is not None:
         parts = (*parts, *([" "] if parts else []), words.weakest(lowest))
     without = words.NUMBERS if one.numbers else words.NO_CONFUSIONS_COUNTED
-    parts = (*_caveat(one), *(parts or line(without)))
-    of = words.of_question(one.name) if found.several else ""
-    return Act(words.WHICH, line(of, *parts), why, needed=True)
+    parts = (*_caveat(asked), *(parts or line(without)), *_with_flagged(asked))
+    of = words.of_question(one.name) if found.several and needed else ""
+    return Act(words.WHICH, line(of, *parts), why, needed=needed)
+
+
+def _top(one: OfQuestion) -> Told | None:
+    """Return the two categories that are confused most."""
+    return next(iter(one.confusions["confusions"]), None) if one.confusions is not None else None
+
+
+def _with_flagged(one: OfQuestion) -> Line:
+    """Return what all answers would say, if those of the flagged are left out."""
+    if one.without is None:
+        return ()
+    total = 0 if one.confusions is None else one.confusions["disagreements"]
+    return line(words.with_flagged(main_figure(one), _top(one), total, _lowest(one)))
 
 
 def _lowest(one: OfQuestion) -> Told | None:
@@ -155,7 +181,10 @@ def _between(one: OfQuestion, top: Told, disagreements: int) -> Line:
 
 
 def _caveat(one: OfQuestion) -> Line:
-    """Return whose answers may be all that is wrong, whatever the definition."""
+    """Return whose answers are left out or, if they cannot be, may be all that is wrong."""
+    if one.without is not None:
+        figure = main_figure(one.advised)
+        return line(words.figure_without_flagged(one.without.annotators, figure))
     careless = [
         row["annotator"]
         for row in one.audit["annotators"]

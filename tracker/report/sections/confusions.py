@@ -45,20 +45,17 @@ def _of(found: Gathered, one: OfQuestion) -> Iterator[Block]:
     if not told["confusions"]:
         yield Paragraph(line(_nothing(found, one, left_out=told.get("left_out", False))))
         return
-    yield Table(
-        figures.CONFUSIONS,
-        ["categories", "disagreements", "share", "items"],
-        [
-            [
-                " / ".join(row["categories"]),
-                count_cell(row["disagreements"]),
-                words.percent(row["share"]),
-                count_cell(row["items"]),
-            ]
-            for row in told["confusions"]
-        ],
-        frozenset({1, 2, 3}),
-    )
+    if one.without is not None and one.without.confusions is not None:
+        of = f"{words.without_flagged(one.without.annotators)}: "
+        if one.without.confusions["confusions"]:
+            yield _table(f"{of}{figures.CONFUSIONS}", one.without.confusions)
+        else:
+            left_out = one.without.confusions.get("left_out", False)
+            yield Paragraph(line(of, _nothing(found, one, left_out=left_out)))
+        yield _table(f"{words.WITH_FLAGGED}: {figures.CONFUSIONS}", told)
+        told = one.without.confusions
+    else:
+        yield _table(figures.CONFUSIONS, told)
     shown = [
         Examples(
             figures.confusion_title(row["categories"]),
@@ -72,6 +69,23 @@ def _of(found: Gathered, one: OfQuestion) -> Iterator[Block]:
     yield Why(
         [line(words.WHY_WHICH)],
         command(found, "agreement", "--by", "confusion", question=one.name),
+    )
+
+
+def _table(caption: str, told: Mapping[str, Any]) -> Table:
+    return Table(
+        caption,
+        ["categories", "disagreements", "share", "items"],
+        [
+            [
+                " / ".join(row["categories"]),
+                count_cell(row["disagreements"]),
+                words.percent(row["share"]),
+                count_cell(row["items"]),
+            ]
+            for row in told["confusions"]
+        ],
+        frozenset({1, 2, 3}),
     )
 
 

@@ -12,6 +12,7 @@ from tracker.report.document import Fact, Facts, Paragraph, Section, line
 from tracker.report.gather import Gathered, OfQuestion
 from tracker.report.sections.acts import (
     acts,
+    advised_question,
     answering,
     findings_left_out,
     items_shared,
@@ -30,7 +31,9 @@ def verdict_section(found: Gathered) -> Section:
     flagged = list(dict.fromkeys(name for name, _ in standing_findings(found)))
     sentences = " ".join(
         [
-            words.counted(told["counts"], len(found.questions), one.name),
+            words.counted(
+                told["counts"], len(found.questions), one.name, advised_question(found).name
+            ),
             words.main_figure(figure),
             words.people(
                 flagged,

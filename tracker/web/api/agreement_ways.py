@@ -123,7 +123,10 @@ def _items(ledger: Ledger, asked: AgreementAsked) -> Any:
 
 
 def _confusions(ledger: Ledger, asked: AgreementAsked) -> Any:
-    return ledger.confusions(asked.project, **asked.asking).to_dict()
+    from tracker.audit.advice import advice_as_json
+
+    found = ledger.confusions(asked.project, **asked.asking).to_dict()
+    return found | advice_as_json(ledger.advice(asked.project, **asked.asking))
 
 
 def _models(ledger: Ledger, asked: AgreementAsked) -> Any:
@@ -166,9 +169,11 @@ def _merge(ledger: Ledger, asked: AgreementAsked) -> Any:
 
 
 def _best_merges(ledger: Ledger, asked: AgreementAsked) -> Any:
-    measure, value, found = ledger.best_merges(asked.project, **asked.asking)
-    rows = [merge.to_dict() for merge in found]
-    return {"project": asked.project, "measure": measure, "value": value, "merges": rows}
+    from tracker.audit.advice import advice_as_json
+
+    found = ledger.best_merges(asked.project, **asked.asking).to_dict()
+    others = ledger.advice(asked.project, merges=True, **asked.asking)
+    return {"project": asked.project, **found, **advice_as_json(others)}
 
 
 def _against(ledger: Ledger, asked: AgreementAsked) -> Any:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
+from tracker.audit.advice import advice_as_json
 from tracker.core.errors import NotFound
 from tracker.render.messages.report_figures import formula
 from tracker.web import known
@@ -14,6 +15,9 @@ from tracker.web.asking import Asked, AskedLedger
 from tracker.web.identity import Role, needs
 from tracker.web.place import At, Place
 from tracker.web.templating import page
+
+if TYPE_CHECKING:
+    from tracker.ledger import Ledger
 
 router = APIRouter(include_in_schema=False)
 _PAIRS, _EXAMPLES = 12, 12
@@ -65,12 +69,17 @@ def _figures(asked: Asked, place: Place, question: str) -> dict[str, Any]:
 def _confusions(
     asked: Asked, place: Place, question: str, category: str | None = None
 ) -> dict[str, Any]:
+    flagged = known.flagged_of(asked, place, question)
+
+    def both_ways(ledger: Ledger) -> dict[str, Any]:
+        selecting = place.of(question)
+        found = ledger.confusions(place.project, category=category, **selecting)
+        others = ledger.advice(place.project, flagged=flagged, category=category, **selecting)
+        return found.to_dict() | advice_as_json(others)
+
     return asked.figure(
-        place.project, "confusions", place.key, question, category,
-        compute=lambda it: it.confusions(
-            place.project, category=category, **place.of(question)
-        ).to_dict(),
-    )  # fmt: skip
+        place.project, "confusions", place.key, question, category, compute=both_ways
+    )
 
 
 def _weakest_pairs(asked: Asked, place: Place, question: str) -> list[dict[str, Any]]:

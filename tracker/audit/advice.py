@@ -1,0 +1,101 @@
+"""What advice on definitions rests on: the answers of those who are not flagged.
+
+A few answers that hardly depend on the item make every definition look weak, and name the wrong
+one. Figures are of all answers; what is to be done about a definition is told by the others' alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from sqlalchemy import Connection
+
+from tracker.agreement import Query, assess, study
+from tracker.agreement.assessment import Assessment
+from tracker.agreement.confusions import Confusions, confusions_of_patterns
+from tracker.agreement.overall import assess_patterns, measures_of_patterns
+from tracker.agreement.sensitivity import Merges, best_merges
+from tracker.audit.result import Audit
+from tracker.projects.question import QuestionInfo
+
+_ALPHA: Final = "krippendorff_alpha"
+
+
+@dataclass(frozen=True)
+class Advice:
+    """A question without the answers of those flagged.
+
+    Attributes:
+        flagged: whose answers are left out, by name.
+        agreement: the figures of the others.
+        confusions: the categories that they confuse; None of spans, or if they were not asked for.
+        merges: the merges that help most; None likewise.
+    """
+
+    flagged: Sequence[str]
+    agreement: Assessment
+    confusions: Confusions | None = None
+    merges: Merges | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the advice as JSON: whose answers are left out, and what was asked for."""
+        told: dict[str, Any] = {"annotators": list(self.flagged)}
+        if self.merges is not None:
+            return told | self.merges.to_dict()
+        if self.confusions is not None:
+            return told | self.confusions.figures()
+        return told
+
+
+def advice_as_json(found: Advice | None) -> dict[str, Any]:
+    """Return the entry of a document that has the same without those flagged; null if nobody is."""
+    return {"without_flagged": None if found is None else found.to_dict()}
+
+
+def flagged_names(found: Audit) -> list[str]:
+    """Return the names of all annotators with a finding that stands up; of a pair, both."""
+    return sorted({annotator.name for annotator, _ in found.flagged()})
+
+
+def advice_without(
+    connection: Connection,
+    question: QuestionInfo,
+    query: Query,
+    flagged: Sequence[str],
+    *,
+    category: str | None = None,
+    merges: bool = False,
+) -> Advice | None:
+    """Return what the others' answers say of a question's definitions, from one count of tallies.
+
+    None if nobody is flagged, or if the others' answers leave nothing to compare.
+
+    Args:
+        connection: to the ledger.
+        question: the question.
+        query: which answers, and the measure.
+        flagged: names of those whose answers are left out.
+        category: only confusions with this one.
+        merges: whether merges are wanted, instead of confusions.
+    """
+    if not flagged:
+        return None
+    excluded = tuple(sorted({*query.filter.excluded, *flagged}))
+    measures = query.measures or (_ALPHA,)
+    others = replace(query, measures=measures, filter=replace(query.filter, excluded=excluded))
+    if question.answers == "spans":
+        figures = assess(connection, question, others)
+        return Advice(flagged, figures) if figures.counts.items_compared else None
+    counted = study(connection, question, others)
+    if not counted.patterns.items_compared:
+        return None
+    number = len(counted.annotators)
+    names = counted.names
+    wanted = measures_of_patterns(question, names, others)
+    figures = assess_patterns(question, names, counted.patterns, number, wanted, others)
+    if merges:
+        return Advice(flagged, figures, merges=best_merges(counted))
+    confused = confusions_of_patterns(connection, counted.selection, counted.patterns, category)
+    return Advice(flagged, figures, confused)
