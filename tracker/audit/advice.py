@@ -17,7 +17,6 @@ from tracker.agreement.assessment import Assessment
 from tracker.agreement.confusions import Confusions, confusions_of_patterns
 from tracker.agreement.overall import assess_patterns, measures_of_patterns
 from tracker.agreement.sensitivity import Merges, best_merges
-from tracker.audit.result import Audit
 from tracker.projects.question import QuestionInfo
 
 _ALPHA: Final = "krippendorff_alpha"
@@ -47,16 +46,6 @@ class Advice:
         if self.confusions is not None:
             return told | self.confusions.figures()
         return told
-
-
-def advice_as_json(found: Advice | None) -> dict[str, Any]:
-    """Return the entry of a document that has the same without those flagged; null if nobody is."""
-    return {"without_flagged": None if found is None else found.to_dict()}
-
-
-def flagged_names(found: Audit) -> list[str]:
-    """Return the names of all annotators with a finding that stands up; of a pair, both."""
-    return sorted({annotator.name for annotator, _ in found.flagged()})
 
 
 def advice_without(

@@ -66,6 +66,11 @@ class Audit(Shown):
         ]
 
     @property
+    def flagged_names(self) -> list[str]:
+        """The names of all annotators with a finding that stands up; of a pair, both."""
+        return sorted({annotator.name for annotator, _ in self.flagged()})
+
+    @property
     def lost(self) -> float:
         """Share of the answers that annotators gave whose answers shift everybody's yardstick.
 

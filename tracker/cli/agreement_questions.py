@@ -46,7 +46,7 @@ def print_merged(asked: Asked, merges: list[str]) -> None:
 
 def print_best_merges(asked: Asked) -> None:
     """Print which two categories are hardest to tell apart, also without those flagged."""
-    from tracker.audit.advice import advice_as_json
+    from tracker.ledger.audits import advice_as_json
     from tracker.render.agreement_questions import best_category_merges_view
 
     found = asked.ledger.best_merges(asked.project, **asked.asking)
@@ -251,7 +251,7 @@ def print_by_item(asked: Asked) -> None:
 
 def print_by_confusion(asked: Asked) -> None:
     """Print a row per two categories that are confused, also without those flagged."""
-    from tracker.audit.advice import advice_as_json
+    from tracker.ledger.audits import advice_as_json
     from tracker.render.pairs import confusion_csv_rows, confusions_view
 
     found = asked.ledger.confusions(asked.project, **asked.asking)

@@ -101,13 +101,13 @@ class Audits(Transactions):
         """
         from tracker.agreement import agreement_query
         from tracker.audit import AuditQuery, audit_project
-        from tracker.audit.advice import advice_without, flagged_names
+        from tracker.audit.advice import advice_without
 
         query = agreement_query(**asking)
         with self.asking(project, query.filter) as (connection, found):
             if flagged is None:
                 made = audit_project(connection, found, AuditQuery(filter=query.filter))
-                flagged = flagged_names(made)
+                flagged = made.flagged_names
             return advice_without(
                 connection, found, query, flagged, category=category, merges=merges
             )
@@ -204,6 +204,11 @@ class Audits(Transactions):
         with self.asking_each(project, choice, questions) as (connection, found):
             annotator = find_annotator(connection, found[0].project, name)
             return annotator_own_reports(connection, found, annotator, suppress_below, choice)
+
+
+def advice_as_json(found: Advice | None) -> dict[str, Any]:
+    """Return the entry of a document that has the same without those flagged; null if nobody is."""
+    return {"without_flagged": None if found is None else found.to_dict()}
 
 
 def _named(questions: Sequence[str], query: AuditQuery) -> Sequence[str]:

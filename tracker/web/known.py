@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tracker.audit.advice import flagged_names
 from tracker.web.asking import Asked
 from tracker.web.place import Place
 
@@ -46,7 +45,7 @@ def audit_of(asked: Asked, place: Place) -> AuditByQuestion:
 def flagged_of(asked: Asked, place: Place, question: str) -> list[str]:
     """Return the names of those with a finding on a question that stands up."""
     found = audit_of(asked, place).audits
-    return next((flagged_names(one) for one in found if one.question == question), [])
+    return next((one.flagged_names for one in found if one.question == question), [])
 
 
 def questions_of_numbers(asked: Asked, place: Place) -> frozenset[str]:

@@ -123,7 +123,7 @@ def _items(ledger: Ledger, asked: AgreementAsked) -> Any:
 
 
 def _confusions(ledger: Ledger, asked: AgreementAsked) -> Any:
-    from tracker.audit.advice import advice_as_json
+    from tracker.ledger.audits import advice_as_json
 
     found = ledger.confusions(asked.project, **asked.asking).to_dict()
     return found | advice_as_json(ledger.advice(asked.project, **asked.asking))
@@ -169,7 +169,7 @@ def _merge(ledger: Ledger, asked: AgreementAsked) -> Any:
 
 
 def _best_merges(ledger: Ledger, asked: AgreementAsked) -> Any:
-    from tracker.audit.advice import advice_as_json
+    from tracker.ledger.audits import advice_as_json
 
     found = ledger.best_merges(asked.project, **asked.asking).to_dict()
     others = ledger.advice(asked.project, merges=True, **asked.asking)

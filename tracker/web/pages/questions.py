@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
-from tracker.audit.advice import advice_as_json
 from tracker.core.errors import NotFound
+from tracker.ledger.audits import advice_as_json
 from tracker.render.messages.report_figures import formula
 from tracker.web import known
 from tracker.web.asking import Asked, AskedLedger
