@@ -236,3 +236,45 @@ def test_json_that_cannot_be_read(
         sqlite_ledger.import_file(write(text.encode(), "a.json"), "p")
     assert sign in str(caught.value)
     assert stored(sqlite_ledger) == {}
+
+
+def with_sheet(path: Path, row: str, texts: tuple[str, ...] = ()) -> Path:
+    """A workbook of an answer whose sheet has a further row, and the texts to which that refers."""
+    book = openpyxl.Workbook()
+    for cells in (HEADER[:3], ["i", "A", "x"]):
+        book.active.append(cells)
+    book.save(path.with_suffix(".whole.xlsx"))
+    with (
+        zipfile.ZipFile(path.with_suffix(".whole.xlsx")) as old,
+        zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as new,
+    ):
+        for name in old.namelist():
+            content = old.read(name).replace(b"</sheetData>", f"{row}</sheetData>".encode())
+            new.writestr(name, content)
+        shared = "".join(f"<si><t>{text}</t></si>" for text in texts)
+        new.writestr("xl/sharedStrings.xml", f"<sst>{shared}</sst>")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("row", "texts"),
+    [
+        ('<row r="1048576"><c r="XFD1048576"><v>1</v></c></row>', ()),
+        ("<row r='1048576'><c q='a>b' r = 'az1048576'><v>1</v></c></row>", ()),
+        (f'<row r="1048576">{"<c><v>1</v></c>" * 16_000}</row>', ()),
+        ("<row r='3'>" + '<c t="s"><v>0</v></c>' * 10_000 + "</row>", ("long " * 100_000,)),
+    ],
+)
+def test_a_small_workbook_that_would_fill_the_memory_is_refused(
+    sqlite_ledger: Ledger, tmp_path: Path, row: str, texts: tuple[str, ...]
+) -> None:
+    with pytest.raises(Refused, match=r"would fill the memory.*\n.*as CSV"):
+        sqlite_ledger.import_file(with_sheet(tmp_path / "a.xlsx", row, texts), "p")
+
+
+def test_cells_far_away_that_are_only_formatted_do_no_harm(
+    sqlite_ledger: Ledger, tmp_path: Path
+) -> None:
+    far = '<row r="1048576"><c r="XFD1048576" s="1"/></row>'
+    sqlite_ledger.import_file(with_sheet(tmp_path / "a.xlsx", far), "p")
+    assert standing(sqlite_ledger) == [("i", "A", "x")]

@@ -18,8 +18,9 @@ from tracker.imports.readers.typed_cells import CellFault
 
 _AT_ONCE = 4 * 1024**2  # bytes
 _SIGNS = (b't="e"', b"t='e'", b"<f", b":f")  # one of them is in content that has faults
-_DAMAGED = (expat.ExpatError, zipfile.BadZipFile, zlib.error, OSError, KeyError,
-            NotImplementedError, RuntimeError)  # fmt: skip
+DAMAGED = (expat.ExpatError, zipfile.BadZipFile, zlib.error, OSError, LookupError,
+            NotImplementedError, RuntimeError, ValueError)  # fmt: skip
+"""What is raised for a file that is no workbook."""
 _CELL = re.compile(rb"<(?:\w+:)?c(\s[^>]*?)?(?:/>|(?<!/)>(.*?)</(?:\w+:)?c>)", re.DOTALL)
 _VALUE = re.compile(rb"<(?:\w+:)?v(?:\s[^>]*)?>([^<]+)<")
 _FORMULA = re.compile(rb"<(?:\w+:)?f[\s/>]")
@@ -43,8 +44,8 @@ def sheet_faults(file: IO[bytes], name: str, source: str) -> dict[int, dict[int,
                 )
             letters, row = address[1].decode(), int(address[2])
             where = CellFault(f"{fault} (cell '{letters}{row}')")
-            found.setdefault(row, {})[_column(letters)] = where
-    except _DAMAGED as error:
+            found.setdefault(row, {})[column_number(address[1]) - 1] = where
+    except DAMAGED as error:
         raise Refused(f"{source} is no workbook that can be read: {error}") from None
     return found
 
@@ -85,13 +86,18 @@ def _whole_rows(stream: IO[bytes]) -> Iterator[bytes]:
 
 def _member(packed: zipfile.ZipFile, name: str) -> str | None:
     """Return the file in a workbook that holds a sheet."""
+    path = dict(sheet_paths(packed)).get(name)
+    return next((one for one in packed.namelist() if one.casefold() == path), None)
+
+
+def sheet_paths(packed: zipfile.ZipFile) -> list[tuple[str, str]]:
+    """Return the name of each sheet of a workbook, and the path of its file in small letters."""
     links = _elements(packed, "xl/_rels/workbook.xml.rels", "Relationship")
     targets = {link["Id"]: link["Target"] for link in links}
-    for one in _elements(packed, "xl/workbook.xml", "sheet"):
-        if one["name"] == name:
-            path = normpath(join("/xl", targets.get(one["id"], ""))).strip("/").casefold()
-            return next((one for one in packed.namelist() if one.casefold() == path), None)
-    return None
+    return [
+        (one["name"], normpath(join("/xl", targets.get(one["id"], ""))).strip("/").casefold())
+        for one in _elements(packed, "xl/workbook.xml", "sheet")
+    ]
 
 
 def _elements(packed: zipfile.ZipFile, path: str, tag: str) -> list[dict[str, str]]:
@@ -108,8 +114,9 @@ def _elements(packed: zipfile.ZipFile, path: str, tag: str) -> list[dict[str, st
     return found
 
 
-def _column(letters: str) -> int:
+def column_number(letters: bytes) -> int:
+    """Return the number of a column, from 1, by its letters."""
     number = 0
-    for letter in letters:
-        number = number * 26 + ord(letter) - ord("A") + 1
-    return number - 1
+    for letter in letters.upper():
+        number = number * 26 + letter - ord("A") + 1
+    return number

@@ -16,6 +16,7 @@ from tracker.imports.column_roles import Layout, layout_of_header
 from tracker.imports.readers.archive import Archive
 from tracker.imports.readers.reader import HOLDS, Reader, Reading
 from tracker.imports.readers.sheet_faults import sheet_faults
+from tracker.imports.readers.sheet_sizes import check_workbook_size
 from tracker.imports.readers.tables import Rows, batches_of_rows
 from tracker.imports.readers.typed_cells import Column, column_of_values
 
@@ -35,6 +36,7 @@ def read_workbook(archive: Archive, reading: Reading) -> Iterator[Batch]:
     from python_calamine import CalamineError, CalamineWorkbook
 
     assert archive.file is not None
+    check_workbook_size(archive.file, archive.name)
     archive.file.seek(0)
     try:
         book = CalamineWorkbook.from_filelike(archive.file)
