@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.metrics import cohen_kappa_score
 
 from tests.gate.conftest import Gate, load
 from tests.helpers import SEVERAL, SPANS, count_statements
@@ -50,6 +51,7 @@ def test_a_measure_at_least(pair: Ledger, gate: Gate) -> None:
         "check": "krippendorff_alpha at least 0.5",
         "measure": "krippendorff_alpha",
         "category": None,
+        "model": None,
         "threshold": 0.5,
         "value": alpha.value,
         "bound": "value",
@@ -66,6 +68,35 @@ def test_a_measure_at_least(pair: Ledger, gate: Gate) -> None:
     failed = only(gate(check(of, "at_least = 0.9")))
     assert failed.passed is False
     assert failed.why == f"Krippendorff's alpha is {alpha.value:.3f}, below the required 0.900."
+
+
+def test_a_model_is_held_against_the_people(ledger: Ledger, gate: Gate) -> None:
+    """On three of eight items the two people differ: of these the majority says nothing."""
+    given = {"ada": "xxxxyyyy", "bo": "xxxyyxyx", "judge": "xxxyyyxy"}
+    load(ledger, [(n, who, one) for who, all_ in given.items() for n, one in enumerate(all_)])
+    of = 'model = "judge"'
+    with pytest.raises(Refused, match=r"gate\.toml:2: 'p' has no model 'judge'"):
+        gate(check(of, 'measure = "cohen_kappa"', "at_least = 0.5"))
+    ledger.annotators.kind("p", "judge", "model")
+    untied = [(one, own) for one, two, own in zip(*given.values(), strict=True) if one == two]
+    (beside,) = ledger.models("p")
+    assert beside.to_dict()["majority_items"] == len(untied) == 5
+    expected = cohen_kappa_score(*zip(*untied, strict=True))
+    named = ["ada", "bo", "judge"]
+    rows = {one["annotator"]: one for one in ledger.by_annotator("p", annotators=named)}
+    assert rows["judge"]["kappa_with_majority"] == beside.to_dict()["kappa_with_majority"]
+    assert beside.to_dict()["kappa_with_majority"] == pytest.approx(expected)
+    kappa = only(gate(check(of, 'measure = "cohen"', "at_least = 0.5")))
+    assert (kappa.passed, kappa.value, kappa.model) == (True, pytest.approx(expected), "judge")
+    share = only(gate(check(of, 'measure = "percent_agreement"', "at_least = 0.9")))
+    assert (share.passed, share.value) == (False, beside.with_people)
+    assert share.details["people"] == pytest.approx(5 / 8)
+    each = gate(check(of, 'category = "*"', "at_least = 0")).checks
+    assert [one.category for one in each] == ["x", "y"]
+    with pytest.raises(Refused, match="cohen_kappa, percent_agreement"):
+        gate(check(of, 'measure = "alpha"', "at_least = 0.5"))
+    with pytest.raises(Refused, match=r"gate\.toml:4: 'max_drop' does not go with a model"):
+        gate(check(of, 'measure = "cohen_kappa"', "max_drop = 0.5"))
 
 
 def test_the_lower_bound_is_what_is_held_where_it_is_asked_for(pair: Ledger, gate: Gate) -> None:

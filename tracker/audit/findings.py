@@ -12,7 +12,7 @@ from tracker.audit.evidence import Evidence
 from tracker.audit.kind import Figure, Flag, Key, Kind, State
 from tracker.audit.kinds import KINDS
 from tracker.audit.overlap import overlapping_findings
-from tracker.audit.statistics.majority import majority_kappa
+from tracker.audit.statistics.majority import majority_kappa, majority_tables
 from tracker.audit.verdict import Consult, Judged, Verdict, settle_verdict
 from tracker.core.tally_columns import TallyColumns
 
@@ -122,8 +122,8 @@ class AnnotatorFigures:
         agreement_interval: its 95% interval over items, within 0 to 1; None below two.
         agreement_of_peers: the co-annotators' agreement with each other on the same items; None
             where none has three answers.
-        kappa_with_majority: Cohen's kappa with what most of the others gave, answers equally
-            common sharing an item; None where undefined.
+        kappa_with_majority: Cohen's kappa with what most of the others gave, without the items
+            on which answers are equally common; None where undefined.
         category_shares: for each category the annotator used, the share of all their answers that
             hold it; the shares exceed 1 together where an answer holds several.
         peer_shares: for each category of the shared items, the mean over these of the share of
@@ -142,7 +142,7 @@ class AnnotatorFigures:
 
 def audited_annotator_figures(evidence: Evidence) -> dict[int, AnnotatorFigures]:
     """The figures of every annotator in the tallies, by id, in the order given there."""
-    majority = evidence.majorities
+    majority = majority_tables(evidence.shared_columns, ties=False)
     peers: dict[int, dict[int, float]] = {}
     for usage in evidence.usages:
         peers.setdefault(usage.annotator, {})[usage.category] = usage.peer_share

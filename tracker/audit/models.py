@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlalchemy import Connection
 
 from tracker.audit.run import count_annotator_rows
+from tracker.audit.statistics.majority import untied_majority
 from tracker.core.tallies import Answer, Pattern, answers_in_pattern, pattern_without
 from tracker.measures.category_rates import CategoryRate, RateSums, rate_of_category
+from tracker.measures.coefficient import Coefficient
+from tracker.measures.cohen import cohen_kappa
 from tracker.projects.annotators import list_annotators
 from tracker.projects.categories import category_names
 from tracker.projects.question import QuestionInfo
 from tracker.queries import EVERYTHING, AnswerFilter
 
-_CONFIDENCE = 0.95
+CONFIDENCE = 0.95
 MOST_MODELS = 12
 """Each is counted with the people alone, so that models do not judge each other."""
 
@@ -67,7 +70,8 @@ class ModelAgreement:
         high: the upper one.
         people: how often two people gave the same answer, on the items that two or more of them
             and the model answered; None if there is none.
-        kappa_with_majority: Cohen's kappa with what most people gave; None where undefined.
+        majority: Cohen's kappa with what most people gave, on the items on which one answer was
+            given most; None if there is no such figure of the question.
         categories: the same for each category that it or a person gave; none of spans.
     """
 
@@ -77,20 +81,39 @@ class ModelAgreement:
     low: float | None
     high: float | None
     people: float | None
-    kappa_with_majority: float | None
+    majority: Coefficient | None
     categories: Sequence[ModelCategory] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the model as JSON."""
-        return vars(self) | {"categories": [one.to_dict() for one in self.categories]}
+        kappa = self.majority
+        return {
+            "model": self.model,
+            "items": self.items,
+            "with_people": self.with_people,
+            "low": self.low,
+            "high": self.high,
+            "people": self.people,
+            "kappa_with_majority": None if kappa is None else kappa.value,
+            "kappa_low": None if kappa is None else kappa.ci_low,
+            "kappa_high": None if kappa is None else kappa.ci_high,
+            "majority_items": 0 if kappa is None else kappa.items,
+            "categories": [one.to_dict() for one in self.categories],
+        }
 
 
 def models_beside_people(
-    connection: Connection, question: QuestionInfo, choice: AnswerFilter = EVERYTHING
+    connection: Connection,
+    question: QuestionInfo,
+    choice: AnswerFilter = EVERYTHING,
+    *,
+    only: Collection[str] | None = None,
+    confidence: float = CONFIDENCE,
 ) -> list[ModelAgreement]:
     """Return the models that answered a question, by name, `MOST_MODELS` at most.
 
-    If the choice names annotators, they are among these. Two or more statements for each model.
+    If the choice names annotators, they are among these; ``only`` names models, whatever the choice
+    does. Two or more statements for each model.
     """
     known = list_annotators(connection, question.project)
     wanted = [
@@ -101,6 +124,8 @@ def models_beside_people(
     ]
     people = [one.name for one in wanted if one.kind == "human"]
     models = [one for one in wanted if one.kind == "model"][:MOST_MODELS]
+    if only is not None:
+        models = [one for one in known if one.kind == "model" and one.name in only]
     if not people:
         return []
     names = category_names(connection, question)
@@ -109,14 +134,23 @@ def models_beside_people(
         together = replace(choice, annotators=tuple(sorted([*people, model.name])))
         rows, tallies = count_annotator_rows(connection, question, together)
         if model.id in rows:
-            categories = _categories(tallies.counts.get(model.id, {}), names)
-            found.append(_of_row(model.name, rows[model.id], categories))
+            met = tallies.counts.get(model.id, {})
+            found.append(_model(model.name, rows[model.id], met, names, confidence))
     return found
 
 
-def _of_row(
-    model: str, row: Mapping[str, Any], categories: Sequence[ModelCategory]
+def _model(
+    model: str,
+    row: Mapping[str, Any],
+    met: Mapping[tuple[Answer, Pattern], int],
+    names: Mapping[int, str],
+    confidence: float,
 ) -> ModelAgreement:
+    most: Counter[tuple[Answer, Answer]] = Counter()
+    for (own, pattern), items in met.items():
+        given = untied_majority(own, pattern) if answers_in_pattern(pattern) > 1 else None
+        if given is not None:
+            most[given, own] += items
     return ModelAgreement(
         model,
         row["items_shared"],
@@ -124,13 +158,13 @@ def _of_row(
         row.get("agreement_low"),
         row.get("agreement_high"),
         row.get("agreement_of_peers"),
-        row.get("kappa_with_majority"),
-        categories,
+        cohen_kappa(most, confidence) if met else None,
+        _categories(met, names, confidence),
     )
 
 
 def _categories(
-    met: Mapping[tuple[Answer, Pattern], int], names: Mapping[int, str]
+    met: Mapping[tuple[Answer, Pattern], int], names: Mapping[int, str], confidence: float
 ) -> list[ModelCategory]:
     """Return the categories of a model's items from its answers and what they met."""
     own: defaultdict[int, RateSums] = defaultdict(RateSums)
@@ -148,8 +182,8 @@ def _categories(
     return [
         _category(
             name,
-            rate_of_category(category, own[category], compared, _CONFIDENCE),
-            rate_of_category(category, people[category], compared, _CONFIDENCE),
+            rate_of_category(category, own[category], compared, confidence),
+            rate_of_category(category, people[category], compared, confidence),
         )
         for category, name in names.items()
         if own[category].potential

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from tracker.agreement.metric import AS_DECLARED, Metric
 from tracker.gate.toml_table import Place
@@ -11,16 +11,23 @@ from tracker.measures.confidence_bounds import ASYMMETRIC
 
 Bound: TypeAlias = Literal["value", "ci_low"]
 
+MODEL_MEASURES: Final = ("cohen_kappa", "percent_agreement")
+"""Of a model beside the people: with what most of them gave, and with each of them."""
+
 EVERY = "*"
 """What stands for each category."""
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A measure by name, or the agreement on a category; on each of them for `EVERY`."""
+    """A measure by name, or the agreement on a category; on each of them for `EVERY`.
+
+    Of a ``model`` it is the agreement with the people: `MODEL_MEASURES`, or on a category.
+    """
 
     measure: str | None = None
     category: str | None = None
+    model: str | None = None
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from tracker.agreement.metric import Metric
 from tracker.audit.kinds import KINDS
 from tracker.core.errors import Refused
 from tracker.gate.checks import (
+    MODEL_MEASURES,
     AtLeast,
     Check,
     Figure,
@@ -37,13 +38,13 @@ ANY = "any"
 _TOP = ("check", "confidence", "interval", "scale", "weights", "distance")
 # What a check is about, and the keys that go with it, besides its name.
 _ABOUT = {
-    "measure": {"at_least", "on", "max_drop", "since"},
-    "category": {"at_least", "on", "max_drop", "since"},
+    "measure": {"model", "at_least", "on", "max_drop", "since"},
+    "category": {"model", "at_least", "on", "max_drop", "since"},
     "flags": set[str](),
     "items_at_least": set[str](),
     "overlap_at_least": set[str](),
 }
-_KEYS = ("name", "question", *_ABOUT, "at_least", "on", "max_drop", "since")
+_KEYS = ("name", "question", *_ABOUT, "model", "at_least", "on", "max_drop", "since")
 _SEPARATE = "give each a [[check]] of its own"
 _UNBOUNDED = {"unitizing_alpha"}
 _UNBOUNDED_WITH_WEIGHTS = {"brennan_prediger", "gwet_ac1", "gwet_ac2"}
@@ -152,12 +153,25 @@ def _check_keys(table: Table) -> None:
 
 def _of_figure(table: Table, name: str | None, metric: Metric) -> Check:
     measure = _measure(table)
-    figure = Figure(measure, table.text("category"))
+    model = table.text("model")
+    if model is not None and measure not in {None, *MODEL_MEASURES}:
+        raise table.refused(
+            f"{measure} is not computed of a model beside the people",
+            f"one of: {', '.join(MODEL_MEASURES)}; or a category",
+            key="measure",
+        )
+    figure = Figure(measure, table.text("category"), model)
     thresholds = [key for key in table.told if key in {"at_least", "max_drop"}]
     if not thresholds:
         raise table.refused(
             f"the check of {measure or figure.category!r} has no threshold",
             "add at_least = 0.667, or max_drop = 0.05",
+        )
+    if model is not None and "max_drop" in table.told:
+        raise table.refused(
+            "'max_drop' does not go with a model: snapshots hold figures of people",
+            "give at_least, or leave out model",
+            key="max_drop",
         )
     if len(thresholds) > 1:
         raise table.refused("at_least and max_drop are two checks", _SEPARATE, key=thresholds[1])

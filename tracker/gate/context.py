@@ -15,6 +15,12 @@ from tracker.agreement import Assessment, Query, assess
 from tracker.agreement.coefficients import check_agreement_measures
 from tracker.agreement.metric import check_metric
 from tracker.audit import Audit, AuditQuery, audit_questions
+from tracker.audit.models import (
+    CONFIDENCE,
+    ModelAgreement,
+    ModelCategory,
+    models_beside_people,
+)
 from tracker.core.errors import InvalidOption, NotFound, Refused
 from tracker.flags.actions import FlagState, flag_states
 from tracker.gate.checks import EVERY, AtLeast, Check, Figure, GateConfig, MaxDrop
@@ -22,6 +28,7 @@ from tracker.gate.toml_table import refused_toml_table
 from tracker.measures import MEASURES
 from tracker.measures.category_rates import CategoryRate
 from tracker.measures.coefficient import Coefficient
+from tracker.projects.annotators import list_annotators
 from tracker.projects.categories import category_names
 from tracker.projects.lookup import near_names
 from tracker.projects.question import QuestionInfo
@@ -33,7 +40,8 @@ from tracker.snapshots import SnapshotRecord, find_snapshot, last_snapshot_of_ch
 class Standing:
     """One figure as it stands, or stood: a measure's, or the agreement on a category.
 
-    ``read`` is how it was read, where that changes it: weights, scale, distance.
+    ``read`` is how it was read, where that changes it: weights, scale, distance. Of a ``model``,
+    ``people`` is the same of two people on its items: the human ceiling.
     """
 
     measure: str | None
@@ -44,6 +52,8 @@ class Standing:
     confidence: float
     undefined: str | None
     read: Mapping[str, Any]
+    model: str | None = None
+    people: float | None = None
 
 
 def gate_standings(found: Assessment, figure: Figure) -> list[Standing]:
@@ -52,6 +62,33 @@ def gate_standings(found: Assessment, figure: Figure) -> list[Standing]:
         return [_measured(one) for one in found.measures if one.measure == figure.measure]
     rated = ((found.categories[rate.category], rate) for rate in found.rates)
     return [_rated(name, rate) for name, rate in rated if figure.category in {EVERY, name}]
+
+
+def _model_standings(
+    found: ModelAgreement | None, figure: Figure, confidence: float
+) -> list[Standing]:
+    """The figures of a model beside the people, as `gate_standings`; None if it met nobody."""
+    none = Standing(
+        figure.measure, figure.category, None, None, None, confidence, "no_overlap", {},
+        figure.model,
+    )  # fmt: skip
+    if found is None:
+        return [none]
+    if figure.measure == "cohen_kappa" and found.majority is not None:
+        return [replace(_measured(found.majority), model=found.model)]
+    if figure.measure is not None:
+        return [_beside(none, found)] if figure.measure == "percent_agreement" else [none]
+    rows = (one for one in found.categories if figure.category in {EVERY, one.category})
+    return [_beside(replace(none, category=one.category), one) for one in rows] or [none]
+
+
+def _beside(none: Standing, found: ModelAgreement | ModelCategory) -> Standing:
+    """A share of agreement with people, and that of two people."""
+    undefined = "no_overlap" if found.with_people is None else None
+    return replace(
+        none, value=found.with_people, low=found.low, high=found.high, undefined=undefined,
+        people=found.people, confidence=CONFIDENCE,
+    )  # fmt: skip
 
 
 def _measured(figure: Coefficient) -> Standing:
@@ -106,9 +143,11 @@ class Present:
     @cached_property
     def config(self) -> GateConfig:
         """The file's checks, their names found in the project."""
-        return fitted_gate_config(
-            self.asked, self.question, category_names(self.connection, self.question)
-        )
+        names = category_names(self.connection, self.question)
+        asked = self.asked
+        if any(of.figure.model for of in asked.checks if isinstance(of, AtLeast | MaxDrop)):
+            asked = _with_models(asked, self.connection, self.question)
+        return fitted_gate_config(asked, self.question, names)
 
     @cached_property
     def selection(self) -> Mapping[str, Any] | None:
@@ -119,7 +158,11 @@ class Present:
     def assessment(self) -> Assessment:
         """The measures that checks name, every category and the counts."""
         of_figures = (one for one in self.config.checks if isinstance(one, AtLeast | MaxDrop))
-        measures = [one.figure.measure for one in of_figures if one.figure.measure is not None]
+        measures = [
+            one.figure.measure
+            for one in of_figures
+            if one.figure.measure is not None and one.figure.model is None
+        ]
         query = Query(
             list(dict.fromkeys(measures)) or [self._cheapest()],
             self.config.confidence,
@@ -128,6 +171,23 @@ class Present:
             self.config.interval,
         )
         return assess(self.connection, self.question, query)
+
+    def standings(self, figure: Figure) -> list[Standing]:
+        """The figures of that name, of the people or of a model; see `gate_standings`."""
+        if figure.model is None:
+            return gate_standings(self.assessment, figure)
+        return _model_standings(self._models[figure.model], figure, self.config.confidence)
+
+    @cached_property
+    def _models(self) -> Mapping[str, ModelAgreement | None]:
+        """The models that checks name beside the people; None for one that met nobody."""
+        figures = (one.figure for one in self.config.checks if isinstance(one, AtLeast | MaxDrop))
+        names = {one.model for one in figures if one.model is not None}
+        found = models_beside_people(
+            self.connection, self.question, self.choice,
+            only=names, confidence=self.config.confidence,
+        )  # fmt: skip
+        return dict.fromkeys(names) | {one.model: one for one in found}
 
     def _cheapest(self) -> str:
         """A measure to ask for where none is wanted: asking for none would give all."""
@@ -169,6 +229,27 @@ class Present:
         return last_snapshot_of_choice(self.connection, self.question, self.selection)
 
 
+def _with_models(config: GateConfig, connection: Connection, question: QuestionInfo) -> GateConfig:
+    """The checks with the models' names as the project has them; raises Refused for others."""
+    models = [one for one in list_annotators(connection, question.project) if one.kind == "model"]
+    names = {name: one.name for one in models for name in (one.name, *one.aliases)}
+    checks: list[Check] = []
+    for check in config.checks:
+        model = check.figure.model if isinstance(check, AtLeast | MaxDrop) else None
+        if isinstance(check, AtLeast) and model is not None:
+            if model not in names:
+                project = question.project.name
+                mend = near_names(model, names) or (
+                    f"who is one: tracker annotator kind {quote(project)} {quote(model)} model"
+                )
+                message = f"{project!r} has no model {model!r}"
+                raise refused_toml_table(config.source, check.place, message, mend, key="model")
+            checks.append(replace(check, figure=replace(check.figure, model=names[model])))
+        else:
+            checks.append(check)
+    return replace(config, checks=tuple(checks))
+
+
 _MOST_NAMES = 12
 
 
@@ -193,7 +274,7 @@ def _fitted(config: GateConfig, check: Check, question: QuestionInfo, names: lis
     if not isinstance(check, AtLeast | MaxDrop):
         return check
     measure, category = check.figure.measure, check.figure.category
-    if measure is not None:
+    if measure is not None and check.figure.model is None:
         try:
             (measure,) = check_agreement_measures(question, [measure], config.metric, few=True)
         except InvalidOption as error:
@@ -202,7 +283,7 @@ def _fitted(config: GateConfig, check: Check, question: QuestionInfo, names: lis
                 config.source, check.place, error.message, mend, key="measure"
             ) from None
         return replace(check, figure=replace(check.figure, measure=measure))
-    if category not in {EVERY, *names}:
+    if measure is None and category not in {EVERY, *names}:
         mend = near_names(category or "", names) or _there(question, names)
         message = f"{question.project.name!r} has no category {category!r}"
         raise refused_toml_table(config.source, check.place, message, mend, key="category")

@@ -30,7 +30,7 @@ def gate_check_name(check: Check, category: str | None = None) -> Message | str:
 
 def figure_check_results(check: AtLeast | MaxDrop, now: Present) -> Iterator[CheckResult]:
     """What becomes of a check of a figure, one result for each category where it is of each."""
-    found = gate_standings(now.assessment, check.figure)
+    found = now.standings(check.figure)
     if not found:
         nothing = _plain(check, check.figure.measure, check.figure.category)
         yield nothing.unknown(Message("gate.no_category_sentence"), "no_category")
@@ -52,6 +52,7 @@ def _plain(check: AtLeast | MaxDrop, measure: str | None, category: str | None) 
         check.place.line,
         measure=measure,
         category=category,
+        model=check.figure.model,
         threshold=check.at_least if isinstance(check, AtLeast) else check.max_drop,
         bound=check.on if isinstance(check, AtLeast) else "value",
     )
@@ -63,6 +64,7 @@ def _least(check: AtLeast, figure: Standing) -> CheckResult:
         "ci_low": figure.low,
         "ci_high": figure.high,
         "confidence": figure.confidence,
+        **({} if figure.model is None else {"people": figure.people}),
     }
     plain = replace(_plain(check, figure.measure, figure.category), details=details)
     value = figure.low if check.on == "ci_low" else figure.value

@@ -35,6 +35,7 @@ class CheckResult:
         undefined: why it could not be computed, in a word; None where it could.
         details: what else is known, ready for JSON.
         question: the question it is about, if the project asks several.
+        model: the model's whose agreement with people is meant; None for that of people.
     """
 
     name: Message | str
@@ -50,6 +51,7 @@ class CheckResult:
     undefined: str | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
     question: str | None = None
+    model: str | None = None
 
     @property
     def check(self) -> str:
@@ -77,6 +79,7 @@ class CheckResult:
             **({} if self.question is None else {"question": self.question}),
             "measure": self.measure,
             "category": self.category,
+            "model": self.model,
             "threshold": self.threshold,
             "value": self.value,
             "bound": self.bound,

@@ -30,6 +30,7 @@ def model_csv_rows(told: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 _FLAT: Final = (
     "category", "items", "with_people", "low", "high", "people", "kappa_with_majority",
+    "kappa_low", "kappa_high", "majority_items",
     "agreements", "potential_agreements", "people_agreements", "people_potential",
 )  # fmt: skip
 
@@ -39,7 +40,8 @@ def models_view(told: Sequence[Mapping[str, Any]]) -> Iterator[RenderableType]:
     if not told:
         yield Text(NO_MODELS)
         return
-    overall = ("model", "items", "with people", "interval", "people", "kappa")
+    overall = ("model", "items", "with people", "interval", "people", "kappa with majority",
+               "interval", "items")  # fmt: skip
     yield table(overall, [_overall(one) for one in told])
     rows = [_category(one["model"], row) for one in told for row in one["categories"]]
     if rows:
@@ -48,7 +50,7 @@ def models_view(told: Sequence[Mapping[str, Any]]) -> Iterator[RenderableType]:
         yield table(columns, rows, names=2)
     yield Text(
         "People: how often two of them gave the same answer on the model's items. "
-        "Kappa: with what most people gave.",
+        "Kappa: with what most people gave, on the items on which one answer was given most.",
         style="dim",
     )
 
@@ -61,6 +63,8 @@ def _overall(one: Mapping[str, Any]) -> tuple[str, ...]:
         interval_cell(one["low"], one["high"]),
         figure_cell(one["people"]),
         figure_cell(one["kappa_with_majority"]),
+        interval_cell(one["kappa_low"], one["kappa_high"]),
+        count_cell(one["majority_items"]),
     )
 
 

@@ -18,8 +18,16 @@ def majority_of_others(own: Answer, pattern: Pattern) -> dict[Answer, float]:
     return {answer: 1.0 / len(first) for answer in first}
 
 
-def majority_tables(shared: TallyColumns) -> FloatArray:
+def untied_majority(own: Answer, pattern: Pattern) -> Answer | None:
+    """What most of an item's other annotators gave; None if answers are equally common."""
+    first = majority_of_others(own, pattern)
+    return next(iter(first)) if len(first) == 1 else None
+
+
+def majority_tables(shared: TallyColumns, *, ties: bool = True) -> FloatArray:
     """How many items by what the others mostly gave and by the own answer.
+
+    Without ``ties``, items on which answers are equally common are left out.
 
     Returns:
         Shape (annotators, answers, answers), the answers ascending: the others' answer in rows,
@@ -30,7 +38,8 @@ def majority_tables(shared: TallyColumns) -> FloatArray:
     met, row_key = shared.met
     rows, others, shares, owns = [], [], [], []
     for row, (own, pattern) in enumerate(met):
-        for answer, share in majority_of_others(own, pattern).items():
+        first = majority_of_others(own, pattern)
+        for answer, share in first.items() if ties or len(first) == 1 else ():
             rows.append(row)
             others.append(place[answer])
             shares.append(share)

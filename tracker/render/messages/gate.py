@@ -46,9 +46,9 @@ def asked_sentence(check: Check, category: str | None = None, *, titled: bool = 
 
 
 def _figure_asked(figure: Figure, category: str | None, titled: bool) -> str:
-    if titled and figure.measure is not None:
-        return MEASURES[figure.measure].title
-    return figure.measure or f'agreement on "{category or figure.category}"'
+    title = MEASURES[figure.measure].title if titled and figure.measure is not None else None
+    told = title or figure.measure or f'agreement on "{category or figure.category}"'
+    return told if figure.model is None else f"{told} of {figure.model} with people"
 
 
 # -- figures -------------------------------------------------------------------------------
@@ -63,7 +63,8 @@ def at_least_sentence(
         what = f"the lower bound of {what} ({100 * figure.confidence:.12g}%)"
     shown, least = distinct_numbers_in_sentence(value, threshold)
     compared = f"and at least {least} is required" if passed else f"below the required {least}"
-    return sentence(f"{what} is {shown}, {compared}")
+    ceiling = f"; that of two people is {figure.people:.3f}" if figure.people is not None else ""
+    return sentence(f"{what} is {shown}, {compared}{ceiling}")
 
 
 def drop_sentence(
@@ -119,8 +120,13 @@ def read_otherwise_sentence(figure: Standing, since: SnapshotRecord) -> str:
 def figure_in_sentence(figure: Standing | Figure) -> str:
     """Return a figure as it stands in a sentence."""
     if figure.measure is not None:
-        return MEASURES[figure.measure].title
-    return f'agreement on "{figure.category}"'
+        told = MEASURES[figure.measure].title
+    else:
+        told = f'agreement on "{figure.category}"'
+    if figure.model is None:
+        return told
+    people = "what most people gave" if figure.measure == "cohen_kappa" else "people"
+    return f"{told} of {figure.model} with {people}"
 
 
 def _snapshot(snapshot: SnapshotRecord) -> str:

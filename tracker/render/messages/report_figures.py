@@ -28,7 +28,8 @@ MODELS: Final = (
 )
 WHY_MODELS: Final = (
     "Each model is counted with the people alone. Its figure is the mean over items of the share "
-    "of people who gave its answer; the ceiling needs items with two people or more.",
+    "of people who gave its answer; the ceiling needs items with two people or more. "
+    "Kappa is Cohen's with what most people gave, on the items on which one answer was given most.",
 )
 ON_CATEGORIES: Final = "Models on each category"
 MODEL_CATEGORIES: Final = (

@@ -39,7 +39,15 @@ def _met(row: Mapping[str, Any]) -> bool:
 def _overall(found: Gathered, title: str, rows: list[dict[str, Any]]) -> Figure:
     table = Table(
         title,
-        ["model", "question", "with people", "95% interval", "people", "kappa", "items"],
+        [
+            "model",
+            "question",
+            "with people",
+            "95% interval",
+            "people",
+            "kappa with majority",
+            "items",
+        ],
         [
             [
                 row["model"],
