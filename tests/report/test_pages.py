@@ -27,8 +27,8 @@ def page_in_html(document: Document) -> Page:
     return read_page(content)
 
 
-def page_of(ledger: Ledger) -> Page:
-    return page_in_html(report_document(ledger, Asked("p")))
+def page_of(ledger: Ledger, project: str = "p") -> Page:
+    return page_in_html(report_document(ledger, Asked(project)))
 
 
 SAID = {

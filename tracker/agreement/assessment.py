@@ -49,7 +49,8 @@ class Assessment(Shown):
     holds by id. ``patterns`` is empty for a project of spans, which has no item patterns.
     ``binary`` holds the coefficients of each category against the rest, by id;
     ``selection`` says which answers the figures rest on, as JSON; None for all;
-    ``intraclass`` holds the forms of the intraclass correlation on a numeric scale.
+    ``intraclass`` holds the forms of the intraclass correlation on a numeric scale;
+    ``answers_of_models`` are left out where no person has answered.
     """
 
     project: str
@@ -63,6 +64,7 @@ class Assessment(Shown):
     binary: Mapping[int, Sequence[Coefficient]] = field(default_factory=dict)
     selection: Mapping[str, Any] | None = None
     intraclass: tuple[IntraclassCorrelation, ...] = ()
+    answers_of_models: int = 0
 
     @property
     def summary(self) -> Summary:
@@ -94,6 +96,8 @@ class Assessment(Shown):
     @property
     def warnings(self) -> tuple[str, ...]:
         """What to know before a figure is used, in sentences; mostly none."""
+        if self.answers_of_models and not self.counts.answers:
+            return (str(Message("agreement.no_person", answers=self.answers_of_models)),)
         items, compared = posterior_informative_items(self.patterns), self.counts.items_compared
         if not 0 < items < _FEW_TELLING:
             return ()

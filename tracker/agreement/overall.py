@@ -62,7 +62,15 @@ def assess(
         gold=_pooled_gold(connection, counted.selection),
         selection=counted.selection.told,
         intraclass=_intraclass(counted),
+        answers_of_models=_answers_of_models(connection, counted.selection, found),
     )
+
+
+def _answers_of_models(connection: Connection, selection: Selection, found: Assessment) -> int:
+    """The answers of models where there are no others, so that a reader is told of them."""
+    if found.counts.answers:
+        return 0
+    return sum(queries.count_model_answers(connection, selection).values())
 
 
 def _intraclass(counted: Study) -> tuple[IntraclassCorrelation, ...]:
@@ -155,7 +163,7 @@ def _assess_spans(
             "whose errors are those over documents"
         )
     found, selection = assess_project_spans(connection, question, asked, selection)
-    return Assessment(
+    made = Assessment(
         project=question.project.name,
         scale=question.scale,
         counts=found.counts,
@@ -166,6 +174,7 @@ def _assess_spans(
         patterns=ItemPatterns(),
         selection=selection.told,
     )
+    return replace(made, answers_of_models=_answers_of_models(connection, selection, made))
 
 
 def _pooled_gold(connection: Connection, selection: Selection) -> GoldAgreement | None:

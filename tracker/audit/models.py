@@ -9,7 +9,8 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from tracker.audit.run import count_annotator_rows
+from tracker.audit.gather import AuditQuery, audit_kinds_named
+from tracker.audit.run import audit_with_tallies
 from tracker.audit.statistics.majority import untied_majority
 from tracker.core.tallies import Answer, Pattern, answers_in_pattern, pattern_without
 from tracker.measures.category_rates import CategoryRate, RateSums, rate_of_category
@@ -21,6 +22,16 @@ from tracker.projects.question import QuestionInfo
 from tracker.queries import EVERYTHING, AnswerFilter
 
 CONFIDENCE = 0.95
+_KINDS = (
+    "constant_category",
+    "category_bias",
+    "low_agreement",
+    "random_answers",
+    "low_gold_accuracy",
+    "severity_bias",
+    "low_self_agreement",
+)
+"""What may stand out in a model's answers; how fast they came says nothing."""
 MOST_MODELS = 12
 """Each is counted with the people alone, so that models do not judge each other."""
 
@@ -73,6 +84,7 @@ class ModelAgreement:
         majority: Cohen's kappa with what most people gave, on the items on which one answer was
             given most; None if there is no such figure of the question.
         categories: the same for each category that it or a person gave; none of spans.
+        findings: what stands out in its answers beside the people's, as JSON.
     """
 
     model: str
@@ -83,6 +95,7 @@ class ModelAgreement:
     people: float | None
     majority: Coefficient | None
     categories: Sequence[ModelCategory] = ()
+    findings: Sequence[Mapping[str, Any]] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the model as JSON."""
@@ -98,6 +111,7 @@ class ModelAgreement:
             "kappa_low": None if kappa is None else kappa.ci_low,
             "kappa_high": None if kappa is None else kappa.ci_high,
             "majority_items": 0 if kappa is None else kappa.items,
+            "findings": [dict(one) for one in self.findings],
             "categories": [one.to_dict() for one in self.categories],
         }
 
@@ -113,7 +127,7 @@ def models_beside_people(
     """Return the models that answered a question, by name, `MOST_MODELS` at most.
 
     If the choice names annotators, they are among these; ``only`` names models, whatever the choice
-    does. Two or more statements for each model.
+    does. A bounded number of statements for each model.
     """
     known = list_annotators(connection, question.project)
     wanted = [
@@ -132,10 +146,12 @@ def models_beside_people(
     found = []
     for model in models:
         together = replace(choice, annotators=tuple(sorted([*people, model.name])))
-        rows, tallies = count_annotator_rows(connection, question, together)
-        if model.id in rows:
-            met = tallies.counts.get(model.id, {})
-            found.append(_model(model.name, rows[model.id], met, names, confidence))
+        query = AuditQuery(kinds=audit_kinds_named(_KINDS), filter=together)
+        audit, tallies = audit_with_tallies(connection, question, query)
+        for row in audit.to_dict()["annotators"]:
+            if row["annotator"] == model.name:
+                met = tallies.counts.get(model.id, {})
+                found.append(_model(model.name, row, met, names, confidence))
     return found
 
 
@@ -160,6 +176,7 @@ def _model(
         row.get("agreement_of_peers"),
         cohen_kappa(most, confidence) if met else None,
         _categories(met, names, confidence),
+        [flag for flag in row["flags"] if flag["state"] == "flagged"],
     )
 
 

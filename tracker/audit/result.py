@@ -46,6 +46,7 @@ class Audit(Shown):
             `Evidence`, or "spans" if it is not looked for in spans.
         shown: of findings that stand up, the items that show them best, as JSON.
         question: the name of the question that was answered.
+        models_left_out: names of the models that answered, and were not asked for.
     """
 
     project: str
@@ -55,6 +56,7 @@ class Audit(Shown):
     not_applicable: Mapping[str, str] = field(default_factory=dict)
     shown: Mapping[Key, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
     question: str = ""
+    models_left_out: tuple[str, ...] = ()
 
     def flagged(self) -> list[tuple[AuditedAnnotator, Flag]]:
         """Every finding that stands up, with its annotator; of a pair, with both."""
@@ -180,7 +182,10 @@ def renamed_audit(
         }
         selection = {**selection, **others}
     ordered = tuple(sorted(annotators, key=lambda one: one.name))
-    return replace(found, annotators=ordered, selection=selection)
+    models = found.models_left_out
+    if ids is not None:
+        models = tuple(sorted(names[ids[name]] for name in models))
+    return replace(found, annotators=ordered, selection=selection, models_left_out=models)
 
 
 def suppressed_audit(found: Audit, least: int) -> Audit:

@@ -57,6 +57,15 @@ def audit_questions(
     return [_audit(connection, query, *one) for one in zip(counted, judged, strict=True)]
 
 
+def audit_with_tallies(
+    connection: Connection, question: QuestionInfo, query: AuditQuery
+) -> tuple[Audit, AnnotatorTallies]:
+    """Return the audit of one question, and the tallies it rests on; none of spans."""
+    counted = _counted(connection, question, query)
+    (judged,) = judge_tests([make_tests(query.kinds, counted.evidence)], query.alpha)
+    return _audit(connection, query, counted, judged), counted.evidence.tallies
+
+
 class _Counted(NamedTuple):
     """What an audit of one question rests on."""
 
@@ -111,6 +120,7 @@ def _audit(
         kinds_not_looked_for(question, evidence, query.kinds),
         shown,
         question.name,
+        tuple(queries.count_model_answers(connection, selection)),
     )
 
 
@@ -118,26 +128,18 @@ def audited_annotator_rows(
     connection: Connection, question: QuestionInfo, *, choice: AnswerFilter = EVERYTHING
 ) -> list[dict[str, Any]]:
     """Each annotator's figures as JSON, by name, without any test."""
-    rows, _ = count_annotator_rows(connection, question, choice)
+    if question.answers == "spans":
+        rows = _span_rows(connection, question, choice)
+    else:
+        selection = queries.select_answers(connection, question, choice)
+        there = queries.select_label_contents(connection, selection)
+        query = AuditQuery(filter=choice)
+        evidence = gather_evidence(connection, selection, query, there, needs=_FIGURES)
+        categories = category_names(connection, question)
+        rows = audited_figure_rows(connection, selection, evidence, categories, timed=there.times)
     names = annotator_names(connection, question.project)
     told = [{"annotator": names[number], **figures} for number, figures in rows.items()]
     return sorted(told, key=lambda row: str(row["annotator"]))
-
-
-def count_annotator_rows(
-    connection: Connection, question: QuestionInfo, choice: AnswerFilter
-) -> tuple[dict[int, dict[str, Any]], AnnotatorTallies]:
-    """Return each annotator's figures by id, and the tallies they follow from; none of spans."""
-    if question.answers == "spans":
-        return _span_rows(connection, question, choice), AnnotatorTallies()
-    selection = queries.select_answers(connection, question, choice)
-    there = queries.select_label_contents(connection, selection)
-    evidence = gather_evidence(
-        connection, selection, AuditQuery(filter=choice), there, needs=_FIGURES
-    )
-    categories = category_names(connection, question)
-    rows = audited_figure_rows(connection, selection, evidence, categories, timed=there.times)
-    return rows, evidence.tallies
 
 
 def _span_rows(

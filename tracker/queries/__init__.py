@@ -55,7 +55,12 @@ from tracker.queries.tallies import (
 from tracker.queries.timeline import Timeline, count_timeline, count_timeline_blocks
 from tracker.queries.transitions import count_active_days, count_transitions
 from tracker.queries.valid_periods import DAY, Window
-from tracker.queries.votes import count_answers_per_item, count_recent_labels, count_votes
+from tracker.queries.votes import (
+    count_answers_per_item,
+    count_model_answers,
+    count_recent_labels,
+    count_votes,
+)
 
 __all__ = [
     "DAY",
@@ -119,5 +124,6 @@ __all__ = [
     "skip_tallies",
     "select_span_documents",
     "count_timeline",
+    "count_model_answers",
     "count_votes",
 ]

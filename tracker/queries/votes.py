@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import Connection, func, select
 
 from tracker.queries.selection import Selection, labels, stream_rows, where_counted
+from tracker.storage.schema import Annotator
 
 
 def count_votes(connection: Connection, selection: Selection) -> Iterator[tuple[Any, ...]]:
@@ -37,6 +39,32 @@ def count_answers_per_item(connection: Connection, selection: Selection) -> dict
         connection, select(answers.c.answers, func.count()).group_by(answers.c.answers)
     )
     return dict(sorted((number, items) for number, items in rows))
+
+
+def count_model_answers(connection: Connection, selection: Selection) -> dict[str, int]:
+    """Return the answers of each model that is left out because nobody named it, by its name.
+
+    None if annotators were named.
+    """
+    if selection.only is not None:
+        return {}
+    models = connection.execute(
+        select(Annotator.id, Annotator.name).where(
+            Annotator.project_id == selection.question.project_id,
+            Annotator.kind == "model",
+            Annotator.name.not_in((selection.told or {}).get("excluded", [])),
+        )
+    ).all()
+    if not models:
+        return {}
+    names = {row.id: row.name for row in models}
+    named = replace(selection, only=frozenset(names), left_out=frozenset())
+    counts = connection.execute(
+        select(labels.c.annotator_id, func.count(labels.c.item_id.distinct()))
+        .where(where_counted(named, alone=True))
+        .group_by(labels.c.annotator_id)
+    )
+    return dict(sorted((names[who], int(answers)) for who, answers in counts))
 
 
 def count_recent_labels(

@@ -40,7 +40,10 @@ def agreement_view(found: Assessment, *, named: bool = False) -> Iterator[Render
     )
     yield from selection_view(found.selection)
     if not counts.answers:
-        yield _no_answers(found.project, chosen=found.selection is not None)
+        for warning in found.warnings:
+            yield Text(warning, style="yellow")
+        if not found.warnings:
+            yield _no_answers(found.project, chosen=found.selection is not None)
         return
     yield from _lead(found)
     for warning in found.warnings:

@@ -9,6 +9,7 @@ from rich.console import RenderableType
 
 from tracker.render.cells import Text, count_cell, figure_cell, share_cell
 from tracker.render.filter import selection_view, selections_view
+from tracker.render.messages.agreement import models_left_out_sentence
 from tracker.render.messages.findings import finding_sentence, lacking_evidence_sentence
 from tracker.render.nouns import count_noun
 from tracker.render.tables import table
@@ -49,6 +50,7 @@ def audit_as_json(found: Audit, *, clear: bool = False) -> dict[str, Any]:
             for annotator in found.annotators
         ],
         "yardstick": {"share_flagged": found.lost, "lost": found.lost > MOST_LOST},
+        "models_left_out": list(found.models_left_out),
         "not_applicable": [
             {"kind": kind, "why": lacking_evidence_sentence(need)}
             for kind, need in found.not_applicable.items()
@@ -100,6 +102,7 @@ def audit_view(
         yield Text(f"{count_noun(len(findings) - limit, 'more finding')}: --limit 0", style="dim")
     if told["yardstick"]["lost"]:
         yield Text(_LOST.format(share=share_cell(found.lost)), style="yellow")
+    yield from _models_left_out(found.project, found.models_left_out, alone=not found.annotators)
     if found.not_applicable:
         yield Text(f"not looked for: {_lacking(found.not_applicable)}", style="dim")
     kinds = {
@@ -114,6 +117,13 @@ def audit_view(
         rows.sort(key=lambda row: (not kinds[row["annotator"]], row["agreement_with_peers"] or 0))
         yield Text(f"The {_MOST_ROWS} to look at first; for all of them: --json")
     yield annotators_view(rows[:_MOST_ROWS], kinds)
+
+
+def _models_left_out(
+    project: str, models: Sequence[str], *, alone: bool
+) -> Iterator[RenderableType]:
+    if models:
+        yield Text(models_left_out_sentence(models, project, alone=alone), style="yellow")
 
 
 def audit_by_question_view(
@@ -142,6 +152,8 @@ def audit_by_question_view(
         if audit.to_dict()["yardstick"]["lost"]:
             lost = _LOST.format(share=share_cell(audit.lost))
             yield Text(f"{audit.question}: {lost}", style="yellow")
+    models = sorted({name for audit in found.audits for name in audit.models_left_out})
+    yield from _models_left_out(found.project, models, alone=not names)
     yield from _not_looked_for(found)
     if sum(len(audit.annotators) for audit in found.audits) > _MOST_ROWS:
         yield Text(f"The {_MOST_ROWS} to look at first; for all of them: --json")

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from rich.console import RenderableType
 
+from tracker.render.audit import finding_lines
 from tracker.render.cells import Text, count_cell, figure_cell, interval_cell
 from tracker.render.tables import table
 
@@ -22,12 +23,13 @@ def model_csv_rows(told: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         {"model": one["model"], **dict.fromkeys(_FLAT), **row}
         for one in told
         for row in (
-            {key: value for key, value in one.items() if key != "categories"},
+            {key: value for key, value in one.items() if key not in _NESTED},
             *one["categories"],
         )
     ]
 
 
+_NESTED: Final = {"categories", "findings"}
 _FLAT: Final = (
     "category", "items", "with_people", "low", "high", "people", "kappa_with_majority",
     "kappa_low", "kappa_high", "majority_items",
@@ -48,6 +50,9 @@ def models_view(told: Sequence[Mapping[str, Any]]) -> Iterator[RenderableType]:
         columns = ("category", "model", "with people", "interval", "pairs", "people",
                    "pairs of people")  # fmt: skip
         yield table(columns, rows, names=2)
+    for one in told:
+        for flag in one["findings"]:
+            yield from finding_lines(one["model"], flag)
     yield Text(
         "People: how often two of them gave the same answer on the model's items. "
         "Kappa: with what most people gave, on the items on which one answer was given most.",

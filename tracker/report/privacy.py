@@ -62,7 +62,7 @@ def with_pseudonyms(found: Gathered, numbers: Numbers) -> Gathered:
             pairs=told(one.pairs),
             confusions=told(one.confusions),
             without=one.without and replace(one.without, **told(vars(one.without))),
-            models=told(one.models),
+            models=[_renamed_model(row, names) for row in one.models],
         )
         for one in found.questions
     ]
@@ -75,6 +75,17 @@ def with_pseudonyms(found: Gathered, numbers: Numbers) -> Gathered:
         flags=[{**told(flag), "why": ""} for flag in found.flags],
         notes=notes_with_numbers(found.notes, names),
     )
+
+
+def _renamed_model(row: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    """Return a model with its number for its name, also in the sentences of its findings."""
+    from tracker.render.messages.findings import finding_sentence
+
+    told: dict[str, Any] = _without_written(_renamed(dict(row), names))
+    told["findings"] = [
+        {**flag, "why": finding_sentence(flag, told["model"])} for flag in told["findings"]
+    ]
+    return told
 
 
 def own_with_number(told: Mapping[str, Any], numbers: Numbers) -> dict[str, Any]:
@@ -156,7 +167,11 @@ def _without_small(one: OfQuestion, least: int) -> OfQuestion:
         history={**one.history, "snapshots": points},
         pairs=_kept(one.pairs, _shared, least),
         models=[
-            {**row, "categories": _ceilings(row["categories"], least)}
+            {
+                **row,
+                "categories": _ceilings(row["categories"], least),
+                "findings": _kept(row["findings"], lambda flag: flag["n"], least),
+            }
             for row in _kept(one.models, lambda row: row["items"], least)
         ],
         confusions=_confusions_of_enough(one.confusions, least),

@@ -2,12 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from shlex import quote
 from typing import Final
 
+from tracker.render.messages.report import listed
 from tracker.render.nouns import count_noun
 
 # By benchmarks/coverage_of_coefficients.py.
 _HELD: Final = "83 to 98% of simulated samples of 50 items, and in 66 to 100% of those of 20"
+
+
+def no_person(answers: int) -> str:
+    """Return that only models have answered, and how to ask for them."""
+    are = "answer is by a model" if answers == 1 else "answers are by models"
+    return f"No person has answered; {answers:,} {are} (name them with --annotator)."
+
+
+def models_left_out_sentence(models: Sequence[str], project: str, *, alone: bool) -> str:
+    """Return which models an audit leaves out, and how to ask for them; ``alone``: no person is."""
+    are = "is a model" if len(models) == 1 else "are models"
+    if alone:
+        named = " ".join(f"--annotator {quote(name)}" for name in models)
+        return (
+            f"No person has answered: {listed(models)} {are}. To compare them with each other: "
+            f"tracker audit {quote(project)} {named}"
+        )
+    return (
+        f"{listed(models)} {are} and left out: the audit is of people. Beside the "
+        f"people: tracker agreement {quote(project)} --by model"
+    )
 
 
 def few_telling(items: int, compared: int) -> str:

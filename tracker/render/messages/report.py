@@ -218,6 +218,17 @@ def capitalized(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}"
 
 
+def models_left_out(models: Sequence[str], standing: Sequence[str]) -> str:
+    """Return which models are left out, and whose answers stand out; nothing if there is none."""
+    if not models:
+        return ""
+    told = f" {listed(models)} {'is a model' if len(models) == 1 else 'are models'} and left out"
+    if not standing:
+        return f"{told}."
+    who = "its answers" if len(models) == 1 else f"the answers of {listed(standing)}"
+    return f"{told}; beside the people's {who} stand out."
+
+
 def counted_in(counts: Mapping[str, int]) -> str:
     """Return on how many items annotators could be compared."""
     return f"{count_noun(counts['items_compared'], 'item')} could be compared."

@@ -90,8 +90,22 @@ def _whom(found: Gathered) -> Act:
     counts = found.questions[0].agreement["counts"]
     reasons = [flag["why"], words.WHY_WHOM, words.counted_in(counts)]
     reasons += [f"{unsaid.capitalize()}."] if unsaid else []
-    why = Why([line(reason) for reason in reasons], shown)
-    return Act(words.WHOM, line(*begin, *_too(others)), why, needed=True)
+    models = _models(found)
+    also = [_by_model(found)] if models else []
+    why = Why([line(reason) for reason in reasons], shown, also)
+    return Act(words.WHOM, line(*begin, *_too(others), models), why, needed=True)
+
+
+def _models(found: Gathered) -> str:
+    """Return which models are left out, and whose answers stand out."""
+    left_out = {name for one in found.questions for name in one.audit["models_left_out"]}
+    rows = [row for one in found.questions for row in one.models]
+    standing = {row["model"] for row in rows if row["findings"]} & left_out
+    return words.models_left_out(sorted(left_out), sorted(standing))
+
+
+def _by_model(found: Gathered) -> str:
+    return command(found, "agreement", "--by", "model", question=found.questions[0].name)
 
 
 def _too(names: Iterable[str]) -> Line:
@@ -102,9 +116,11 @@ def _too(names: Iterable[str]) -> Line:
 
 def _nobody(found: Gathered, unsaid: str) -> Act:
     """Return that nobody stands out, or that it is not said who does."""
-    why = Why([line(words.WHY_WHOM)], command(found, "audit"))
+    models = _models(found)
+    also = [_by_model(found)] if models else []
+    why = Why([line(words.WHY_WHOM)], command(found, "audit"), also)
     if unsaid:
-        return Act(words.WHOM, line(words.not_said(unsaid)), why, needed=True)
+        return Act(words.WHOM, line(words.not_said(unsaid), models), why, needed=True)
     unsure = sum(
         flag["state"] == "insufficient"
         for one in found.questions
@@ -115,7 +131,7 @@ def _nobody(found: Gathered, unsaid: str) -> Act:
     text = words.nobody(
         len(answering(found)), unsure, compared=compared, shared=items_shared(found)
     )
-    return Act(words.WHOM, line(text), why, needed=False)
+    return Act(words.WHOM, line(text, models), why, needed=False)
 
 
 def items_shared(found: Gathered) -> int:

@@ -28,6 +28,8 @@ def model_blocks(found: Gathered) -> Iterator[Block]:
         of = words.of_question(one.name) if found.several else ""
         numbers = Paragraph(line(of, words.NO_SHARES_OF_NUMBERS))
         blocks += [numbers] if one.numbers else _of_question(found, one)
+        findings = [flag["why"] for row in one.models for flag in row["findings"]]
+        blocks += [Paragraph(line(of, why)) for why in findings]
     if blocks:
         yield Group(title, blocks)
 

@@ -29,8 +29,11 @@ def verdict_section(found: Gathered) -> Section:
     figure = main_figure(one)
     told = one.agreement
     flagged = list(dict.fromkeys(name for name, _ in standing_findings(found)))
-    sentences = " ".join(
-        [
+    warnings = told["warnings"]
+    if not told["counts"]["answers"] and warnings:
+        sentences, warnings = warnings, []
+    else:
+        sentences = [
             words.counted(
                 told["counts"], len(found.questions), one.name, advised_question(found).name
             ),
@@ -44,15 +47,14 @@ def verdict_section(found: Gathered) -> Section:
                 left_out=findings_left_out(found),
             ),
         ]
-    )
     return Section(
         "verdict",
         "Verdict",
         [
-            Paragraph(line(sentences), "lead"),
+            Paragraph(line(" ".join(sentences)), "lead"),
             _facts(found, one, figure, flagged),
             acts(found),
-            *(Paragraph(line(warning), "quiet") for warning in told["warnings"]),
+            *(Paragraph(line(warning), "quiet") for warning in warnings),
         ],
     )
 
