@@ -81,7 +81,7 @@ def text_of(ledger: Ledger, measure: str | None = None, **question: Any) -> str:
 def test_how_answers_were_read_and_errors_had(sqlite_ledger: Ledger) -> None:
     KINDS["ordinal"].store(sqlite_ledger)
     assert "[@krippendorff2011] with the ordinal distance: " in text_of(sqlite_ledger)
-    assert "the posterior of the shares of items" in text_of(sqlite_ledger)
+    assert "a Bayesian bootstrap over item patterns" in text_of(sqlite_ledger)
     for measure in ("krippendorff_alpha", "percent_agreement"):
         text = text_of(sqlite_ledger, measure, interval="t")
         assert "linearized over items and Student's t [@gwet2014]" in text

@@ -181,7 +181,7 @@ def test_figures_are_of_all_answers_and_the_refit_is_beside_them():
     bias = next(f for f in flags if f.annotator == 2 and f.state == "flagged")
     # Without those who always answer 0 or 1, the others give 2 more often.
     assert bias.refit["expected"] > bias.expected
-    assert "the consensus of all answers confirms it" in sentence(bias)
+    assert "the consensus model agrees: " in sentence(bias)
     assert bias.to_dict({2: "ann"}, "2")["consensus"]["p_value"] <= 0.05
 
 

@@ -33,7 +33,7 @@ def page_of(ledger: Ledger, project: str = "p") -> Page:
 
 SAID = {
     "nothing": ["There are no answers to count yet.", "There are no items yet", "is no figure"],
-    "numeric": ["Of spans and of numbers no pairs of categories", "Answers are numbers"],
+    "numeric": ["Pairs of categories are not counted for spans and numbers", "Answers are numbers"],
     "one_annotator": ["Nobody can be compared with anybody yet", "24 of 24 items have fewer"],
     "one_item": [
         "too few to tell whose answers stand out", "Each two annotators", "needs 10 items",
@@ -42,7 +42,7 @@ SAID = {
     "no_overlap": ["No two annotators answered the same item"],
     "all_agree": ["wherever two annotators answered the same item, they agree", "every item has"],
     "spans": [
-        "Of spans and of numbers no pairs of categories", "Exact F1",
+        "Pairs of categories are not counted for spans and numbers", "Exact F1",
         "not looked for in spans", "Span F1 (exact) is", "More items: on 6 items",
         "Curves of spans are drawn from snapshots",
     ],

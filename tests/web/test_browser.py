@@ -290,7 +290,7 @@ def test_files_are_looked_at_imported_and_taken_back(
         page = watched.page
         page.get_by_role("textbox", name="Project").fill("new one")
         page.get_by_label("Files with answers").set_input_files(file)
-        page.get_by_role("button", name="Look at them first").click()
+        page.get_by_role("button", name="Preview").click()
         expect(page.locator(".lead")).to_contain_text("1 that cannot be read")
         expect(page.locator("main")).to_contain_text("the item is empty")
         assert ours.projects.list() == []

@@ -77,8 +77,8 @@ def audit(
 ) -> None:
     """Test each annotator against the co-annotators of the same items.
 
-    A finding is flagged if it is significant among all tests of the audit, large enough, and
-    confirmed by a consensus of all answers. The strongest are shown first. What a finding means,
+    A finding is flagged if it is significant among all tests of the audit and large enough, and
+    if a consensus model of all answers agrees. The strongest are shown first. What a finding means,
     and what it does not mean, is in docs/audit.md. If the project asks several questions, the
     false discovery rate holds over the tests of all of them.
 

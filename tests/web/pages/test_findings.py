@@ -59,7 +59,7 @@ def test_the_list_shows_a_state_and_a_finding_all_of_its_own(
     assert [row[1:] for row in one.rows if "dismissed" in row] == [
         ["dismissed", "ann", "only had the easy batch"]
     ]
-    assert "Expected: what the test takes it to be if nothing is amiss" in one.text
+    assert "Expected: its value if nothing is amiss" in one.text
     assert "constant 1" in read(browser, one.to("constant 1")).text
 
 

@@ -24,8 +24,8 @@ def test_names_and_texts_are_found_with_where_they_are(client: TestClient, ledge
         page = read(client, f"/search?q={asked}")
         assert read(client, page.to(link)).text
     assert "other" not in {text for text, _ in read(client, "/search?q=leaf").links}
-    assert "Nothing has this" in read(client, "/search?q=none").text
-    assert "Nothing has this" not in read(client, "/search?q=+").text
+    assert "No name or text contains this" in read(client, "/search?q=none").text
+    assert "No name or text contains this" not in read(client, "/search?q=+").text
 
 
 def test_a_project_as_it_was_keeps_what_was_chosen(client: TestClient, ledger: Ledger) -> None:

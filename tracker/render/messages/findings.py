@@ -112,8 +112,7 @@ SENTENCES: Final[dict[str, str]] = {
     "too_fast": "{annotator} took {median_seconds:.3g} seconds an answer (median of {n}), "
     "{faster:.1f} times faster than is usual for the same items",
     "copying": "{annotator} and {other} gave the same answer against most of the others on "
-    "{shared_minority_answers} of {n} items that both answered ({observed}); "
-    "{expected_minority_answers:.1f} would be expected by chance",
+    "{shared_minority_answers} of {n} shared items; by chance about {by_chance} would be expected",
     "empty_answers": "{annotator} left {given} of {n} items that others saw too without a category "
     "({observed}); the others left {peers} of them empty",
 }
@@ -139,8 +138,7 @@ OWN_SENTENCES: Final[dict[str, str]] = {
     "too_fast": "you took {median_seconds:.3g} seconds an answer (median of {n}), {faster:.1f} "
     "times faster than is usual for the same items",
     "copying": "you and {other} gave the same answer against most of the others on "
-    "{shared_minority_answers} of {n} items that both answered ({observed}); "
-    "{expected_minority_answers:.1f} would be expected by chance",
+    "{shared_minority_answers} of {n} shared items; by chance about {by_chance} would be expected",
     "empty_answers": "you left {given} of {n} items that others saw too without a category "
     "({observed}); the others left {peers} of them empty",
 }
@@ -170,6 +168,11 @@ class _Figure(NamedTuple):
         return format(self.value, form)
 
 
+def _about(number: float) -> str:
+    """Return a number that is not to be read too exactly: whole, if it is not small."""
+    return f"{number:.0f}" if number >= 10 else f"{number:.1f}"
+
+
 def _sentence(found: Finding, names: Names, own: str | None = None) -> str:
     """Return the sentence of a finding's kind, or another, figures and names filled in."""
     details, effect = found["details"], found["effect"] or 0.0
@@ -181,6 +184,7 @@ def _sentence(found: Finding, names: Names, own: str | None = None) -> str:
         "distance": abs(effect),
         "side": "above" if effect >= 0 else "below",
         "faster": 1.0 / (effect or 1.0),
+        "by_chance": _about(details.get("expected_minority_answers", 0.0)),
         "since": details.get("since", "")[:16].replace("T", " "),
     }
     values = {**found, **details, **names._asdict(), **given}
@@ -195,7 +199,7 @@ def _sentence(found: Finding, names: Names, own: str | None = None) -> str:
 
 # -- what goes with each -------------------------------------------------------------------
 
-_UNCONFIRMED = "but the consensus of all answers rests on too few of them to confirm it"
+_UNCONFIRMED = "but the consensus model rests on too few of them to tell"
 _RIGHT = {"ratio": " right", "difference": " right"}  # of a share of right answers
 
 
@@ -225,19 +229,20 @@ def _confirmed(found: Finding) -> str:
     observed, expected = found["consensus"]["observed"], found["consensus"]["expected"]
     if found["with"] is not None:
         return (
-            f"they agree on {percent_text(observed)} of these items, and "
-            f"{percent_text(expected)} would follow from what each gives independently"
+            f"they agree on {percent_text(observed)} of these items; answering independently, "
+            f"they would on {percent_text(expected)}"
         )
+    right = _RIGHT.get(found["effect_measure"], "")
     if found["effect_measure"] == "points":
         shown = f"{observed:.2f} on average", f"{expected:.2f}"
     else:
         shown = (
-            f"{percent_text(observed)}{_RIGHT.get(found['effect_measure'], '')}",
+            f"{percent_text(observed)}{right}",
             percent_text(expected),
         )
     return (
-        f"the consensus of all answers confirms it: {shown[0]}, and {shown[1]} from a typical "
-        "annotator"
+        f"the consensus model agrees: {shown[0]} here, where a typical annotator would "
+        f"{'reach' if right else 'give'} {shown[1]}"
     )
 
 

@@ -19,11 +19,11 @@ _DISTANCES: Final = {
     "masi": "the MASI distance between sets [@passonneau2006]",
 }
 _INTERVALS: Final = {
-    "t": "a standard error linearized over items and Student's t [@gwet2014]",
-    "log": "a standard error linearized over items and Student's t on the logarithm of one less "
-    "the figure [@gwet2014]",
-    "posterior": "the posterior of the shares of items of each kind, two items supposed "
-    "beforehand [@rubin1981]",
+    "t": "a standard error linearized over items and a t interval [@gwet2014]",
+    "log": "a standard error linearized over items and a t interval on log(1 - coefficient) "
+    "[@gwet2014]",
+    "posterior": "a Bayesian bootstrap over item patterns with a prior weight of two items "
+    "[@rubin1981]",
     "Wilson": "a standard error linearized over items and the effective number of items that it "
     "amounts to [@wilson1927]",
     "one-sided exact": "the exact one-sided bound, there being no disagreement",

@@ -332,7 +332,7 @@ def _enough(figure: Mapping[str, Any]) -> str:
     return f"{told}, though its interval begins at {figure_cell(low)}"
 
 
-NO_CONFUSIONS_COUNTED: Final = "Of spans and of numbers no pairs of categories are counted."
+NO_CONFUSIONS_COUNTED: Final = "Pairs of categories are not counted for spans and numbers."
 NUMBERS: Final = (
     "Answers are numbers, and no single one of them is to be defined: see where the scale begins "
     "and ends, and who answers higher or lower than the others."
@@ -401,4 +401,4 @@ def _is(number: int) -> str:
     return "is" if number == 1 else "are"
 
 
-WHY_NEXT: Final = "Answers that count are counted for each item: one an annotator, none skipped."
+WHY_NEXT: Final = "Each annotator's answer to an item counts once; skipped answers do not count."

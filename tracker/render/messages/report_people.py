@@ -98,7 +98,7 @@ def pace(told: Mapping[str, Any]) -> str:
 def who_is_next(names: Sequence[tuple[str, int]]) -> str:
     """Return who has answered least, and can be asked next."""
     told = [f"{name} ({number:,})" for name, number in names]
-    return f"Fewest answers so far, and so next in turn: {listed(told, 5)}."
+    return f"Fewest answers so far; ask these people next: {listed(told, 5)}."
 
 
 def short_items(rows: Sequence[tuple[str, int]]) -> str:
