@@ -16,7 +16,7 @@ def test_a_wide_file_goes_in_with_one_command(run: Run, folder: Path) -> None:
     assert done.out == (
         "import 1: 7 labels into p: 7 inserted\n"
         "  tone: 3 answers; 3 inserted\n"
-        "  topics: 4 answers, of them 1 says nothing; 4 inserted\n"
+        "  topics: 3 labels and 1 answer that says nothing; 4 inserted\n"
     )
     assert "questions: tone=Tone, topics=Topics" in done.err
     told = run("import", "wide.csv", "-p", "p", *asked, "--json").json()
@@ -28,6 +28,7 @@ def test_a_wide_file_goes_in_with_one_command(run: Run, folder: Path) -> None:
         "changed": 0,
         "unchanged": 3,
         "older": 0,
+        "unit": "answer",
     }
 
 

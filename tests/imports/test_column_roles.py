@@ -44,6 +44,48 @@ def test_of_several_names_the_role_itself_wins(sqlite_ledger: Ledger, write: Wri
     assert standing(sqlite_ledger) == ROWS
 
 
+@pytest.mark.parametrize(
+    ("header", "roles"),
+    [
+        ("id,participant,label", {"item": "id", "annotator": "participant", "category": "label"}),
+        ("sent_id,id,ann,winner", {"item": "sent_id", "annotator": "ann", "category": "winner"}),
+        ("item,id,user,ann,label", {"item": "item", "annotator": "user", "category": "label"}),
+    ],
+)
+def test_lesser_names_are_known_if_no_better_one_is_there(
+    sqlite_ledger: Ledger, write: Write, header: str, roles: dict[str, str]
+) -> None:
+    rows = ["i", "i", "j"], ["A", "B", "A"]
+    cells = dict.fromkeys(header.split(","), "x")
+    lines = [
+        ",".join((cells | {roles["item"]: item, roles["annotator"]: who}).values())
+        for item, who in zip(*rows, strict=True)
+    ]
+    result = sqlite_ledger.import_file(write("\n".join([header, *lines])), "p")
+    assert result.columns[0]["read"] == roles
+
+
+def test_an_id_that_numbers_the_rows_is_no_item(sqlite_ledger: Ledger, write: Write) -> None:
+    file = write("id,user,label\n1,A,x\n2,B,x")
+    with pytest.raises(Refused, match=r"'id' differs in each row(?s:.*)--map item=id"):
+        sqlite_ledger.import_file(file, "p")
+    sqlite_ledger.import_file(file, "p", columns=["item=id"])
+    sqlite_ledger.import_file(write("id,user,label\n1,A,x\n2,A,x"), "q")
+    sqlite_ledger.import_file(write("id,A,B\n1,x,x\n2,x,y"), "r", wide=True)
+
+
+def test_times_spent_are_read_in_the_unit_of_their_column(
+    sqlite_ledger: Ledger, write: Write
+) -> None:
+    file = write("item,annotator,label,Dauer (Min.)\ni,A,x,1.5\nj,A,x,oops")
+    columns = ["seconds=Dauer (Min.)"]
+    with pytest.raises(Refused, match=r"line 3: .*'oops' are not a number \(column 'Dauer"):
+        sqlite_ledger.import_file(file, "p", columns=columns)
+    result = sqlite_ledger.import_file(file, "p", columns=columns, skip_invalid=True)
+    assert result.columns[0]["units"] == {"seconds": "minutes"}
+    assert list(sqlite_ledger.export_frame("p")["seconds"]) == [90]
+
+
 def test_other_columns_are_mapped(ledger: Ledger, write: Write) -> None:
     file = write("no,who,said,when,item\n i,A,x,2024-01-01,9\n i,B,y,2024-01-02,9")
     columns = ["item=no", "annotator=WHO", "category = said", "labeled_at=when"]

@@ -177,7 +177,7 @@ def test_a_column_named_question_may_be_the_item(ledger: Ledger, write: Write) -
 
 
 def test_a_bad_cell_leaves_the_whole_row_out_once(ledger: Ledger, write: Write) -> None:
-    file = write("item,annotator,a,b\ni,A,x,y\nj,A,z,z\nk,B,x,[1]")
+    file = write("item,annotator,a,b\ni,A,x,y\nj,A,z,z\nk,B,x,{}")
     made = ["a=a", "b=b"]
     ledger.import_file(write("item,annotator,a,b\ni,B,x,y"), "p", questions=made)
     with pytest.raises(Rejected, match="line 4: b: the category"):

@@ -23,6 +23,8 @@ SEVERAL = QuestionOptions(answers="several")
         ("['a', 'b c']", ["a", "b c"]),
         ("""["it's", 'so']""", ["it's", "so"]),
         ("[1, 2.5]", ["1", "2.5"]),
+        ("""['it\\'s', -3, "so",]""", ["it's", "-3", "so"]),
+        (r"['\x']", None),
         ("[]", []),
         ("['a' 'b']", None),
         ("[a, b]", None),
@@ -71,6 +73,14 @@ def test_lists_of_a_question_of_several_are_its_categories(ledger: Ledger, write
     ]  # fmt: skip
     with pytest.raises(Refused, match="a list or an object"):
         ledger.import_file(write("item,annotator,category\nk,A,\"['x' 'y']\"\n"), "p")
+
+
+def test_a_list_of_one_category_is_it_in_a_question_of_one(
+    sqlite_ledger: Ledger, write: Write
+) -> None:
+    file = write("item,annotator,stars,gold\ni,A,['4'],[\"4\"]\ni,B,[4],\nj,A,5,\n")
+    sqlite_ledger.import_file(file, "p", columns=["category=stars"])
+    assert sorted(sqlite_ledger.export_frame("p")["category"]) == ["4", "4", "4", "5"]
 
 
 def test_a_declared_category_may_look_like_a_list(ledger: Ledger, write: Write) -> None:

@@ -178,6 +178,7 @@ class Batch:
     `KEEP`). ``source`` is the name of the file if the source is an archive, and ``asked`` are the
     questions of a file that says itself what they are: those that were met so far, by name.
     ``moment`` reads the times as the file writes them; in numbers a comma may stand for the point.
+    ``names`` are those of the file's columns by role, if it has a header.
     """
 
     lines: Numbers
@@ -187,6 +188,15 @@ class Batch:
     asked: Mapping[str, QuestionOptions] = field(default_factory=dict)
     moment: Moment = read_moment
     decimal_comma: bool = False
+    names: Mapping[str, str] = field(default_factory=dict)
+
+    def of_column(self, role: str) -> str:
+        """Return which column a reason is about, as the end of a sentence; nothing if it says so.
+
+        It does if the column has the name of the role.
+        """
+        name = self.names.get(role, role)
+        return "" if name == role else f" (column {name!r})"
 
     def without_items(self, keys: Collection[str]) -> Batch:
         """Return the batch without the records on some items."""

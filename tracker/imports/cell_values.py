@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy.typing as npt
 
 from tracker.core import clock
 from tracker.imports.batch import Batch, Cells, Numbers, with_decimal_point
+from tracker.imports.column_names import unit_of_time
 from tracker.imports.dates import Moment, read_moment
 from tracker.imports.staging import NOT_TIMED
 
@@ -32,8 +34,9 @@ def read_optional_cells(batch: Batch, recorded_at: int, bad: dict[int, str]) -> 
     columns, confidences = batch.columns, None
     rows: dict[str, npt.NDArray[Any]] = {}
     unread = set()
+    _, unit = unit_of_time(batch.names.get("seconds", ""))
     readers: dict[str, tuple[str, Callable[[str], int], int]] = {
-        "seconds": ("spent_ms", cell_milliseconds, NOT_TIMED),
+        "seconds": ("spent_ms", partial(cell_milliseconds, unit=unit), NOT_TIMED),
         "pass": ("pass", cell_pass_number, 1),
     }
     for role in ("labeled_at", "seconds", "pass", "confidence"):
@@ -52,7 +55,7 @@ def read_optional_cells(batch: Batch, recorded_at: int, bad: dict[int, str]) -> 
         if wrong.keys() - bad.keys():
             unread.add(role)
         for n, reason in wrong.items():
-            bad.setdefault(n, reason)
+            bad.setdefault(n, reason + batch.of_column(role))
     if "labeled_at" in columns:
         rows["has_own_time"] = columns["labeled_at"].holds(str.strip)
     return OptionalCells(rows, confidences, unread)
@@ -129,10 +132,10 @@ def cell_moment_reader(latest: int, moment: Moment) -> Moment:
     return read
 
 
-def cell_milliseconds(text: str) -> int:
-    """Return seconds spent, as whole milliseconds; raises ValueError."""
+def cell_milliseconds(text: str, unit: float = 1) -> int:
+    """Return the time spent, in units of so many seconds, as milliseconds; raises ValueError."""
     try:
-        value = round(float(text) * 1000)
+        value = round(float(text) * unit * 1000)
     except (ValueError, OverflowError):
         raise ValueError(f"the seconds {text!r} are not a number") from None
     if not 0 <= value <= _MOST_MS:

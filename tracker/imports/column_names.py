@@ -34,6 +34,13 @@ NAMES_OF_ROLES = {
 }
 """The names each role is known by; the first of them wins over the others."""
 
+LESSER_NAMES_OF_ROLES = {
+    "item": "sent_id sentence_id id",
+    "annotator": "participant participant_id ann",
+    "category": "winner",
+}
+"""Names of a role's column in a file without one of those names; the first that is there."""
+
 LIKE_ROLES = {"labeled_at": ("date", "datetime", "time", "day", "when", "datum", "answered")}
 """Words that a role is called by, but that columns of other contents have for names, too."""
 
@@ -48,6 +55,25 @@ MEANINGS = {
     "comment": " (why)",
     "version": " (of a model)",
 }
+
+
+_TIMES = {
+    "seconds": (r"s|secs?|seconds?|sek\w*", 1.0),
+    "milliseconds": (r"ms|msecs?|millis\w*", 0.001),
+    "minutes": (r"mins?|minut\w*", 60.0),
+    "hours": (r"h|hrs?|hours?|std|stunden?", 3600.0),
+}
+
+
+def unit_of_time(name: str) -> tuple[str, float]:
+    """Return the unit that a column of times spent says it is in, and its seconds."""
+    words = [*filter(None, re.split(r"[^a-z]+", folded_name(name)))]
+    units = (
+        (unit, seconds)
+        for unit, (known, seconds) in _TIMES.items()
+        if any(re.fullmatch(known, word) for word in words)
+    )
+    return next(units, ("seconds", 1.0))
 
 
 def folded_name(name: str) -> str:

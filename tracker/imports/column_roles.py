@@ -9,12 +9,14 @@ from typing import Any
 from tracker.core.errors import InvalidOption, Refused
 from tracker.imports.batch import ATTRIBUTE_COLUMN, KEEP, ROLES
 from tracker.imports.column_names import (
+    LESSER_NAMES_OF_ROLES,
     LIKE_ROLES,
     MEANINGS,
     NAMES_OF_ROLES,
     folded_name,
     listed_names,
     singular_name,
+    unit_of_time,
 )
 from tracker.imports.judge_columns import Judge, judge_of_columns, judge_roles
 from tracker.imports.question_columns import (
@@ -29,6 +31,9 @@ MOST_COLUMNS = 10_000
 
 _QUESTION = "question"
 """The name of a column that may hold the question, or the item."""
+
+_NUMBER = "id"
+"""The name of a column that may hold the item, or a number of the row."""
 
 _OF_ONE = {"annotator", "category", "kind", "confidence", "comment", "version"}
 """What a row of a file in wide form does not have one of."""
@@ -71,6 +76,7 @@ class Layout:
     ``names`` are those of all columns, in the order of the header. ``dates`` says in which order
     times are written, such as ``day.month.year``, if that was concluded from the column.
     ``judge`` says how models are known, and ``models`` are the first that were.
+    ``guessed_item`` says that the item is the column ``id``, which may number the rows.
     """
 
     roles: Mapping[str, int]
@@ -79,6 +85,7 @@ class Layout:
     dates: str | None = None
     judge: Judge | None = None
     models: tuple[str, ...] = ()
+    guessed_item: bool = False
 
     @property
     def wide(self) -> bool:
@@ -100,7 +107,12 @@ class Layout:
             "left_out": [name for n, name in enumerate(self.names) if name and n not in used],
             **({"dates": {"labeled_at": self.dates}} if self.dates else {}),
             **({"models": list(self.models)} if self.models else {}),
+            **({"units": {"seconds": unit}} if (unit := self._unit()) != "seconds" else {}),
         }
+
+    def _unit(self) -> str:
+        """Return the unit of the column of times spent."""
+        return unit_of_time(self.names[self.roles["seconds"]] if "seconds" in self.roles else "")[0]
 
     def _asked(self) -> dict[str, str]:
         return {
@@ -226,13 +238,16 @@ def layout_of_header(
             place = _recognise(singular, role, set(roles.values()), source)
             if place is not None:
                 roles[role] = place
+    roles |= _lesser_columns(singular, mapped, roles)
     if "annotator" in roles and "category" not in roles and not mapped.by_question:
         found = recognized_answer_columns(names, set(roles.values()))
         roles |= {OF_QUESTION + name: place for name, place in found.items()}
     roles |= _kept_columns(names, every, mapped.keep, set(roles.values()), source)
     annotators = _annotator_columns(names, mapped, set(roles.values()), source)
     judge = judge_of_columns(names, roles, mapped.roles)
-    layout = Layout(roles, annotators, every, judge=judge)
+    item = names[roles["item"]] if "item" in {*roles} - {*mapped.roles} else ""
+    guessed = folded_name(item) == _NUMBER
+    layout = Layout(roles, annotators, every, judge=judge, guessed_item=guessed)
     _require(layout, mapped, names, source)
     return layout
 
@@ -288,6 +303,24 @@ def _not_looked_for(mapped: Mapped) -> set[str]:
     if mapped.wide:
         return _OF_ONE
     return {"category"} if mapped.by_question else set()
+
+
+def _lesser_columns(
+    names: Sequence[str], mapped: Mapped, roles: Mapping[str, int]
+) -> dict[str, int]:
+    """Return the columns of roles that no column has by a better name."""
+    found: dict[str, int] = {}
+    folded = [folded_name(name) for name in names]
+    for role, known in LESSER_NAMES_OF_ROLES.items():
+        if role in {*mapped.roles, *roles} or role in _not_looked_for(mapped):
+            continue
+        if role == "category" and any(one.startswith(OF_QUESTION) for one in roles):
+            continue
+        places = (folded.index(name) for name in known.split() if folded.count(name) == 1)
+        taken = {*roles.values(), *found.values()}
+        if (place := next((n for n in places if n not in taken), None)) is not None:
+            found[role] = place
+    return found
 
 
 def _question_column(names: Sequence[str], taken: set[int]) -> dict[str, int]:

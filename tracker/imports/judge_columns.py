@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from tracker.imports.column_names import NAMES_OF_ROLES, folded_name
+from tracker.imports.column_names import LESSER_NAMES_OF_ROLES, NAMES_OF_ROLES, folded_name
 
 JUDGES = ("judge", "grader", "evaluator", "scorer", "autorater")
 """Names of columns of judges, who may be people or models."""
@@ -92,7 +92,8 @@ def judge_roles(names: Sequence[str], mapped: Mapping[str, str]) -> dict[str, in
 
 
 def _judge_column(places: Mapping[str, int]) -> str:
-    """Return the column of judges, if that is beyond doubt; empty if not."""
+    """Return the column of judges, or of models if no other names who answered; else empty."""
+    lesser = {*LESSER_NAMES_OF_ROLES["annotator"].split()}
     others = {*NAMES_OF_ROLES["annotator"].split()} - {*JUDGES}
     if others & places.keys():
         return ""
@@ -103,8 +104,8 @@ def _judge_column(places: Mapping[str, int]) -> str:
     if not judges and len(models) == 1:
         return models[0]
     named = [name for name in _MODEL if name in places]
-    is_judge = not judges and not models and {*_VERSIONS} & places.keys()
-    return named[0] if is_judge and len(named) == 1 else ""
+    nobody = not judges and not models and not lesser & places.keys()
+    return named[0] if nobody and len(named) == 1 else ""
 
 
 def _verdict(places: Mapping[str, int]) -> dict[str, int]:

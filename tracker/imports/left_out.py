@@ -16,4 +16,8 @@ def left_out_words(counted: str) -> str:
     noun, *rest = _OF_A_NOUN.split(what, maxsplit=1)
     ending = "es" if noun.endswith(("s", "x", "ch")) else "s"
     noun = noun[:-1] + "ies" if noun.endswith("y") else noun + ending
-    return f"{number} {noun}{''.join(rest)}"
+    said = "".join(rest)
+    if not said.startswith(" of an "):
+        said = said.replace(" that is no category", " that are no categories")
+        said = said.replace(" that is ", " that are ")
+    return f"{number} {noun}{said}"

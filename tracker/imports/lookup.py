@@ -10,7 +10,7 @@ from sqlalchemy import Connection, func, insert, select
 
 from tracker.core.errors import Refused
 from tracker.imports.batch import Batch, Cells, Numbers, with_decimal_point
-from tracker.imports.structured_cells import advice_for_structure
+from tracker.imports.structured_cells import advice_for_structure, listed_texts
 from tracker.projects.annotators import project_aliases
 from tracker.projects.categories import all_category_names, category_names
 from tracker.projects.lookup import (
@@ -151,6 +151,9 @@ class CategoryIds(Ids):
 
     def _name(self, text: str) -> str:
         name = self.values.get(text, text)
+        if name[:1] == "[" and self.question.answers == "one" and name not in self.names:
+            listed = listed_texts(name) or ()
+            name = listed[0] if len(listed) == 1 else name
         if self.decimal_comma and self.question.scale in {"interval", "ratio"}:
             return with_decimal_point(name)
         return name

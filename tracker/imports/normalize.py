@@ -124,7 +124,7 @@ class Intake:
         parts: list[_Part] = []
         if answers:
             self._annotators(rows, batch, name, bad)
-            parts = [self._part(share, columns, bad) for share in shares]
+            parts = [self._part(share, batch, bad) for share in shares]
             self._times(rows, batch, bad)
         for n in sorted(bad):
             item = None if rows["item_id"][n] == BAD else columns["item"][n].strip()
@@ -171,7 +171,7 @@ class Intake:
         column = batch.columns[role]
         numbers = ids.of(column, batch)[column.codes]
         for n in np.flatnonzero(numbers == BAD).tolist():
-            bad.setdefault(n, ids.reason(column[n]))
+            bad.setdefault(n, ids.reason(column[n]) + batch.of_column(role))
         return numbers
 
     def _annotators(self, rows: Rows, batch: Batch, name: str, bad: dict[int, str]) -> None:
@@ -214,8 +214,9 @@ class Intake:
         self.details.add(told)
         self.first.add_details(told)
 
-    def _part(self, share: Share, columns: Mapping[str, Cells], bad: dict[int, str]) -> _Part:
+    def _part(self, share: Share, batch: Batch, bad: dict[int, str]) -> _Part:
         """Return the labels of the records that answer one question."""
+        columns = batch.columns
         records, cells = share.records, share.cells(columns, share.role)
         several = share.question.answers == "several"
         cells = with_lists(cells, share.categories.names) if several else cells
@@ -226,7 +227,7 @@ class Intake:
         numbers = share.categories.of_texts(cells.texts)
         own: Rows = {"category_id": np.array(numbers, np.int64)[cells.codes]}
         wrong = {
-            n: self._said(share, cells[n])
+            n: self._said(share, cells[n]) + batch.of_column(share.role)
             for n in np.flatnonzero(own["category_id"] == BAD).tolist()
         }
         if share.question.answers == "spans":

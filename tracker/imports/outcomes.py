@@ -72,6 +72,7 @@ def outcomes_by_question(
             "answers": count.answers,
             "skipped": count.skipped,
             **fates,
+            "unit": "answer" if question.answers == "one" else "label",
         }
 
 

@@ -6,14 +6,16 @@ import ast
 import json
 import re
 from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 from tracker.imports.batch import LISTED, Cells
 
-_TEXT = r"""(?:'[^'\\]*'|"[^"\\]*")"""
-_PYTHON_LIST = re.compile(rf"\[\s*{_TEXT}(?:\s*,\s*{_TEXT})*\s*,?\s*\]")
-"""A list of texts; without a comma between two of them Python would make them one."""
+_ESCAPE = r"""\\[\\'"abfnrtvxuU]"""
+_VALUE = rf"""(?:'(?:[^'\\]|{_ESCAPE})*'|"(?:[^"\\]|{_ESCAPE})*"|-?\d+(?:\.\d+)?)"""
+_PYTHON_LIST = re.compile(rf"\[\s*{_VALUE}(?:\s*,\s*{_VALUE})*\s*,?\s*\]")
+"""A list of texts and numbers; without a comma between two of them Python would make them one."""
 
 _RESULTS = {"choices", "labels", "hypertextlabels", "rectanglelabels", "rating", "taxonomy"}
 _PLACES = {"start", "end", "x", "y"}
@@ -25,7 +27,8 @@ def listed_texts(text: str) -> list[str] | None:
         return None
     value = _value(text)
     if value is None and _PYTHON_LIST.fullmatch(text):
-        value = ast.literal_eval(text)
+        with suppress(ValueError, SyntaxError):
+            value = ast.literal_eval(text)
     if not isinstance(value, list) or not all(type(one) in {str, int, float} for one in value):
         return None
     return [str(one).strip() for one in value]

@@ -57,6 +57,26 @@ def test_a_second_assignment_on_an_item_is_a_pass_if_the_user_says_so(tmp_path: 
     assert set(found_in(path, repeat="pass").rows("pass")) == {("",)}
 
 
+def test_rows_end_before_the_columns_that_the_tool_does_not_fill(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text(
+        "HITId,AssignmentId,WorkerId,AssignmentStatus,Answer.startTime,Answer.submit,Answer.tone,"
+        "Approve,Reject\nh,1,W,Submitted,1760000000,Submit,good\nh,2,V,Submitted,,,bad,x\n"
+        "h,3,U,Submitted,,,bad,,too fast\n"
+    )
+    found = found_in(path)
+    assert found.rows(*ROWS) == [("h", "V", "tone", "bad"), ("h", "W", "tone", "good")]
+    assert found.left_out == {
+        "rejected assignment": 1,
+        "value of 'startTime' (a time or button of the form)": 1,
+        "value of 'submit' (a time or button of the form)": 1,
+    }
+    assert {one[2] for one in found_in(path, questions=["x=submit"]).rows(*ROWS)} == {"x"}
+    path.write_text(path.read_text().replace(",Submit,good", ",good"))
+    with pytest.raises(Refused, match="line 2: 6 cells where the header has 9"):
+        found_in(path)
+
+
 def test_times_of_the_pacific_coast_are_moments(tmp_path: Path) -> None:
     winter = {"WorkerId": "V", "AcceptTime": "Thu Jan 01 23:59:00 PST 2026",
               "SubmitTime": "Fri Jan 02 00:00:30 PST 2026", "WorkTimeInSeconds": ""}  # fmt: skip
@@ -113,7 +133,7 @@ def test_a_whole_form_as_json_is_decoded(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("row", "reason"),
     [
-        ({"Answer.tone": '{"label":'}, "line 2: a cell looks like JSON and is none"),
+        ({"Answer.tone": '{"label":'}, "line 2: the cell of 'Answer.tone' looks like JSON and is"),
         ({"Answer.tone": "x", "AssignmentStatus": "Lost"}, "line 2: the AssignmentStatus 'Lost'"),
         ({"Answer.taskAnswers": "[1]"}, "line 2: Answer.taskAnswers holds no form"),
         ({}, "holds no answer"),

@@ -80,6 +80,12 @@ def test_a_second_assignment_is_a_revision_or_a_pass(ledger: Ledger, tmp_path: P
     assert sorted(ledger.export_frame("q")["category"]) == ["bad", "fine", "good"]
 
 
+def test_commas_of_a_list_may_have_a_backslash(tmp_path: Path) -> None:
+    path = pool(tmp_path / "x.tsv", r'Soup||["food"\,"a\\\\\, b"]|||t1|w1|APPROVED|')
+    found = found_in(path, questions=["topics=topics"])
+    assert found.rows("category") == [("a\\\\, b",), ("food",)]
+
+
 def test_answers_of_a_training_can_be_told_by_their_hint(tmp_path: Path) -> None:
     path = pool(tmp_path / "x.tsv", "Soup|good||bad|Taste it|t1|w1|APPROVED|2025-10-09T07:31:02")
     found = found_in(path, keep=["HINT:text"])
@@ -90,7 +96,10 @@ def test_answers_of_a_training_can_be_told_by_their_hint(tmp_path: Path) -> None
     ("row", "reason"),
     [
         ("Soup|good||||t1|w1|LOST|", "line 2: the status 'LOST' is none of an assignment"),
-        ("Soup|[1||||t1|w1|APPROVED|", "line 2: a cell looks like JSON and is none"),
+        (
+            "Soup|[1||||t1|w1|APPROVED|",
+            "line 2: the cell of 'OUTPUT:tone' looks like JSON",
+        ),
         ("Soup|good||||t1|w1|APPROVED", "line 2: 8 cells where the header has 9"),
     ],
 )

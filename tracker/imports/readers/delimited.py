@@ -15,12 +15,10 @@ from tracker.core.errors import Refused
 from tracker.imports.batch import Batch, Cells, Numbers, Rejections, text_array
 from tracker.imports.column_roles import Layout, layout_of_header
 from tracker.imports.question_columns import OF_QUESTION
-from tracker.imports.readers.dated import with_read_dates
-from tracker.imports.readers.judge_tables import with_models
 from tracker.imports.readers.reader import HOLDS, Reader, Reading
 from tracker.imports.readers.rows import QuotedRows, delimiter_of
 from tracker.imports.readers.source import SourceFile
-from tracker.imports.readers.tables import long_batch, wide_batch
+from tracker.imports.readers.tables import as_concluded, long_batch, wide_batch
 
 _ENOUGH = 8 * 1024 * 1024  # bytes for a batch: names that come again are looked up once a batch
 _FEW_DIFFER = {"annotator", "category", "question", "pass", "gold", "kind"}
@@ -38,7 +36,7 @@ def read_delimited(source: SourceFile, reading: Reading) -> Iterator[Batch]:
 
     Raises Refused if the file cannot be read as delimited text.
     """
-    return with_read_dates(with_models(_batches(source, reading), source), source, reading)
+    return as_concluded(_batches(source, reading), source, reading)
 
 
 def _batches(source: SourceFile, reading: Reading) -> Iterator[Batch]:

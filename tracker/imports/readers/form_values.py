@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from shlex import quote
 from typing import Any
 
 from tracker.imports.readers.answers import Span, field_text
 from tracker.imports.readers.offsets import CharacterPlaces
 from tracker.imports.readers.shapes import Malformed, category_of, objects_in, span_of
 
+_ESCAPED_COMMA = re.compile(r"(?<!\\)((?:\\\\)*)\\,")
 _TICKED = "on"
 _ONE = ("label", "value", "on")
 _SEVERAL = ("labels", "values")
@@ -17,15 +21,23 @@ _SEVERAL = ("labels", "values")
 Labels = list[str | Span]
 
 
-def value_of_cell(cell: str) -> Any:
-    """Return the value of a cell: what it holds as JSON, or its text. Raises Malformed."""
+def value_of_cell(cell: str, column: str) -> Any:
+    """Return the value of a cell: what it holds as JSON, or its text. Raises Malformed.
+
+    A comma may have a backslash before it, which JSON does not know.
+    """
     text = cell.strip()
     if text[:1] not in {"{", "["}:
         return text
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise Malformed(f"a cell looks like JSON and is none: {text[:40]} ({error})") from None
+        with suppress(ValueError, RecursionError):
+            return json.loads(_ESCAPED_COMMA.sub(r"\1,", text))
+        raise Malformed(
+            f"the cell of {column!r} looks like JSON and is none: {text[:40]} ({error})",
+            f"correct the cell, or leave the column out: --ignore {quote(column)}",
+        ) from None
 
 
 def labels_of_value(value: Any, text: str) -> Labels | None:

@@ -27,6 +27,10 @@ _COLUMNS = {"HITId", "AssignmentId", "WorkerId", "AssignmentStatus"}
 _ANSWER = "Answer."
 _WHOLE_FORM = "taskAnswers"
 _COMMENTS = {"comment", "comments", "feedback"}
+_OF_THE_FORM = {"activetime", "starttime", "endtime", "submit", "submitbutton"}
+"""Fields that pages of tasks often have beside what they ask, in small letters."""
+_NOT_FILLED = {"Approve", "Reject"}
+"""Columns at the end for the requester, whose cells the tool does not write."""
 _STATUSES = {"Approved", "Submitted", "Rejected"}
 _HINT = "download the results of the batch from Mechanical Turk as CSV"
 
@@ -41,7 +45,7 @@ def read_results(source: SourceFile, reading: Reading) -> Iterator[Batch]:
 
     Raises Refused for a file that is none of the kind, with the line.
     """
-    rows = answers_of_rows(source, _Assignments(reading).answers, _HINT)
+    rows = answers_of_rows(source, _Assignments(reading).answers, _HINT, _NOT_FILLED)
     return batches_of_answers(source, reading, after_their_kind(rows, reading), NAME)
 
 
@@ -63,7 +67,7 @@ class _Assignments:
     def __init__(self, reading: Reading) -> None:
         self.reading = reading
         self.repeats = Repeats(reading)
-        self.named = {one.column for one in reading.mapped.questions}
+        self.named = {one.column.lower() for one in reading.mapped.questions}
 
     def answers(self, line: int, cells: Mapping[str, str]) -> Iterator[Answer]:
         status = cells.get("AssignmentStatus", "").strip()
@@ -95,12 +99,15 @@ class _Assignments:
             for name, cell in cells.items()
             if name.startswith(_ANSWER) and name not in self.reading.options.ignore
         }
-        whole = value_of_cell(fields.pop(_WHOLE_FORM, "") or "{}")
-        values = {name: value_of_cell(cell) for name, cell in fields.items()}
+        whole = value_of_cell(fields.pop(_WHOLE_FORM, "") or "{}", _ANSWER + _WHOLE_FORM)
+        values = {name: value_of_cell(cell, _ANSWER + name) for name, cell in fields.items()}
         for form in whole if isinstance(whole, list) else [whole]:
             if not isinstance(form, dict):
                 raise Malformed(f"{_ANSWER}{_WHOLE_FORM} holds no form")
             values |= form
+        for name in [name for name in values if name.lower() in _OF_THE_FORM - self.named]:
+            if values.pop(name) != "":
+                self.reading.left_out[f"value of {name!r} (a time or button of the form)"] += 1
         comments = {name for name in values if name.lower() in _COMMENTS - self.named}
         if len(comments) == len(values):
             comments = set()

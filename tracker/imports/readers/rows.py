@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
-from itertools import accumulate, chain, islice
+from itertools import accumulate, chain, islice, takewhile
 from typing import NamedTuple
 
 from tracker.core.errors import Refused
@@ -45,9 +45,10 @@ def _first_row(head: bytes) -> Sequence[str]:
     return ()
 
 
-def table_rows(source: SourceFile) -> Iterator[Row]:
+def table_rows(source: SourceFile, may_lack: Collection[str] = ()) -> Iterator[Row]:
     """Yield the rows below the header, as tools write their answers; blank lines are passed over.
 
+    Of the last columns, rows may lack the cells of those that a tool names and does not fill.
     Raises Refused for a row with more or fewer cells than the header, and for quotes that do not
     close, with the line.
     """
@@ -55,9 +56,14 @@ def table_rows(source: SourceFile) -> Iterator[Row]:
     first = next(blocks)
     rows = QuotedRows(chain([first], blocks), delimiter_of(source.decoded(first, 0)), 0, source)
     header: list[str] = []
+    fewest = 0
     while rows.more:
         for line, cells in zip(*rows.take(), strict=True):
-            header = header or cells
+            if not header:
+                header = cells
+                fewest = len(cells) - sum(1 for _ in takewhile(may_lack.__contains__, cells[::-1]))
+            if fewest <= len(cells) < len(header):
+                cells.extend([""] * (len(header) - len(cells)))
             if len(cells) != len(header):
                 reason = f"{len(cells)} cells where the header has {len(header)}"
                 hint = "is the file as the tool wrote it?"

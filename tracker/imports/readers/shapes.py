@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from itertools import chain
@@ -22,7 +22,11 @@ from tracker.projects.lookup import check_entered_name
 
 
 class Malformed(Exception):
-    """What is wrong with a record; its reader adds the place."""
+    """What is wrong with a record, and perhaps how to mend it; its reader adds the place."""
+
+    def __init__(self, message: str, mend: str | None = None) -> None:
+        super().__init__(message)
+        self.mend = mend
 
 
 def list_in(record: Mapping[str, Any], name: str) -> list[Any]:
@@ -114,14 +118,17 @@ def answers_of_objects(
 
 
 def answers_of_rows(
-    source: SourceFile, of_row: Callable[[int, dict[str, str]], Iterator[Answer]], hint: str
+    source: SourceFile,
+    of_row: Callable[[int, dict[str, str]], Iterator[Answer]],
+    hint: str,
+    may_lack: Collection[str] = (),
 ) -> Iterator[Answer]:
-    """Yield the answers of a table of text. Raises Refused, with the line."""
-    for line, cells in table_rows(source):
+    """Yield the answers of a table of text. Raises Refused, with the line; see `table_rows`."""
+    for line, cells in table_rows(source, may_lack):
         try:
             yield from of_row(line, cells)
         except Malformed as error:
-            raise Refused(f"{source.name}, line {line}: {error}", hint) from None
+            raise Refused(f"{source.name}, line {line}: {error}", error.mend or hint) from None
 
 
 def mapped_annotator(reading: Reading, record: Mapping[str, Any]) -> str | None:

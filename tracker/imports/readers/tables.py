@@ -11,6 +11,7 @@ import numpy as np
 
 from tracker.core.errors import Refused
 from tracker.imports.batch import KEEP, LISTED, Batch, Cells, Numbers, text_array
+from tracker.imports.column_names import listed_names
 from tracker.imports.column_roles import Layout, layout_of_header
 from tracker.imports.question_columns import OF_QUESTION
 from tracker.imports.readers.dated import with_read_dates
@@ -49,8 +50,33 @@ def batches_of_rows(
     In a row with a list of annotators, every other list holds one value for each of them. Any
     other list is one of the categories of an answer, or rejected.
     """
-    batches = with_models(_batches(table, reading, parts, unit), table)
-    return with_read_dates(batches, table, reading)
+    return as_concluded(_batches(table, reading, parts, unit), table, reading)
+
+
+def as_concluded(batches: Iterator[Batch], table: Table, reading: Reading) -> Iterator[Batch]:
+    """Yield the batches of a table with what its columns say together: models, orders of dates.
+
+    Raises Refused if dates have no order, or if the item was guessed and cannot be.
+    """
+    guessed = with_models(_with_plausible_items(batches, table), table)
+    return with_read_dates(guessed, table, reading)
+
+
+def _with_plausible_items(batches: Iterator[Batch], table: Table) -> Iterator[Batch]:
+    """Yield batches; raises Refused if a column ``id`` numbers the rows of several annotators."""
+    for batch in batches:
+        layout = table.layout
+        if isinstance(layout, Layout) and layout.guessed_item and "annotator" in batch.columns:
+            item = batch.columns["item"]
+            is_row = len(item.distinct) == len(item.codes) > 1
+            if is_row and len(batch.columns["annotator"].distinct) > 1:
+                name = layout.names[layout.roles["item"]]
+                raise Refused(
+                    f"{table.name} has no column for the item: {name!r} differs in each row, and "
+                    f"there are several annotators; its columns are: {listed_names(layout.names)}",
+                    f"say which: --map item=COLUMN; if no item has two answers: --map item={name}",
+                )
+        yield batch
 
 
 def _batches(table: Table, reading: Reading, parts: Iterator[Rows], unit: str) -> Iterator[Batch]:
@@ -80,7 +106,7 @@ def _batches(table: Table, reading: Reading, parts: Iterator[Rows], unit: str) -
 
 def long_batch(layout: Layout, lines: Numbers, cells: Mapping[int, Cells]) -> Batch:
     """Return one record per row."""
-    return Batch(lines, {role: cells[n] for role, n in layout.roles.items()})
+    return Batch(lines, {role: cells[n] for role, n in layout.roles.items()}, names=_named(layout))
 
 
 def wide_batch(layout: Layout, lines: Numbers, cells: Mapping[int, Cells]) -> Batch:
@@ -108,7 +134,12 @@ def wide_batch(layout: Layout, lines: Numbers, cells: Mapping[int, Cells]) -> Ba
     }
     columns["annotator"] = Cells(np.arange(len(names)), text_array(names)).take(filled % len(names))
     columns["category"] = by_row.take(filled)
-    return Batch(lines[rows], columns)
+    return Batch(lines[rows], columns, names=_named(layout))
+
+
+def _named(layout: Layout) -> dict[str, str]:
+    """Return the names of columns by role."""
+    return {role: layout.names[n] for role, n in layout.roles.items()}
 
 
 class _Lists:

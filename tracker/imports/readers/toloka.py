@@ -85,7 +85,7 @@ class _Tasks:
             if not name.startswith(before) or name in self.reading.options.ignore:
                 continue
             question = name.removeprefix(before)
-            labels = labels_of_value(value_of_cell(cell), "")
+            labels = labels_of_value(value_of_cell(cell, name), "")
             if labels is None:
                 self.reading.left_out[f"answer to {question!r} that is no category"] += 1
                 continue

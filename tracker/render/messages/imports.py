@@ -46,8 +46,9 @@ def columns_sentence(columns: Mapping[str, Any], *, items: bool = False) -> str 
 
 def _concluded(columns: Mapping[str, Any]) -> list[str]:
     """Return what was concluded from the content of a table: models, and the encoding."""
+    units = [f"{role} are given in {unit}" for role, unit in columns.get("units", {}).items()]
     encoding = [f"text read as {columns['encoding']}"] if "encoding" in columns else []
-    return models_lines(columns) + encoding
+    return units + models_lines(columns) + encoding
 
 
 def _tool_sentence(columns: Mapping[str, Any]) -> str:
@@ -97,8 +98,13 @@ def question_sentence(told: Mapping[str, Any]) -> str:
     fates = ("inserted", "changed", "unchanged", "older")
     counts = [f"{told[fate]:,} {fate}" for fate in fates if told[fate]]
     says = "says" if told["skipped"] == 1 else "say"
-    skipped = f", of them {told['skipped']:,} {says} nothing" if told["skipped"] else ""
-    answers = f"{count_noun(told['answers'], 'answer')}{skipped}"
+    if told["unit"] == "label":  # an answer may be several labels, and one that says nothing none
+        answers = count_noun(told["answers"] - told["skipped"], "label")
+        empty = f"{count_noun(told['skipped'], 'answer')} that {says} nothing"
+        answers += f" and {empty}" if told["skipped"] else ""
+    else:
+        skipped = f", of them {told['skipped']:,} {says} nothing" if told["skipped"] else ""
+        answers = f"{count_noun(told['answers'], 'answer')}{skipped}"
     parts = filter(None, (answers, ", ".join(counts)))
     return f"  {escaped_line(told['question'])}: {'; '.join(parts)}"
 
