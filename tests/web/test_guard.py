@@ -72,6 +72,43 @@ def test_our_own_pages_and_programs_do(
     assert answer.status_code not in {401, 403}
 
 
+@pytest.mark.parametrize(
+    ("name", "unfit", "status"),
+    [("origin", "http://[", 403), ("hx-current-url", "http://[", 401), ("host", "[", 400),
+     ("host", "[::1", 400), ("host", "a:b", 400), ("host", "a/b?c", 400), ("host", "[x]", 400)],
+)  # fmt: skip
+def test_an_address_that_cannot_be_read_is_none_of_ours(
+    ledger: Ledger, name: str, unfit: str, status: int
+) -> None:
+    ledger.users.add("ada", "admin", password=PASSWORD)
+    with browser_at(ledger) as browser:
+        method = "POST" if name == "origin" else "GET"
+        answer = browser.request(method, "/projects/p", headers={"hx-request": "true", name: unfit})
+        assert answer.status_code == status
+
+
+def test_a_slash_too_many_leads_to_no_other_host(local: TestClient) -> None:
+    for path in ("/api/v1/imports/", "/api/v1/projects/", "/search/", "/static"):
+        answer = local.get(path, headers={"host": "localhost"}, follow_redirects=False)
+        assert answer.status_code == 404
+        assert "location" not in answer.headers
+
+
+def test_where_a_database_is_that_fails_is_told_in_the_log_alone(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    ledger = Ledger("postgresql://keeper:s3cret@127.0.0.1:1/answers")
+    with TestClient(create_app(ledger), base_url="http://127.0.0.1") as browser:
+        answers = [browser.get(path) for path in ("/", "/api/v1/projects", "/healthz")]
+    for answer in answers:
+        assert answer.status_code == 503
+        for word in ("keeper", "127.0.0.1:1", "answers", "s3cret", "no server"):
+            assert word not in answer.text
+    assert "the database cannot be used" in answers[1].json()["detail"]
+    assert "keeper:***@127.0.0.1:1/answers: no server answers there; check" in caplog.text
+    assert "s3cret" not in caplog.text
+
+
 def test_without_users_nobody_comes_through_a_proxy(ledger: Ledger) -> None:
     app = create_app(ledger)
     for address, status in (("192.0.2.7", 403), ("::1", 200), ("2001:db8::1", 403)):

@@ -72,6 +72,7 @@ def create_app(
     app = FastAPI(
         title="tracker", version=VERSION, lifespan=running,
         docs_url=None, redoc_url=None, openapi_url=None,
+        redirect_slashes=False,  # such a redirect leads to whatever host the request names
     )  # fmt: skip
     app.state.ledger = ledger
     app.state.figures, app.state.patience = Figures(), PATIENCE

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from http import HTTPStatus
 from typing import Any
@@ -42,6 +43,10 @@ _OF_STATUS = {
 }  # fmt: skip
 
 
+LOG = logging.getLogger("tracker.web.errors")
+_UNUSABLE = "the database cannot be used", "try again later; the server's log says why"
+
+
 def add_error_responses(app: FastAPI) -> None:
     """Let the application answer errors by pages and problem documents."""
     app.add_exception_handler(TrackerError, tracker_error)
@@ -57,9 +62,15 @@ def error_status(error: TrackerError) -> int:
 
 
 def problem_of(error: Exception) -> dict[str, Any]:
-    """Return an error as a problem document (RFC 9457)."""
+    """Return an error as a problem document (RFC 9457).
+
+    Where the database is, and why it fails, is for the log: without it nobody knows who asks.
+    """
     if not isinstance(error, TrackerError):
         return _problem(500, f"internal error: {type(error).__name__}", "internal-error")
+    if isinstance(error, DatabaseUnusable):
+        LOG.error("%s", "; ".join(str(error).splitlines()))
+        error = DatabaseUnusable(*_UNUSABLE)
     more = {"mend": error.mend, "exit_code": error.exit_code}
     if isinstance(error, Rejected):
         more["rejections"] = error.result.to_dict()["rejections"]
@@ -92,15 +103,22 @@ def _sign_in_first(request: Request) -> Response:
     """Return a page's answer to somebody unknown: where to sign in, and to come back from there."""
     root = request.scope.get("root_path", "")
     if "hx-request" in request.headers:  # a part of a page: the whole one is to go there
-        page_of_it = urlsplit(request.headers.get("hx-current-url", ""))
-        back = urlunsplit(("", "", page_of_it.path, page_of_it.query, ""))
-        to = link_to(root, "sign-in", next=back or None)
+        to = link_to(root, "sign-in", next=_shown_page(request) or None)
         return Response(status_code=401, headers={"hx-redirect": to})
     shown = request.url.query
     here = link_to(root)[:-1] + quote(path_of(request))
     back = f"{here}?{shown}" if shown else here
     to = link_to(root, "sign-in", next=back if request.method == "GET" else None)
     return RedirectResponse(to, 303)
+
+
+def _shown_page(request: Request) -> str:
+    """Return the path and query of the page that a part of it is for; nothing if it is unclear."""
+    try:
+        shown = urlsplit(request.headers.get("hx-current-url", ""))
+    except ValueError:
+        return ""
+    return urlunsplit(("", "", shown.path, shown.query, ""))
 
 
 def _is_browser(request: Request) -> bool:

@@ -49,6 +49,7 @@ class Guard:
         request = Request(scope, receive)
         request.state.identity = None
         try:
+            _check_host(request)
             if not path_of(request).startswith(_OPEN):
                 request.state.identity = await run_in_threadpool(self._admitted, request)
                 request.state.ask_again = partial(self._still, request)
@@ -111,6 +112,18 @@ def _check_origin(request: Request) -> None:
     """Raise 403 if a browser says that another site's page asks; not of what is no browser."""
     if is_of_our_page(request) is False:
         raise NotAdmitted(403, "another site asked for this", "open the page here, and ask there")
+
+
+def _check_host(request: Request) -> None:
+    """Raise 400 for a host that is none: an address made of it would lead elsewhere, or fail."""
+    host = request.headers.get("host", "")
+    try:
+        parts = urlsplit(f"//{host}")
+        fit = parts.netloc == host and parts.port != 0
+    except ValueError:
+        fit = False
+    if not fit:
+        raise HTTPException(400, "the header Host names no host")
 
 
 def _check_machine(request: Request) -> None:

@@ -124,7 +124,15 @@ def is_of_our_page(request: Request) -> bool | None:
     site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
     if site is not None:
         return site in _OURS
-    return None if origin is None else urlsplit(origin).netloc == request.headers.get("host")
+    return None if origin is None else _netloc(origin) == request.headers.get("host")
+
+
+def _netloc(url: str) -> str | None:
+    """Return the host and port of an address; None if it cannot be read."""
+    try:
+        return urlsplit(url).netloc
+    except ValueError:
+        return None
 
 
 def needs(role: Role) -> Any:

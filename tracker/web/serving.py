@@ -14,7 +14,6 @@ from tracker.ledger import Ledger
 from tracker.web.access import Access
 from tracker.web.app import create_app
 from tracker.web.mlflow import MLflowServer
-from tracker.web.sign_in import LOG
 
 _GRACE = 3  # seconds that open requests get when the server is told to stop
 
@@ -45,14 +44,15 @@ def run_server(
     access: Access,
     mlflow: MLflowServer,
 ) -> None:
-    """Serve a ledger until the process is told to stop; who signed in is told on standard error."""
+    """Serve a ledger until the process is told to stop; its log is on standard error."""
     app = create_app(
         ledger, root_path=root_path, max_upload=max_upload, access=access, mlflow=mlflow
     )
     told = logging.StreamHandler()
     told.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
-    LOG.addHandler(told)
-    LOG.setLevel(logging.INFO)
+    log = logging.getLogger("tracker.web")
+    log.addHandler(told)
+    log.setLevel(logging.INFO)
     config = uvicorn.Config(
         app, log_level="warning", server_header=False, timeout_graceful_shutdown=_GRACE
     )

@@ -41,6 +41,7 @@ def sign_in(
     next: Typed = "",  # noqa: A002
 ) -> Response:
     """Begin a session, or ask again."""
+    name = name.strip()
     address = request.client.host if request.client else ""
     wait = request.app.state.attempts.begin(name, address)
     if wait:
@@ -50,11 +51,11 @@ def sign_in(
         later.headers["retry-after"] = str(wait)
         return later
     with _AT_ONCE:
-        user = asked.ledger.users.with_password(name.strip(), password)
+        user = asked.ledger.users.with_password(name, password)
     if user is None:
         # A name that nobody has may be a password, typed into the wrong field.
-        known = name.strip() in {one.name for one in asked.ledger.users.list()}
-        LOG.warning("sign-in from %s failed: %r", address, name.strip() if known else "(unknown)")
+        known = name in {one.name for one in asked.ledger.users.list()}
+        LOG.warning("sign-in from %s failed: %r", address, name if known else "(unknown)")
         return sign_in_form(request, next, name, "Name or password is wrong.", status=403)
     request.app.state.attempts.succeed(name, address)
     return go_on(request, user, next)

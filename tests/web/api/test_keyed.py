@@ -80,6 +80,30 @@ def test_a_preview_has_a_key_too(program: TestClient) -> None:
     assert program.get("/api/v1/projects/new").status_code == 404
 
 
+@pytest.mark.parametrize(
+    ("method", "path", "sent"),
+    [("POST", f"{P}/notes", {"text": "v3"}), ("DELETE", f"{P}/notes/1", None),
+     ("PATCH", P, {"wanted": 4}), ("POST", f"{P}/gate", "[[check]]\nitems_at_least = 1"),
+     ("POST", f"{P}/audit", None), ("POST", f"{P}/annotators/annotator%2001/rename", {"name": "a"}),
+     ("POST", "/api/v1/webhooks", {"url": "http://192.0.2.1", "events": ["gate_failed"],
+                                   "allow_private": True})],
+)  # fmt: skip
+def test_whatever_is_changed_is_changed_once_for_a_key(
+    program: TestClient, furnished_ledger: Ledger, method: str, path: str, sent: Any
+) -> None:
+    furnished_ledger.notes.add("reviews", "to be removed")
+    content = {"content": sent} if isinstance(sent, str) else {"json": sent}
+    first = program.request(method, path, headers=key("a"), **content)
+    then = stored(furnished_ledger)
+    again = program.request(method, path, headers=key("a"), **content)
+    assert first.status_code in {200, 201}
+    assert (again.status_code, again.text) == (first.status_code, first.text)
+    assert again.headers["idempotent-replayed"] == "true"
+    assert stored(furnished_ledger) == then
+    other = program.request(method, f"{path}x", headers=key("a"), **content)
+    assert other.status_code in {404, 405, 422}
+
+
 def test_what_was_refused_may_be_sent_again(program: TestClient) -> None:
     address = "/api/v1/projects/new/imports?filename=a.csv&create=false"
     assert program.post(address, content=CSV, headers=key("a")).status_code == 404

@@ -17,6 +17,7 @@ from tracker.core.version import VERSION
 from tracker.ledger import Ledger
 from tracker.projects.lookup import near_names
 from tracker.render.formats import json_lines
+from tracker.web.api.keyed import KeyedRoute
 from tracker.web.api.names import PREFIX
 from tracker.web.asking import Asked, AskedLedger
 from tracker.web.identity import Role, needs
@@ -27,7 +28,7 @@ CACHING = {"cache-control": "private, no-cache"}
 
 def resource(tag: str) -> APIRouter:
     """Return the routes of a resource, to be added to; ``tag`` is where the description has it."""
-    return APIRouter(prefix=PREFIX, tags=[tag])
+    return APIRouter(prefix=PREFIX, tags=[tag], route_class=KeyedRoute)
 
 
 async def known_parameters(request: Request) -> None:

@@ -9,6 +9,7 @@ from fastapi import Body, Depends, Query, Request, Response
 from tracker.core.errors import Refused
 from tracker.web.api.answering import Answer, reads, resource
 from tracker.web.api.bodies.figures import Gate
+from tracker.web.api.keyed import stores_nothing
 from tracker.web.api.parameters import Answers
 from tracker.web.identity import NotAdmitted, Role
 
@@ -33,6 +34,7 @@ def gate_config(answer: Answer, project: str, answers: Annotated[Answers, Depend
 
 
 @router.post("/projects/{project:segment}/gate", **reads("runGate", Gate))
+@stores_nothing
 def run_gate(
     request: Request,
     answer: Answer,

@@ -12,6 +12,7 @@ from fastapi import Depends, Query, Request, Response
 from tracker.web.api.answering import Answer, known_parameters, resource, writes
 from tracker.web.api.bodies.records import EventResult, SyncBegun
 from tracker.web.api.bodies.requests import LabelStudioEvent
+from tracker.web.api.keyed import stores_nothing
 from tracker.web.identity import Role
 from tracker.web.jobs import Job, Jobs, Outcome, Step
 from tracker.web.mlflow import MLflowServer, NeedsSignature
@@ -124,6 +125,7 @@ _SIGNED_OR_MANAGER = Depends(NeedsSignature(Role.MANAGER))
     dependencies=[_SIGNED_OR_MANAGER, Depends(known_parameters)],
     openapi_extra=_ANY,
 )
+@stores_nothing
 def take_mlflow_event(
     request: Request,
     answer: Answer,

@@ -9,6 +9,7 @@ from fastapi import Path, Request, Response
 from tracker.web import jobs
 from tracker.web.api.answering import Answer, reads, resource, writes
 from tracker.web.api.bodies.records import Job, Jobs
+from tracker.web.api.keyed import stores_nothing
 from tracker.web.api.parameters import LARGEST
 
 router = resource("jobs")
@@ -32,6 +33,7 @@ def show_job(request: Request, answer: Answer, number: Number) -> Response:
 
 
 @router.post("/jobs/{number}/cancel", **writes("cancelJob", Job))
+@stores_nothing
 def cancel_job(request: Request, answer: Answer, number: Number) -> Response:
     """Cancel a job: it ends after the part that runs, and nothing of it is kept.
 

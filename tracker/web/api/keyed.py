@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import wraps
 from hashlib import sha256
-from typing import Annotated, Any
+from inspect import Parameter, signature
+from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import Header, Request, Response
+from fastapi.routing import APIRoute
+from pydantic import BaseModel
 
-from tracker.web.api.answering import Answering
+from tracker.web.identity import SAFE
+
+if TYPE_CHECKING:
+    from tracker.web.api.answering import Answering
+
+_Endpoint = Callable[..., Any]
 
 Key = Annotated[
     str | None,
@@ -20,9 +29,54 @@ Key = Annotated[
         pattern="^[ -~]+$",
     ),
 ]
-KEYED: dict[int | str, dict[str, Any]] = {
-    409: {"description": "The first request with this key is under way."},
-}
+_UNDER_WAY = {409: {"description": "The first request with this key is under way."}}
+
+
+class KeyedRoute(APIRoute):
+    """A route that takes a key if it changes something; one that reads has no need of it.
+
+    An endpoint that has a ``key`` of its own asks `answered_once` itself.
+    """
+
+    def __init__(self, path: str, endpoint: _Endpoint, **options: Any) -> None:
+        """Take what FastAPI does."""
+        if not set(options.get("methods") or {"GET"}) <= SAFE:
+            options["responses"] = {**_UNDER_WAY, **(options.get("responses") or {})}
+            if "key" not in signature(endpoint).parameters:
+                endpoint = _keyed(endpoint)
+        super().__init__(path, endpoint, **options)
+
+
+def stores_nothing(endpoint: _Endpoint) -> _Endpoint:
+    """Mark what a route does as no change of the ledger: it holds up no other that writes."""
+    endpoint.stores = False  # type: ignore[attr-defined]
+    return endpoint
+
+
+def _keyed(endpoint: _Endpoint) -> _Endpoint:
+    """Return an endpoint that takes a key, too; what it is sent is bodies or bytes."""
+    known = signature(endpoint, eval_str=True)
+    own = {"request": Request, "key": Key}
+    more = [
+        Parameter(name, Parameter.KEYWORD_ONLY, annotation=kind,
+                  default=None if name == "key" else Parameter.empty)
+        for name, kind in own.items() if name not in known.parameters
+    ]  # fmt: skip
+    stores = getattr(endpoint, "stores", True)
+
+    @wraps(endpoint)
+    def once(request: Request, key: str | None, **given: Any) -> Response:
+        if "request" in known.parameters:
+            given["request"] = request
+        said = [repr(body.model_dump() if isinstance(body, BaseModel) else body).encode()
+                for body in given.values() if isinstance(body, BaseModel | bytes)]  # fmt: skip
+        return answered_once(
+            request, given["answer"], key, said, lambda: endpoint(**given), stores=stores
+        )
+
+    parameters = [one.replace(kind=Parameter.KEYWORD_ONLY) for one in known.parameters.values()]
+    once.__signature__ = known.replace(parameters=[*parameters, *more])  # type: ignore[attr-defined]
+    return once
 
 
 def answered_once(

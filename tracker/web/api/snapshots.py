@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import Depends, Request, Response
+from fastapi import Depends, Response
 
 from tracker.ledger import Ledger
 from tracker.web.api.answering import Answer, reads, resource, writes
@@ -15,7 +15,6 @@ from tracker.web.api.bodies.figures import (
     SnapshotByQuestion,
 )
 from tracker.web.api.bodies.requests import NewSnapshot
-from tracker.web.api.keyed import Key, answered_once
 from tracker.web.api.parameters import ChosenAnswers, Figures, Questions
 
 router = resource("figures")
@@ -56,20 +55,14 @@ def show_snapshot(
     responses={409: {"description": "The two ways to count differ, or the key is in use."}},
 )
 def take_snapshot(
-    request: Request,
     answer: Answer,
     project: str,
     sent: NewSnapshot,
     answers: Annotated[ChosenAnswers, Depends()],
     figures: Annotated[Figures, Depends()],
-    key: Key = None,
 ) -> Response:
     """Record the figures as they are now; `tracker snapshot P`."""
-
-    def take() -> Response:
-        taken = answer.ledger.snapshot_by_question(
-            project, **sent.model_dump(), **figures.keywords, **answers.selecting
-        )
-        return answer.made(taken.to_dict(), "projects", project, "snapshots", str(taken.id))
-
-    return answered_once(request, answer, key, [sent.model_dump_json().encode()], take)
+    taken = answer.ledger.snapshot_by_question(
+        project, **sent.model_dump(), **figures.keywords, **answers.selecting
+    )
+    return answer.made(taken.to_dict(), "projects", project, "snapshots", str(taken.id))

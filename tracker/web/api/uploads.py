@@ -17,7 +17,7 @@ from tracker.ledger.choosing import names_of_list
 from tracker.ledger.projects import QuestionOptions
 from tracker.web.api.answering import Answer, resource, writes
 from tracker.web.api.bodies.records import AnnotatorImport, Import, ImportResult
-from tracker.web.api.keyed import KEYED, Key, answered_once
+from tracker.web.api.keyed import Key, answered_once
 from tracker.web.api.parameters import LARGEST
 from tracker.web.api.uploading import Uploaded, uploaded
 
@@ -114,7 +114,6 @@ def _sent(files: dict[str, Any]) -> dict[str, Any]:
 _RESPONSES: dict[int | str, dict[str, Any]] = {
     200: {"description": "What an import would do.", "model": ImportResult},
     413: {"description": "More bytes than the server takes."},
-    **KEYED,
 }
 _limiter = CapacityLimiter(_AT_ONCE)
 

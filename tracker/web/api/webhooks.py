@@ -9,6 +9,7 @@ from fastapi import Path, Response
 from tracker.web.api.answering import Answer, reads, resource, writes
 from tracker.web.api.bodies.records import AddedWebhook, Webhook, Webhooks, WebhookTest
 from tracker.web.api.bodies.requests import NewWebhook
+from tracker.web.api.keyed import stores_nothing
 from tracker.web.api.parameters import LARGEST
 from tracker.web.identity import Role
 
@@ -33,6 +34,7 @@ def add_webhook(answer: Answer, sent: NewWebhook) -> Response:
 
 
 @router.post("/webhooks/{number}/test", **writes("testWebhook", WebhookTest, Role.ADMIN))
+@stores_nothing
 def test_webhook(answer: Answer, number: Number) -> Response:
     """Send a webhook a message now, and say whether it arrived; `tracker webhook test N`."""
     fault = answer.ledger.webhooks.test(number)
