@@ -48,17 +48,26 @@ def test_acting_tells_what_was_done_and_what_is_next(run: Run, furnished: Path) 
     assert done.err.endswith(": tracker audit reviews --record\n")
     done = run("flags", "appeal", "1", *AT, "--by", "constant 1", "--note", "they are positive")
     assert done.out == "flag 1 of reviews is appealed, and stays resolved (by constant 1)\n"
-    assert done.err.endswith("tracker flags dismiss|acknowledge|resolve 1 -p reviews\n")
-    done = run("flags", "dismiss", "1", *AT, "--by", "ann")
-    assert done.out == "flag 1 of reviews is dismissed (by ann)\n"
-    assert done.err.endswith("see: tracker flags list reviews --state dismissed\n")
+    assert done.err.endswith("to answer it: tracker flags uphold|reject 1 -p reviews\n")
+    done = run("flags", "reject", "1", *AT, "--by", "ann", "--note", "half are not")
+    assert done.out == "flag 1 of reviews is resolved as before: the appeal is rejected (by ann)\n"
+    again = run("flags", "reject", "1", *AT, "--by", "bo")
+    assert re.fullmatch(
+        r"flag 1 is already resolved \(by bo, .{10}\), its appeal rejected by ann\n", again.err
+    )
+    done = run("flags", "uphold", "1", *AT, "--by", "ann")
+    assert done.out == "flag 1 of reviews is dismissed: the appeal is upheld (by ann)\n"
+    assert "it reopens if the evidence grows by half" in done.err
+    failed = run("flags", "reject", "1", *AT, "--by", "bo", code=2)
+    assert failed.err.endswith(": tracker flags reopen 1\n")
     told = run("flags", "history", "1", *AT, "--json").json()["changes"]
     assert [(row["action"], row["by"], row["note"]) for row in told] == [
         ("found", None, None),
         ("acknowledged", "ann", "will ask"),
         ("resolved", "bo", None),
         ("appealed", "constant 1", "they are positive"),
-        ("dismissed", "ann", None),
+        ("rejected", "ann", "half are not"),
+        ("upheld", "ann", None),
     ]
 
 

@@ -18,6 +18,7 @@ from tracker.ledger import Ledger
 from tracker.projects.annotators import set_annotator_kind
 from tracker.projects.project import purge_project
 from tracker.projects.question import QuestionInfo
+from tracker.render.flags import flag_standing_in_words
 from tracker.storage.schema import FlagRow
 
 
@@ -122,6 +123,29 @@ def test_an_appeal_keeps_the_state(flagged: Ledger, state: Any) -> None:
     assert states(flagged) == before
     assert history(flagged, 1)[-1] == ("appealed", before[1], "ada", "the guideline says so")
     assert acted(flagged, "appeal", 1, by="ada", note="and again")[0].changed
+
+
+def test_an_appeal_has_an_outcome(flagged: Ledger) -> None:
+    with pytest.raises(InvalidOption, match="nobody appealed against flag 1"):
+        acted(flagged, "uphold", 1)
+    acted(flagged, "acknowledge", 1, by="mia")
+    acted(flagged, "appeal", 1, by="ada", note="as the guideline says")
+    row = listed(flagged)[0]
+    assert (row["appeal"]["by"], row["appeal"]["outcome"]) == ("ada", None)
+    assert flag_standing_in_words(row) == "acknowledged by mia; appealed by ada"
+    acted(flagged, "reject", 1, by="mia", note="see section 2")
+    row = listed(flagged)[0]
+    assert (row["appeal"]["outcome"], row["appeal"]["answer"]) == ("rejected", "see section 2")
+    assert flag_standing_in_words(row) == "acknowledged by mia; appealed by ada, rejected by mia"
+    assert not acted(flagged, "reject", 1, by="bo")[0].changed
+    (done,) = acted(flagged, "uphold", 1, by="bo")
+    assert (done.state, done.changed) == ("dismissed", True)
+    row = listed(flagged)[0]
+    assert flag_standing_in_words(row) == "appealed by ada; upheld, and so dismissed by bo"
+    with pytest.raises(InvalidOption, match=r"flag 1 is dismissed \(by bo.*upheld by bo"):
+        acted(flagged, "reject", 1)
+    acted(flagged, "reopen", 1, by="mia")
+    assert listed(flagged)[0]["appeal"]["outcome"] is None, "it waits again"
 
 
 @pytest.mark.parametrize("note", [None, "", " \n "])

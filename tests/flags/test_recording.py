@@ -74,6 +74,24 @@ def test_a_dismissed_finding_is_opened_again_when_its_evidence_grew_by_half(
     assert states(people) == {1: "open" if reopened else "dismissed"}
 
 
+@pytest.mark.parametrize("answer", ["uphold", "resolve", "reject"])
+def test_an_appeal_that_is_answered_holds_until_the_evidence_grew_by_half(
+    people: Ledger, answer: str
+) -> None:
+    record(people, Seen(1, informative=40))
+    acted(people, "appeal", 1, by="ada", note="as the guideline says")
+    acted(people, answer, 1)
+    state = {"uphold": "dismissed", "resolve": "resolved", "reject": "open"}[answer]
+    assert record(people, Seen(1, informative=59)).reopened == 0
+    assert states(people) == {1: state}
+    assert record(people, Seen(1, informative=60)).reopened == int(state != "open")
+    assert states(people) == {1: "open"}
+    if answer == "resolve":
+        # What is resolved later rests on no objection any more.
+        acted(people, "resolve", 1)
+        assert record(people, Seen(1, informative=60)).reopened == 1
+
+
 def test_evidence_grows_from_the_dismissal_on(people: Ledger) -> None:
     """Not from when it was last seen, nor from an appeal: many small steps are a large one."""
     record(people, Seen(1, informative=40))

@@ -42,6 +42,8 @@ def test_an_appeal_is_told_until_it_is_answered(people: Ledger) -> None:
     acted(people, "appeal", 1, by="ada", note="no")
     assert "open, appealed" in text_of(flags_view(listed(people)))
     acted(people, "acknowledge", 1)
+    assert "acknowledged, appealed" in text_of(flags_view(listed(people)))
+    acted(people, "resolve", 1)
     assert "appealed" not in text_of(flags_view(listed(people)))
 
 

@@ -239,6 +239,18 @@ def sample(revision: str) -> dict[str, list[dict[str, Any]]]:
         ],
     }
     samples["0013"] = samples["0012"]
+    samples["0014"] = samples["0013"] | {
+        "projects": [row | {"timezone": "Europe/Berlin"} for row in samples["0013"]["projects"]],
+        "annotator_facts": [
+            *samples["0013"]["annotator_facts"],
+            p | {"annotator_id": 1, "role": "presence", "change_id": 3, "value": "left 5"},
+        ],
+        "flag_changes": [
+            *samples["0013"]["flag_changes"],
+            samples["0013"]["flag_changes"][0]
+            | {"number": 3, "action": "rejected", "made_by": "ann", "note": "no"},
+        ],
+    }
     return samples[revision]
 
 

@@ -170,6 +170,7 @@ HELD = {
     "item_aliases": sample("0010")["item_aliases"],
     "webhooks": sample("0011")["webhooks"],
     "access_changes": sample("0012")["access_changes"],
+    "annotator_facts": sample("0014")["annotator_facts"][-1:],
 }
 
 
@@ -185,6 +186,7 @@ HELD = {
         ("item_aliases", "0009", "1 other keys of items"),
         ("webhooks", "0010", "1 webhooks"),
         ("access_changes", "0011", "1 changes of access"),
+        ("annotator_facts", "0013", "1 annotators who left or came back"),
     ],
 )
 def test_downgrade_refuses_to_lose_what_an_older_program_cannot_hold(

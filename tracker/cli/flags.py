@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 
 flags, register = command_group(
-    "flags", "List recorded findings; acknowledge, dismiss, resolve, reopen or appeal them."
+    "flags",
+    "List recorded findings, act on them, and answer appeals.",
 )
 
 Flag = Annotated[int, typer.Argument(metavar="FLAG", max=LARGEST, help="Flag number.")]
@@ -34,8 +35,19 @@ _NEXT: dict[str, str] = {
     "--state dismissed",
     "resolve": "it reopens if an audit finds it again: tracker audit {project} --record",
     "reopen": "what was done about it: tracker flags history {flags}-p {project}",
-    "appeal": "to answer it: tracker flags dismiss|acknowledge|resolve {flags}-p {project}",
+    "appeal": "to answer it: tracker flags uphold|reject {flags}-p {project}",
+    "uphold": "it reopens if the evidence grows by half; what was done about it: "
+    "tracker flags history {flags}-p {project}",
+    "reject": "what was done about it: tracker flags history {flags}-p {project}",
 }
+
+
+_BECAME = {
+    "appeal": "appealed, and stays {}",
+    "uphold": "{}: the appeal is upheld",
+    "reject": "{} as before: the appeal is rejected",
+}
+"""What an act makes of a flag in a state, if it is not just that state."""
 
 
 @with_project_argument(flags, "list")
@@ -133,8 +145,22 @@ _ACTS: dict[str, str] = {
 
     Next: `tracker flags list reviews`
     """,
+    "uphold": """Accept appeals: findings are dismissed, and reopen if the evidence grows by half.
+
+    Example:
+    - `tracker flags uphold 3 -p reviews --note "the guideline does say so"`
+
+    Next: `tracker flags history 3 -p reviews`
+    """,
+    "reject": """Turn appeals down; the findings keep their state.
+
+    Example:
+    - `tracker flags reject 3 -p reviews --note "see section 2 of the guideline"`
+
+    Next: `tracker flags show 3 -p reviews`
+    """,
 }
-"""The help of each command that changes the state of findings."""
+"""The help of each command that acts on several findings."""
 
 
 def _register_act(action: str, text: str) -> None:
@@ -173,7 +199,7 @@ def appeal_flags_command(
     Example:
     - `tracker flags appeal 3 -p reviews --note "as the guideline says"`
 
-    Next: `tracker flags show 3 -p reviews`
+    Next: `tracker flags uphold 3 -p reviews`
     """
     done = ledger_of_command(context).flags.appeal(project, flag, by=_name(by), note=note)
     _say_acts(project, "appeal", [done], as_json=as_json)
@@ -219,8 +245,8 @@ def _say_acts(project: str, action: str, outcomes: Sequence[Acted], *, as_json: 
         if not outcome.changed:
             warn(f"flag {outcome.flag} is already {outcome.before}")
         elif not as_json:
-            kept = f"appealed, and stays {outcome.state}" if action == "appeal" else outcome.state
-            say(f"flag {outcome.flag} of {project} is {kept} (by {outcome.by})")
+            became = _BECAME.get(action, "{}").format(outcome.state)
+            say(f"flag {outcome.flag} of {project} is {became} (by {outcome.by})")
     if done:
         listed = "".join(f"{outcome.flag} " for outcome in done)
         hint(_NEXT[action].format(flags=listed, project=quote(project)))

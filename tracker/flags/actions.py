@@ -19,13 +19,15 @@ from tracker.projects.project import ProjectInfo
 from tracker.projects.question import list_questions
 from tracker.storage.schema import FLAG_STATES, FlagChange, FlagRow, FlagSighting
 
-Action: TypeAlias = Literal["acknowledge", "dismiss", "resolve", "reopen", "appeal"]
+Action: TypeAlias = Literal[
+    "acknowledge", "dismiss", "resolve", "reopen", "appeal", "uphold", "reject"
+]
 
 
 class _Act(NamedTuple):
     """What an act is called afterwards, the state that it makes, and those in which it is one.
 
-    An appeal makes none.
+    An appeal makes none, nor does its rejection.
     """
 
     called: str
@@ -39,6 +41,8 @@ _ACTS: dict[Action, _Act] = {
     "resolve": _Act("resolved", "resolved", ("open", "acknowledged")),
     "reopen": _Act("reopened", "open", ("acknowledged", "dismissed", "resolved")),
     "appeal": _Act("appealed", None, FLAG_STATES),
+    "uphold": _Act("upheld", "dismissed", FLAG_STATES),
+    "reject": _Act("rejected", None, FLAG_STATES),
 }
 
 
@@ -76,11 +80,11 @@ def act_on_flags(
     by: str,
     note: str | None = None,
 ) -> list[Acted]:
-    """Acknowledge, dismiss, resolve or reopen flags, or appeal against them, all or none.
+    """Acknowledge, dismiss, resolve or reopen flags, appeal against them or answer, all or none.
 
     Nothing is recorded of one that is in that state already. Raises NotFound for an unknown
-    number, InvalidOption for an act that makes no sense in a flag's state and for an appeal
-    without a note.
+    number, InvalidOption for an act that makes no sense in a flag's state, for an appeal
+    without a note, and for the outcome of an appeal that nobody made.
     """
     by, note = (
         check_entered_text(by, "name in --by"),
@@ -116,13 +120,28 @@ def act_on_flags(
 
 def _outcome(state: FlagState, action: Action, by: str, moment: int) -> Acted:
     act = _ACTS[action]
-    if state.state == act.state:
+    answers = action in {"uphold", "reject"}
+    if answers:
+        _check_appealed(state, act)
+    if state.appeal.outcome == act.called if answers and state.appeal else state.state == act.state:
         return Acted(state.id, state.state, False, state.made_by, state.made_at, state)
     if state.state not in act.sensible:
         raise InvalidOption(
             f"flag {state.id} is {state}; only {' or '.join(act.sensible)} ones can be {act.called}"
         )
     return Acted(state.id, act.state or state.state, True, by, moment, state)
+
+
+def _check_appealed(state: FlagState, act: _Act) -> None:
+    """Raise InvalidOption for a flag without an appeal that can be answered so."""
+    if state.appeal is None:
+        raise InvalidOption(
+            f"nobody appealed against flag {state.id}", "an annotator does: tracker flags appeal"
+        )
+    if state.appeal.outcome == "upheld" != act.called:
+        raise InvalidOption(
+            f"flag {state.id} is {state}", f"first: tracker flags reopen {state.id}"
+        )
 
 
 class Names:
@@ -180,6 +199,67 @@ def flag_changes(
     ]
 
 
+@dataclass(frozen=True)
+class Appeal:
+    """An annotator's objection to a flag, and what became of it.
+
+    Attributes:
+        by: who objected.
+        at: when.
+        note: why.
+        outcome: upheld, rejected, or what else was done: dismissed, resolved; None while it waits.
+        answered_by: who did that.
+        answered_at: when.
+        answer: the note with it.
+    """
+
+    by: str
+    at: int
+    note: str
+    outcome: str | None = None
+    answered_by: str | None = None
+    answered_at: int | None = None
+    answer: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the appeal as JSON."""
+        answered = None if self.answered_at is None else clock.iso(self.answered_at)
+        return {**vars(self), "at": clock.iso(self.at), "answered_at": answered}
+
+
+_ANSWERS = ("upheld", "rejected", "dismissed", "resolved")
+_OF_APPEALS = ("appealed", "reopened", *_ANSWERS)
+
+
+def flag_appeals(connection: Connection, project: ProjectInfo) -> dict[int, Appeal]:
+    """Return the appeal of each flag that has one, by the flag's number.
+
+    A flag that the program opened again, on new evidence, has none any more once it was answered;
+    if a person opens it again, the appeal waits again.
+    """
+    statement = (
+        select(FlagChange.__table__)
+        .where(FlagChange.project_id == project.id, FlagChange.action.in_(_OF_APPEALS))
+        .order_by(FlagChange.flag_id, FlagChange.number)
+    )
+    appeals: dict[int, Appeal] = {}
+    for row in connection.execute(statement):
+        appeal = appeals.get(row.flag_id)
+        if row.action == "appealed":
+            appeals[row.flag_id] = Appeal(row.made_by, row.made_at, row.note)
+        elif appeal is None:
+            continue
+        elif row.action == "reopened":
+            if row.made_by is not None:
+                appeals[row.flag_id] = Appeal(appeal.by, appeal.at, appeal.note)
+            elif appeal.outcome is not None:
+                del appeals[row.flag_id]
+        elif appeal.outcome is None or row.action in _ANSWERS[:2]:
+            answer = (row.action, row.made_by, row.made_at, row.note)
+            appeals[row.flag_id] = Appeal(appeal.by, appeal.at, appeal.note, *answer)
+    return appeals
+
+
 Key: TypeAlias = tuple[int, int, int, str, int]
 """What a finding is about, as stored: question, annotator, other annotator, kind, category."""
 
@@ -190,7 +270,8 @@ class FlagState:
 
     ``action``, ``made_at``, ``made_by`` and ``informative_then`` are of the change that made
     its state; ``changes`` and ``sightings`` the numbers of the last ones, ``changed_at`` and
-    ``seen_at`` their moments, ``informative`` the evidence when it was last seen.
+    ``seen_at`` their moments, ``informative`` the evidence when it was last seen; ``appeal`` is
+    the last one.
     """
 
     id: int
@@ -205,11 +286,15 @@ class FlagState:
     sightings: int
     seen_at: int
     informative: int
+    appeal: Appeal | None
 
     def __str__(self) -> str:
         """The state, who made it and when: "dismissed (by ann, 2026-11-21)"."""
         who = f"by {self.made_by}" if self.made_by is not None else self.action
-        return f"{self.state} ({who}, {clock.iso(self.made_at)[:10]})"
+        told = f"{self.state} ({who}, {clock.iso(self.made_at)[:10]})"
+        if self.appeal is not None and self.appeal.outcome in {"upheld", "rejected"}:
+            told += f", its appeal {self.appeal.outcome} by {self.appeal.answered_by}"
+        return told
 
 
 def flag_states(connection: Connection, project: ProjectInfo) -> dict[int, FlagState]:
@@ -260,8 +345,11 @@ def flag_states(connection: Connection, project: ProjectInfo) -> dict[int, FlagS
         .where(FlagRow.project_id == project.id)
         .order_by(FlagRow.id)
     )
+    appeals = flag_appeals(connection, project)
     return {
-        number: FlagState(number, (question, annotator, other, kind, category), *rest)
+        number: FlagState(
+            number, (question, annotator, other, kind, category), *(*rest, appeals.get(number))
+        )
         for number, question, annotator, other, kind, category, *rest in connection.execute(
             statement
         )

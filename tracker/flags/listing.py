@@ -12,7 +12,14 @@ from sqlalchemy import Connection, Row, Select, func, or_, select
 from tracker.core import clock
 from tracker.core.errors import InvalidOption
 from tracker.core.shown import as_json
-from tracker.flags.actions import Names, flag_changes, flag_states, named_flag
+from tracker.flags.actions import (
+    Appeal,
+    Names,
+    flag_appeals,
+    flag_changes,
+    flag_states,
+    named_flag,
+)
 from tracker.flags.recording import read_flag_evidence
 from tracker.projects.annotators import find_annotator, settling_changes
 from tracker.projects.lookup import near_names
@@ -90,7 +97,8 @@ def list_flags(
         named = [one.id for one in find_questions(connection, project, questions)]
         statement = statement.where(FlagRow.question_id.in_(named))
     names = Names(connection, project)
-    return [_recorded(row, names) for row in connection.execute(statement)]
+    appeals = flag_appeals(connection, project)
+    return [_recorded(row, names, appeals) for row in connection.execute(statement)]
 
 
 def show_flag(connection: Connection, project: ProjectInfo, number: int) -> FlagPage:
@@ -105,7 +113,7 @@ def show_flag(connection: Connection, project: ProjectInfo, number: int) -> Flag
     )
     names = Names(connection, project)
     return FlagPage(
-        _recorded(row, names),
+        _recorded(row, names, flag_appeals(connection, project)),
         flag_changes(connection, project, number),
         [_sighting(seen, names) for seen in sightings],
     )
@@ -135,6 +143,8 @@ def _rows(project: ProjectInfo) -> tuple[Select[Any], Any]:
         select(
             FlagRow.__table__,
             settled.c.state,
+            settled.c.made_by.label("state_by"),
+            settled.c.made_at.label("state_at"),
             first.c.evidence.label("first_evidence"),
             last.c.evidence,
             last.c.severity,
@@ -172,11 +182,14 @@ def _of(table: Any) -> Any:
     return (table.project_id == FlagRow.project_id) & (table.flag_id == FlagRow.id)
 
 
-def _recorded(row: Row[Any], names: Names) -> RecordedFlag:
+def _recorded(row: Row[Any], names: Names, appeals: Mapping[int, Appeal]) -> RecordedFlag:
     evidence = read_flag_evidence(row.evidence, names.annotators)
     values = {
         **names.told(row),
         "state": row.state,
+        "state_by": row.state_by,
+        "state_at": clock.iso(row.state_at),
+        "appeal": appeals[row.id].to_dict() if row.id in appeals else None,
         "severity": row.severity,
         "found_at": clock.iso(row.found_at),
         "last_seen_at": clock.iso(row.seen_at),

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 
 GROWTH = (3, 2)
-"""The evidence for a dismissed finding, to that at its dismissal, at which it is opened again."""
+"""The evidence for a finding that was considered harmless, to that when it was, at which it is
+opened again."""
 
 
 @dataclass(frozen=True)
@@ -88,9 +89,9 @@ def record_flags(
 ) -> Recorded:
     """Record the findings that stand up.
 
-    A resolved flag that is found is open again; a dismissed one only where the evidence grew by
-    `GROWTH`. What is not found is resolved where the audit ``closes``: where it looked at all
-    answers for all kinds of findings.
+    A resolved flag that is found is open again; a dismissed one, and one that was resolved after an
+    appeal, only where the evidence grew by `GROWTH`. What is not found is resolved where the audit
+    ``closes``: where it looked at all answers for all kinds of findings.
     """
     lock_project(connection, question.project_id)
     states = flag_states(connection, question.project)
@@ -136,12 +137,14 @@ def _findings(question: QuestionInfo, found: Audit) -> Mapping[Key, tuple[Audite
 
 def _why_again(state: FlagState, informative: int) -> str | None:
     """Why a flag that is found is opened again; None where it is open or stays dismissed."""
-    if state.state == "resolved":
+    # Whoever resolves a finding that its annotator objects to has weighed this very evidence.
+    answered = state.appeal is not None and state.appeal.outcome == state.action == "resolved"
+    if state.state == "resolved" and not answered:
         return "found again"
     more, than = GROWTH
     before = state.informative_then
     grew = informative > before and than * informative >= more * before
-    if state.state == "dismissed" and grew:
+    if (state.state == "dismissed" or answered) and grew:
         return f"evidence grew from {before:,} to {informative:,} items"
     return None
 

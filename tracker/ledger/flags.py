@@ -92,6 +92,18 @@ class Flags(Namespace):
         (outcome,) = self._act(project, [number], "appeal", by, note)
         return outcome
 
+    def uphold(
+        self, project: str, numbers: Sequence[int], *, by: str, note: str | None = None
+    ) -> Sequence[Acted]:
+        """Accept appeals, all or none: the flags are dismissed."""
+        return self._act(project, numbers, "uphold", by, note)
+
+    def reject(
+        self, project: str, numbers: Sequence[int], *, by: str, note: str | None = None
+    ) -> Sequence[Acted]:
+        """Turn appeals down, all or none: the flags stand as before."""
+        return self._act(project, numbers, "reject", by, note)
+
     def _act(
         self, project: str, numbers: Sequence[int], action: Action, by: str, note: str | None
     ) -> Sequence[Acted]:

@@ -20,6 +20,7 @@ from tracker.projects.question import QuestionInfo
 from tracker.storage.answer_keys import of_question
 from tracker.storage.facts import annotators_with_facts, apply_kind_facts, record_annotator_facts
 from tracker.storage.schema import (
+    KEEPING,
     KINDS,
     STANDING,
     Alias,
@@ -319,7 +320,7 @@ def settling_changes(project_id: int) -> Subquery:
     """Return the change that made each flag's state, with the columns of `FlagChange`."""
     last = (
         select(_changes.c.flag_id, func.max(_changes.c.number).label("number"))
-        .where(_changes.c.project_id == project_id, _changes.c.action != "appealed")
+        .where(_changes.c.project_id == project_id, _changes.c.action.not_in(KEEPING))
         .group_by(_changes.c.flag_id)
         .subquery("last_settled")
     )

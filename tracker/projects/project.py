@@ -36,6 +36,7 @@ class ProjectInfo:
     name: str
     created_at: int
     archived_at: int | None
+    timezone: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the project as JSON."""

@@ -10,6 +10,7 @@ from rich.console import RenderableType
 from tracker.audit.annotator_report import OwnReport
 from tracker.render.audit import finding_item_line, finding_lines
 from tracker.render.cells import Text, bar_cell, count_cell, figure_cell, interval_cell, share_cell
+from tracker.render.flags import flag_standing_in_words
 from tracker.render.messages.findings import own_finding_sentence
 from tracker.render.tables import table
 from tracker.render.words import measure_title_words
@@ -51,7 +52,8 @@ def annotator_view(
         note = f": {life['note']}" if life["note"] else ""
         about = f" in {life['question']}" if "question" in life else ""
         yield Text(
-            f"flag {life['flag']}, {life['kind']}{about}, is {life['state']}{note}", style="dim"
+            f"flag {life['flag']}, {life['kind']}{about}, is {flag_standing_in_words(life)}{note}",
+            style="dim",
         )
 
 

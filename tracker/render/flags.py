@@ -167,8 +167,33 @@ def _about(row: Mapping[str, Any]) -> tuple[str, ...]:
     return (str(row["flag"]), *_question_cell(row), flagged_annotators_text(row), row["kind"])
 
 
+_OUTCOMES = {None: "appealed", "upheld": "appeal upheld", "rejected": "appeal rejected"}
+
+
 def _state(row: Mapping[str, Any]) -> str:
-    return f"{row['state']}, appealed" if row["action"] == "appealed" else row["state"]
+    appeal = row["appeal"]
+    word = None if appeal is None else _OUTCOMES.get(appeal["outcome"])
+    return row["state"] if word is None else f"{row['state']}, {word}"
+
+
+def flag_standing_in_words(row: Mapping[str, Any]) -> str:
+    """Return a flag's state, and what became of its appeal, each with who did it, in their order.
+
+    Such as "acknowledged by mia; appealed by ada".
+    """
+    settled: str = row["state"]
+    appeal = row["appeal"]
+    if row["state_by"] is not None:
+        settled += f" by {row['state_by']}"
+    if appeal is None:
+        return settled
+    objected = f"appealed by {appeal['by']}"
+    if appeal["outcome"] == "upheld":
+        return f"{objected}; upheld, and so {settled}"
+    if appeal["outcome"] == "rejected":
+        objected += f", rejected by {appeal['answered_by']}"
+    order = [settled, objected] if row["state_at"] < appeal["at"] else [objected, settled]
+    return "; ".join(order)
 
 
 def _figures(evidence: Mapping[str, Any], under: str = "") -> Iterator[tuple[str, Any]]:

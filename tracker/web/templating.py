@@ -23,6 +23,7 @@ from tracker.render.cells import (
     share_cell,
 )
 from tracker.render.escape import escaped_text
+from tracker.render.flags import flag_standing_in_words
 from tracker.render.messages.report import reason, without_flagged
 from tracker.render.nouns import count_noun
 from tracker.render.words import measure_title_words, undefined_in_words
@@ -158,7 +159,7 @@ def _made() -> Environment:
         "count": count_cell, "figure": figure_cell, "share": share_cell, "minute": minute_cell,
         "level": level_cell, "noun": count_noun, "measure": measure_title_words,
         "reason": undefined_in_words, "words": _words, "lacking": reason,
-        "by_form": by_form, "without_flagged": without_flagged,
+        "standing": flag_standing_in_words, "by_form": by_form, "without_flagged": without_flagged,
     }  # fmt: skip
     made.globals["interval"] = interval_cell
     made.globals["parts"] = made.get_template("parts.html").module

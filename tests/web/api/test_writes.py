@@ -81,8 +81,12 @@ def test_a_finding_is_acted_on_by_the_one_who_asks(program: TestClient) -> None:
     assert (done["flags"][0]["state"], done["flags"][0]["changed"]) == ("acknowledged", True)
     program.post(f"{P}/findings/1/resolve", json={})
     program.post(f"{P}/findings/1/appeal", json={"note": "no"})
+    for answer in ("reject", "uphold"):
+        program.post(f"{P}/findings/1/{answer}", json={})
     changes = program.get(f"{P}/findings/1/changes").json()["changes"]
-    assert [one["action"] for one in changes[1:]] == ["acknowledged", "resolved", "appealed"]
+    assert [one["action"] for one in changes[1:]] == [
+        *("acknowledged", "resolved", "appealed"), "rejected", "upheld",
+    ]  # fmt: skip
     assert {one["by"] for one in changes[1:]} == {"local"}
     assert program.post(f"{P}/findings/99/dismiss", json={}).status_code == 404
 

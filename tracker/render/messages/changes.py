@@ -36,7 +36,12 @@ _SENTENCES: Final = {
     "prune": "thinned out snapshots {thinned}",
     "snapshot": "took the snapshot {name}",
 }
-_OF_FINDINGS: Final = {"appealed": "appealed against {}", "no longer found": "no longer found: {}"}
+_OF_FINDINGS: Final = {
+    "appealed": "appealed against {}",
+    "upheld": "upheld the appeal against {}",
+    "rejected": "rejected the appeal against {}",
+    "no longer found": "no longer found: {}",
+}
 
 
 def change_sentence(act: Act) -> str:

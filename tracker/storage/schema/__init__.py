@@ -33,7 +33,14 @@ from tracker.storage.schema.base import (
     PseudonymKey,
 )
 from tracker.storage.schema.exchange import EVENTS, Delivery, KeyedRequest, Webhook
-from tracker.storage.schema.flags import FLAG_STATES, STANDING, FlagChange, FlagRow, FlagSighting
+from tracker.storage.schema.flags import (
+    FLAG_STATES,
+    KEEPING,
+    STANDING,
+    FlagChange,
+    FlagRow,
+    FlagSighting,
+)
 from tracker.storage.schema.labels import (
     AnnotatorAttribute,
     AnnotatorFact,
@@ -83,6 +90,7 @@ __all__ = [
     "ANSWERS",
     "ERASED",
     "FLAG_STATES",
+    "KEEPING",
     "KINDS",
     "NONE_APPLIES",
     "NO_SPAN",

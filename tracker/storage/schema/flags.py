@@ -29,7 +29,9 @@ STANDING = ("open", "acknowledged")
 """The states of a flag that somebody still has to do something about."""
 
 _BY_THE_PROGRAM = ("found", "reopened", "no longer found")
-_BY_PEOPLE = ("acknowledged", "dismissed", "resolved", "appealed")
+_BY_PEOPLE = ("acknowledged", "dismissed", "resolved", "appealed", "upheld", "rejected")
+KEEPING = ("appealed", "rejected")
+"""The acts that leave a flag in its state."""
 
 
 class FlagRow(Base):
@@ -103,7 +105,7 @@ class FlagChange(Base):
     project_id: Mapped[int] = column(Integer, primary_key=True)
     flag_id: Mapped[int] = column(Integer, primary_key=True)
     number: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
-    state: Mapped[str] = column(Text, comment="from then on; an appeal keeps it")
+    state: Mapped[str] = column(Text, comment="from then on; an appeal and its rejection keep it")
     action: Mapped[str] = column(Text)
     made_at: Mapped[int] = column(BigInteger, comment=MOMENT)
     made_by: Mapped[str | None] = optional(Text, comment="NULL for the program itself")

@@ -155,7 +155,7 @@ class AnswerDetail(Base):
 
 
 ITEM_ROLES = ("item", "text", "length", "attribute")
-ANNOTATOR_ROLES = ("annotator", "kind")
+ANNOTATOR_ROLES = ("annotator", "kind", "presence")
 CATEGORY_ROLES = ("category", "position")
 
 
@@ -188,7 +188,10 @@ class ItemFact(Base):
 
 
 class AnnotatorFact(Base):
-    """What a change said of an annotator: that there is one, or its kind (``value``)."""
+    """What a change said of an annotator: that there is one, its kind, or whether they left.
+
+    Presence is a word and the moment from which on it holds.
+    """
 
     __tablename__ = "annotator_facts"
     __table_args__ = (

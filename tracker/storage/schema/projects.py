@@ -45,6 +45,9 @@ class Project(Base):
     name: Mapped[str] = column(Text, unique=True)
     created_at: Mapped[int] = column(BigInteger, comment=MOMENT)
     archived_at: Mapped[int | None] = optional(BigInteger, comment=MOMENT)
+    timezone: Mapped[str | None] = optional(
+        Text, comment="the zone in which its days begin, such as Europe/Berlin; NULL for UTC"
+    )
 
 
 class Question(Base):

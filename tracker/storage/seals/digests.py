@@ -108,6 +108,10 @@ STATE: dict[str, tuple[Any, Any]] = {
         .order_by(Question.id),
         Project.id,
     ),
+    "the time zone": (
+        select(Project.timezone).where(Project.timezone.is_not(None)),
+        Project.id,
+    ),
     "names of questions": (
         select(Question.id, Question.name).order_by(Question.id),
         Question.project_id,

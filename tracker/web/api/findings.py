@@ -106,5 +106,19 @@ def appeal_finding(answer: Answer, project: str, finding: Number, sent: Appeal) 
     return _acted(answer, project, [acted])
 
 
+@router.post(f"{_ONE}/uphold", **writes("upholdAppeal", Acted))
+def uphold_appeal(answer: Answer, project: str, finding: Number, sent: Act) -> Response:
+    """Accept an annotator's objection to a finding; `tracker flags uphold N -p P`."""
+    flags = answer.ledger.flags
+    return _acted(answer, project, flags.uphold(project, [finding], by=answer.by, note=sent.note))
+
+
+@router.post(f"{_ONE}/reject", **writes("rejectAppeal", Acted))
+def reject_appeal(answer: Answer, project: str, finding: Number, sent: Act) -> Response:
+    """Turn an annotator's objection down; `tracker flags reject N -p P`."""
+    flags = answer.ledger.flags
+    return _acted(answer, project, flags.reject(project, [finding], by=answer.by, note=sent.note))
+
+
 def _acted(answer: Answering, project: str, outcomes: Sequence[Any]) -> Response:
     return answer.done({"project": project, "flags": [one.to_dict() for one in outcomes]})

@@ -53,7 +53,7 @@ class Acting(BaseModel):
     """
 
     flag: list[int] = Field(default_factory=list)
-    action: Literal["acknowledge", "dismiss", "resolve", "reopen"]
+    action: Literal["acknowledge", "dismiss", "resolve", "reopen", "uphold", "reject"]
     note: str = ""
     state: str = ""
 
