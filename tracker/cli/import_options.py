@@ -152,6 +152,17 @@ class AnswerColumns:
             help="What a second answer of an annotator to an item is (default: as in the tool).",
         ),
     ] = None
+    annotator: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Who gave all answers, if the files do not say it."),
+    ] = None
+    annotator_from: Annotated[
+        str | None,
+        typer.Option(
+            metavar="file|folder|sheet",
+            help="What each annotator's answers lie in, and is named after them.",
+        ),
+    ] = None
 
     @property
     def reading(self) -> Reading:
@@ -163,6 +174,8 @@ class AnswerColumns:
             "separator": self.separator,
             "date_format": self.date_format,
             "repeat": self.repeat,
+            "annotator": self.annotator,
+            "annotator_from": self.annotator_from,
         }
 
 

@@ -26,6 +26,9 @@ from tracker.imports.question_columns import (
 )
 from tracker.projects.lookup import near_names
 
+SAY_WHO = "say who answered: --annotator NAME, or --annotator-from file, folder or sheet"
+"""The way out if a file does not say it."""
+
 MOST_COLUMNS = 10_000
 """Columns of a file; those of annotators in wide form are among them."""
 
@@ -62,6 +65,7 @@ class Mapped:
     people: bool = False  # the files list annotators; every other column is kept
     questions: tuple[AskedQuestion, ...] = ()
     several: bool = False  # a column named question is taken for it
+    signed: bool = False  # the user says beside the files who answered
 
     @property
     def by_question(self) -> bool:
@@ -239,7 +243,8 @@ def layout_of_header(
             if place is not None:
                 roles[role] = place
     roles |= _lesser_columns(singular, mapped, roles)
-    if "annotator" in roles and "category" not in roles and not mapped.by_question:
+    answered = mapped.signed or "annotator" in roles
+    if answered and "category" not in roles and not mapped.by_question:
         found = recognized_answer_columns(names, set(roles.values()))
         roles |= {OF_QUESTION + name: place for name, place in found.items()}
     roles |= _kept_columns(names, every, mapped.keep, set(roles.values()), source)
@@ -332,7 +337,7 @@ def _question_column(names: Sequence[str], taken: set[int]) -> dict[str, int]:
 
 
 def _judge_columns(names: Sequence[str], mapped: Mapped, taken: set[int]) -> dict[str, int]:
-    found = judge_roles(names, mapped.roles)
+    found = {} if mapped.signed else judge_roles(names, mapped.roles)
     without = _not_looked_for(mapped)
     return {role: n for role, n in found.items() if n not in taken and role not in without}
 
@@ -390,14 +395,17 @@ def _require(layout: Layout, mapped: Mapped, names: Sequence[str], source: str) 
         and not ("gold" in layout.roles and not _has_answers(layout))
     ):
         answered = any(role.startswith(OF_QUESTION) for role in layout.roles)
-        needed += ["annotator"] if answered else ["annotator", "category"]
+        needed += [] if mapped.signed else ["annotator"]
+        needed += [] if answered else ["category"]
     missing = [role for role in needed if role not in layout.roles]
     if missing:
         asked = " ".join(f"--map {role}=COLUMN" for role in missing)
         raise Refused(
             f"{source} has no column for the {' or the '.join(missing)}; "
             f"its columns are: {listed_names(names, missing)}",
-            f"say which: {asked}" + ("" if mapped.items else _OTHER_WAYS),
+            f"say which: {asked}"
+            + ("" if mapped.items else _OTHER_WAYS)
+            + (f"; or {SAY_WHO}" if "annotator" in missing else ""),
         )
     if ("start" in layout.roles) != ("end" in layout.roles):
         raise Refused(

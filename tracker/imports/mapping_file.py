@@ -31,6 +31,8 @@ _TEXTS = {
     "encoding": "encoding",
     "date-format": "date_format",
     "repeat": "repeat",
+    "annotator": "annotator",
+    "annotator-from": "annotator_from",
     "separator": "separator",
     "values": "values_file",
 }
@@ -46,6 +48,8 @@ _CHECKS: dict[str, Callable[[Any], Any]] = {
     "value": lambda one: values_for_import([one], None, ()),
     "format": check_reader_format,
     "repeat": lambda one: ReadOptions(repeat=one),
+    "annotator": lambda one: ReadOptions(annotator=one),
+    "annotator-from": lambda one: ReadOptions(annotator_from=one),
 }
 
 

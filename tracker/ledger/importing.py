@@ -40,6 +40,8 @@ class Uploading(TypedDict, total=False):
         date_format: how dates are written, as `datetime.strptime` has it.
         repeat: what a second answer of one annotator to one item is: ``revision`` or ``pass``.
         ignore: columns that are not read.
+        annotator: who gave all answers, if the files do not say it.
+        annotator_from: ``file``, ``folder`` or ``sheet``: what each annotator's answers lie in.
         questions: ``NAME=COLUMN[:WORD…]``, the column with the answers to a question, for each;
             or ``NAME[:WORD…]``, which a long file answers. A word is a kind of answer or a scale.
         values: ``OLD=NEW`` or ``QUESTION:OLD=NEW``: what cells stand for.
@@ -59,6 +61,8 @@ class Uploading(TypedDict, total=False):
     encoding: str | None
     date_format: str | None
     repeat: str | None
+    annotator: str | None
+    annotator_from: str | None
     ignore: Sequence[str]
     questions: Sequence[str]
     values: Sequence[str]
@@ -263,6 +267,8 @@ class Importing(Transactions):
         date_format: str | None = None,
         repeat: str | None = None,
         ignore: Sequence[str] = (),
+        annotator: str | None = None,
+        annotator_from: str | None = None,
         questions: Sequence[str] = (),
         values: Sequence[str] = (),
         values_file: str | Path | None = None,
@@ -280,7 +286,9 @@ class Importing(Transactions):
         options = options or QuestionOptions()
         asked = parse_questions(questions, options)
         mapped = parse_column_roles(columns, wide=wide, keep=keep, items=items, questions=asked)
-        read_as = ReadOptions(format, encoding, date_format, repeat, tuple(ignore))
+        read_as = ReadOptions(
+            format, encoding, date_format, repeat, tuple(ignore), annotator, annotator_from
+        )
         how = _How(skip_invalid=skip_invalid, progress=progress, options=read_as)
         with self.database.write(keep=not (dry_run or preview), bulk=True) as connection:
             by_row = bool(mapped.roles.get("question"))

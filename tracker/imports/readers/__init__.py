@@ -9,15 +9,18 @@ from pathlib import Path
 
 from tracker.core.errors import InvalidOption, Refused
 from tracker.imports.batch import Batch
+from tracker.imports.column_roles import SAY_WHO
 from tracker.imports.readers.answers import ToolLayout
 from tracker.imports.readers.archive import Archive, SourceFolder
 from tracker.imports.readers.argilla import ARGILLA
 from tracker.imports.readers.arrow_tables import PARQUET
+from tracker.imports.readers.authors import author_of_source, check_who_answered, with_author
 from tracker.imports.readers.brat import BRAT
 from tracker.imports.readers.conll import CONLL
 from tracker.imports.readers.cvat import CVAT
 from tracker.imports.readers.delimited import DELIMITED
 from tracker.imports.readers.doccano import DOCCANO
+from tracker.imports.readers.folders import authors_of_members
 from tracker.imports.readers.frames import FrameSource, RowsSource
 from tracker.imports.readers.inception import INCEPTION
 from tracker.imports.readers.inspect_logs import INSPECT
@@ -131,21 +134,30 @@ def read_batches(source: Source, reading: Reading) -> Iterator[Batch]:
     other is taken for delimited text. An archive that no reader recognizes is read file by file.
     Raises Refused if the source cannot be read.
     """
+    check_who_answered(reading)
+    reading.mapped = replace(reading.mapped, signed=reading.says_who)
     try:
         if isinstance(source, FrameSource | RowsSource):
-            yield from source.batches(reading)
-            return
-        if source.archive is not None:
+            author = author_of_source(reading, source.name, is_file=False)
+            reading.annotator = author
+            yield from with_author(source.batches(reading), reading, source.name)
+        elif source.archive is not None:
             yield from _batches_of_archive(source.archive, reading)
         elif isinstance(source, SourceFile):
-            yield from _batches_of_file(source, reading)
+            is_file = source.size is not None
+            author = author_of_source(reading, source.name, is_file=is_file)
+            yield from _batches_of_file(source, reading, author)
     except UnicodeEncodeError as error:
         raise Refused(
             f"{source.name}: {error.object[error.start]!r} is half a character", "fix the text"
         ) from None
 
 
-def _batches_of_file(source: SourceFile, reading: Reading) -> Iterator[Batch]:
+def _batches_of_file(source: SourceFile, reading: Reading, author: str | None) -> Iterator[Batch]:
+    """Return the batches of a file; ``author`` gave all its answers, if the user says so."""
+    reading.annotator = source.annotator = author
+    if reading.options.annotator_from == "sheet":
+        raise Refused(f"{source.name} is no workbook, and has no sheets", SAY_WHO)
     form, source.encoding = reading.options.format, reading.options.encoding
     known = (one for one in READERS.values() if one.recognizes and one.recognizes(source))
     if form is None:
@@ -153,11 +165,27 @@ def _batches_of_file(source: SourceFile, reading: Reading) -> Iterator[Batch]:
     reader = READERS[form] if form else next(known, DELIMITED)
     if reader.read is None:
         raise Refused(f"{source.name} is a file, and {reader.name} is a format of folders or zips")
-    return reader.read(source, reading)
+    return with_author(reader.read(source, reading), reading, source.name)
 
 
-def _batches_of_archive(archive: Archive, reading: Reading) -> Iterator[Batch]:
-    """Yield the records of an archive as a whole, or of each file in its own format."""
+def _reader_of_members(archive: Archive) -> Reader | None:
+    """Return the reader of the first file's format if it reads all files of an archive together.
+
+    Folders of other names than the format's own are so read if the user says who answered.
+    """
+    with closing(archive.open(archive.names[0])) as first:
+        known = (one for one in READERS.values() if one.recognizes and one.recognizes(first))
+        reader = next(known, DELIMITED)
+    return reader if reader.in_folders else None
+
+
+def _batches_of_archive(
+    archive: Archive, reading: Reading, author: str | None = None
+) -> Iterator[Batch]:
+    """Yield the records of an archive as a whole, or of each file in its own format.
+
+    ``author`` gave all answers of a workbook that lies in a folder, if the user says so.
+    """
     if not archive.names:
         raise Refused(
             f"{archive.name} holds no file",
@@ -169,20 +197,28 @@ def _batches_of_archive(archive: Archive, reading: Reading) -> Iterator[Batch]:
     known = (one for one in READERS.values()
              if one.recognizes_archive and one.recognizes_archive(archive))  # fmt: skip
     reader = READERS[form] if form else next(known, None)
+    if reader is None and reading.says_who:
+        reader = _reader_of_members(archive)
     if reader is not None and reader.read_archive is not None:
-        yield from reader.read_archive(archive, reading)
+        reading.annotator = reading.options.annotator
+        if reader is XLSX:
+            reading.annotator = author or author_of_source(reading, archive.name, is_file=True)
+            archive.annotator = reading.annotator
+        yield from with_author(reader.read_archive(archive, reading), reading, archive.name)
         return
     refuse_other_archive(archive.name, archive.names)
     if archive.leading_out:
         archive.layouts[archive.name] = ToolLayout(reading, "archive", {}, {})
+    authors = authors_of_members(archive, reading)
     for file in archive.files():
         if archive.file is not None:
             refuse_zip_in_zip(file.name, file.head)
         packed = file.archive if archive.file is None else None  # in folders only
+        author = authors.get(file.path)
         read = (
-            _batches_of_file(file, reading)
+            _batches_of_file(file, reading, author)
             if packed is None
-            else _batches_of_archive(packed, reading)
+            else _batches_of_archive(packed, reading, author)
         )
         for batch in read:
             yield replace(batch, source=batch.source or file.name)

@@ -10,12 +10,16 @@ import numpy as np
 
 from tracker.core.errors import Refused
 from tracker.imports.batch import KEEP, Batch, Cells, Numbers
+from tracker.imports.column_roles import SAY_WHO
 from tracker.imports.left_out import left_out_words
 from tracker.imports.places import Unit
 from tracker.imports.readers.archive import Archive
 from tracker.imports.readers.reader import Reading
 from tracker.imports.readers.source import SourceFile
 from tracker.projects.lookup import near_names
+
+WITHOUT_AUTHOR = ("annotation without an annotator", "judgment without an author")
+"""What is left out because it does not say who answered."""
 
 _AT_ONCE = 10_000  # answers
 _ENOUGH = 8 * 1024 * 1024  # characters of texts of items for a batch
@@ -145,10 +149,10 @@ def _no_answer(source: str, reading: Reading, names: Mapping[str, str]) -> Refus
     told = ", ".join(left_out_words(f"{n:,} {what}") for what, n in reading.left_out.items())
     strange = next((name for name in names if name not in reading.asked), None)
     has = ", ".join(reading.asked)
-    return Refused(
-        f"{source} holds no answer" + (f"; left out: {told}" if told else ""),
-        f"it has no question {strange!r}; it has: {has}" if strange and has else None,
-    )
+    mend = f"it has no question {strange!r}; it has: {has}" if strange and has else None
+    if any(what in reading.left_out for what in WITHOUT_AUTHOR):
+        mend = SAY_WHO
+    return Refused(f"{source} holds no answer" + (f"; left out: {told}" if told else ""), mend)
 
 
 def _within_their_text(

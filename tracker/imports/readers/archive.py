@@ -15,7 +15,7 @@ from typing import IO, cast
 
 from tracker.core.errors import Refused
 from tracker.imports.readers import zstandard
-from tracker.imports.readers.source import ReadAs, SourceFile
+from tracker.imports.readers.source import ReadAs, SourceFile, layout_with
 
 _MOST_FILES = 200_000
 _LARGEST = 64 * 1024**3  # bytes
@@ -42,13 +42,20 @@ class Archive:
         self.encoding: str | None = None
         self.file: IO[bytes] | None = None
         self.part: str | None = None  # of it that is read: the name of a sheet
+        self.annotator: str | None = None  # who gave all answers of a workbook
         self._layouts: dict[str, ReadAs] = {}
         self._opened = opened
 
     @property
     def layouts(self) -> dict[str, ReadAs]:
         """Which column or field is what, by the name of the file; or of the whole archive."""
-        return self._layouts if self.layout is None else {self.name: self.layout}
+        if self.layout is None:
+            return self._layouts
+        return {self.name: layout_with(self.layout, {"annotator": self.annotator})}
+
+    def add_layout(self, name: str, layout: ReadAs) -> None:
+        """Note which column is what in a part of the archive."""
+        self._layouts[name] = layout
 
     def matching(self, pattern: str) -> list[str]:
         """Return the names that a pattern such as ``*.ann`` matches; ``*`` matches ``/``, too."""

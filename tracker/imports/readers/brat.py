@@ -47,7 +47,7 @@ def answers_of_folder(archive: Archive, reading: Reading, lines: FilesUnit) -> I
     for a file that holds no annotations, with the line.
     """
     known = set(archive.names)
-    files = files_by_annotator(archive.matching("*.ann"), reading, whole=True)
+    files = files_by_annotator(archive, archive.matching("*.ann"), reading, whole=True)
     texts = archive.matching("*.txt")
     if missing := sum(one.removesuffix(".txt") + ".ann" not in known for one in texts):
         reading.left_out["text without annotations"] += missing

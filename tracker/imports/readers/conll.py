@@ -52,7 +52,13 @@ def answers_of_folder(archive: Archive, reading: Reading, lines: FilesUnit) -> I
     """
     reading.ask(QUESTION, "spans", offsets="tokens")
     folder = _Folder(archive, reading, lines)
-    for file in files_by_annotator(archive.names, reading):
+    files = files_by_annotator(archive, archive.names, reading)
+    if not reading.says_who and _are_documents(archive, files):
+        files = files_by_annotator(archive, archive.names, reading, whole=True)
+        reading.notes.append(
+            f"the files of {files[0].annotator} differ in their tokens: each is a document"
+        )
+    for file in files:
         yield from folder.answers(file)
     folder.note()
 
@@ -66,6 +72,24 @@ CONLL = folder_reader(
     answers=answers_of_folder,
     hint=_HINT,
 )
+
+
+def _are_documents(archive: Archive, files: Sequence[AnnotatorFile]) -> bool:
+    """Return whether files of one folder are documents of its annotator, by their tokens.
+
+    Annotators' files hold the same tokens, but for a slip.
+    """
+    folders = {PurePosixPath(file.name).parent for file in files}
+    if len(files) < 2 or folders == {PurePosixPath()} or any(file.document for file in files):
+        return False
+    tokens: dict[str, list[tuple[str, ...]]] = {}
+    for file in files:
+        text = archive.text(file.name).split("\n")
+        sentences = list(_sentences(text, columns_of(text), f"{archive.name}/{file.name}"))
+        for part in _parts(file, sentences):
+            tokens.setdefault(part.key, []).append(tuple(one.text for one in part.tokens))
+    shared = [some for some in tokens.values() if len(some) > 1]
+    return 2 * sum(len(set(some)) > 1 for some in shared) > len(shared)
 
 
 class _Token(NamedTuple):
@@ -145,7 +169,8 @@ class _Folder:
             line = part.tokens[0].line if part.tokens else 1
             raise Refused(
                 f"{name}, line {line}: {part.key!r} has other tokens than in {whose}",
-                "annotators must be given the same sentences in the same order",
+                "annotators must be given the same sentences in the same order; if the files are "
+                "documents of one annotator: --annotator NAME",
             )
 
 

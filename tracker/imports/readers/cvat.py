@@ -56,7 +56,7 @@ def read_archive(archive: Archive, reading: Reading) -> Iterator[Batch]:
     """Yield the answers in all files of an archive; folders say whose a job without assignee is."""
     names = _names(archive)
     in_folders = bool(names) and all("/" in name for name in names)
-    files = files_by_annotator(names, reading, whole=True) if in_folders else []
+    files = files_by_annotator(archive, names, reading, whole=True) if in_folders else []
     folders = {file.name: file.annotator for file in files}
 
     def answers_of(source: SourceFile) -> Iterator[Answer]:
@@ -88,9 +88,9 @@ def _names(archive: Archive) -> list[str]:
 def _answers(source: SourceFile, reading: Reading, folder: str | None) -> Iterator[Answer]:
     file, annotator = CvatFile(source), ""
     for image in file.images():
-        annotator = annotator or _annotator(file.meta, source, folder)
+        annotator = annotator or _annotator(file.meta, source, folder or reading.annotator)
         yield from _of_image(image, annotator, file.meta, source, reading)
-    annotator = annotator or _annotator(file.meta, source, folder)
+    annotator = annotator or _annotator(file.meta, source, folder or reading.annotator)
     reading.left_out += file.shapes
 
 

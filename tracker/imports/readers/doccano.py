@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from tracker.core.errors import Refused
 from tracker.imports.batch import Batch
 from tracker.imports.column_names import NAMES_OF_ROLES, folded_name
+from tracker.imports.column_roles import SAY_WHO
 from tracker.imports.readers.answers import Answer, Span, batches_of_answers, field_text
 from tracker.imports.readers.archive import Archive
 from tracker.imports.readers.reader import Reader, Reading
@@ -73,13 +74,14 @@ def read_member(source: SourceFile, reading: Reading) -> Iterator[Batch]:
 
     Raises Refused if not: the file itself does not say who answered.
     """
-    if not reading.mapped.roles.get("annotator"):
+    if not (reading.mapped.roles.get("annotator") or reading.annotator):
         _refuse_shared(source.name, [source.path])
         raise Refused(
             f"{source.name} does not say who answered",
-            "import doccano's zip file, or a folder of its files, each named after a member",
+            "import doccano's zip file, or a folder of its files, each named after a member; or "
+            + SAY_WHO,
         )
-    answers = _Member(reading, "", approved=False).answers(source)
+    answers = _Member(reading, reading.annotator or "", approved=False).answers(source)
     answers = after_their_kind(answers, reading)
     return batches_of_answers(source, reading, answers, NAME, json_unit(source))
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import io
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import PurePosixPath
-from typing import NamedTuple
+from pathlib import Path, PurePosixPath
+from typing import IO, NamedTuple
 
 from tracker.core.errors import Refused
 from tracker.imports.batch import Batch
+from tracker.imports.column_roles import SAY_WHO
 from tracker.imports.places import FilesUnit
 from tracker.imports.readers.answers import Answer, batches_of_answers
 from tracker.imports.readers.archive import Archive
+from tracker.imports.readers.authors import stem_of
 from tracker.imports.readers.reader import Reader, Reading
 from tracker.imports.readers.source import SourceFile
 
@@ -35,8 +38,12 @@ def folder_reader(
 ) -> Reader:
     """Return the reader of a format whose folders say who annotated, and single files do not."""
 
-    def refuse(source: SourceFile, _reading: Reading) -> Iterator[Batch]:
-        raise Refused(f"{source.name} does not say who annotated it", hint)
+    def read_file(source: SourceFile, reading: Reading) -> Iterator[Batch]:
+        if reading.annotator is None:
+            raise Refused(f"{source.name} does not say who annotated it", f"{hint}; or {SAY_WHO}")
+        lines = FilesUnit()
+        found = answers(_archive_of(source), reading, lines)
+        return batches_of_answers(source, reading, found, name, lines)
 
     def read(archive: Archive, reading: Reading) -> Iterator[Batch]:
         lines = FilesUnit()
@@ -46,12 +53,26 @@ def folder_reader(
     return Reader(
         name,
         recognizes=recognizes,
-        read=refuse,
+        read=read_file,
         title=title,
         holds=holds,
         recognizes_archive=recognizes_archive,
         read_archive=read,
+        in_folders=True,
     )
+
+
+def _archive_of(source: SourceFile) -> Archive:
+    """Return a file as the only one of its folder, with the text beside it if there is one."""
+    path = PurePosixPath(source.name)
+    content = source.seekable().read()
+    beside = Path(source.path).with_suffix(".txt")
+    texts = [beside.name] if source.size is not None and beside.is_file() else []
+
+    def opened(name: str) -> IO[bytes]:
+        return io.BytesIO(content) if name == path.name else beside.open("rb")
+
+    return Archive(str(path.parent), list({path.name, *texts}), opened)
 
 
 class AnnotatorFile(NamedTuple):
@@ -63,15 +84,17 @@ class AnnotatorFile(NamedTuple):
 
 
 def files_by_annotator(
-    names: Sequence[str], reading: Reading, whole: bool = False
+    archive: Archive, names: Sequence[str], reading: Reading, whole: bool = False
 ) -> list[AnnotatorFile]:
     """Return files in folders named after annotators; folders around all of them say nothing.
 
     Files that lie in one folder only are of one annotator each, and named after them; if they are
     the ``whole`` of a document, the folder is named after the one annotator. Raises Refused if
     there is no such folder. Folders that share no document may be parts of one annotator's work:
-    that they are taken for annotators is noted.
+    that they are taken for annotators is noted. If the user says who answered, that holds.
     """
+    if reading.says_who:
+        return _files_as_said(archive, names, reading, whole)
     paths = [PurePosixPath(name) for name in names]
     around = _common([path.parts[:-1] for path in paths])
     found = []
@@ -85,9 +108,56 @@ def files_by_annotator(
         elif around:
             found.append(AnnotatorFile(name, path.parts[around - 1], stem))
         else:
-            raise Refused(f"{name} lies in no folder that says who annotated it", IN_FOLDERS)
+            raise Refused(
+                f"{name} lies in no folder that says who annotated it",
+                f"{IN_FOLDERS}; or {SAY_WHO}",
+            )
     _note_parts(found, reading)
     return found
+
+
+def _files_as_said(
+    archive: Archive, names: Sequence[str], reading: Reading, whole: bool
+) -> list[AnnotatorFile]:
+    """Return files with who annotated them as the user says, and the documents that remain."""
+    around = _common([PurePosixPath(name).parts[:-1] for name in names])
+    authors = authors_of_members(archive, reading)
+    by_file = reading.options.annotator_from == "file" and len(names) > 1
+    found = []
+    for name in names:
+        path, author = PurePosixPath(name), reading.annotator or authors[name]
+        folders = path.parts[around:-1]
+        if by_file:
+            document = "/".join(folders)
+            if not document and whole:
+                raise Refused(
+                    f"{name} is named after its annotator, and no folder after its document",
+                    "put each document's files into a folder of its name",
+                )
+        else:
+            below = folders[1:] if reading.options.annotator_from == "folder" else folders
+            document = "/".join([*below, path.stem]) if whole or len(names) > 1 else ""
+        found.append(AnnotatorFile(name, author, document))
+    return found
+
+
+def _folder_of(path: PurePosixPath, around: int) -> str:
+    """Return the first folder that differs between files, or the last one around all of them."""
+    folders = path.parts[:-1]
+    return folders[around] if len(folders) > around else folders[-1] if folders else ""
+
+
+def authors_of_members(archive: Archive, reading: Reading) -> dict[str, str]:
+    """Return who gave all answers of each file of an archive, if the user says so."""
+    options = reading.options
+    if options.annotator_from in {None, "sheet"}:
+        return dict.fromkeys(archive.names, options.annotator) if options.annotator else {}
+    if options.annotator_from == "file":
+        return {name: stem_of(name) for name in archive.names}
+    paths = [PurePosixPath(name) for name in archive.names]
+    around = _common([path.parts[:-1] for path in paths])
+    own = stem_of(Path(archive.name).resolve().name)
+    return {str(path): _folder_of(path, around) or own for path in paths}
 
 
 def _note_parts(files: Sequence[AnnotatorFile], reading: Reading) -> None:

@@ -15,7 +15,7 @@ from tracker.imports.places import FilesUnit
 from tracker.imports.readers.answers import Answer, Span
 from tracker.imports.readers.archive import Archive
 from tracker.imports.readers.cas_json import STRUCTURES, read_cas
-from tracker.imports.readers.folders import folder_reader
+from tracker.imports.readers.folders import files_by_annotator, folder_reader
 from tracker.imports.readers.inception_states import DocumentStates, State
 from tracker.imports.readers.reader import Reading
 from tracker.imports.readers.records import head_value
@@ -57,6 +57,11 @@ def answers_of_project(archive: Archive, reading: Reading, lines: FilesUnit) -> 
     someone finished answers all of them. Raises Refused for files that hold no annotations.
     """
     files = [file for name in archive.names if (file := _File.of(name))]
+    if reading.says_who and not files:
+        names = [name for name in archive.names if name.endswith((".tsv", ".json"))]
+        said = files_by_annotator(archive, names, reading, whole=True)
+        files = [_File(one.name, curated=False, document=one.document, user=one.annotator)
+                 for one in said]  # fmt: skip
     if not files:
         raise Refused(f"{archive.name} holds annotations only as the tool stores them", _HINT)
     return _Project(archive, reading, lines).answers(files)

@@ -103,6 +103,7 @@ def answers_of_judgments(
     for one in judgments:
         mapped = mapped_annotator(reading, record)
         who = one.who if mapped is None else mapped
+        who = who or reading.annotator or ""
         if not who:
             left_out["judgment without an author"] += 1
         elif one.value is None or one.value == "":

@@ -128,10 +128,10 @@ class Records:
                 if told:
                     reject(self.reading, self.source, place, error, self.unit)
                 continue
-            if _annotator(cells):
+            is_open = not field_text(cells.get("annotation_id"))
+            if _annotator(cells) or (self.reading.annotator and not is_open):
                 yield place, cells
             elif told:
-                is_open = not field_text(cells.get("annotation_id"))
                 what = (
                     "task without an annotation" if is_open else "annotation without an annotator"
                 )

@@ -160,7 +160,7 @@ class Tasks:
             return None
         if reviews := one.get("reviews"):
             left_out["review"] += len(reviews) if isinstance(reviews, list) else 1
-        name = annotator_name(one.get("completed_by"))
+        name = annotator_name(one.get("completed_by")) or self.reading.annotator
         if not name:
             left_out["annotation without an annotator"] += 1
             return None

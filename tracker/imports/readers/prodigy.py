@@ -8,6 +8,7 @@ from typing import Any
 
 from tracker.core.errors import Refused
 from tracker.imports.batch import Batch
+from tracker.imports.column_roles import SAY_WHO
 from tracker.imports.readers.answers import Answer, Span, batches_of_answers, field_text
 from tracker.imports.readers.reader import Reader, Reading
 from tracker.imports.readers.records import head_value
@@ -88,13 +89,16 @@ class _Tasks:
             return mapped
         names = (field_text(task.get(name)) for name in ("_annotator_id", "_session_id"))
         name = next(filter(None, names), "")
-        if not name or _UNNAMED.fullmatch(name):
+        unnamed = not name or _UNNAMED.fullmatch(name)
+        if unnamed and self.reading.annotator is not None:
+            return self.reading.annotator
+        if unnamed:
             said = f": its session is {name!r}, the time of a start" if name else ""
             raise Refused(
                 f"{self.source.name}, {json_unit(self.source)} {place} does not say who "
                 f"answered{said}",
                 "let annotators open ?session=NAME; if each session was one person: "
-                "--map annotator=_session_id",
+                f"--map annotator=_session_id; or {SAY_WHO}",
             )
         return name
 

@@ -30,6 +30,8 @@ class ReadOptions:
         repeat: what a second answer of one annotator to one item is, see `REPEATS`; None for
             what it is in the tool.
         ignore: names of columns that are not read.
+        annotator: who gave all their answers; None if they say so themselves.
+        annotator_from: what each annotator's answers lie in and are named after, see `LIES_IN`.
     """
 
     format: str | None = None
@@ -37,11 +39,21 @@ class ReadOptions:
     date_format: str | None = None
     repeat: str | None = None
     ignore: tuple[str, ...] = ()
+    annotator: str | None = None
+    annotator_from: str | None = None
 
     def __post_init__(self) -> None:
         """Raise InvalidOption for values that no file can have."""
         if self.repeat not in {None, *REPEATS}:
             raise InvalidOption(f"--repeat is revision or pass, not {self.repeat!r}")
+        if self.annotator_from not in {None, *LIES_IN}:
+            raise InvalidOption(
+                f"--annotator-from is file, folder or sheet, not {self.annotator_from!r}"
+            )
+        if self.annotator is not None and not self.annotator.strip():
+            raise InvalidOption("--annotator names nobody", "such as: --annotator ada")
+        if self.annotator and self.annotator_from:
+            raise InvalidOption("--annotator and --annotator-from both say who answered")
         try:
             "".encode(self.encoding or "utf-8")
         except (LookupError, ValueError):
@@ -51,6 +63,9 @@ class ReadOptions:
         if self.date_format is not None:
             date_format_reader(self.date_format)
 
+
+LIES_IN = ("file", "folder", "sheet")
+"""What may hold the answers of one annotator, and have their name."""
 
 AS_IT_IS = ReadOptions()
 """The options if the user says nothing."""
@@ -71,6 +86,7 @@ class Reading:
         by_question: what an answer is of each question of the project that is known before.
         may_be_empty: whether a file without an answer is none the less read.
         without: the keys of items that are left out.
+        annotator: who gave all answers of the file at hand, if the user says so.
     """
 
     mapped: Mapped
@@ -83,6 +99,12 @@ class Reading:
     by_question: Mapping[str, str] = field(default_factory=dict)
     may_be_empty: bool = False
     without: Collection[str] = ()
+    annotator: str | None = None
+
+    @property
+    def says_who(self) -> bool:
+        """Whether the user says who answered, so that files need not."""
+        return bool(self.options.annotator or self.options.annotator_from)
 
     def ask(
         self,
@@ -120,6 +142,7 @@ class Reader:
         recognizes_archive: the same of a folder or zip file, by the names in it.
         read_archive: the same of a folder or zip file as a whole; None if each file in it is read
             by itself.
+        in_folders: whether files in folders or named after annotators are read as a whole.
     """
 
     name: str
@@ -129,6 +152,7 @@ class Reader:
     holds: tuple[str, ...] = ()
     recognizes_archive: Callable[[Archive], bool] | None = None
     read_archive: Callable[[Archive, Reading], Iterator[Batch]] | None = None
+    in_folders: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Return what the format is called and can hold, as JSON."""

@@ -10,7 +10,7 @@ import shutil
 import sys
 import tempfile
 import zlib
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import closing
 from functools import cached_property
 from itertools import chain
@@ -75,6 +75,9 @@ class SourceFile:
     """That of the text; None for UTF-8, or what a mark at the start says."""
     guessed: str | None = None
     """How text that is not UTF-8 was read; None if all of it is."""
+
+    annotator: str | None = None
+    """Who gave all answers, if the user says so."""
 
     def __init__(self, path: str, stream: IO[bytes] | None = None, name: str | None = None) -> None:
         """``stream`` holds the bytes if the path does not name a file: of an archive, or stdin."""
@@ -184,7 +187,8 @@ class SourceFile:
             return self._archive.layouts
         if self.layout is None:
             return {}
-        return {self.name: self.layout if self.guessed is None else _Guessed(self)}
+        said = {"annotator": self.annotator, "encoding": self.guessed}
+        return {self.name: layout_with(self.layout, said)}
 
     @cached_property
     def _unpacked(self) -> io.BufferedReader[Any]:
@@ -322,16 +326,21 @@ class SourceFile:
         )
 
 
-class _Guessed:
-    """The layout of a file whose encoding was guessed."""
+class _With:
+    """A layout, and what is known of its file beside it."""
 
-    def __init__(self, source: SourceFile) -> None:
-        self._source = source
+    def __init__(self, layout: ReadAs, said: Mapping[str, str]) -> None:
+        self._layout, self._said = layout, said
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as JSON."""
-        assert self._source.layout is not None
-        return self._source.layout.to_dict() | {"encoding": self._source.guessed}
+        """Return both as JSON."""
+        return {**self._layout.to_dict(), **self._said}
+
+
+def layout_with(layout: ReadAs, said: Mapping[str, str | None]) -> ReadAs:
+    """Return a layout with what is known of its file beside it, without what is None."""
+    known = {name: text for name, text in said.items() if text is not None}
+    return _With(layout, known) if known else layout
 
 
 def count_source_lines(block: bytes) -> int:

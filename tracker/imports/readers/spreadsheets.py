@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import chain, islice, repeat
 from shlex import quote
@@ -17,7 +18,8 @@ from tracker.imports.readers.archive import Archive
 from tracker.imports.readers.reader import HOLDS, Reader, Reading
 from tracker.imports.readers.sheet_faults import sheet_faults
 from tracker.imports.readers.sheet_sizes import check_workbook_size
-from tracker.imports.readers.tables import Rows, batches_of_rows
+from tracker.imports.readers.source import ReadAs, layout_with
+from tracker.imports.readers.tables import Rows, Table, batches_of_rows
 from tracker.imports.readers.typed_cells import Column, column_of_values
 
 if TYPE_CHECKING:
@@ -43,8 +45,40 @@ def read_workbook(archive: Archive, reading: Reading) -> Iterator[Batch]:
         found = [book.get_sheet_by_name(name) for name in book.sheet_names]
     except (CalamineError, OSError, ValueError) as error:
         raise Refused(f"{archive.name} is no workbook that can be read: {error}") from None
-    sheet = _sheet([one for one in found if one.height], archive, reading)
-    yield from batches_of_rows(archive, reading, _rows(sheet, archive), unit="row")
+    filled = [one for one in found if one.height]
+    if reading.options.annotator_from == "sheet":
+        yield from _each_sheet(filled, archive, reading)
+        return
+    sheet = _sheet(filled, archive, reading)
+    yield from batches_of_rows(archive, reading, _rows(sheet, archive, archive), unit="row")
+
+
+@dataclass
+class _OneOfSeveral:
+    """A sheet that is read beside others."""
+
+    name: str
+    layout: ReadAs | None = None
+
+
+def _each_sheet(
+    sheets: Sequence[CalamineSheet], archive: Archive, reading: Reading
+) -> Iterator[Batch]:
+    """Yield the records of each sheet of answers, which is named after who gave them."""
+    fitting, objection = _fitting(sheets, archive, reading)
+    if not fitting:
+        raise objection
+    for sheet in sheets:
+        if sheet not in fitting:
+            reading.left_out[f"sheet {sheet.name!r} without a header of answers"] += 1
+            continue
+        reading.annotator = sheet.name.strip()
+        table = _OneOfSeveral(f"{archive.name}#{sheet.name}")
+        batches = batches_of_rows(table, reading, _rows(sheet, archive, table), unit="row")
+        yield from (replace(batch, source=table.name) for batch in batches)
+        if table.layout is not None:
+            said = {"annotator": reading.annotator}
+            archive.add_layout(table.name, layout_with(table.layout, said))
 
 
 XLSX = Reader(
@@ -64,15 +98,7 @@ def _sheet(sheets: Sequence[CalamineSheet], archive: Archive, reading: Reading) 
             return named[0]
         names = ", ".join(repr(one.name) for one in sheets)
         raise Refused(f"{archive.name} has no sheet of that name with cells; it has: {names}")
-    fitting: list[CalamineSheet] = []
-    objection = Refused(f"{archive.name} is empty")
-    for sheet in reversed(sheets):
-        try:
-            _, header = _header(sheet)
-            layout_of_header(header, reading.mapped, archive.name, reading.options.ignore)
-            fitting.insert(0, sheet)
-        except Refused as error:
-            objection = error
+    fitting, objection = _fitting(sheets, archive, reading)
     if not fitting and len(sheets) > 1:
         names = ", ".join(repr(one.name) for one in sheets)
         raise Refused(
@@ -91,6 +117,22 @@ def _sheet(sheets: Sequence[CalamineSheet], archive: Archive, reading: Reading) 
     return fitting[0]
 
 
+def _fitting(
+    sheets: Sequence[CalamineSheet], archive: Archive, reading: Reading
+) -> tuple[list[CalamineSheet], Refused]:
+    """Return the sheets whose headers are of answers, and what is wrong with the first other."""
+    fitting: list[CalamineSheet] = []
+    objection = Refused(f"{archive.name} is empty")
+    for sheet in reversed(sheets):
+        try:
+            _, header = _header(sheet)
+            layout_of_header(header, reading.mapped, archive.name, reading.options.ignore)
+            fitting.insert(0, sheet)
+        except Refused as error:
+            objection = error
+    return fitting, objection
+
+
 def _header(sheet: CalamineSheet) -> tuple[int, list[str]]:
     """Return the number of the row of the header, and its names."""
     for number, row in enumerate(sheet.iter_rows(), 1):
@@ -99,13 +141,13 @@ def _header(sheet: CalamineSheet) -> tuple[int, list[str]]:
     return 0, []
 
 
-def _rows(sheet: CalamineSheet, archive: Archive) -> Iterator[Rows]:
+def _rows(sheet: CalamineSheet, archive: Archive, table: Table) -> Iterator[Rows]:
     first, header = _header(sheet)
     rows = _filled(sheet, archive, first)
     while some := list(islice(rows, _AT_ONCE)):
 
         def column(n: int, some: list[tuple[int, Any]] = some) -> Column:
-            layout = archive.layout
+            layout = table.layout
             assert isinstance(layout, Layout)
             values = [row[n] for _, row in some]
             if layout.roles.get("labeled_at") == n:

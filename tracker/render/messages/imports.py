@@ -48,7 +48,8 @@ def _concluded(columns: Mapping[str, Any]) -> list[str]:
     """Return what was concluded from the content of a table: models, and the encoding."""
     units = [f"{role} are given in {unit}" for role, unit in columns.get("units", {}).items()]
     encoding = [f"text read as {columns['encoding']}"] if "encoding" in columns else []
-    return units + models_lines(columns) + encoding
+    author = [f"annotator: {columns['annotator']}"] if "annotator" in columns else []
+    return author + units + models_lines(columns) + encoding
 
 
 def _tool_sentence(columns: Mapping[str, Any]) -> str:
@@ -58,6 +59,7 @@ def _tool_sentence(columns: Mapping[str, Any]) -> str:
     parts = [f"read as {columns['format']}"]
     parts += [f"question{'s' * (len(asked) > 1)}: {_listed(asked)}"] if asked else []
     parts += [f"fields: {', '.join(fields)}"] if fields else []
+    parts += _concluded(columns)
     left = [left_out_words(one) for one in columns["left_out"]]
     parts += [f"left out: {_listed(left)}"] if left else []
     parts += columns.get("notes", [])

@@ -45,6 +45,8 @@ class ImportOptions:
     separator: Annotated[str | None, Query(description="Between several categories.")] = None
     date_format: Annotated[str | None, Query(description="How dates are written.")] = None
     repeat: Annotated[str | None, Query(description="revision or pass")] = None
+    annotator: Annotated[str | None, Query(description="Who gave all answers.")] = None
+    annotator_from: Annotated[str | None, Query(description="file, folder or sheet")] = None
     ignore: Annotated[_Words, Query(description="Column that is not read (repeatable).")] = ()
     keep: Annotated[_Words, Query(description="Column kept as an attribute (repeatable).")] = ()
     create: Annotated[bool, Query(description="Make the project if it is not there.")] = True
@@ -66,6 +68,7 @@ class ImportOptions:
             **self.reading_items, "options": options, "wide": self.wide,
             "questions": self.question, "values": self.value, "separator": self.separator,
             "date_format": self.date_format, "repeat": self.repeat, "preview": self.preview,
+            "annotator": self.annotator, "annotator_from": self.annotator_from,
         }  # fmt: skip
 
     @property
