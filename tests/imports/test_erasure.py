@@ -11,9 +11,11 @@ from sqlalchemy.exc import DBAPIError
 
 from tests.flags.found import Seen, acted, record
 from tracker.core.errors import NotFound
+from tracker.exchange.webhooks import tell_webhooks
 from tracker.ledger import Ledger
 from tracker.projects.annotator_merge import erase_annotator, erase_annotator_everywhere
-from tracker.projects.annotators import add_annotator_alias, find_annotator_mentions
+from tracker.projects.annotators import add_annotator_alias
+from tracker.projects.mentions import find_annotator_mentions
 from tracker.projects.notes import add_note, remove_note
 
 Write = Callable[..., Path]
@@ -59,7 +61,7 @@ def test_what_is_left_is_listed(ledger: Ledger, write: Write) -> None:
     with ledger.database.write() as connection:
         with pytest.raises(NotFound):
             erase_annotator_everywhere(connection, "nobody")
-        assert erase_annotator_everywhere(connection, NAME) == {"q": 2}
+        assert erase_annotator_everywhere(connection, NAME) == ({"q": 2}, [NAME, NAME, ALIAS])
     assert ledger.verify("q").passed
     assert ledger.database.check() == []
 
@@ -85,17 +87,98 @@ def test_only_an_erasure_changes_what_was_done_about_a_finding(
             made.execute(text(f"UPDATE flag_changes SET {change} WHERE number = 2"))
 
 
-def test_no_byte_of_a_name_stays_in_the_file(sqlite_file: Path, tmp_path: Path) -> None:
-    ledger = Ledger(f"sqlite:///{sqlite_file}")
-    names = [f"annotator to be erased {n:03}" for n in range(60)]
-    file = tmp_path / "answers.csv"
-    rows = "".join(f"i{n % 7},{name},x\n" for n, name in enumerate(names))
-    file.write_text(f"item,annotator,category\n{rows}")
-    ledger.import_file(file, "p")
-    gone = [name for name in names if name not in names[::4]]
-    for name in gone:
+def test_all_texts_that_may_hold_the_name_are_listed(ledger: Ledger, write: Write) -> None:
+    rows = f"item,annotator,category,text,comment\n i,{NAME},x,by {NAME},\n i,B,y,,not as {NAME}"
+    ledger.import_file(write(rows), "p")
+    ledger.users.add(NAME, "viewer", password=None)
+    told = ledger.annotators.erase("p", NAME).to_dict()["mentions"]
+    left = {(one["project"], one["what"]): one["rows"] for one in told}
+    assert left[None, "users"] == 1
+    assert left[None, "the log of users"] == 1
+    assert left["p", "keys and texts of items"] == 1
+    assert left["p", "comments on answers"] == 1
+
+
+def keep_for_programs(ledger: Ledger, *names: str) -> None:
+    """Keep an answer and a message for other programs with each of some names."""
+    ledger.webhooks.add("https://example.org/hook", ["gate_failed"])
+    for name in names:
+        ledger.requests.begin("program", name, "digest")
+        ledger.requests.keep("program", name, 422, None, f'{{"detail": "{name} gave two answers"}}')
         with ledger.writing("p") as (connection, project):
-            erase_annotator(connection, project, name)
-    content = sqlite_file.read_bytes()
-    assert [name for name in gone if name.encode() in content] == []
-    assert all(name.encode() in content for name in names[::4])
+            tell_webhooks(connection, project.id, "gate_failed", {"failed": [name]})
+
+
+def test_what_is_kept_for_other_programs_goes_if_it_holds_the_name(
+    ledger: Ledger, write: Write
+) -> None:
+    ledger.import_file(write(f"item,annotator,category\n i,{NAME},x"), "p")
+    keep_for_programs(ledger, NAME, f"not {NAME}s")
+    ledger.annotators.erase_everywhere(NAME)
+    with ledger.database.read() as connection:
+        assert connection.scalars(text("SELECT key FROM keyed_requests")).all() == [f"not {NAME}s"]
+        (body,) = connection.scalars(text("SELECT body FROM deliveries"))
+        assert f"not {NAME}s" in body
+
+
+def files_of(ledger: Ledger) -> list[Path]:
+    """The files of a database: beside that of SQLite, or in the folder of the tests' server."""
+    file = ledger.database.file
+    if file is not None:
+        return [*file.parent.glob(f"{file.name}*")]
+    with ledger.database.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as made:
+        made.execute(text("CHECKPOINT"))
+        row = made.execute(
+            text(
+                "SELECT current_setting('data_directory'), oid FROM pg_database"
+                " WHERE datname = current_database()"
+            )
+        ).one()
+    folder = Path(row[0], "base", str(row[1]))
+    if not folder.is_dir():
+        pytest.skip("the server's files are on another machine")
+    return [one for one in folder.iterdir() if one.is_file()]
+
+
+def holding(ledger: Ledger, names: list[str]) -> set[str]:
+    """The names of which a file of a database has the bytes."""
+    contents = [one.read_bytes() for one in files_of(ledger)]
+    return {name for name in names if any(name.encode() in content for content in contents)}
+
+
+def test_no_byte_of_a_name_stays_while_a_server_runs(url: str, write: Write) -> None:
+    ledger, server = Ledger(url), Ledger(url)
+    names = [f"person to be erased {n:03} {'z' * (1 + n % 250)}" for n in range(600)]
+    more = names[::10]
+    with server.database.keep_connections():
+        server.projects.create("other")
+        rows = "".join(f"i{n % 7},{name},x\n" for n, name in enumerate([*names, NAME]))
+        server.import_file(write(f"item,annotator,category\n{rows}"), "p")
+        keep_for_programs(server, NAME)
+        assert server.status("p").answers == len(names) + 1
+        with ledger.writing("p") as (connection, project):
+            for name in more:  # pages are rearranged
+                erase_annotator(connection, project, name)
+        erased = ledger.annotators.erase("p", NAME)
+        assert (erased.labels, erased.unfinished) == ({"p": 1}, None)
+        assert holding(ledger, [NAME]) == set()
+        ledger.database.vacuum()
+        assert holding(ledger, names) == {*names} - {*more}
+        assert server.status("p").answers == len(names) - len(more)
+
+
+def test_an_erasure_that_readers_hold_up_says_what_is_left_to_do(
+    url: str, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tracker.storage.backends.postgres._PATIENCE", 0)
+    ledger, server = Ledger(url), Ledger(url)
+    ledger.database.wait = 0
+    with server.database.keep_connections():
+        server.import_file(write(f"item,annotator,category\n i,{NAME},x"), "p")
+        with server.reading("p"):
+            erased = ledger.annotators.erase("p", NAME)
+            assert erased.labels == {"p": 1}
+            assert "tracker database vacuum" in str(erased.unfinished)
+            assert holding(ledger, [NAME]) == {NAME}
+        ledger.database.vacuum()
+        assert holding(ledger, [NAME]) == set()

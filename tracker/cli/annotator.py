@@ -304,8 +304,10 @@ def erase_annotator_command(
     if erased.mentions:
         say("the name may still be in:")
         for one in erased.mentions:
-            say(f"  {one.project}, {one.what}: {one.rows:,}")
+            say(f"  {one.project or 'the database'}, {one.what}: {one.rows:,}")
     warn(
-        "it is also in backups, exports and reports made before; on Postgres in dead rows until "
-        "VACUUM, and in the server's write-ahead log"
+        "it is also in backups, exports and reports made before; on Postgres in the server's "
+        "write-ahead log, and in its statistics until it renews them"
     )
+    if erased.unfinished is not None:
+        raise erased.unfinished

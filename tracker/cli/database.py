@@ -77,6 +77,22 @@ def check_database_command(context: typer.Context, as_json: AsJson = False) -> N
         raise typer.Exit(1)
 
 
+@databases.command("vacuum")
+def vacuum_database_command(context: typer.Context) -> None:
+    """Write the database's files anew, without anything that was deleted.
+
+    Nobody else can write meanwhile; on Postgres nobody can read either.
+
+    Example:
+    - `tracker database vacuum`
+
+    Next: `tracker database check`
+    """
+    database = ledger_of_command(context).database
+    database.vacuum()
+    say(f"{database}: nothing that was deleted is left in its files")
+
+
 @databases.command("copy")
 def copy_database_command(
     context: typer.Context,

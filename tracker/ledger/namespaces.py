@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from tracker.core.errors import TrackerError
 from tracker.ledger.transactions import Transactions
+from tracker.projects.project import find_project
 
 if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
     from tracker.imports.undo import ImportInfo
     from tracker.ledger.access import Tokens, Users
     from tracker.ledger.exchange import Requests, Webhooks
@@ -17,9 +22,13 @@ if TYPE_CHECKING:
     from tracker.ledger.projects import Projects
     from tracker.ledger.questions import Questions
     from tracker.ledger.transactions import Transactions
-    from tracker.projects.annotators import AnnotatorInfo, Mention
+    from tracker.projects.annotators import AnnotatorInfo
     from tracker.projects.duplicate_annotators import Common, Duplicate
+    from tracker.projects.mentions import Mention
     from tracker.projects.notes import NoteInfo
+
+
+_Names = tuple[dict[str, int], list[str]]  # labels that stood by project, and the names erased
 
 
 class Namespace:
@@ -201,14 +210,21 @@ class AnnotatorLabels(NamedTuple):
 
 
 class Erased(NamedTuple):
-    """How many labels were erased by project, and where the name may still be."""
+    """How many labels were erased by project, and where the name may still be.
+
+    ``unfinished`` says why the bytes could not be taken out of the database's files; None: they
+    are out.
+    """
 
     labels: dict[str, int]
     mentions: Sequence[Mention]
+    unfinished: TrackerError | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the outcome as JSON."""
-        return {"labels": self.labels, "mentions": [one.to_dict() for one in self.mentions]}
+        why = None if self.unfinished is None else str(self.unfinished)
+        mentions = [one.to_dict() for one in self.mentions]
+        return {"labels": self.labels, "mentions": mentions, "unfinished": why}
 
 
 class Annotators(Namespace):
@@ -293,23 +309,36 @@ class Annotators(Namespace):
     def erase(self, project: str, name: str) -> Erased:
         """Delete an annotator's answers and names in a project, for good."""
         from tracker.projects.annotator_merge import erase_annotator
-        from tracker.projects.annotators import find_annotator, find_annotator_mentions
+        from tracker.projects.annotators import find_annotator
 
-        with self._ledger.writing(project) as (connection, found):
+        def erase(connection: Connection) -> _Names:
+            found = find_project(connection, project)
             annotator = find_annotator(connection, found, name)
             labels = {found.name: erase_annotator(connection, found, name)}
-            return Erased(
-                labels, find_annotator_mentions(connection, [annotator.name, *annotator.aliases])
-            )
+            return labels, [annotator.name, *annotator.aliases]
+
+        return self._erased(erase)
 
     def erase_everywhere(self, name: str) -> Erased:
         """Delete an annotator's answers and names in all projects of the database, for good."""
         from tracker.projects.annotator_merge import erase_annotator_everywhere
-        from tracker.projects.annotators import find_annotator_mentions
 
-        with self._ledger.database.write() as connection:
-            labels = erase_annotator_everywhere(connection, name)
-            return Erased(labels, find_annotator_mentions(connection, [name.strip()]))
+        return self._erased(partial(erase_annotator_everywhere, name=name))
+
+    def _erased(self, erase: Callable[[Connection], _Names]) -> Erased:
+        """Erase, look for what is left, and take the bytes of the names out of the files."""
+        from tracker.projects.annotator_merge import ERASED_FROM
+        from tracker.projects.mentions import find_annotator_mentions
+
+        database = self._ledger.database
+        with database.write() as connection:
+            labels, names = erase(connection)
+            mentions = find_annotator_mentions(connection, names)
+        try:
+            database.forget_deleted(ERASED_FROM, names)
+        except TrackerError as error:
+            return Erased(labels, mentions, error)
+        return Erased(labels, mentions)
 
 
 class Records(Transactions):

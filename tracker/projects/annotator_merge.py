@@ -31,6 +31,7 @@ from tracker.projects.annotators import (
     project_aliases,
 )
 from tracker.projects.change_log import lock_project, log_touched_items, record_change
+from tracker.projects.mentions import forget_kept_texts
 from tracker.projects.project import ProjectInfo, list_projects
 from tracker.projects.supersede import restore_superseded_labels, supersede_labels
 from tracker.storage import seals
@@ -41,7 +42,9 @@ from tracker.storage.schema import (
     Annotator,
     AnnotatorAttribute,
     AnswerDetail,
+    Delivery,
     FlagChange,
+    KeyedRequest,
     Label,
     MergedLabel,
     PastLabel,
@@ -114,11 +117,21 @@ def split_annotator(connection: Connection, project: ProjectInfo, alias: str) ->
     return find_annotator(connection, project, alias)
 
 
+ERASED_FROM = tuple(
+    cast("Table", model.__table__)
+    for model in (
+        Annotator, AnnotatorAttribute, AnswerDetail, FlagChange, KeyedRequest, Delivery
+    )
+)  # fmt: skip
+"""The tables whose texts an erasure deletes or changes."""
+
+
 def erase_annotator(connection: Connection, project: ProjectInfo, name: str) -> int:
     """Delete all records of an annotator for good, and the names; returns the labels that stood.
 
-    What is left of the person is a number, also of what they did about findings. Texts that
-    people wrote stay; see `remaining_mentions`. Raises NotFound for an unknown name.
+    What is left of the person is a number, also of what they did about findings. Answers kept for
+    programs and messages to webhooks that hold a name go. Texts that people wrote stay; see
+    `find_annotator_mentions`. Raises NotFound for an unknown name.
     """
     lock_project(connection, project.id)
     annotator = find_annotator(connection, project, name)
@@ -151,6 +164,7 @@ def erase_annotator(connection: Connection, project: ProjectInfo, name: str) -> 
     connection.execute(delete(UserAnnotator).where(bound))
     known = annotator_names(connection, project)
     erase_annotator_acts(connection, project.id, [known[number] for number in names])
+    forget_kept_texts(connection, [known[number] for number in names])
     taken = set(known.values())
     for number in names:
         name = f"erased {number}"
@@ -174,23 +188,28 @@ def erase_annotator_acts(connection: Connection, project_id: int, names: Sequenc
     )
 
 
-def erase_annotator_everywhere(connection: Connection, name: str) -> dict[str, int]:
-    """Erase an annotator in all projects; returns the labels that stood, by project.
+def erase_annotator_everywhere(
+    connection: Connection, name: str
+) -> tuple[dict[str, int], list[str]]:
+    """Erase an annotator in all projects; returns the labels that stood, by project, and the names.
 
     In each, all names of the annotator there go. Raises NotFound if no project knows the name.
     """
     erased: dict[str, int] = {}
+    names = [name.strip()]
     unknown: NotFound | None = None
     for project in list_projects(connection, archived=True):
         lock_project(connection, project.id)
         try:
+            annotator = find_annotator(connection, project, name)
+            names += [annotator.name, *annotator.aliases]
             erased[project.name] = erase_annotator(connection, project, name)
         except NotFound as error:
             unknown = error
         erase_annotator_acts(connection, project.id, [name])
     if not erased:
         raise unknown or NotFound(f"there is no annotator {name!r} in any project")
-    return erased
+    return erased, names
 
 
 def _items(rows: FromClause) -> tuple[ColumnElement[int], ColumnElement[int]]:

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache, cached_property
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from sqlalchemy import Connection, Engine, inspect, text
+from sqlalchemy import Connection, Engine, Table, inspect, text
 from sqlalchemy.exc import OperationalError, ProgrammingError
 
 from tracker.core.errors import DatabaseUnusable, InvalidOption
 from tracker.storage import backends, seals
 from tracker.storage.backends import Backend
 from tracker.storage.backends.backend import MISSING_TABLE, NO_SCHEMA
+from tracker.storage.schema import Base
 
 if TYPE_CHECKING:
     from alembic.config import Config
@@ -304,6 +305,24 @@ class Database:
 
         with self._explained(), _MIGRATING, self.engine.connect() as connection:
             command.downgrade(_alembic(connection), revision)
+
+    def forget_deleted(self, tables: Sequence[Table], texts: Sequence[str] = ()) -> None:
+        """Take what was deleted from tables out of the database's files; without texts, anyhow.
+
+        Else if one of these texts is still in them. Raises DatabaseUnusable if others use the
+        database so that it cannot be done now.
+        """
+        with self._explained(), self.engine.connect() as connection:
+            self.backend.forget_deleted(connection, tables, texts)
+
+    def vacuum(self) -> None:
+        """Write the database's files anew, without anything that was deleted.
+
+        Raises DatabaseUnusable as `forget_deleted`, and if there is no ledger.
+        """
+        with self._ledger():
+            pass
+        self.forget_deleted(Base.metadata.sorted_tables)
 
     def check(self) -> list[str]:
         """Return what is wrong, a sentence each: damage, missing parts, rows against the rules.

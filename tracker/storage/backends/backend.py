@@ -26,6 +26,10 @@ class Fix(NamedTuple):
 
 
 AGAIN = "run the command again"
+STILL_THERE = Fix(
+    "what was deleted is still in the files, because others are reading",
+    "when they are done: tracker database vacuum",
+)
 POOL = {"pool_size": 10, "max_overflow": -1}
 """How many connections an engine keeps at most; more are made if they are needed, and closed."""
 MISSING_TABLE = Fix("a table of the schema is missing", "see: tracker database check")
@@ -207,6 +211,15 @@ class Backend(ABC):
         A sentence each; nothing if it holds them without exception as it reads and writes.
         """
         return []
+
+    @abstractmethod
+    def forget_deleted(
+        self, connection: Connection, tables: Sequence[Table], texts: Sequence[str]
+    ) -> None:
+        """Take what was deleted from tables out of the files; if there are texts, and they are.
+
+        Raises DatabaseUnusable if others use the database so that it cannot be done now.
+        """
 
     @abstractmethod
     def backup(self, connection: Connection, target: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Any, ClassVar
 
 from sqlalchemy import (
@@ -31,6 +32,7 @@ from tracker.storage.backends.backend import (
     OF_PURGED,
     OF_THINNED,
     POOL,
+    STILL_THERE,
     TOO_LARGE,
     Backend,
     Cells,
@@ -43,6 +45,11 @@ _SCHEMA = "schema"  # an option of a URL, and where a connection keeps it
 # What the driver takes beside a server's options, and would not take as text.
 _NOT_OPTIONS = frozenset({"autocommit", "context", "cursor_factory", "prepare_threshold"})
 _MIGRATION_LOCK = 0x7472_6163_6B65  # any number that no other program is likely to choose
+_PATIENCE, _BETWEEN_LOOKS = 10.0, 0.05  # seconds
+_SEES_BEFORE = text(
+    "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND backend_xmin IS NOT NULL"
+    " AND xact_start < :now AND pid <> pg_backend_pid()"
+)
 _MANY = 500  # rows that it matters to plan for: what joins them takes their number squared
 _FEW = 10  # times fewer than there are: the planner need not be told of so many more
 
@@ -251,6 +258,25 @@ class Postgres(Backend):
             "AND pg_table_is_visible(tgrelid)"
         )
         return {name: " ".join(text.split()) for name, text in rows}
+
+    def forget_deleted(
+        self, connection: Connection, tables: Sequence[Table], texts: Sequence[str]
+    ) -> None:
+        """Write the tables anew, once nobody sees them as they were before.
+
+        Of each table that is another role's the server leaves the old rows where they are.
+        """
+        connection = connection.execution_options(isolation_level="AUTOCOMMIT")
+        now = connection.scalar(text("SELECT clock_timestamp()"))
+        until = monotonic() + _PATIENCE
+        while connection.execute(_SEES_BEFORE, {"now": now}).first() is not None:
+            if monotonic() > until:
+                url = connection.engine.url
+                raise DatabaseUnusable(f"{url.database}: {STILL_THERE.message}", STILL_THERE.mend)
+            sleep(_BETWEEN_LOOKS)
+        quote = connection.dialect.identifier_preparer.quote
+        names = ", ".join(quote(table.name) for table in tables)
+        connection.exec_driver_sql(f"VACUUM (FULL, ANALYZE) {names}")
 
     def backup(self, connection: Connection, target: Path) -> None:
         raise DatabaseUnusable(

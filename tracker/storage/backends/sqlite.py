@@ -24,6 +24,7 @@ from tracker.storage.backends.backend import (
     OF_PURGED,
     OF_THINNED,
     POOL,
+    STILL_THERE,
     TOO_LARGE,
     Backend,
     Cells,
@@ -47,6 +48,7 @@ _BULK_OPTION = "tracker_bulk"
 # pages in it; what is loaded in bulk comes in the order of keys, and its memory is the loader's.
 _READERS_CACHE, _WRITERS_CACHE, _LOADERS_CACHE = 1024, 65536, 32768
 _PATIENCE = 10.0  # seconds
+_AT_ONCE = 2**22  # bytes of a file
 _ROWS_AT_ONCE = 100  # in one INSERT; times the columns, far below the limit of parameters
 
 _NOT_OPENED = Fix("the database cannot be opened", "check the path and permissions")
@@ -222,6 +224,25 @@ class Sqlite(Backend):
             errors.append(f"{table} row {row} refers to no row of {parent}")
         return errors
 
+    def forget_deleted(
+        self, connection: Connection, tables: Sequence[Table], texts: Sequence[str]
+    ) -> None:
+        """Empty the write-ahead log, and write the file anew if it holds one of the texts.
+
+        What is deleted is overwritten, but for copies that pages keep as they are rearranged.
+        """
+        driver = cast("sqlite3.Connection", connection.connection.driver_connection)
+        file = self.file_of(connection.engine.url)
+
+        def empty_log() -> None:
+            if driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
+                raise DatabaseUnusable(f"{file}: {STILL_THERE.message}", STILL_THERE.mend)
+
+        empty_log()
+        if file is not None and (not texts or _holds(file, texts)):
+            driver.execute("VACUUM")
+            empty_log()
+
     def backup(self, connection: Connection, target: Path) -> None:
         source = cast("sqlite3.Connection", connection.connection.driver_connection)
         copy = sqlite3.connect(target)
@@ -259,6 +280,19 @@ def _prepare(dbapi_connection: sqlite3.Connection, _record: object) -> None:
         "threads = 2",  # to sort what is grouped by anything but the stored order
     ):
         dbapi_connection.execute(f"PRAGMA {pragma}")
+
+
+def _holds(file: Path, texts: Sequence[str]) -> bool:
+    """Return whether a file holds the bytes of a text."""
+    words = [text.encode() for text in texts]
+    rest, keep = b"", max(map(len, words))
+    with file.open("rb") as opened:
+        while block := opened.read(_AT_ONCE):
+            rest += block
+            if any(word in rest for word in words):
+                return True
+            rest = rest[-keep:]
+    return False
 
 
 def content_of(connection: Connection) -> bytes:

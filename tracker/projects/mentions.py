@@ -1,0 +1,125 @@
+"""Where a name may still be once its annotator is erased: in what people and files told."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from sqlalchemy import Connection, Table, Text, delete, func, or_, select
+
+from tracker.storage.schema import (
+    Annotator,
+    Base,
+    Delivery,
+    FlagChange,
+    Import,
+    KeyedRequest,
+    Project,
+    Source,
+)
+
+_WORDS = {
+    "flag_changes": "notes on findings",
+    "changes": "changes in the log",
+    "snapshots": "names and notes of snapshots",
+    "sources": "names of imported files",
+    "items": "keys and texts of items",
+    "item_aliases": "other keys of items",
+    "item_facts": "recorded facts about items",
+    "answer_details": "comments on answers",
+    "annotator_attributes": "attributes of others",
+    "access_changes": "the log of users",
+    "syncs": "sources of syncs",
+    "flag_sightings": "evidence of findings",
+}
+"""What the rows of a table are called that hold a text; others by the table's name."""
+# What the program itself writes: words of its own, numbers, secrets. Names are looked for exactly.
+_NO_TEXTS = {
+    "annotators.name", "flag_changes.made_by", "answers", "scale", "offsets", "role", "kind",
+    "digest", "seal", "key", "secret", "password", "state", "severity", "action", "event", "events",
+    "version", "tool", "method", "measure", "undefined", "parts", "pattern", "tallies", "cells",
+    "details", "version_num",
+}  # fmt: skip
+_NO_TABLES = {"seals", "pseudonym_keys", "signing_keys", "keyed_requests", "deliveries"}
+_kept = cast("Table", KeyedRequest.__table__)
+_messages = cast("Table", Delivery.__table__)
+
+
+@dataclass(frozen=True)
+class Mention:
+    """How many rows of a project hold a name, and what they are; None: of the whole database."""
+
+    project: str | None
+    what: str
+    rows: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the mention as JSON."""
+        return {"project": self.project, "what": self.what, "rows": self.rows}
+
+
+def find_annotator_mentions(connection: Connection, names: Iterable[str]) -> list[Mention]:
+    """Return where these names may still be found, in all projects, without regard to case.
+
+    A short name is found in many a text that does not mean the person.
+    """
+    exact = [*dict.fromkeys(names)]
+    forms = {form for name in exact for form in (name, name.lower(), name.upper())}
+    forms |= {json.dumps(form)[1:-1] for form in forms}
+    found = []
+    for table in Base.metadata.sorted_tables:
+        held = [
+            column.icontains(form, autoescape=True)
+            for column in table.columns
+            if isinstance(column.type, Text)
+            and not {column.name, f"{table.name}.{column.name}"} & _NO_TEXTS
+            for form in sorted(forms)
+        ]
+        if held and table.name not in _NO_TABLES:
+            what = _WORDS.get(table.name, table.name.replace("_", " "))
+            found += _counted(connection, what, table, or_(*held))
+    by = FlagChange.made_by.in_(exact)
+    found += _counted(connection, "annotators of that name", *_of(Annotator, exact))
+    found += _counted(connection, "acts on findings by that name", FlagChange.__table__, by)
+    return found
+
+
+def _of(model: type[Annotator], names: Sequence[str]) -> tuple[Any, Any]:
+    return model.__table__, model.name.in_(names)
+
+
+def _counted(connection: Connection, what: str, table: Any, which: Any) -> list[Mention]:
+    project: Any
+    rows: Any
+    if table is Source.__table__:
+        project, rows = Import.project_id, table.join(Import, Source.import_id == Import.id)
+    elif table is Project.__table__:
+        project, rows = Project.id, table
+    else:
+        project, rows = table.columns.get("project_id"), table
+    statement = select(func.count()).select_from(rows).where(which)
+    if project is None:
+        number = connection.execute(statement).scalar_one()
+        return [Mention(None, what, number)] if number else []
+    each = statement.add_columns(project).group_by(project)
+    names = {row.id: row.name for row in connection.execute(select(Project.id, Project.name))}
+    found = [Mention(names.get(row[1]), what, row[0]) for row in connection.execute(each)]
+    return sorted(found, key=lambda one: one.project or "")
+
+
+def forget_kept_texts(connection: Connection, names: Iterable[str]) -> None:
+    """Delete answers kept for programs, and messages to webhooks, that hold one of some names."""
+    words = {form for name in names for form in (name, json.dumps(name)[1:-1])}
+    name = re.compile(rf"(?<!\w)({'|'.join(map(re.escape, words))})(?!\w)", re.IGNORECASE)
+    for table, texts in (
+        (_kept, (_kept.c.made_by, _kept.c.key, _kept.c.location, _kept.c.body)),
+        (_messages, (_messages.c.body, _messages.c.fault)),
+    ):
+        keys = [*table.primary_key.columns]
+        for row in connection.execute(select(*keys, *texts)).all():
+            if name.search("\n".join(text or "" for text in row[len(keys) :])):
+                which = [key == value for key, value in zip(keys, row[: len(keys)], strict=True)]
+                connection.execute(delete(table).where(*which))
