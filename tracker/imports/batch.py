@@ -233,6 +233,7 @@ class Rejections:
 
     ``alike`` counts rejections whose reasons differ only in what they quote, with the first of
     them. ``optional`` are roles of columns that a file need not have and that could not be read.
+    ``ways`` are options with which the rejected rows could be read.
     ``items`` are the keys of the items whose rows were rejected, for a sync: its source has these
     rows. Else it is None, and memory does not grow with the number of bad rows.
     """
@@ -245,6 +246,7 @@ class Rejections:
     first: list[Rejection] = field(default_factory=list)
     alike: dict[str, tuple[Rejection, int]] = field(default_factory=dict)
     optional: set[str] = field(default_factory=set)
+    ways: list[str] = field(default_factory=list)
     items: set[str] | None = None
 
     def add(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from shlex import quote
@@ -27,6 +27,7 @@ from tracker.imports.parts import Parts, Progress, batches_of_sources
 from tracker.imports.questions import ImportQuestions, question_numbers_of
 from tracker.imports.readers import AS_IT_IS, Reading, ReadOptions
 from tracker.imports.readers import Source as Reader
+from tracker.imports.repeated_rows import Files
 from tracker.imports.resolve import Settlement
 from tracker.imports.staging import FATES, Fates, Staging, count_staged_inserts, staging
 from tracker.imports.validate import (
@@ -174,12 +175,13 @@ def load_import(
                     settlement.date_known_source(source.digest, parts.numbers_of(n))
             fold_merged_categories(connection, staged.table, merges, change)
             repeats = settlement.any_repeats()
-            examine_staged_rows(connection, answered, staged.table, intake, parts.names, repeats)
+            files = Files(sources, parts, mapped, options, rejections)
+            examine_staged_rows(connection, answered, staged.table, intake, files, repeats=repeats)
         rows = sum(one.answers for one in intake.counted.values()) + rejections.count
         shown = intake.first_rows() if preview else None
         if rejections.count and not (skip_invalid or preview):
             refused = import_result(None, project, rows, {}, None, rejections)
-            raise Rejected(refused, _ways_round(rejections.optional, sources))
+            raise Rejected(refused, _ways_round(rejections, sources))
         told = _settle(
             settlement, intake, at_once, absences, repeats=repeats, empty_before=empty_before
         )
@@ -251,15 +253,19 @@ def _settle(
     return told
 
 
-def _ways_round(unread: Collection[str], sources: Sequence[Reader]) -> list[str]:
-    """Return how a file can be imported although columns that it need not have are unreadable."""
+def _ways_round(rejections: Rejections, sources: Sequence[Reader]) -> list[str]:
+    """Return how files can be imported: other ways to read them, or not to read some columns."""
+    unread = rejections.optional
     layouts = [one.to_dict() for source in sources for one in source.layouts.values()]
     named = {(role, one["read"].get(role)) for role in unread for one in layouts}
     columns = sorted({name for _, name in named if name})
     ways = ["say how dates are written: --date-format '%d.%m.%Y %H:%M'"]
-    return ways * ("labeled_at" in unread) + [
-        f"leave out the column: {' '.join(f'--ignore {quote(name)}' for name in columns)}"
-    ] * bool(columns)
+    return (
+        rejections.ways
+        + ways * ("labeled_at" in unread)
+        + [f"leave out the column: {' '.join(f'--ignore {quote(name)}' for name in columns)}"]
+        * bool(columns)
+    )
 
 
 def record_import(

@@ -12,11 +12,14 @@ from tracker.core.errors import Refused
 from tracker.imports.normalize import Counted, Intake
 from tracker.imports.places import place_of
 from tracker.imports.questions import ImportQuestions, question_numbers_of
+from tracker.imports.repeated_rows import Files, with_columns_apart
 from tracker.imports.staging import FATES, Fates
 from tracker.imports.validate import (
     Contradiction,
     remove_contradicting_rows,
     remove_overlong_span_rows,
+    remove_staged_rows,
+    repeated_answers,
 )
 from tracker.projects.categories import category_names, project_labels_by_category
 from tracker.projects.lookup import look_alike_names
@@ -28,12 +31,13 @@ def examine_staged_rows(
     answered: Sequence[QuestionInfo],
     incoming: Table,
     intake: Intake,
-    names: Sequence[str],
+    files: Files,
+    *,
     repeats: bool,
 ) -> None:
     """Reject the staged rows that contradict others, or what is known of their item."""
     contradictory: list[Contradiction] = []
-    project = intake.questions.project.id
+    project, names = intake.questions.project.id, files.parts.names
     singles = question_numbers_of(answered, "one")
     if repeats:
         others = {one.id for one in answered} - singles
@@ -41,6 +45,15 @@ def examine_staged_rows(
             contradictory += remove_contradicting_rows(
                 connection, incoming, project, which, intake.units, single=single
             )
+            if single and which:
+                again = repeated_answers(
+                    connection, incoming, project, which, intake.units, intake.gold
+                )
+                contradictory, again = with_columns_apart(
+                    contradictory, again, files, alone=len(intake.annotators.met) == 1
+                )
+                remove_staged_rows(connection, incoming, again)
+                contradictory += again
     if question_numbers_of(answered, "spans"):
         contradictory += remove_overlong_span_rows(connection, incoming, project)
     rejected: set[tuple[int, int, int]] = set()  # a row that answers several questions once

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from sqlalchemy import Connection, Table, and_, case, delete, func, literal, select
+from sqlalchemy import Connection, Table, and_, bindparam, case, delete, func, literal, select
 
 from tracker.imports.places import Unit, place_of
 from tracker.storage.answer_keys import (
@@ -24,6 +24,9 @@ _REFERS_TO: Mapping[str, type[Item | Annotator | Category]] = {
     "category_id": Category,
 }
 
+_MOST_REPEATED = 500_000
+"""Rows of answers with several rows that are looked at, so that memory is bounded."""
+
 
 class Contradiction(NamedTuple):
     """A row that contradicts another of its file."""
@@ -32,8 +35,19 @@ class Contradiction(NamedTuple):
     source: int
     line: int
     annotator_id: int
+    item_id: int
     item: str
     reason: str
+
+    @property
+    def answer(self) -> tuple[int, ...]:
+        """What tells the answers of a file apart, but for passes and times."""
+        return (self.question_id, self.source, self.annotator_id, self.item_id)
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """The number of the file, and the line in it."""
+        return (self.source, self.line)
 
 
 def remove_contradicting_rows(
@@ -70,6 +84,7 @@ def remove_contradicting_rows(
             incoming.c.source,
             incoming.c.line,
             incoming.c.annotator_id,
+            incoming.c.item_id,
             case((is_one, groups.c.other), else_=groups.c.one).label("other"),
             Item.name.label("item"),
             Annotator.name.label("annotator"),
@@ -112,6 +127,7 @@ def remove_contradicting_rows(
             row.source,
             row.line,
             row.annotator_id,
+            row.item_id,
             row.item,
             f"{row.annotator!r} has two different answers for item {row.item!r}: "
             f"{said[row.question_id, row.source, row.line, row.annotator_id]} here, "
@@ -120,6 +136,72 @@ def remove_contradicting_rows(
         )
         for row in rows
     ]
+
+
+def repeated_answers(
+    connection: Connection,
+    incoming: Table,
+    project_id: int,
+    questions: set[int],
+    units: Mapping[int, Unit],
+    gold: int | None,
+) -> list[Contradiction]:
+    """Return the answers to questions that have several rows of the same time in their file.
+
+    Truths, by the annotator ``gold``, stand beside answers and may come again on each row.
+    """
+    key = [incoming.c[column] for column in ASSERTION]
+    first, last = func.min(incoming.c.line), func.max(incoming.c.line)
+    asked = incoming.c.question_id.in_(sorted(questions)) & (incoming.c.annotator_id != (gold or 0))
+    lines = [first.label("first"), last.label("last")]
+    groups = select(*key, *lines).where(asked).group_by(*key).having(first < last).subquery()
+    line = incoming.c.line
+    rows = connection.execute(
+        select(
+            incoming.c.question_id,
+            incoming.c.source,
+            line,
+            incoming.c.annotator_id,
+            incoming.c.item_id,
+            case((line == groups.c.first, groups.c.last), else_=groups.c.first).label("other"),
+            Item.name.label("item"),
+            Annotator.name.label("annotator"),
+        )
+        .join(groups, same_answer_key(ASSERTION, incoming, groups))
+        .join(Item, (Item.project_id == project_id) & (Item.id == incoming.c.item_id))
+        .join(
+            Annotator,
+            (Annotator.project_id == project_id) & (Annotator.id == own_name_key(incoming)),
+        )
+        .order_by(incoming.c.source, line)
+        .limit(_MOST_REPEATED)
+    )
+    return [
+        Contradiction(
+            row.question_id,
+            row.source,
+            row.line,
+            row.annotator_id,
+            row.item_id,
+            row.item,
+            f"{row.annotator!r} answers item {row.item!r} again on "
+            f"{_other_place(row.other, units.get(row.source, 'line'))}",
+        )
+        for row in rows
+    ]
+
+
+def remove_staged_rows(
+    connection: Connection, incoming: Table, rows: Sequence[Contradiction]
+) -> None:
+    """Remove the staged rows of some answers."""
+    names = ("question_id", "item_id", "annotator_id", "source", "line")
+    these = [incoming.c[name] == bindparam(f"of_{name}") for name in names]
+    if rows:
+        connection.execute(
+            delete(incoming).where(*these),
+            [{f"of_{name}": getattr(row, name) for name in names} for row in rows],
+        )
 
 
 def _other_place(number: int, unit: Unit) -> str:
@@ -141,6 +223,7 @@ def remove_overlong_span_rows(
             incoming.c.source,
             incoming.c.line,
             incoming.c.annotator_id,
+            incoming.c.item_id,
             incoming.c.span_end,
             Item.name.label("item"),
             Item.length,
@@ -158,6 +241,7 @@ def remove_overlong_span_rows(
             row.source,
             row.line,
             row.annotator_id,
+            row.item_id,
             row.item,
             f"the span ends at {row.span_end}, past the document's end at {row.length}",
         )

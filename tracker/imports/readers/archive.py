@@ -157,6 +157,10 @@ class SourceFolder:
                 raise Refused(f"{self.path} has more than {_MOST_FILES:,} files")
         return Archive(self.path.rstrip("/"), found, lambda name: Path(root, name).open("rb"))
 
+    def again(self) -> SourceFolder:
+        """Return the source to be read once more."""
+        return SourceFolder(self.path)
+
     @property
     def layouts(self) -> dict[str, ReadAs]:
         """Which column or field is what, by the name of the file."""

@@ -54,6 +54,13 @@ class _InMemory:
         """Which column is what, by the name of the source."""
         return {} if self.layout is None else {self.name: self.layout}
 
+    def again(self) -> FrameSource | None:
+        """Return the source to be read once more; None for rows that are made as they are read."""
+        return None
+
+    def close(self) -> None:
+        """Do nothing: no file is open."""
+
     def watch(self, _report: Callable[[int], None]) -> None:
         """Do nothing: there are no bytes to count."""
 
@@ -98,6 +105,10 @@ class FrameSource(_InMemory):
     def __init__(self, frame: Frame) -> None:
         super().__init__("frame")
         self.frame = frame
+
+    def again(self) -> FrameSource:
+        """Return the source to be read once more."""
+        return FrameSource(self.frame)
 
     def batches(self, reading: Reading) -> Iterator[Batch]:
         """Yield the rows in batches, missing values as empty cells.

@@ -151,6 +151,14 @@ class SourceFile:
         spooled.seek(0)
         return spooled
 
+    def again(self) -> SourceFile | None:
+        """Return the source to be read once more; None for a stream."""
+        if not self._on_disk:
+            return None
+        again = SourceFile(self.path, name=self.name)
+        again.part = self.part
+        return again
+
     def readings(self) -> Generator[SourceFile]:
         """Yield the source, and then its content as a source again, as often as asked.
 
