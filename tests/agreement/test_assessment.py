@@ -75,7 +75,7 @@ def test_every_measure_of_spans(sqlite_ledger: Ledger, write: Write) -> None:
 
 
 def text_of(ledger: Ledger, measure: str | None = None, **question: Any) -> str:
-    return methods_of_assessment(assessed(ledger, **question), measure).text
+    return methods_of_assessment(assessed(ledger, **question), *([measure] if measure else [])).text
 
 
 def test_how_answers_were_read_and_errors_had(sqlite_ledger: Ledger) -> None:
@@ -84,7 +84,7 @@ def test_how_answers_were_read_and_errors_had(sqlite_ledger: Ledger) -> None:
     assert "a Bayesian bootstrap over item patterns" in text_of(sqlite_ledger)
     for measure in ("krippendorff_alpha", "percent_agreement"):
         text = text_of(sqlite_ledger, measure, interval="t")
-        assert "linearized over items and Student's t [@gwet2014]" in text
+        assert "linearized over items and a t interval [@gwet2014]" in text
     assert "[@wilson1927]" in text_of(sqlite_ledger, "percent_agreement")
     for weights, cite in (
         ("linear", "cohen1968"),
@@ -137,6 +137,27 @@ def test_a_perfect_figure(sqlite_ledger: Ledger) -> None:
     text = text_of(sqlite_ledger, "fleiss_kappa", interval="t")
     assert "1.000, 95% confidence interval [" in text
     assert "the exact one-sided bound, there being no disagreement" in text
+
+
+def test_every_measure_named_is_described(sqlite_ledger: Ledger) -> None:
+    sqlite_ledger.import_frame(frame(answers()), "p")
+    text = sqlite_ledger.methods("p", measures=["alpha", "percent", "fleiss"]).text
+    for measure in ("krippendorff_alpha", "percent_agreement", "fleiss_kappa"):
+        figure = sqlite_ledger.agreement("p").measure(measure)
+        assert f"measured by {MEASURES[measure].title} [@{MEASURES[measure].cite}]" in text
+        assert f": {figure.value:.3f}" in text
+    assert text.count("annotators gave") == text.count("Computed with tracker") == 1
+    with pytest.raises(InvalidOption, match="scott_pi is undefined here"):
+        sqlite_ledger.methods("p", measures=["alpha", "scott_pi"])
+
+
+def test_errors_that_were_not_resampled_are_named(sqlite_ledger: Ledger) -> None:
+    sqlite_ledger.import_frame(frame(answers()), "p")
+    for how in ({"bootstrap": 20}, {"resample": "annotators"}):
+        asked: dict[str, Any] = {"measures": ["alpha", "light"], **how}
+        (told,) = sqlite_ledger.agreement("p", **asked).warnings
+        assert told.startswith("Light's kappa has an analytic error over items; the other figures")
+    assert sqlite_ledger.agreement("p", measures=["alpha"], bootstrap=20).warnings == ()
 
 
 def test_there_is_nothing_to_report(sqlite_ledger: Ledger) -> None:

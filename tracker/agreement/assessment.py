@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 
 _FEW_TELLING: Final = 10
+_RESAMPLED: Final = ("bootstrap", "jackknife over annotators", "clustered by ")
+"""How errors are called that a query asks for, and that not every figure can have."""
 
 
 @dataclass(frozen=True)
@@ -98,10 +100,16 @@ class Assessment(Shown):
         """What to know before a figure is used, in sentences; mostly none."""
         if self.answers_of_models and not self.counts.answers:
             return (str(Message("agreement.no_person", answers=self.answers_of_models)),)
+        told = []
         items, compared = posterior_informative_items(self.patterns), self.counts.items_compared
-        if not 0 < items < _FEW_TELLING:
-            return ()
-        return (str(Message("agreement.few_telling", items=items, compared=compared)),)
+        if 0 < items < _FEW_TELLING:
+            told.append(Message("agreement.few_telling", items=items, compared=compared))
+        known = [one for one in self.measures if one.ci_low is not None and one.method]
+        asked = {str(one.method) for one in known if str(one.method).startswith(_RESAMPLED)}
+        own = [one.measure for one in known if one.method not in asked]
+        if asked and own:
+            told.append(Message("agreement.own_errors", measures=own, others=min(asked)))
+        return tuple(map(str, told))
 
     def to_dict(self) -> dict[str, Any]:
         """The contract's JSON of ``tracker agreement``."""
@@ -208,22 +216,25 @@ class Methods:
         }
 
 
-def methods_of_assessment(found: Assessment, measure: str | None = None) -> Methods:
+def methods_of_assessment(found: Assessment, *measures: str) -> Methods:
     """How the project's agreement was measured, in words for a paper.
 
     Args:
-        found: the assessment, with the measure among its figures.
-        measure: which; by default alpha or, of spans, the exact F1.
+        found: the assessment, with the measures among its figures.
+        measures: which; by default alpha or, of spans, the exact F1.
 
     Raises:
-        InvalidOption: the measure has no value, so that there is nothing to report.
+        InvalidOption: a measure has no value, so that there is nothing to report.
     """
-    figure = found.measure(measure) if measure else found.main
-    if figure.value is None:
-        raise InvalidOption(
-            f"{figure.measure} is undefined here ({figure.undefined}): there is nothing to report"
-        )
-    text = str(Message("methods.methods_paragraph", found=found, figure=figure))
+    figures = [found.measure(one) for one in measures] or [found.main]
+    for figure in figures:
+        if figure.value is None:
+            raise InvalidOption(
+                f"{figure.measure} is undefined here ({figure.undefined}): there is nothing to "
+                "report",
+                "leave it out" if len(figures) > 1 else None,
+            )
+    text = str(Message("methods.methods_paragraph", found=found, figures=figures))
     cited = (piece.split("]")[0] for piece in text.split("[@")[1:])
     known = _publications()
     keys = [key for key in cited if key in known]  # an attribute may be called anything

@@ -278,16 +278,18 @@ class AgreementQuestions(Transactions):
             return calibration_by_question(connection, found, query)
 
     def methods(self, project: str, **asking: Unpack[Asking]) -> Methods:
-        """Return the sentences that a paper needs about the first measure, with BibTeX entries."""
+        """Return the sentences that a paper needs about the measures, with BibTeX entries.
+
+        About those named; else about the one that stands for the question.
+        """
         from tracker.agreement import assess
         from tracker.agreement.assessment import methods_of_assessment
 
         with self._asked(project, asking) as (connection, found, query):
             figures = assess(connection, found, query)
-        # Asked for by name it is the first, under whatever name the weights give it.
-        return methods_of_assessment(
-            figures, figures.measures[0].measure if query.measures else None
-        )
+        # Those asked for by name, under whatever names the weights give them.
+        named = [one.measure for one in figures.measures] if query.measures else []
+        return methods_of_assessment(figures, *named)
 
     @contextmanager
     def study(self, project: str, query: Query | None = None) -> Iterator[Study]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from shlex import quote
 from typing import Final
 
+from tracker.measures import MEASURES
 from tracker.render.messages.report import listed
 from tracker.render.nouns import count_noun
 
@@ -32,6 +33,13 @@ def models_left_out_sentence(models: Sequence[str], project: str, *, alone: bool
         f"{listed(models)} {are} and left out: the audit is of people. Beside the "
         f"people: tracker agreement {quote(project)} --by model"
     )
+
+
+def own_errors(measures: Sequence[str], others: str) -> str:
+    """Return which figures keep their analytic errors, where others are resampled."""
+    names = listed([MEASURES[one].title for one in measures], len(measures))
+    have = "has an analytic error" if len(measures) == 1 else "have analytic errors"
+    return f"{names} {have} over items; the other figures have those asked for ({others})."
 
 
 def few_telling(items: int, compared: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from tracker.agreement.assessment import Assessment
@@ -32,16 +33,22 @@ _INTERVALS: Final = {
 }
 
 
-def methods_paragraph(found: Assessment, figure: Coefficient) -> str:
-    """Return how the project's agreement was measured, in words for a paper."""
-    about = MEASURES[figure.measure]
-    parts = [
-        _what(found),
-        f"Agreement was measured by {about.title} [@{about.cite}]{_reading(figure)}: "
-        f"{_value(figure)}.",
-        _left_out(found, figure),
-        f"Computed with tracker {VERSION}.",
-    ]
+def methods_paragraph(found: Assessment, figures: Sequence[Coefficient]) -> str:
+    """Return how the project's agreement was measured, by each figure, in words for a paper."""
+    parts = [_what(found)]
+    for figure in figures:
+        about = MEASURES[figure.measure]
+        also = "also " if figure is not figures[0] else ""
+        parts.append(
+            f"Agreement was {also}measured by {about.title} [@{about.cite}]{_reading(figure)}: "
+            f"{_value(figure)}."
+        )
+    left_out = [_left_out(found, figure) for figure in figures]
+    if len(set(left_out)) > 1:
+        # Figures differ in what a single answer counts for: each sentence names its own.
+        named = zip(figures, left_out, strict=True)
+        left_out = [f"{MEASURES[one.measure].title}: {text}" for one, text in named if text]
+    parts += [*dict.fromkeys(left_out), f"Computed with tracker {VERSION}."]
     return " ".join(part for part in parts if part)
 
 
