@@ -173,3 +173,15 @@ def test_as_many_statements_whatever_the_items(ledger: Ledger) -> None:
             agreement_against_gold(connection, question)
         numbers.append(statements.number)
     assert numbers[0] == numbers[1] < 20
+
+
+def test_one_wrong_answer_is_less_than_many_of_a_hundred(sqlite_ledger: Ledger) -> None:
+    """Those of whom little is known do not come before those who are surely often wrong."""
+    given = {"often": (100, 60), "never": (100, 0), "once": (1, 1)}
+    rows = [
+        {"item": n, "annotator": who, "category": "b" if n < wrong else "a", "gold": "a"}
+        for who, (answers, wrong) in given.items()
+        for n in range(answers)
+    ]
+    sqlite_ledger.import_frame(pd.DataFrame(rows), "p")
+    assert [name for name, _ in truth(sqlite_ledger).annotators] == ["often", "once", "never"]

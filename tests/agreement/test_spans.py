@@ -228,3 +228,12 @@ def test_one_statement_whatever_the_documents(ledger: Ledger, write: Write) -> N
                 )
         assert statements.number == 1
         assert found.counts.items == number
+
+
+def test_a_figure_that_never_has_an_interval_says_why(ledger: Ledger, write: Write) -> None:
+    ledger.import_file(write(rows("s07_three_annotators")), "p", options=SPANS)
+    found = ledger.agreement("p", measures=["unitizing_alpha", "span_f1_exact"])
+    told = {one["measure"]: one for one in found.to_dict()["measures"]}
+    assert told["unitizing_alpha"]["value"] is not None
+    assert told["unitizing_alpha"]["interval_undefined"] == "not_applicable"
+    assert "interval_undefined" not in told["span_f1_exact"]

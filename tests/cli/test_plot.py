@@ -49,7 +49,7 @@ def test_of_many_numbers_no_category_is_drawn(folder: Path, run: Run) -> None:
     refused = run("plot", "categories", "both", "-q", "score", "-o", "b.svg", code=2)
     assert "tracker plot pairs both -q score -o b.svg" in refused.err
     drawn = run("plot", "pairs", "both", "-q", "score", "-o", "b.svg")
-    assert "agreement both --by pair --weights quadratic" in drawn.err
+    assert "agreement both -q score --by pair --weights quadratic" in drawn.err
     assert "(quadratic weights)" in Path("b.svg").read_text("utf-8")
 
 

@@ -335,7 +335,7 @@ def test_a_snapshot_that_is_not_there_is_not_found(
             "scale='nominal'\ndistance = 'masi'\n" + check("flags = ['any']"),
             2,
             "one categ",
-            "scale",
+            "leave out: distance",
         ),
     ],
 )

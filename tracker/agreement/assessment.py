@@ -189,7 +189,10 @@ class Assessment(Shown):
 def _told(figure: Coefficient) -> dict[str, Any]:
     """A figure as JSON, with its customary words where it has them."""
     words = benchmark_readings(figure)
-    return figure.to_dict() | ({} if words is None else {"readings": words})
+    told: dict[str, Any] = figure.to_dict()
+    if figure.value is not None and MEASURES[figure.measure].no_interval:
+        told["interval_undefined"] = "not_applicable"
+    return told | ({} if words is None else {"readings": words})
 
 
 @dataclass(frozen=True)

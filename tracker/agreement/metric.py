@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
-from shlex import quote
 
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import Answer, ItemPatterns
 from tracker.measures.sample import Sample, sample_for_measures
 from tracker.measures.weights import DISTANCES, SCALES, WEIGHTS
 from tracker.projects.lookup import is_numeric_category_name, near_names
-from tracker.projects.question import QuestionInfo
+from tracker.projects.question import ONLY_QUESTION, QuestionInfo
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def check_metric(question: QuestionInfo, names: Mapping[int, str], metric: Metri
     if question.answers != "several" and metric.distance is not None:
         raise InvalidOption(
             f"{question.title!r} has one category per answer, and --distance compares sets",
-            "use --scale",
+            "leave out: --distance",
         )
     if question.answers == "several" and (metric.weighted or metric.scale is not None):
         raise InvalidOption(
@@ -74,23 +74,35 @@ def _check_order(question: QuestionInfo, names: Mapping[int, str], metric: Metri
     numeric = _numeric(names)
     ranked = metric.scale_of(question) == "ordinal"
     word = metric.weights if metric.weighted else None
+    in_order = _ordered(question, names)
     if word in {"linear", "quadratic"} and not ranked and not numeric:
+        by_rank = "--scale ordinal, for ranks in the declared order"
         raise InvalidOption(
             f"{word} weights need numbers, and the categories of {question.title!r} are not",
-            "--scale ordinal for ranks in the declared order, or --weights ordinal",
+            by_rank if in_order else f"{by_rank}; {_declare(question, names)}",
         )
     if metric.scale in {"interval", "ratio"} and not numeric:
         raise InvalidOption(
             f"the {metric.scale} scale needs numbers, and the categories of "
             f"{question.title!r} are not",
-            "use --scale nominal or ordinal",
+            "use --scale nominal or ordinal" if in_order else "use --scale nominal",
         )
     by_order = word == "ordinal" or (word is not None and ranked) or metric.scale == "ordinal"
-    if by_order and not _ordered(question, names):
+    if by_order and not in_order:
         raise InvalidOption(
-            f"the categories of {question.title!r} have no order",
-            f"declare one: tracker category order {quote(question.project.name)} low,middle,high",
+            f"the categories of {question.title!r} have no order", _declare(question, names)
         )
+
+
+_MOST_NAMED = 7
+
+
+def _declare(question: QuestionInfo, names: Mapping[int, str]) -> str:
+    """Return the command that declares an order, with the categories to put into it."""
+    known = ",".join(names.values()) if 0 < len(names) <= _MOST_NAMED else "lowest,…,highest"
+    words = [question.project.name, known]
+    words += [] if question.name == ONLY_QUESTION else ["-q", question.name]
+    return f"declare one, lowest first: tracker category order {shlex.join(words)}"
 
 
 def _numeric(names: Mapping[int, str]) -> bool:

@@ -31,6 +31,17 @@ class Uncertainty:
     resample: str = _RESAMPLED[0]
     cluster: str | None = None
 
+    @property
+    def options(self) -> list[str]:
+        """The options that are given."""
+        given = {
+            "--bootstrap": self.replicates is not None,
+            "--seed": self.seed != Uncertainty.seed,
+            "--resample": self.resample != Uncertainty.resample,
+            "--cluster": self.cluster is not None,
+        }
+        return [option for option, wanted in given.items() if wanted]
+
     def check(self) -> None:
         """Raise InvalidOption for what does not go together."""
         if self.resample not in _RESAMPLED:
@@ -170,7 +181,7 @@ def check_agreement_query(query: Query, way: str) -> Query:
     if query.uncertainty != OF_ITEMS:
         raise InvalidOption(
             f"{way.partition(' ')[0]} knows only the errors of items",
-            "leave out: --bootstrap, --seed, --resample, --cluster",
+            f"leave out: {', '.join(query.uncertainty.options)}",
         )
     metric = query.metric
     given = {

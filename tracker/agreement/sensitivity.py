@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from tracker import queries
 from tracker.agreement.assessment import Assessment
@@ -14,7 +15,7 @@ from tracker.agreement.overall import assessment_of
 from tracker.agreement.study import Study
 from tracker.agreement.uncertainty import coefficients_without_annotators
 from tracker.core.errors import InvalidOption
-from tracker.core.tallies import ItemPatterns
+from tracker.core.tallies import AnnotatorTallies, ItemPatterns
 from tracker.measures import MEASURES
 from tracker.measures.estimate import Estimate
 from tracker.measures.jackknife import jackknife_without_item, most_influential_patterns
@@ -26,6 +27,9 @@ from tracker.projects.lookup import near_names
 DEFAULT_MEASURE: Final = "krippendorff_alpha"
 MOST_ITEMS: Final = 20
 MOST_MERGED: Final = 60  # categories, of which every two are tried
+
+
+_Way: TypeAlias = Callable[[Study, Estimate], Iterator[tuple[str, float | None]]]
 
 
 @dataclass(frozen=True)
@@ -53,11 +57,11 @@ class Influences(NamedTuple):
     rows: list[Influence]
 
 
-def agreement_influences(counted: Study, of: str) -> Influences:
+def agreement_influences(counted: Study, of: str, *, only: int | None = None) -> Influences:
     """How one coefficient moves without each annotator, item or category.
 
     The coefficient is the first of those asked for, by default Krippendorff's alpha. Of items,
-    those that move it most are given.
+    those that move it most are given. Of annotators ``only`` the one of that id, if it is given.
 
     Returns:
         The measure, its value, and the rows, those that lower it most first.
@@ -65,7 +69,11 @@ def agreement_influences(counted: Study, of: str) -> Influences:
     Raises:
         InvalidOption: for anything else than these three, or a measure of pairs.
     """
-    ways = {"annotator": _annotators, "item": _items, "category": _categories}
+    ways: Mapping[str, _Way] = {
+        "annotator": partial(_annotators, only=only),
+        "item": _items,
+        "category": _categories,
+    }
     if of not in ways:
         raise InvalidOption(f"--influence {of!r} is not known", f"one of: {', '.join(ways)}")
     measure = _measure(counted, "the influence on ")
@@ -96,9 +104,15 @@ def _measure(counted: Study, what: str = "") -> str:
     return measure
 
 
-def _annotators(counted: Study, found: Estimate) -> Iterator[tuple[str, float | None]]:
+def _annotators(
+    counted: Study, found: Estimate, *, only: int | None
+) -> Iterator[tuple[str, float | None]]:
     names = annotator_names(counted.connection, counted.question.project)
-    for annotator, values in coefficients_without_annotators(counted):
+    tallies = queries.count_annotator_tallies(counted.connection, counted.selection)
+    if only is not None:
+        met = tallies.counts.get(only)
+        tallies = AnnotatorTallies({} if met is None else {only: met})
+    for annotator, values in coefficients_without_annotators(counted, tallies):
         yield names[annotator], values[found.measure]
 
 

@@ -76,10 +76,11 @@ def _influence(
 ) -> dict[str, Any] | None:
     if question.answers == "spans":
         return None
-    measure, value, rows = agreement_influences(study(connection, question, Query()), "annotator")
-    mine = next((row for row in rows if row.name == annotator.name), None)
-    if mine is None:
+    counted = study(connection, question, Query())
+    measure, value, rows = agreement_influences(counted, "annotator", only=annotator.id)
+    if not rows:
         return None
+    (mine,) = rows
     return {"measure": measure, "value": value, "without": mine.without, "change": mine.change}
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from tracker.cli.agreement_options import Asked
+from tracker.cli.filter_options import question_words
 from tracker.cli.terminal import hint, say, warn
 
 if TYPE_CHECKING:
@@ -162,7 +163,9 @@ def print_whole_agreement(asked: Asked, *, by_category: bool = False) -> None:
         words = " ".join(f"--measure {name}" for name in left)
         warn(f"with so many answers, only on request: {words}")
     if found.counts.answers:
-        hint(f"next: tracker audit {shlex.quote(found.project)}")
+        asked_of = asked.asking.get("question")
+        audit = [found.project, *question_words([asked_of] if asked_of else [])]
+        hint(f"next: tracker audit {shlex.join(audit)}")
 
 
 def print_agreement_by_question(asked: Asked) -> None:

@@ -145,6 +145,11 @@ QuestionName = Annotated[
 ]
 
 
+def question_words(names: Sequence[str]) -> list[str]:
+    """Return the options that name the same questions in another command."""
+    return [word for name in names for word in ("-q", name)]
+
+
 @dataclass(frozen=True)
 class AnswerOptions(ChosenAnswers):
     """Likewise, and which question they answer."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tracker.cli.context import command_group, ledger_of_command, measure_option_names
-from tracker.cli.filter_options import AnswerOptions, CurveAnswerOptions
+from tracker.cli.filter_options import AnswerOptions, CurveAnswerOptions, question_words
 from tracker.cli.history import Every, Window
 from tracker.cli.output_files import Force, check_output_file, new_output_file
 from tracker.cli.project_argument import ProjectArgument, with_project_argument
@@ -62,7 +62,7 @@ def categories(
     _write(categories_chart(found), output, force=force)
     for name in numbers:
         warn(f"{name} is not drawn: its answers are numbers, too many for a dot each")
-    hint(f"next: tracker agreement {shlex.quote(project)}")
+    hint(f"next: tracker agreement {shlex.join([project, *question_words(answers.questions)])}")
 
 
 @with_project_argument(plot)
@@ -140,7 +140,8 @@ def pairs(
     found = ledger.by_pair(project, weights=weights, **chosen)
     _write(pairs_chart(project, found, weights), output, force=force)
     weighted = f" --weights {weights}" if weights else ""
-    hint(f"next: tracker agreement {shlex.quote(project)} --by pair{weighted}")
+    words = shlex.join([project, *question_words(answers.questions)])
+    hint(f"next: tracker agreement {words} --by pair{weighted}")
 
 
 @with_project_argument(plot)
@@ -164,7 +165,7 @@ def annotators(
     _check(output, force=force)
     found = ledger_of_command(context).audit(project, **answers.selecting)
     _write(annotators_chart(project, found), output, force=force)
-    hint(f"next: tracker audit {shlex.quote(project)}")
+    hint(f"next: tracker audit {shlex.join([project, *question_words(answers.questions)])}")
 
 
 def _check(output: Path, *, force: bool) -> None:

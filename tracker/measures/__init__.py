@@ -58,6 +58,7 @@ class Measure:
         redrawn: its values in samples drawn anew, for the bootstrap; None if it depends on who
             answered what.
         share: whether it is a share, from 0 to 1; others have chance at 0.
+        no_interval: why it never has an interval; empty for a measure that has.
     """
 
     name: str
@@ -72,6 +73,7 @@ class Measure:
     function: Callable[[Sample], Estimate] | None = None
     redrawn: Redrawn | None = None
     share: bool = False
+    no_interval: str = ""
 
     @property
     def cite(self) -> str:
@@ -240,6 +242,7 @@ _ALL = (
             "gave the same category overlap",
         },
         answers=("spans",),
+        no_interval="its source gives no standard error",
     ),
 )
 

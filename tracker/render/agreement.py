@@ -120,6 +120,7 @@ def _rates_table(found: Assessment) -> RenderableType:
             count_cell(rate.labels),
             f"{count_cell(rate.agreements)} / {count_cell(rate.potential_agreements)}",
             figure_cell(rate.rate),
+            figure_cell(rate.standard_error),
             interval_cell(rate.ci_low, rate.ci_high),
             bar_cell(rate.rate),
             figure_cell(rate.specific_agreement),
@@ -132,6 +133,7 @@ def _rates_table(found: Assessment) -> RenderableType:
         "labels",
         "agreed / possible",
         "rate",
+        "se",
         f"{level_cell(confidence)} interval",
         "rate ",
         "specific agreement",
@@ -144,6 +146,7 @@ def _measures_table(measures: Sequence[Coefficient], *, named: bool) -> Renderab
         (
             figure_title_words(one),
             figure_cell(one.value),
+            figure_cell(one.standard_error),
             interval_cell(one.ci_low, one.ci_high),
             figure_cell(one.observed),
             figure_cell(one.expected),
@@ -157,6 +160,7 @@ def _measures_table(measures: Sequence[Coefficient], *, named: bool) -> Renderab
     columns = (
         "measure ",
         "value",
+        "se",
         f"{level_cell(confidence)} interval",
         "observed",
         "expected",

@@ -47,6 +47,8 @@ def figure_reading_words(figure: Coefficient) -> str:
         reasons = MEASURES[figure.measure].undefined
         return reasons.get(figure.undefined or "", undefined_in_words(figure.undefined))
     about = MEASURES[figure.measure]
+    if about.no_interval:
+        return f"no interval: {about.no_interval}"
     if about.share or about.needs == "documents":  # their size has no customary reading
         return ""
     plain = landis_koch(figure.value)

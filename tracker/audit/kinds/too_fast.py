@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterator
-from itertools import combinations
+from collections.abc import Iterator, Mapping
+
+import numpy as np
 
 from tracker.audit.evidence import Evidence
 from tracker.audit.kind import MINIMUM_INFORMATIVE, Effect, Finding, Kind, severity_of_size
@@ -42,6 +43,7 @@ def findings_of_kind(evidence: Evidence) -> Iterator[Finding]:
     times = {who: t for who, t in (evidence.times or {}).items() if t.ratio is not None}
     logs = {who: math.log(max(t.ratio or 0.0, LEAST_RATIO)) for who, t in times.items()}
     enough = {who for who, t in times.items() if t.compared >= MINIMUM_INFORMATIVE}
+    spreads = _spreads_without({who: log for who, log in logs.items() if who in enough})
     for annotator, mine in times.items():
         others = [logs[who] for who in enough if who != annotator]
         known = len(others) >= MINIMUM_OTHERS
@@ -57,7 +59,9 @@ def findings_of_kind(evidence: Evidence) -> Iterator[Finding]:
             n=mine.answers,
             informative=mine.compared,
             effect=Effect("ratio", ratio),
-            p_value=_p_value(logs[annotator], others) if known and annotator in enough else None,
+            p_value=_p_value(logs[annotator], others, spreads[annotator])
+            if known and annotator in enough
+            else None,
             notable=ratio <= evidence.floor(TIME_RATIO),
             suspicious=False,
             # Fast is not careless: never alone grounds for "high".
@@ -66,26 +70,44 @@ def findings_of_kind(evidence: Evidence) -> Iterator[Finding]:
         )
 
 
-def _p_value(own: float, others: list[float]) -> float:
+def _p_value(own: float, others: list[float], spread: float) -> float:
     from scipy.special import stdtr
 
     number = len(others)
     # A new observation differs from the others' median by both their spreads; that of a median
     # of normal values is pi / 2 times that of a mean.
-    spread = max(_spread(others), LEAST_SPREAD) * math.sqrt(1.0 + math.pi / (2.0 * number))
+    spread = max(spread, LEAST_SPREAD) * math.sqrt(1.0 + math.pi / (2.0 * number))
     freedom = max(_EFFICIENCY * (number - 1), 1.0)
     return float(stdtr(freedom, (own - statistics.median(others)) / spread))
 
 
-def _spread(values: list[float]) -> float:
-    """Q of Rousseeuw and Croux (1993, equation 3.1), with Croux and Rousseeuw's (1992) factors."""
-    number = len(values)
+def _spreads_without(values: Mapping[int, float]) -> dict[int, float]:
+    """Return for each annotator the spread Q of the others; none of too few of them.
+
+    Q of Rousseeuw and Croux (1993, equation 3.1), with Croux and Rousseeuw's (1992) factors, is a
+    distance of two values of a certain rank. The distances of all are ranked once; without those
+    of one annotator the rank sought is higher by as many of them as lie below it.
+    """
+    number = len(values) - 1
+    if number < MINIMUM_OTHERS:
+        return {}
     half = number // 2 + 1
-    apart = sorted(abs(one - other) for one, other in combinations(values, 2))
     factor = number / (number + (1.4 if number % 2 else 3.8))
     if number <= len(_OF_FEW) + 1:
         factor = _OF_FEW[number - 2]
-    return factor * _NORMAL * apart[half * (half - 1) // 2 - 1]
+    known = np.array([*values.values()])
+    one, other = np.triu_indices(len(known), 1)
+    apart = np.abs(known[one] - known[other])
+    order = np.argsort(apart)
+    rank = np.zeros((len(known), len(known)), dtype=np.int64)
+    rank[one[order], other[order]] = rank[other[order], one[order]] = np.arange(len(order))
+    sought = half * (half - 1) // 2 - 1
+    spreads = {}
+    for place, annotator in enumerate(values):
+        own = np.sort(np.delete(rank[place], place))
+        below = np.searchsorted(own - np.arange(number), sought, side="right")
+        spreads[annotator] = float(factor * _NORMAL * apart[order[sought + below]])
+    return spreads
 
 
 TOO_FAST = Kind(NAME, frozenset({"times"}), findings_of_kind, TIME_RATIO, rows="fastest")

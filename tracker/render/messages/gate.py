@@ -88,9 +88,9 @@ def no_figure_sentence(figure: Standing, since: SnapshotRecord | None = None) ->
 
 def no_lower_bound_sentence(figure: Standing) -> str:
     """Return why a figure has no interval."""
-    return sentence(
-        f"{figure_in_sentence(figure)} has no lower bound: too few items to estimate its error"
-    )
+    never = "" if figure.measure is None else MEASURES[figure.measure].no_interval
+    why = never or "too few items to estimate its error"
+    return sentence(f"{figure_in_sentence(figure)} has no lower bound: {why}")
 
 
 def no_category_sentence() -> str:
