@@ -76,10 +76,11 @@ def _check_order(question: QuestionInfo, names: Mapping[int, str], metric: Metri
     word = metric.weights if metric.weighted else None
     in_order = _ordered(question, names)
     if word in {"linear", "quadratic"} and not ranked and not numeric:
-        by_rank = "--scale ordinal, for ranks in the declared order"
         raise InvalidOption(
             f"{word} weights need numbers, and the categories of {question.title!r} are not",
-            by_rank if in_order else f"{by_rank}; {_declare(question, names)}",
+            "--scale ordinal, for ranks in the declared order"
+            if in_order
+            else f"--scale ordinal, with an order: {_order_command(question, names)}",
         )
     if metric.scale in {"interval", "ratio"} and not numeric:
         raise InvalidOption(
@@ -90,19 +91,20 @@ def _check_order(question: QuestionInfo, names: Mapping[int, str], metric: Metri
     by_order = word == "ordinal" or (word is not None and ranked) or metric.scale == "ordinal"
     if by_order and not in_order:
         raise InvalidOption(
-            f"the categories of {question.title!r} have no order", _declare(question, names)
+            f"the categories of {question.title!r} have no order",
+            f"declare one, lowest first: {_order_command(question, names)}",
         )
 
 
 _MOST_NAMED = 7
 
 
-def _declare(question: QuestionInfo, names: Mapping[int, str]) -> str:
+def _order_command(question: QuestionInfo, names: Mapping[int, str]) -> str:
     """Return the command that declares an order, with the categories to put into it."""
     known = ",".join(names.values()) if 0 < len(names) <= _MOST_NAMED else "lowest,…,highest"
     words = [question.project.name, known]
     words += [] if question.name == ONLY_QUESTION else ["-q", question.name]
-    return f"declare one, lowest first: tracker category order {shlex.join(words)}"
+    return f"tracker category order {shlex.join(words)}"
 
 
 def _numeric(names: Mapping[int, str]) -> bool:
