@@ -41,9 +41,9 @@ def test_few_agreements_explain_nothing():
     assert told(key("low_agreement"), key("severity_bias"), key("drift")) == (set(), {})
 
 
-def test_only_what_is_flagged_is_explained():
+def test_only_what_is_flagged_is_explained_and_what_is_not_sure_is_dropped():
     dropped, also = told(key("random_answers"), low_agreement="clear", severity_bias="insufficient")
-    assert (dropped, also) == (set(), {key("random_answers"): ()})
+    assert (dropped, also) == ({key("severity_bias")}, {key("random_answers"): ()})
     assert told(key("low_agreement"), random_answers="clear") == (set(), {})
 
 

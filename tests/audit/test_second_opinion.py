@@ -69,14 +69,36 @@ def test_the_honest_who_stand_out_because_of_others_are_cleared():
     assert after <= 1
 
 
-def test_who_shares_items_with_a_constant_annotator_alone_is_cleared():
+def test_who_shares_items_with_a_constant_annotator_alone_is_not_accused():
+    """What stands out and is not confirmed is insufficient, and says so."""
     random = seeded(8)
     honest = mostly_right(0.9, 2)
     items = [{0: 1, 1: honest(random, i % 2)} for i in range(40)]
     items += [{0: 1, 2: honest(random, i % 2), 3: honest(random, i % 2)} for i in range(60)]
     crowd = one(*items)
     assert {0, 1} <= flagged(audit(Evidence(crowd.tallies())))
-    assert flagged(flags_of(crowd)) == {0}
+    flags = flags_of(crowd)
+    assert flagged(flags) == {0}
+    unsure = [flag for flag in flags if flag.annotator == 1 and flag.state == "insufficient"]
+    assert unsure
+    for flag in unsure:
+        assert flag.unconfirmed
+        assert "but the consensus model does not agree: " in (sentence(flag) or "")
+
+
+def test_two_who_share_many_answers_are_never_clear_because_nothing_confirms_it():
+    """44 of 45 answers are the same, 9 of them against most of the others where 3.5 are expected."""
+    random = seeded(1)
+    items = [
+        {who: i % 2 if random.random() < 0.8 else 1 - i % 2 for who in range(5)} for i in range(45)
+    ]
+    for item in items:
+        item[1] = item[0]
+    items[0][1] = 1 - items[0][0]
+    flags = flags_of(one(*items), pairs=True)
+    (found,) = [flag for flag in flags if flag.kind == "copying" and (flag.q_value or 1) < 0.01]
+    assert (found.details["shared_minority_answers"], found.state) == (9, "insufficient")
+    assert "but they agree on 98% of these items; answering independently, they would on 95%" in (sentence(found) or "")
 
 
 def test_of_two_who_are_identical_and_a_third_nobody_knows_who_is_off():

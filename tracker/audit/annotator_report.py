@@ -126,7 +126,11 @@ def annotator_own_report(found: Audit, annotator: AuditedAnnotator, least: int) 
         suppressed_audit_figures(annotator.figures, least),
         {"annotators": len(others)}
         | {name: _quartiles([row.get(name) for row in others], least) for name in _COMPARED},
-        [flag for flag in annotator.flags if flag.state != "clear" and flag.n >= least],
+        [
+            flag
+            for flag in annotator.flags
+            if flag.state != "clear" and not flag.unconfirmed and flag.n >= least
+        ],
     )
 
 

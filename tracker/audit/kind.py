@@ -69,7 +69,8 @@ class Finding:
         effect: how far off.
         p_value: None where no test was made.
         notable: whether the effect is large enough to be flagged.
-        suspicious: whether to say "insufficient" where no test was made.
+        suspicious: whether to say "insufficient" if no test was made, or if the test is
+            significant and the effect not notable.
         severity: how bad it is if it is flagged.
         other: the other annotator's id where the finding is about a pair.
         details: further figures of the kind, ready for JSON.
@@ -161,8 +162,8 @@ class Flag:
         annotator: the annotator's id; of a pair, the lower one.
         kind: the kind of finding, as in the contract.
         category: the category's id, or None where the kind is not about one.
-        state: "flagged"; "insufficient", where something looks off but too few items could tell;
-            "clear".
+        state: "flagged"; "insufficient", if something looks off but too few items could tell or
+            the second opinion does not confirm it; "clear".
         severity: size of the effect, None unless flagged.
         observed: the annotator's figure; of category kinds, share of the category in the answers
             to items that others answered too.
@@ -207,6 +208,12 @@ class Flag:
     def key(self) -> Key:
         """Annotator, kind, category and other annotator: what it is about."""
         return (self.annotator, self.kind, self.category, self.other)
+
+    @property
+    def unconfirmed(self) -> bool:
+        """Whether the second opinion was asked, could tell, and did not confirm it."""
+        told = self.consensus is not None and self.consensus["p_value"] is not None
+        return told and self.state == "insufficient"
 
     def to_dict(
         self, names: Mapping[int, str], category_name: str | None, of: int | None = None

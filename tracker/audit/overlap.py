@@ -12,7 +12,8 @@ shares add up to 1. These rules drop what says nothing new; they never add a fin
 3. Where all answers are one category, or say nothing of the items, that is why they agree with
    few others and lean to an end of the scale: ``low_agreement``, ``severity_bias`` and, beside
    ``constant_category``, ``random_answers`` are told as ``also`` of the finding that explains
-   them. Such an annotator shares answers with others without copying.
+   them; insufficient ones are dropped. Such an annotator shares answers with others without
+   copying.
 4. An insufficient bias is dropped where anything else is said of the annotator, and only the one
    furthest off stays. (Where answers hold several categories: where ``constant_category`` is
    insufficient for that category.)
@@ -65,9 +66,12 @@ def _explained(
 ) -> tuple[set[Key], dict[Key, tuple[str, ...]]]:
     """Return what follows from answers that are all alike, or that say nothing (rule 3)."""
     flagged: dict[int, dict[str, list[Key]]] = {}
+    insufficient: dict[int, list[Key]] = {}
     for key, state in states.items():
         if state == "flagged":
             flagged.setdefault(key[0], {}).setdefault(key[1], []).append(key)
+        elif state == "insufficient":
+            insufficient.setdefault(key[0], []).append(key)
     dropped: set[Key] = set()
     also: dict[Key, tuple[str, ...]] = {}
     blind: set[int] = set()
@@ -85,6 +89,8 @@ def _explained(
         blind.add(annotator)
         told = tuple(sorted(KINDS[cause].explains & kinds.keys()))
         dropped |= {key for kind in told for key in kinds[kind]}
+        unsure = insufficient.get(annotator, ())
+        dropped |= {key for key in unsure if key[1] in KINDS[cause].explains}
         also |= dict.fromkeys(kinds[cause], told)
     return dropped | {
         key for key in states if key[1] == COPYING.name and blind & {key[0], key[3]}

@@ -30,11 +30,16 @@ Tests: TypeAlias = Sequence[Finding | float]
 
 @dataclass(frozen=True)
 class Judged:
-    """A finding, its q-value (None if no test was made) and whether it stands out."""
+    """A finding, its q-value (None if no test was made) and what follows from both.
+
+    It stands out if the test is significant and the effect large enough; it is doubtful if it is
+    suspicious, and no test was made or the test is significant.
+    """
 
     finding: Finding
     q_value: float | None
     stands_out: bool
+    doubtful: bool
 
 
 @dataclass(frozen=True)
@@ -57,13 +62,11 @@ class Verdict:
         return {key: self._state(key, judged) for key, judged in self.judged.items()}
 
     def _state(self, key: Key, judged: Judged) -> State:
-        """A finding that the consensus can neither confirm nor refute is insufficient."""
+        """A finding that stands out is never clear: it is insufficient if nothing confirms it."""
         if not judged.stands_out:
-            return "insufficient" if judged.finding.suspicious else "clear"
+            return "insufficient" if judged.doubtful else "clear"
         opinion = self.opinions.get(key)
-        if opinion is None or opinion.agrees:
-            return "flagged"
-        return "insufficient" if opinion.holds or opinion.p_value is None else "clear"
+        return "flagged" if opinion is None or opinion.agrees else "insufficient"
 
 
 def settle_verdict(
@@ -123,8 +126,13 @@ def judge_tests(questions: Sequence[Tests], alpha: float) -> list[dict[Key, Judg
         for one in tests:
             q_value = None if _p_value(one) is None else next(q_values)
             if isinstance(one, Finding):
-                stands_out = q_value is not None and q_value <= alpha and one.notable
-                judged[-1][one.key] = Judged(one, q_value, stands_out)
+                significant = q_value is not None and q_value <= alpha
+                judged[-1][one.key] = Judged(
+                    one,
+                    q_value,
+                    stands_out=significant and one.notable,
+                    doubtful=one.suspicious and (significant or q_value is None),
+                )
     return judged
 
 

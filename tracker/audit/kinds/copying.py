@@ -192,6 +192,7 @@ def _finding(
     first, second = sums.pairs.pairs[place]
     seen, shared = float(sums.seen[place]), float(sums.items[place])
     ratio = seen / expected if expected > 0 else None
+    large = seen >= LEAST_COPIED and (ratio or 0.0) >= evidence.floor(RATIO)
     low = high = None
     if expected > 0 and p_value <= evidence.alpha:
         # Garwood's exact interval of a Poisson mean (1936).
@@ -208,8 +209,8 @@ def _finding(
         informative=int(sums.telling[place]),
         effect=Effect("ratio", ratio, low, high),
         p_value=p_value,
-        notable=surely and seen >= LEAST_COPIED and (ratio or 0.0) >= evidence.floor(RATIO),
-        suspicious=False,
+        notable=surely and large,
+        suspicious=large and not surely,
         severity=severity_of_size(ratio or 0.0, MEDIUM_RATIO, HIGH_RATIO),
         other=second,
         details={"shared_minority_answers": int(seen), "expected_minority_answers": expected},

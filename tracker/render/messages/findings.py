@@ -64,7 +64,9 @@ def finding_sentence(finding: Finding, annotator: str, other: str | None = None)
     if finding["with"] is None or finding["state"] == "flagged":
         parts.append(_tested(finding))
     if finding["consensus"] is not None:
-        parts.append(_confirmed(finding) if finding["state"] == "flagged" else _UNCONFIRMED)
+        parts.append(_second_opinion(finding))
+    elif finding["state"] == "insufficient":
+        parts.append(_ALIKE_ALONE)
     if "answered_alike" in finding["details"]:
         parts.append(_who_was_later(finding["details"], names))
     return "; ".join(parts) + "."
@@ -199,7 +201,11 @@ def _sentence(found: Finding, names: Names, own: str | None = None) -> str:
 
 # -- what goes with each -------------------------------------------------------------------
 
-_UNCONFIRMED = "but the consensus model rests on too few of them to tell"
+_UNTESTED = "but the consensus model rests on too few of them to tell"
+_ALIKE_ALONE = (
+    "but two who are both right agree as often, and the answers that they share against most of "
+    "the others are too few to be sure"
+)
 _RIGHT = {"ratio": " right", "difference": " right"}  # of a share of right answers
 
 
@@ -225,12 +231,15 @@ def _odds(found: Finding) -> str:
     return f"odds {ratio if more else 1 / ratio:.1f} times {'higher' if more else 'lower'}, "
 
 
-def _confirmed(found: Finding) -> str:
+def _second_opinion(found: Finding) -> str:
+    flagged = found["state"] == "flagged"
+    if not flagged and found["consensus"]["p_value"] is None:
+        return _UNTESTED
     observed, expected = found["consensus"]["observed"], found["consensus"]["expected"]
     if found["with"] is not None:
         return (
-            f"they agree on {percent_text(observed)} of these items; answering independently, "
-            f"they would on {percent_text(expected)}"
+            f"{'' if flagged else 'but '}they agree on {percent_text(observed)} of these items; "
+            f"answering independently, they would on {percent_text(expected)}"
         )
     right = _RIGHT.get(found["effect_measure"], "")
     if found["effect_measure"] == "points":
@@ -240,8 +249,9 @@ def _confirmed(found: Finding) -> str:
             f"{percent_text(observed)}{right}",
             percent_text(expected),
         )
+    agrees = "the consensus model agrees" if flagged else "but the consensus model does not agree"
     return (
-        f"the consensus model agrees: {shown[0]} here, where a typical annotator would "
+        f"{agrees}: {shown[0]} here, where a typical annotator would "
         f"{'reach' if right else 'give'} {shown[1]}"
     )
 

@@ -198,8 +198,8 @@ def nobody(tested: int, unsure: int, *, compared: int, shared: int) -> str:
     told = f"Nobody: of {count_noun(tested, 'annotator')} no one's answers stand out."
     if unsure:
         told += (
-            f" {count_noun(unsure, 'finding')} {'rests' if unsure == 1 else 'rest'} on too few "
-            "items to be sure."
+            f" {count_noun(unsure, 'finding')} {'is' if unsure == 1 else 'are'} not sure: too few "
+            "items, or not confirmed by a consensus of all answers."
         )
     return told
 
