@@ -87,7 +87,7 @@ def test_who_shares_items_with_a_constant_annotator_alone_is_not_accused():
 
 
 def test_two_who_share_many_answers_are_never_clear_because_nothing_confirms_it():
-    """44 of 45 answers are the same, 9 of them against most of the others where 3.5 are expected."""
+    """44 of 45 answers are the same; 9 are against most of the others, where 3.5 are expected."""
     random = seeded(1)
     items = [
         {who: i % 2 if random.random() < 0.8 else 1 - i % 2 for who in range(5)} for i in range(45)

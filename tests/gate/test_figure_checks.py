@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import pytest
 
 from tests.flags.found import Seen, acted, audit_of, record
@@ -63,6 +64,27 @@ def test_a_kind_that_cannot_be_looked_for_is_not_clear(crowded: Ledger, gate: Ga
     # What another kind finds is found all the same.
     (found,) = gate('[[check]]\nflags = ["severity_bias", "constant_category"]').checks
     assert found.passed is False
+
+
+def test_speed_is_a_remark_and_counts_only_if_it_is_named(ledger: Ledger, gate: Gate) -> None:
+    rows = [
+        (f"i{item}", f"a{who}", "xy"[item % 2], 1 if who == 0 else 8 + (7 * who + item) % 5)
+        for item in range(30)
+        for who in range(12)
+    ]
+    frame = pd.DataFrame(rows, columns=["item", "annotator", "category", "seconds"])
+    ledger.import_frame(frame, "p")
+    found, recorded = ledger.record_audit("p")
+    (remark,) = found.to_dict()["annotators"][0]["flags"]
+    assert [remark[key] for key in ("kind", "state", "severity")] == [
+        "too_fast",
+        "flagged",
+        "remark",
+    ]
+    assert (found.flagged(), found.failing("flagged"), recorded.new) == ([], [], 0)
+    assert [flag.kind for flag in found.failing("flagged:too_fast")] == ["too_fast"]
+    assert gate('[[check]]\nflags = ["any"]').passed
+    assert not gate('[[check]]\nflags = ["too_fast"]').passed
 
 
 def test_nobody_is_found_where_there_is_nobody(ledger: Ledger, gate: Gate) -> None:

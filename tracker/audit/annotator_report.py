@@ -129,7 +129,8 @@ def annotator_own_report(found: Audit, annotator: AuditedAnnotator, least: int) 
         [
             flag
             for flag in annotator.flags
-            if flag.state != "clear" and not flag.unconfirmed and flag.n >= least
+            if flag.state != "clear" and flag.n >= least
+            if not (flag.unconfirmed or flag.remark)
         ],
     )
 

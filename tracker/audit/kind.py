@@ -30,7 +30,8 @@ counterparts of Cohen's d of 0.5 and 0.8)."""
 MEDIUM_GAP, HIGH_GAP = 0.2, 0.35
 """Where a difference of two shares stops being small, and medium."""
 
-Severity: TypeAlias = Literal["high", "medium", "low"]
+Severity: TypeAlias = Literal["high", "medium", "low", "remark"]
+"""How bad a finding is; a remark says nothing of how good the answers are, and accuses nobody."""
 Key: TypeAlias = tuple[int, str, int | None, int | None]
 Measure: TypeAlias = Literal["odds ratio", "difference", "ratio", "points"]
 
@@ -214,6 +215,11 @@ class Flag:
         """Whether the second opinion was asked, could tell, and did not confirm it."""
         told = self.consensus is not None and self.consensus["p_value"] is not None
         return told and self.state == "insufficient"
+
+    @property
+    def remark(self) -> bool:
+        """Whether it is flagged, but no reason to think badly of the answers."""
+        return self.severity == "remark"
 
     def to_dict(
         self, names: Mapping[int, str], category_name: str | None, of: int | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,7 @@ MOST_LOST = 1 / 3
 """Share of answers by flagged annotators above which what the others are held against is lost."""
 
 _STATES = ("flagged", "insufficient", "clear")
-_SEVERITIES = ("high", "medium", "low")
+_SEVERITIES = ("high", "medium", "low", "remark")
 
 
 @dataclass(frozen=True)
@@ -58,13 +58,16 @@ class Audit(Shown):
     question: str = ""
     models_left_out: tuple[str, ...] = ()
 
-    def flagged(self) -> list[tuple[AuditedAnnotator, Flag]]:
-        """Every finding that stands up, with its annotator; of a pair, with both."""
+    def flagged(self, remarks: Collection[str] = ()) -> list[tuple[AuditedAnnotator, Flag]]:
+        """Return every finding that stands up, with its annotator; of a pair, with both.
+
+        Remarks accuse nobody: they are among them only if their kind is named.
+        """
         return [
             (annotator, flag)
             for annotator in self.annotators
             for flag in annotator.flags
-            if flag.state == "flagged"
+            if flag.state == "flagged" and (not flag.remark or flag.kind in remarks)
         ]
 
     @property
@@ -108,7 +111,8 @@ class Audit(Shown):
     def failing(self, condition: str) -> list[Flag]:
         """Return the findings that ``--fail-on flagged[:kind]`` names, each once.
 
-        A finding is of its kind, and of those that it explains. Raises InvalidOption.
+        A finding is of its kind, and of those that it explains; remarks only if their kind is
+        named. Raises InvalidOption.
         """
         state, _, kind = condition.partition(":")
         if state != "flagged" or condition.endswith(":"):
@@ -117,7 +121,7 @@ class Audit(Shown):
                 "for example: --fail-on flagged:constant_category",
             )
         kinds = {one.name for one in audit_kinds_named([kind] if kind else [])}
-        once = {flag.key: flag for _, flag in self.flagged()}
+        once = {flag.key: flag for _, flag in self.flagged(kinds)}
         return [flag for flag in once.values() if not kinds or kinds & {flag.kind, *flag.also}]
 
     def to_frame(self) -> pd.DataFrame:
@@ -126,7 +130,8 @@ class Audit(Shown):
 
         rows = self.to_dict()["annotators"]
         for row in rows:
-            row["flags"] = [flag["kind"] for flag in row["flags"] if flag["state"] == "flagged"]
+            flagged = (flag for flag in row["flags"] if flag["state"] == "flagged")
+            row["flags"] = [flag["kind"] for flag in flagged if flag["severity"] != "remark"]
             shares, peers = row.pop("category_shares"), row.pop("peer_shares")
             row |= {f"share of {name}": share for name, share in shares.items()}
             row |= {f"peers' share of {name}": share for name, share in peers.items()}
@@ -138,10 +143,11 @@ class Audit(Shown):
         return {annotator.id: annotator.name for annotator in self.annotators}
 
 
-def finding_strength(flag: Flag) -> tuple[int, int, float]:
-    """Return the rank of a finding: flagged first, by severity, the surest first."""
+def finding_strength(flag: Flag) -> tuple[bool, int, int, float]:
+    """Return the rank of a finding: flagged first, by severity, the surest first; remarks last."""
     severity = _SEVERITIES.index(flag.severity) if flag.severity else len(_SEVERITIES)
-    return _STATES.index(flag.state), severity, 1.0 if flag.p_value is None else flag.p_value
+    p_value = 1.0 if flag.p_value is None else flag.p_value
+    return flag.remark, _STATES.index(flag.state), severity, p_value
 
 
 _RESTING_ON = {

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tracker.charts.chart import ALARM, FAINT, INK, MARK, Chart
+from tracker.render.messages.findings import is_accusation
 
 if TYPE_CHECKING:
     from tracker.audit import Audit
@@ -64,7 +65,7 @@ def draw_annotators(
 
 
 def _flagged(one: Mapping[str, Any]) -> bool:
-    return any(flag["state"] == "flagged" for flag in one["flags"])
+    return any(map(is_accusation, one["flags"]))
 
 
 def _row(one: Mapping[str, Any], category: str) -> dict[str, Any]:

@@ -140,7 +140,7 @@ def gate_findings_now(now: Present, kinds: Sequence[str]) -> Found:
     """
     recorded = {state.key: state for state in now.recorded}
     names = {one.id: one.name for one in now.audit.annotators}
-    once = {flag.key: flag for _, flag in now.audit.flagged()}
+    once = {flag.key: flag for _, flag in now.audit.flagged(kinds)}
     found = Found()
     for flag in once.values():
         if kinds and not {flag.kind, *flag.also} & {*kinds}:

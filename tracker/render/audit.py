@@ -28,7 +28,7 @@ _LOST = (
     "Settle these findings or exclude those annotators (--exclude-annotator), then audit again."
 )
 
-_STYLES = {"flagged": "bold red", "insufficient": "yellow", "clear": "green"}
+_STYLES = {"flagged": "bold red", "insufficient": "yellow", "clear": "green", "remark": "cyan"}
 
 
 def audit_as_json(found: Audit, *, clear: bool = False) -> dict[str, Any]:
@@ -105,12 +105,7 @@ def audit_view(
     yield from _models_left_out(found.project, found.models_left_out, alone=not found.annotators)
     if found.not_applicable:
         yield Text(f"not looked for: {_lacking(found.not_applicable)}", style="dim")
-    kinds = {
-        annotator.name: ", ".join(
-            dict.fromkeys(f.kind for f in annotator.flags if f.state == "flagged")
-        )
-        for annotator in found.annotators
-    }
+    kinds = {annotator.name: _accused_of(annotator) for annotator in found.annotators}
     rows = told["annotators"]
     if len(rows) > _MOST_ROWS:
         # Those to look at first: with a finding, then by agreement with the others.
@@ -179,7 +174,7 @@ def _annotators_by_question(found: AuditByQuestion) -> RenderableType:
             audit.question,
             count_cell(one.figures["answers"]),
             figure_cell(one.figures["agreement_with_peers"]),
-            ", ".join(dict.fromkeys(f.kind for f in one.flags if f.state == "flagged")),
+            _accused_of(one),
         )
         for audit in found.audits
         for one in audit.annotators
@@ -187,6 +182,11 @@ def _annotators_by_question(found: AuditByQuestion) -> RenderableType:
     rows.sort(key=lambda row: (not row[-1], row[0]))
     columns = ("annotator", "question ", "answers", "agrees with others", "flags ")
     return table(columns, rows[:_MOST_ROWS])
+
+
+def _accused_of(annotator: AuditedAnnotator) -> str:
+    flagged = (flag for flag in annotator.flags if flag.state == "flagged" and not flag.remark)
+    return ", ".join(dict.fromkeys(flag.kind for flag in flagged))
 
 
 def finding_lines(
@@ -198,9 +198,11 @@ def finding_lines(
     """
     about = (annotator, flag["category"], flag["with"])
     sentence = flag["why"] or ", ".join(one for one in about if one is not None)
-    severity = f", {flag['severity']}" if flag["severity"] else ""
+    remark = flag["severity"] == "remark"
+    state = "remark" if remark else flag["state"]
+    severity = f", {flag['severity']}" if flag["severity"] and not remark else ""
     yield Text.assemble(
-        (f"{flag['state']:<13}", _STYLES[flag["state"]]),
+        (f"{state:<13}", _STYLES[state]),
         (f"{flag['kind']}{severity}  ", "bold"),
         "" if question is None else f"{question}: ",
         Text(str(sentence)),

@@ -250,9 +250,7 @@ def _private(ledger: Ledger, asked: Asked) -> Callable[[Audit], Audit]:
 
 def _leaves_out(audit: Audit, least: int) -> bool:
     """Return whether a finding that stands up rests on too little to be shown."""
-    return any(
-        flag.state == "flagged" and flag.n < least for one in audit.annotators for flag in one.flags
-    )
+    return any(flag.n < least for _, flag in audit.flagged())
 
 
 def _of_question(

@@ -45,12 +45,6 @@ def test_people_alike_by_chance_are_not_taken_to_be_alike():
     assert found.p_value == pytest.approx(stats.t.cdf(score, 0.82 * 8))
 
 
-@pytest.mark.parametrize("ratio", [0.4, 0.2, 0.01, 1e-6])
-def test_fast_alone_is_never_high(ratio):
-    found = found_in([ratio, *RATIOS[1:]])[0]
-    assert found.severity in {"low", "medium"}
-
-
 def test_times_rounded_to_nothing_are_the_fastest():
     assert found_in([0.0, *RATIOS[1:]])[0].p_value < found_in(RATIOS)[0].p_value
 

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from tracker.audit.evidence import Evidence
-from tracker.audit.kind import MINIMUM_INFORMATIVE, Effect, Finding, Kind, severity_of_size
+from tracker.audit.kind import MINIMUM_INFORMATIVE, Effect, Finding, Kind
 from tracker.audit.thresholds import Threshold
 
 NAME = "too_fast"
@@ -64,8 +64,7 @@ def findings_of_kind(evidence: Evidence) -> Iterator[Finding]:
             else None,
             notable=ratio <= evidence.floor(TIME_RATIO),
             suspicious=False,
-            # Fast is not careless: never alone grounds for "high".
-            severity=severity_of_size(1.0 / ratio, 4.0, math.inf),
+            severity="remark",  # fast is not careless
             details={"median_seconds": mine.median},
         )
 

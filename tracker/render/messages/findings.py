@@ -72,6 +72,11 @@ def finding_sentence(finding: Finding, annotator: str, other: str | None = None)
     return "; ".join(parts) + "."
 
 
+def is_accusation(finding: Finding) -> bool:
+    """Return whether a finding is flagged, and more than a remark."""
+    return finding["state"] == "flagged" and finding.get("severity") != "remark"
+
+
 def own_finding_sentence(finding: Finding) -> str:
     """Return a finding as its annotator is told of it: what was seen, without any test."""
     names = Names("you", f"“{finding['category']}”", "another annotator")

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from tracker.render.messages import report as words
+from tracker.render.messages.findings import is_accusation
 from tracker.report.commands import annotator_command, command
 from tracker.report.document import Act, Acts, Line, Strong, Why, line
 from tracker.report.gather import Gathered, OfQuestion
@@ -53,7 +54,7 @@ def standing_findings(found: Gathered) -> list[tuple[str, Told]]:
             for flag in row["flags"]:
                 pair = frozenset({row["annotator"], flag["with"]})
                 key = (one.name, flag["kind"], flag["category"], pair)
-                if flag["state"] == "flagged":
+                if is_accusation(flag):
                     once.setdefault(key, (row["annotator"], {**flag, "question": one.name}))
     return sorted(
         once.values(),

@@ -9,6 +9,7 @@ from tracker.charts import draw_annotators
 from tracker.render.cells import count_cell, figure_cell, interval_cell
 from tracker.render.messages import report as words
 from tracker.render.messages import report_people as people
+from tracker.render.messages.findings import is_accusation
 from tracker.report.commands import command, python_call
 from tracker.report.document import (
     Block,
@@ -72,7 +73,7 @@ def _findings(found: Gathered, one: OfQuestion) -> Iterator[Block]:
     standing: dict[str, Mapping[str, Any]] = {}
     for row in one.audit["annotators"]:
         for flag in row["flags"]:
-            if flag["state"] == "flagged" and flag["why"]:
+            if is_accusation(flag) and flag["why"]:
                 standing.setdefault(flag["why"], flag)
     left_out = words.findings_left_out(found.asked.suppress_below)
     left_out = f"{people.NOT_SHOWN}{left_out}." if one.audit["left_out"] else ""
@@ -112,7 +113,7 @@ def _shares(title: str, rows: list[dict[str, Any]]) -> Table:
 
 
 def _flagged(row: Mapping[str, Any]) -> str:
-    return count_cell(sum(flag["state"] == "flagged" for flag in row["flags"]))
+    return count_cell(sum(map(is_accusation, row["flags"])))
 
 
 _COUNTS: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {

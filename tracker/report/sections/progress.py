@@ -8,6 +8,7 @@ from typing import Any
 
 from tracker.render.cells import count_cell
 from tracker.render.messages import report_people as people
+from tracker.render.messages.findings import is_accusation
 from tracker.render.messages.report import percent
 from tracker.report.commands import command, python_call
 from tracker.report.document import (
@@ -49,7 +50,7 @@ def _recorded(found: Gathered, one: OfQuestion) -> int:
 
 def _stands_out(one: OfQuestion) -> bool:
     rows = one.audit["annotators"]
-    return any(flag["state"] == "flagged" for row in rows for flag in row["flags"])
+    return any(is_accusation(flag) for row in rows for flag in row["flags"])
 
 
 def _findings(found: Gathered, one: OfQuestion) -> Fact:

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
 from tracker.core.errors import NotFound
+from tracker.render.messages.findings import is_accusation
 from tracker.web import known
 from tracker.web.asking import Asked, AskedLedger
 from tracker.web.identity import Role, needs
@@ -75,7 +76,8 @@ def _audits(asked: Asked, place: Place) -> dict[str, list[dict[str, Any]]]:
     for one in known.audit_of(asked, place).audits:
         rows = [_UNKNOWN | row for row in one.to_dict()["annotators"]]
         for row in rows:
-            row["standing"] = [flag for flag in row["flags"] if flag["state"] == "flagged"]
+            row["standing"] = [flag for flag in row["flags"] if is_accusation(flag)]
+            row["remarks"] = [flag for flag in row["flags"] if flag["severity"] == "remark"]
         found[one.question] = sorted(rows, key=lambda row: (-len(row["standing"]),
                                                             row["annotator"]))  # fmt: skip
     return found

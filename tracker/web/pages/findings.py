@@ -81,9 +81,7 @@ def findings_page(
 
 def _standing(asked: AskedLedger, place: At) -> int:
     """Return how many findings an audit would record now."""
-    audits = (one.to_dict() for one in known.audit_of(asked, place).audits)
-    rows = (row for one in audits for row in one["annotators"])
-    return sum(flag["state"] == "flagged" for row in rows for flag in row["flags"])
+    return sum(len(one.flagged()) for one in known.audit_of(asked, place).audits)
 
 
 @router.post("/projects/{project:name}/findings", dependencies=[needs(Role.MANAGER)])
