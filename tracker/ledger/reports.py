@@ -201,12 +201,13 @@ class Reports(Transactions):
         """
         from tracker.export import labels_with_items
         from tracker.export.arrow_rows import COLUMN_TYPES
-        from tracker.projects.question import list_questions
+        from tracker.projects.question import ONLY_QUESTION, list_questions
         from tracker.queries import make_answer_filter
 
         choice = make_answer_filter(**selecting)
         with self.asking_each(project, choice, questions) as (connection, found):
-            named = len(found) > 1 or len(list_questions(connection, found[0].project)) > 1
+            only = found[0].name == ONLY_QUESTION and len(found) == 1
+            named = not only or len(list_questions(connection, found[0].project)) > 1
             labels = Labels(*labels_with_items(connection, found, choice, named=named))
             with closing(labels.rows):
                 yield labels.typed(COLUMN_TYPES)

@@ -17,6 +17,7 @@ from tracker.imports.readers.arrow_tables import PARQUET
 from tracker.imports.readers.authors import author_of_source, check_who_answered, with_author
 from tracker.imports.readers.brat import BRAT
 from tracker.imports.readers.conll import CONLL
+from tracker.imports.readers.crowdflower import CROWDFLOWER
 from tracker.imports.readers.cvat import CVAT
 from tracker.imports.readers.delimited import DELIMITED
 from tracker.imports.readers.doccano import DOCCANO
@@ -71,6 +72,7 @@ _TOOLS = (
     ARGILLA,
     MECHANICAL_TURK,
     TOLOKA,
+    CROWDFLOWER,
     BRAT,
     CONLL,
     INCEPTION,
