@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -17,6 +17,7 @@ class Listener(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.got: list[tuple[dict[str, str], str]] = []
         self.status = 204
+        self.dripping: Callable[[], bool] = lambda: False
 
     @property
     def url(self) -> str:
@@ -33,6 +34,9 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["content-length"])).decode()
         self.server.got.append(({k.lower(): v for k, v in self.headers.items()}, body))
+        while self.server.dripping():  # a byte of the answer now and then
+            self.wfile.write(b"HTTP/1.1 103 Early\r\n\r\n")
+            threading.Event().wait(0.02)
         self.send_response(self.server.status)
         self.send_header("location", self.server.url)
         self.end_headers()

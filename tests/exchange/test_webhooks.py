@@ -6,13 +6,18 @@ import base64
 import hashlib
 import hmac
 from collections.abc import Iterator
+from ipaddress import ip_address
 from pathlib import Path
+from socket import AF_INET, SOCK_STREAM
+from time import monotonic
+from typing import Any
 
 import pytest
 
 from tests.exchange.listener import Listener, listening
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound, Refused
+from tracker.exchange.posting import is_public
 from tracker.exchange.signing import message_signature
 from tracker.ledger import Ledger
 from tracker.simulate import Group, simulate_crowd
@@ -139,17 +144,80 @@ def test_a_redirect_is_not_followed(ledger: Ledger, listener: Listener) -> None:
     assert len(listener.got) == 2
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "169.254.169.254", "[::1]", "10.0.0.1"])
-def test_a_private_address_is_not_asked_unless_allowed(sqlite_ledger: Ledger, host: str) -> None:
-    made = sqlite_ledger.webhooks.add(f"http://{host}:9/x", ["gate_failed"]).webhook
+def test_a_slow_receiver_holds_up_no_other(ledger: Ledger, listener: Listener) -> None:
+    crowd(ledger)
+    with listening() as slow:
+        slow.dripping = lambda: not listener.got
+        for url in (slow.url, listener.url):
+            ledger.webhooks.add(url, ["snapshot_taken"], allow_private=True)
+        ledger.snapshot("p")
+        assert ledger.webhooks.deliver() == (2, 0, 0)
+
+
+def test_an_answer_that_drips_is_not_waited_for(
+    sqlite_ledger: Ledger, listener: Listener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tracker.exchange.sending._SECONDS", 0.2)
+    until = monotonic() + 5
+    listener.dripping = lambda: monotonic() < until
+    made = sqlite_ledger.webhooks.add(listener.url, ["gate_failed"], allow_private=True).webhook
+    assert sqlite_ledger.webhooks.test(made.id) == "it did not answer within 0.2 seconds"
+    until = 0
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["127.0.0.1", "localhost", "169.254.169.254", "[::1]", "10.0.0.1", "[64:ff9b::7f00:1]",
+     "[2002:7f00:1::]", "[::127.0.0.1]", "[::ffff:10.0.0.1]", "224.0.0.1", "[ff0e::1]", "[::]"],
+)  # fmt: skip
+def test_a_private_address_is_refused_unless_allowed(sqlite_ledger: Ledger, host: str) -> None:
+    with pytest.raises(InvalidOption, match="private network\nto allow it: --allow-private"):
+        sqlite_ledger.webhooks.add(f"http://{host}:9/x", ["gate_failed"])
+
+
+@pytest.mark.parametrize(
+    "address", ["8.8.8.8", "64:ff9b::808:808", "2002:808:808::", "2606:4700::1"]
+)
+def test_a_public_address_is_one_that_stands_for_a_public_one(address: str) -> None:
+    assert is_public(ip_address(address))
+
+
+def test_a_name_that_comes_to_lead_elsewhere_is_not_followed(
+    sqlite_ledger: Ledger, listener: Listener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is checked is what is connected to: a second look would find another address."""
+    port = listener.server_address[1]
+    leads = ["192.0.2.1", "127.0.0.1", "8.8.8.8"]
+
+    def looked_up(host: str, *_: object, **__: object) -> list[Any]:
+        address = leads.pop() if host == "moving.example" else host
+        return [(AF_INET, SOCK_STREAM, 6, "", (address, port))]
+
+    monkeypatch.setattr("socket.getaddrinfo", looked_up)
+    url = f"http://moving.example:{port}/"
+    made = sqlite_ledger.webhooks.add(url, ["gate_failed"]).webhook
     assert "a private one" in str(sqlite_ledger.webhooks.test(made.id))
+    assert leads == ["192.0.2.1"]
+    assert listener.got == []
+
+
+def test_no_proxy_of_the_environment_is_asked(
+    sqlite_ledger: Ledger, listener: Listener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with listening() as proxy:
+        monkeypatch.setenv("http_proxy", proxy.url)
+        made = sqlite_ledger.webhooks.add(listener.url, ["gate_failed"], allow_private=True).webhook
+        assert sqlite_ledger.webhooks.test(made.id) is None
+        assert (len(listener.got), proxy.got) == (1, [])
 
 
 def test_a_listener_that_is_gone_is_a_fault_in_words(sqlite_ledger: Ledger) -> None:
     with listening() as gone:
         url = gone.url
     made = sqlite_ledger.webhooks.add(url, ["gate_failed"], allow_private=True).webhook
-    assert sqlite_ledger.webhooks.test(made.id) == "it cannot be reached: ConnectionError"
+    assert sqlite_ledger.webhooks.test(made.id) == (
+        "it cannot be reached: [Errno 111] Connection refused"
+    )
 
 
 def test_a_gate_that_fails_is_told_of(ledger: Ledger, tmp_path: Path) -> None:
@@ -171,6 +239,7 @@ def test_a_gate_that_fails_is_told_of(ledger: Ledger, tmp_path: Path) -> None:
         ("https://ada:secret@example.org", ["gate_failed"]),
         ("https://example.org:port", ["gate_failed"]),
         ("https://example.org/a b", ["gate_failed"]),
+        ("https://😀.example/", ["gate_failed"]),
         ("https://example.org", ["gate_fails"]),
         ("https://example.org", []),
     ],

@@ -68,8 +68,7 @@ def add_webhook(
     *,
     allow_private: bool,
 ) -> NewWebhook:
-    """Store a webhook; raises InvalidOption for an address or an event that is none."""
-    _check_url(url)
+    """Store a webhook whose address was checked; raises InvalidOption for an event that is none."""
     chosen = tuple(dict.fromkeys(events))
     if not chosen:
         raise InvalidOption("no event is named", f"one or more of: {', '.join(EVENTS)}")
@@ -90,16 +89,24 @@ def add_webhook(
     return NewWebhook(WebhookInfo(number, name, url, chosen, allow_private, now), _PREFIX + secret)
 
 
-def _check_url(url: str) -> None:
+def check_address(url: str, *, allow_private: bool) -> None:
+    """Raise InvalidOption for an address that is none, and one that would not be asked."""
+    from tracker.exchange.posting import leads_to_private
+
     try:
         parts = urlsplit(url)
         fit = parts.scheme in {"http", "https"} and parts.hostname and parts.username is None
         _ = parts.port
+        private = bool(fit) and not allow_private and leads_to_private(url)
     except ValueError:
-        fit = False
+        fit = private = False
     if not fit or len(url) > _LONGEST or not url.isprintable() or " " in url:
         raise InvalidOption(
             f"{url!r} is no address of a webhook", "such as: https://example.org/hook"
+        )
+    if private:
+        raise InvalidOption(
+            f"{_host(url)} leads into a private network", "to allow it: --allow-private"
         )
 
 

@@ -37,11 +37,13 @@ class Webhooks(Namespace):
             project: only those of this project; None for all.
             allow_private: also to an address that is not public.
 
-        Raises InvalidOption for an address or an event that is none.
+        Raises InvalidOption for an address or an event that is none, and for an address that is
+        not public.
         """
-        from tracker.exchange.webhooks import add_webhook
+        from tracker.exchange.webhooks import add_webhook, check_address
         from tracker.projects.project import find_project
 
+        check_address(url, allow_private=allow_private)
         with self._ledger.database.write() as connection:
             found = None if project is None else find_project(connection, project)
             return add_webhook(connection, url, events, found, allow_private=allow_private)
