@@ -7,23 +7,31 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from urllib.parse import urlsplit
 from urllib.request import urlopen
 
 import httpx2 as httpx
 import pytest
+import uvicorn
 
 from tracker.ledger import Ledger
 from tracker.storage.database import Database
+from tracker.web.app import create_app
+from tracker.web.serving import listening_socket, server_config
 
 
 @contextmanager
-def serving(database: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+def serving(
+    database: Path, *options: str, within: tuple[str, ...] = ()
+) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """A serving process and the address that it told."""
     words = [sys.executable, "-m", "tracker", "--database", str(database), "serve", *options]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+    pipe = subprocess.PIPE
+    with subprocess.Popen([*within, *words], stdout=pipe, stderr=pipe, text=True) as run:
         try:
             assert run.stdout is not None
             found = re.search(r"http://\S+", run.stdout.readline())
@@ -84,6 +92,54 @@ def test_a_server_in_an_empty_folder_makes_its_ledger_and_takes_the_first_file(
             assert "2 rows for p: 2 new" in looked.text
             job_of(client, client.post(looked.url.path, data={"action": "import"}))
             assert "2 annotators gave 2 answers" in client.get("/projects/p").text
+
+
+HALF = b"POST /sign-in HTTP/1.1\r\nhost: localhost\r\n"
+
+
+FEW_DESCRIPTORS = ("sh", "-c", 'ulimit -n 100 && exec "$@"', "sh")
+
+
+def test_half_sent_requests_take_no_place_from_whole_ones(sqlite_file: Path) -> None:
+    with (
+        ExitStack() as stack,
+        serving(sqlite_file, "--port", "0", within=FEW_DESCRIPTORS) as (_, address),
+    ):
+        parts = urlsplit(address)
+        for _ in range(150):
+            half = stack.enter_context(socket.create_connection((parts.hostname, parts.port)))
+            half.sendall(HALF)
+        assert httpx.get(f"{address}/healthz", timeout=60).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "sent", [b"", HALF, HALF + b"content-length: 5000\r\n\r\nname=", b"GET / HTTP/1.1\r\nx: " * 2]
+)
+def test_a_request_that_does_not_come_on_is_waited_for_no_longer(
+    sqlite_ledger: Ledger, monkeypatch: pytest.MonkeyPatch, sent: bytes
+) -> None:
+    monkeypatch.setattr("tracker.web.serving._LOOK", 0.1)
+    app = create_app(sqlite_ledger)
+    opened = listening_socket("127.0.0.1", 0)
+    server = uvicorn.Server(server_config(app))
+    thread = threading.Thread(target=server.run, args=([opened],))
+    thread.start()
+    try:
+        with socket.create_connection(opened.getsockname(), timeout=60) as client:
+            client.sendall(sent)
+            assert ended(client)
+    finally:
+        app.state.stopping.set()
+        server.should_exit = True
+        thread.join()
+
+
+def ended(client: socket.socket) -> bool:
+    """Whether the server ends a connection, without an answer to its request."""
+    try:
+        return client.recv(1) == b""
+    except ConnectionResetError:
+        return True
 
 
 def test_a_server_refuses_a_ledger_of_a_newer_program(sqlite_file: Path) -> None:
