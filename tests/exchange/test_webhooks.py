@@ -7,7 +7,6 @@ import hashlib
 import hmac
 from collections.abc import Iterator
 from ipaddress import ip_address
-from pathlib import Path
 from socket import AF_INET, SOCK_STREAM
 from time import monotonic
 from typing import Any
@@ -220,14 +219,18 @@ def test_a_listener_that_is_gone_is_a_fault_in_words(sqlite_ledger: Ledger) -> N
     )
 
 
-def test_a_gate_that_fails_is_told_of(ledger: Ledger, tmp_path: Path) -> None:
+def test_a_gate_that_fails_is_told_of_with_its_figures(ledger: Ledger, listener: Listener) -> None:
     crowd(ledger)
-    ledger.webhooks.add("https://example.org", ["gate_failed"])
+    ledger.webhooks.add(listener.url, ["gate_failed"], allow_private=True)
     ledger.webhooks.tell_of_gate(ledger.gate_text("p", "[[check]]\nitems_at_least = 1"))
     assert ledger.webhooks.list()[0].waiting == 0
     ledger.webhooks.tell_of_gate(ledger.gate_text("p", "[[check]]\nitems_at_least = 900"))
-    assert ledger.webhooks.list()[0].waiting == 1
-    ledger.webhooks.remove(1 if ledger.webhooks.list()[0].id == 1 else ledger.webhooks.list()[0].id)
+    assert ledger.webhooks.deliver() == (1, 0, 0)
+    (told,) = listener.told()
+    (check,) = told["data"]["checks"]
+    assert told["data"]["failed"] == [check["check"]]
+    assert (check["threshold"], check["value"], check["undefined"]) == (900, 120, None)
+    ledger.webhooks.remove(ledger.webhooks.list()[0].id)
     assert ledger.webhooks.list() == []
 
 

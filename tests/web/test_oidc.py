@@ -39,7 +39,7 @@ def provider(serving: Provider) -> Provider:
 def browser(ledger: Ledger, provider: Provider) -> Iterator[TestClient]:
     """A browser at a server at which ada is a user."""
     ledger.projects.create("p")
-    ledger.users.add("ada", "admin", password=PASSWORD)
+    ledger.users.add("ada", "admin", password=None)
     service = Oidc(provider.issuer, CLIENT, SECRET)
     app = create_app(ledger, access=Access(at_this_machine=False, oidc=service))
     with TestClient(app, base_url=AT, headers=PAGE, follow_redirects=False) as found:
@@ -85,6 +85,21 @@ def test_a_user_is_made_of_who_is_none_if_the_server_was_told_so(
     provider.claims |= {"sub": "2", "preferred_username": "eve"}
     assert browser.get(there_and_back(browser)).status_code == 303
     assert ledger.users.show("eve").role == "viewer"
+
+
+def test_a_user_with_a_password_is_nobody_from_elsewhere_until_an_admin_removes_it(
+    browser: TestClient, ledger: Ledger
+) -> None:
+    state = browser.app.state  # type: ignore[attr-defined]
+    state.oidc = replace(state.oidc, new_role="viewer")
+    ledger.users.set_password("ada", PASSWORD)
+    assert browser.get(there_and_back(browser)).status_code == 403
+    ledger.users.set_password("ada", None)
+    assert browser.get(there_and_back(browser)).status_code == 303
+    ledger.users.set_password("ada", PASSWORD)
+    assert browser.get(there_and_back(browser)).status_code == 303
+    whats = [act.kind for act in ledger.users.log(4)]
+    assert whats == ["set password", "link user", "remove password", "set password"]
 
 
 WRONG = [{"nonce": "of another"}, {"aud": "another"}, {"iss": "https://evil.example"}, {"exp": 1}]

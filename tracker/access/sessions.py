@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from sqlalchemy import Connection, insert, select, update
 
+from tracker.access.changes import record_access_change
 from tracker.access.users import UserInfo, add_user, user_where
 from tracker.storage.schema import SigningKey, User
 
@@ -38,18 +39,21 @@ def user_known_elsewhere(
 ) -> UserInfo | None:
     """Return the user whom another service vouches for; None for somebody who is no user.
 
-    At the first time it is the one with the first of the ``names`` that a user has; from then on
-    the one who came as ``subject``, whatever they are called there by then, and nobody else is
-    taken for them. With ``new_role`` a user is made of somebody unknown.
+    At the first time it is the one with the first of the ``names`` that a user without a password
+    has, who was made for this; from then on the one who came as ``subject``, whatever they are
+    called there by then, and nobody else is taken for them. With ``new_role`` a user is made of
+    somebody unknown.
     """
     known = user_where(connection, User.subject == subject)
     if known is not None:
         return known
     for name in names:
-        found = user_where(connection, (User.name == name) & User.subject.is_(None))
+        free = User.subject.is_(None) & User.password.is_(None)
+        found = user_where(connection, (User.name == name) & free)
         if found is not None:
             mine = update(User).where(User.id == found.id)
             connection.execute(mine.values(subject=subject))
+            record_access_change(connection, "link user", user=name)
             return found
     taken = [name for name in names if user_where(connection, User.name == name)]
     if new_role is None or taken or not names:

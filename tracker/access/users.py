@@ -140,12 +140,13 @@ def set_user(
     return find_user(connection, name)
 
 
-def set_user_password(connection: Connection, name: str, hashed: str) -> UserInfo:
-    """Give a user another password, and end their sessions; raises NotFound."""
+def set_user_password(connection: Connection, name: str, hashed: str | None) -> UserInfo:
+    """Give a user another password or none, and end their sessions; raises NotFound."""
     found = find_user(connection, name)
     mine = update(User).where(User.id == found.id)
     connection.execute(mine.values(password=hashed, session=User.session + 1))
-    record_access_change(connection, "set password", user=name)
+    what = "remove password" if hashed is None else "set password"
+    record_access_change(connection, what, user=name)
     return find_user(connection, name)
 
 

@@ -117,19 +117,29 @@ def set_user_command(
 
 @users.command("password")
 def set_password_command(
-    context: typer.Context, name: Name, password_stdin: FromInput = False
+    context: typer.Context,
+    name: Name,
+    password_stdin: FromInput = False,
+    remove: Annotated[
+        bool, typer.Option("--remove", help="They have none, and sign in by OpenID Connect.")
+    ] = False,
 ) -> None:
     """Give a user another password; they are signed out everywhere. Their tokens stay.
 
-    Example:
+    Examples:
     - `tracker user password ada`
+    - `tracker user password ada --remove`
 
     Next: `tracker token list`
     """
     ledger = ledger_of_command(context)
     found = ledger.users.show(name)
-    ledger.users.set_password(name, _password(from_input=password_stdin))
-    say(f"{found.name} has a new password, and is signed out everywhere")
+    if remove and password_stdin:
+        raise InvalidOption("--remove goes without --password-stdin", "leave out one of them")
+    password = None if remove else _password(from_input=password_stdin)
+    ledger.users.set_password(name, password)
+    has = "no password any more" if remove else "a new password"
+    say(f"{found.name} has {has}, and is signed out everywhere")
 
 
 @users.command("remove")

@@ -83,13 +83,16 @@ class Users(Namespace):
         with self._ledger.database.read() as connection:
             return find_user(connection, name)
 
-    def set_password(self, name: str, password: str) -> UserInfo:
-        """Give a user another password, and end their sessions; raises InvalidOption."""
+    def set_password(self, name: str, password: str | None) -> UserInfo:
+        """Give a user another password, and end their sessions; raises InvalidOption.
+
+        None: they have none, and can only sign in elsewhere.
+        """
         from tracker.access.passwords import hashed_password
         from tracker.access.users import set_user_password
 
         self.show(name)
-        hashed = hashed_password(password)
+        hashed = None if password is None else hashed_password(password)
         with self._ledger.database.write() as connection:
             return set_user_password(connection, name, hashed)
 
@@ -134,8 +137,8 @@ class Users(Namespace):
     ) -> UserInfo | None:
         """Return the user whom another service vouches for as ``subject``; None for nobody.
 
-        The first time it is the user with one of the ``names``. With ``new_role`` a user is made
-        of somebody unknown.
+        The first time it is the user with one of the ``names`` who has no password. With
+        ``new_role`` a user is made of somebody unknown.
         """
         from tracker.access.sessions import user_known_elsewhere
 

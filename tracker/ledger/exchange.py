@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from tracker.exchange.webhooks import NewWebhook, WebhookInfo
     from tracker.gate import GateResult
 
+_TOLD = ("check", "question", "measure", "category", "threshold", "value", "bound", "undefined")
+"""What a message has of a check: its figures, and no annotator's name."""
 Keep = Callable[[int, str | None, str], None]
 """Given the status of an answer, its address and its body."""
 
@@ -93,8 +95,12 @@ class Webhooks(Namespace):
         if not found.failed:
             return
         told = found.to_dict()
-        checks = [one["check"] for one in told["checks"] if one["passed"] is False]
-        data = {"project": found.project, "config": told["config"], "failed": checks}
+        failed = [one for one in told["checks"] if one["passed"] is False]
+        data = {
+            "project": found.project, "config": told["config"],
+            "failed": [one["check"] for one in failed],
+            "checks": [{name: one.get(name) for name in _TOLD} for one in failed],
+        }  # fmt: skip
         with self._ledger.writing(found.project) as (connection, project):
             tell_webhooks(connection, project.id, "gate_failed", data)
 

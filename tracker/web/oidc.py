@@ -108,7 +108,7 @@ async def end(request: Request) -> Response:
         new_role=service.new_role,
     )  # fmt: skip
     if user is None:
-        LOG.warning("sign-in at %s: no user here", service.issuer)
+        LOG.warning("sign-in at %s: no user without a password has that name", service.issuer)
         return sign_in_form(request, told="You are not a user here.", status=403)
     answer = await run_in_threadpool(go_on, request, user, str(onward))
     _sessions(request).put_cookie(request, answer, _COOKIE, "", 0)
