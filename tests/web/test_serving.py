@@ -18,6 +18,7 @@ import httpx2 as httpx
 import pytest
 import uvicorn
 
+from tracker.exchange.waiting_files import waiting_folder
 from tracker.ledger import Ledger
 from tracker.storage.database import Database
 from tracker.web.app import create_app
@@ -149,3 +150,20 @@ def test_a_server_refuses_a_ledger_of_a_newer_program(sqlite_file: Path) -> None
     run = subprocess.run([*words, "--port", "0"], capture_output=True, text=True, check=False)
     assert (run.returncode, run.stdout) == (5, "")
     assert "newer tracker: upgrade the program" in run.stderr
+
+
+def test_what_a_killed_server_left_is_gone_when_the_next_one_starts(sqlite_file: Path) -> None:
+    ledger = Ledger(str(sqlite_file))
+    files = {"file": ("answers.csv", b"item,annotator,category\n1,a,x\n")}
+    with serving(sqlite_file, "--port", "0") as (run, address):
+        with httpx.Client(base_url=address, timeout=60, follow_redirects=True) as client:
+            job_of(client, client.post("/imports", data={"project": "p"}, files=files))
+        assert ledger.requests.begin("program", "key", "digest") is None
+        folder = waiting_folder(ledger.database).parents[1] / str(run.pid)
+        assert [one.read_bytes() for one in folder.rglob("*.csv")] == [files["file"][1]]
+        run.kill()
+        run.wait()
+    with serving(sqlite_file, "--port", "0") as (_, address):
+        assert httpx.get(f"{address}/healthz", timeout=60).status_code == 200
+        assert not folder.exists()
+        assert ledger.requests.begin("program", "key", "digest") is None

@@ -70,6 +70,21 @@ def forget_request(connection: Connection, by: str, key: str) -> None:
     connection.execute(delete(_requests).where(_of(by, key), _requests.c.status.is_(None)))
 
 
+def purge_requests(connection: Connection, *, under_way: bool) -> None:
+    """Forget requests whose day is over; with ``under_way`` all that are not answered, too."""
+    connection.execute(delete(_requests).where(_may_go(under_way=under_way)))
+
+
+def any_to_purge(connection: Connection, *, under_way: bool) -> bool:
+    """Return whether there is a request for `purge_requests` to forget."""
+    which = select(_requests.c.made_at).where(_may_go(under_way=under_way)).limit(1)
+    return connection.scalar(which) is not None
+
+
+def _may_go(*, under_way: bool) -> ColumnElement[bool]:
+    return or_(_is_over(), _requests.c.status.is_(None)) if under_way else _is_over()
+
+
 def _is_over() -> ColumnElement[bool]:
     """Return the condition that a request's day is over, or that it died without an answer."""
     now = clock.now()

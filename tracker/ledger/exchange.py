@@ -149,3 +149,17 @@ class Requests(Namespace):
 
         with self._ledger.database.write() as connection:
             forget_request(connection, by, key)
+
+    def purge(self, *, under_way: bool = False) -> None:
+        """Forget requests whose day is over; with ``under_way`` all without an answer, too.
+
+        That is for a server that starts: who sent one to the server before may send it again.
+        What one is still being done for is then stored with an answer, or not at all.
+        """
+        from tracker.exchange.requests import any_to_purge, purge_requests
+
+        with self._ledger.database.read() as connection:
+            if not any_to_purge(connection, under_way=under_way):
+                return
+        with self._ledger.database.write() as connection:
+            purge_requests(connection, under_way=under_way)

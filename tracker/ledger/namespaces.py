@@ -325,12 +325,21 @@ class Annotators(Namespace):
 
         return self._erased(partial(erase_annotator_everywhere, name=name))
 
+    def erasures(self) -> int:
+        """Return how many annotators were erased, each in one project, since the ledger began."""
+        from tracker.projects.annotator_merge import count_erasures
+
+        with self._ledger.database.read() as connection:
+            return count_erasures(connection)
+
     def _erased(self, erase: Callable[[Connection], _Names]) -> Erased:
         """Erase, look for what is left, and take the bytes of the names out of the files."""
+        from tracker.exchange.waiting_files import forget_waiting_files
         from tracker.projects.annotator_merge import ERASED_FROM
         from tracker.projects.mentions import find_annotator_mentions
 
         database = self._ledger.database
+        forget_waiting_files(database)
         with database.write() as connection:
             labels, names = erase(connection)
             mentions = find_annotator_mentions(connection, names)

@@ -17,6 +17,7 @@ from sqlalchemy import (
     Table,
     and_,
     delete,
+    func,
     insert,
     select,
     tuple_,
@@ -42,6 +43,7 @@ from tracker.storage.schema import (
     Annotator,
     AnnotatorAttribute,
     AnswerDetail,
+    Change,
     Delivery,
     FlagChange,
     KeyedRequest,
@@ -186,6 +188,12 @@ def erase_annotator_acts(connection: Connection, project_id: int, names: Sequenc
         .where(FlagChange.project_id == project_id, FlagChange.made_by.in_(names))
         .values(made_by=ERASED)
     )
+
+
+def count_erasures(connection: Connection) -> int:
+    """Return how many times an annotator was erased from a project."""
+    statement = select(func.count()).select_from(Change).where(Change.kind == ERASURE)
+    return connection.execute(statement).scalar_one()
 
 
 def erase_annotator_everywhere(

@@ -63,7 +63,12 @@ def create_app(
     @asynccontextmanager
     async def running(app: FastAPI) -> AsyncIterator[None]:
         app.state.revisions = live.Revisions(ledger)
-        async with delivering(ledger):
+
+        def forget() -> None:
+            for kept in (app.state.figures.clear, app.state.jobs.forget, app.state.staging.clear):
+                kept()
+
+        async with delivering(ledger, forget):
             yield
         app.state.stopping.set()
         app.state.jobs.close()
@@ -79,7 +84,7 @@ def create_app(
     app.state.stopping = asyncio.Event()
     app.state.max_upload = max_upload
     app.state.observed = Observed(ledger)
-    app.state.jobs, app.state.staging = Jobs(), Staging()
+    app.state.jobs, app.state.staging = Jobs(), Staging(ledger.database)
     app.state.sessions = Sessions(ledger, access.secret_key)
     app.state.mlflow = mlflow
     app.state.attempts, app.state.oidc = Attempts(), access.oidc

@@ -62,6 +62,14 @@ class Figures:
         result: _Result = future.result()
         return result
 
+    def clear(self) -> None:
+        """Drop all results."""
+        with self._lock:
+            for key in [*self._sizes]:
+                self._kept.pop(key, None)
+            self._sizes.clear()
+            self._bytes = 0
+
     def _begin(
         self, key: Hashable, future: Future[Any], compute: Callable[[], Any], *, aside: bool
     ) -> None:

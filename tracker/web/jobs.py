@@ -150,6 +150,12 @@ class Jobs:
         """Return all jobs, the last one first."""
         return list(self._jobs.values())[::-1]
 
+    def forget(self) -> None:
+        """Forget those that are over."""
+        for job in self.list():
+            if job.over:
+                del self._jobs[job.number]
+
     def close(self) -> None:
         """Cancel all."""
         for job in self._jobs.values():

@@ -59,6 +59,8 @@ def run_server(
     app = create_app(
         ledger, root_path=root_path, max_upload=max_upload, access=access, mlflow=mlflow
     )
+    app.state.staging.close()  # what a server left that was killed
+    ledger.requests.purge(under_way=True)
     told = logging.StreamHandler()
     told.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
     log = logging.getLogger("tracker.web")

@@ -8,10 +8,11 @@ import threading
 from collections import OrderedDict
 from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from tracker.core.errors import NotFound, TrackerError
+from tracker.exchange.waiting_files import forget_own_files, waiting_folder
+from tracker.storage.database import Database
 
 _MOST = 20  # uploads that wait
 
@@ -40,18 +41,20 @@ class Staged:
 class Staging:
     """The uploads that wait, the last ones; all are gone when the server stops."""
 
-    def __init__(self) -> None:
-        self._folder: TemporaryDirectory[str] | None = None
+    def __init__(self, database: Database) -> None:
+        self._database = database
         self._waiting: OrderedDict[str, Staged] = OrderedDict()
         self._lock = threading.Lock()
+
+    @property
+    def folder(self) -> Path:
+        """Where the files wait; there is room beside it for files that are just coming."""
+        return waiting_folder(self._database)
 
     def keep(self, project: str, files: list[tuple[Path, str]]) -> Staged:
         """Move files into a place where they wait."""
         token = secrets.token_urlsafe(16)
-        with self._lock:
-            if self._folder is None:
-                self._folder = TemporaryDirectory(prefix="tracker-uploads-")
-            root = Path(self._folder.name) / token
+        root = self.folder / token
         kept = []
         for number, (path, name) in enumerate(files):
             place = root / str(number) / path.name  # readers look at the end of a name
@@ -65,10 +68,16 @@ class Staging:
 
     def get(self, token: str) -> Staged:
         """Return an upload; raises NotFound for one that waits no longer."""
-        try:
-            return self._waiting[token]
-        except KeyError:
-            raise NotFound("these files wait no longer", "choose them again") from None
+        staged = self._waiting.get(token)
+        if staged is None or not all(path.exists() for path, _ in staged.files):  # by an erasure
+            raise NotFound("these files wait no longer", "choose them again")
+        return staged
+
+    def clear(self) -> None:
+        """Forget all uploads, and delete their files."""
+        with self._lock:
+            for token in [*self._waiting]:
+                self._forget(token)
 
     def drop(self, token: str) -> None:
         """Forget an upload, and delete its files."""
@@ -81,6 +90,5 @@ class Staging:
             shutil.rmtree(staged.files[0][0].parents[1], ignore_errors=True)
 
     def close(self) -> None:
-        """Delete all files."""
-        if self._folder is not None:
-            self._folder.cleanup()
+        """Delete all files, also those that a server left that was killed."""
+        forget_own_files(self._database)

@@ -6,6 +6,7 @@ import re
 import threading
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
@@ -13,6 +14,7 @@ from fastapi.testclient import TestClient
 from tests.web.reading import read
 from tracker.core.errors import NotFound, Refused
 from tracker.ledger import Ledger
+from tracker.storage.database import Database
 from tracker.web.jobs import Cancelled, Jobs, Outcome, Step
 from tracker.web.staging import Staging
 
@@ -181,7 +183,7 @@ def test_a_server_that_stops_ends_its_jobs() -> None:
 
 
 def test_only_the_last_uploads_wait(tmp_path: Path) -> None:
-    staging, tokens = Staging(), []
+    staging, tokens = Staging(Database(str(tmp_path / "a.db"))), []
     for number in range(25):
         file = tmp_path / f"{number}.csv"
         file.write_bytes(GOOD)
@@ -195,3 +197,17 @@ def test_only_the_last_uploads_wait(tmp_path: Path) -> None:
     (path, _) = staging.get(tokens[-2]).files[0]
     staging.close()
     assert not path.exists()
+
+
+def test_an_erasure_forgets_files_that_wait_and_what_was_told_of_them(
+    client: TestClient, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger.import_frame(pd.DataFrame({"item": ["1"], "annotator": ["a"], "category": ["x"]}), "q")
+    address = sent(client, GOOD)
+    waiting = read(client, address).text
+    assert "2 rows for p" in waiting
+    Ledger(str(ledger.database.url)).annotators.erase("q", "a")
+    assert client.get(address).status_code == 404
+    forgotten = threading.Event()
+    monkeypatch.setattr(client.app.state.jobs, "forget", forgotten.set)  # type: ignore[attr-defined]
+    assert forgotten.wait(30)

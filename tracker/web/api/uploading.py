@@ -62,7 +62,7 @@ async def uploaded(
     request.state.body.allow(
         request.app.state.max_upload, "the server was started with --max-upload"
     )
-    with TemporaryDirectory(prefix="tracker-") as folder:
+    with TemporaryDirectory(dir=request.app.state.staging.folder.parent) as folder:
         if request.headers.get("content-type", "").startswith("multipart/form-data"):
             yield await _form(request, Path(folder), beside)
         elif not filename:
