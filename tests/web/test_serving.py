@@ -18,7 +18,6 @@ import httpx2 as httpx
 import pytest
 import uvicorn
 
-from tracker.exchange.waiting_files import waiting_folder
 from tracker.ledger import Ledger
 from tracker.storage.database import Database
 from tracker.web.app import create_app
@@ -159,7 +158,7 @@ def test_what_a_killed_server_left_is_gone_when_the_next_one_starts(sqlite_file:
         with httpx.Client(base_url=address, timeout=60, follow_redirects=True) as client:
             job_of(client, client.post("/imports", data={"project": "p"}, files=files))
         assert ledger.requests.begin("program", "key", "digest") is None
-        folder = waiting_folder(ledger.database).parents[1] / str(run.pid)
+        folder = ledger.requests.files_folder().parents[1] / str(run.pid)
         assert [one.read_bytes() for one in folder.rglob("*.csv")] == [files["file"][1]]
         run.kill()
         run.wait()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from tracker.core.errors import Refused
 from tracker.imports.batch import Batch
 from tracker.imports.readers import Reading, read_batches
 from tracker.imports.readers import Source as Reader
@@ -18,7 +19,7 @@ class Parts:
     A line is one of a file: two files of an archive must not be taken for one.
     """
 
-    MOST = 32_000  # numbers, of 16 bits; the last files of a larger archive share its own
+    MOST = 32_000  # numbers, of 16 bits
 
     def __init__(self, names: Sequence[str]) -> None:
         self.names = [*names]
@@ -26,10 +27,15 @@ class Parts:
         self._of: dict[int, list[int]] = {}  # the first and last number of an archive's files
 
     def number(self, source: int, batch: Batch) -> int:
-        """Return the number of the file that a batch is of."""
+        """Return the number of the file that a batch is of; raises Refused for too many files."""
         name = batch.source
-        if name is None or (name not in self._numbers and len(self.names) >= self.MOST):
+        if name is None:
             return source
+        if name not in self._numbers and len(self.names) >= self.MOST:
+            raise Refused(
+                f"{self.names[source - 1]} holds more than {self.MOST:,} files with answers",
+                "import them in several parts, such as a folder at a time",
+            )
         if name not in self._numbers:
             self.names.append(name)
             number = self._numbers[name] = len(self.names)

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from tracker.ledger.namespaces import Namespace
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tracker.exchange.requests import KeptAnswer
     from tracker.exchange.sending import Sent
     from tracker.exchange.webhooks import NewWebhook, WebhookInfo
@@ -163,3 +165,18 @@ class Requests(Namespace):
                 return
         with self._ledger.database.write() as connection:
             purge_requests(connection, under_way=under_way)
+
+    def files_folder(self) -> Path:
+        """Return the folder for files that were sent and wait, of this process; made if need be.
+
+        Beside it is room for those that are just coming.
+        """
+        from tracker.exchange.waiting_files import waiting_folder
+
+        return waiting_folder(self._ledger.database)
+
+    def forget_files(self) -> None:
+        """Delete the files that this process was sent, and those of servers that were killed."""
+        from tracker.exchange.waiting_files import forget_own_files
+
+        forget_own_files(self._ledger.database)

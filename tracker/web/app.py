@@ -84,7 +84,7 @@ def create_app(
     app.state.stopping = asyncio.Event()
     app.state.max_upload = max_upload
     app.state.observed = Observed(ledger)
-    app.state.jobs, app.state.staging = Jobs(), Staging(ledger.database)
+    app.state.jobs, app.state.staging = Jobs(), Staging(ledger)
     app.state.sessions = Sessions(ledger, access.secret_key)
     app.state.mlflow = mlflow
     app.state.attempts, app.state.oidc = Attempts(), access.oidc

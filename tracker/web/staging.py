@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tracker.core.errors import NotFound, TrackerError
-from tracker.exchange.waiting_files import forget_own_files, waiting_folder
-from tracker.storage.database import Database
+from tracker.ledger import Ledger
 
 _MOST = 20  # uploads that wait
 
@@ -41,15 +40,15 @@ class Staged:
 class Staging:
     """The uploads that wait, the last ones; all are gone when the server stops."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
         self._waiting: OrderedDict[str, Staged] = OrderedDict()
         self._lock = threading.Lock()
 
     @property
     def folder(self) -> Path:
         """Where the files wait; there is room beside it for files that are just coming."""
-        return waiting_folder(self._database)
+        return self._ledger.requests.files_folder()
 
     def keep(self, project: str, files: list[tuple[Path, str]]) -> Staged:
         """Move files into a place where they wait."""
@@ -91,4 +90,4 @@ class Staging:
 
     def close(self) -> None:
         """Delete all files, also those that a server left that was killed."""
-        forget_own_files(self._database)
+        self._ledger.requests.forget_files()

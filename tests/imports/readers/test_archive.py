@@ -119,3 +119,12 @@ def test_a_zip_file_inside_a_zip_file_is_refused(tmp_path: Path) -> None:
     outer = write_zip(tmp_path / "outer.zip", {"inner.zip": inner.read_bytes()})
     with pytest.raises(Refused, match=r"inner\.zip is a zip file inside a zip file\nunpack it"):
         found_in(outer)
+
+
+def test_more_files_than_can_be_numbered_are_refused(
+    sqlite_ledger: Ledger, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tracker.imports.parts.Parts.MOST", 2)
+    with pytest.raises(Refused, match=r"more than 2 files with answers\nimport them in several"):
+        sqlite_ledger.import_file(folder, "p")
+    assert sqlite_ledger.projects.list() == []

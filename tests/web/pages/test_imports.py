@@ -14,7 +14,6 @@ from fastapi.testclient import TestClient
 from tests.web.reading import read
 from tracker.core.errors import NotFound, Refused
 from tracker.ledger import Ledger
-from tracker.storage.database import Database
 from tracker.web.jobs import Cancelled, Jobs, Outcome, Step
 from tracker.web.staging import Staging
 
@@ -183,7 +182,7 @@ def test_a_server_that_stops_ends_its_jobs() -> None:
 
 
 def test_only_the_last_uploads_wait(tmp_path: Path) -> None:
-    staging, tokens = Staging(Database(str(tmp_path / "a.db"))), []
+    staging, tokens = Staging(Ledger(str(tmp_path / "a.db"))), []
     for number in range(25):
         file = tmp_path / f"{number}.csv"
         file.write_bytes(GOOD)
