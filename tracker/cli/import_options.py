@@ -84,6 +84,20 @@ class ImportOptions:
             metavar="COLUMN", help="Keep a column as an attribute of its items (repeatable)."
         ),
     ] = None
+    header_row: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Line of a table's header, from 1 (default: found)."),
+    ] = None
+    no_header: Annotated[
+        bool,
+        typer.Option("--no-header", help="A table has no header; its columns are 1, 2, …"),
+    ] = False
+    join: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TEXT", help="Put between columns that are one role: item=doc+page (default /)."
+        ),
+    ] = None
     create: Create = True
     skip_invalid: Annotated[
         bool,
@@ -101,6 +115,9 @@ class ImportOptions:
             "encoding": self.encoding,
             "ignore": self.ignore or (),
             "keep": self.keep or (),
+            "header_row": self.header_row,
+            "no_header": self.no_header,
+            "join": self.join,
             "create": self.create,
             "skip_invalid": self.skip_invalid,
             "dry_run": self.dry_run,
@@ -138,6 +155,15 @@ class AnswerColumns:
         str | None,
         typer.Option(metavar="TEXT", help="What is between several categories in a cell."),
     ] = None
+    pattern: Annotated[
+        str | None,
+        typer.Option(
+            "--columns",
+            metavar="PATTERN",
+            help="How columns of answers are named: '{annotator}_{question}.{category}', or parts "
+            "of it. With {category} a cell of 1, true or x says yes.",
+        ),
+    ] = None
     date_format: Annotated[
         str | None,
         typer.Option(
@@ -172,6 +198,7 @@ class AnswerColumns:
             "values": self.value or (),
             "values_file": self.values,
             "separator": self.separator,
+            "pattern": self.pattern,
             "date_format": self.date_format,
             "repeat": self.repeat,
             "annotator": self.annotator,
@@ -219,7 +246,7 @@ def print_import_result(
     told = [] if shown else result.columns
     sentences = (columns_sentence(one, items=items) for one in told)
     for words in filter(None, dict.fromkeys(sentences)):
-        hint(words)
+        warn(words)
     if shown:
         hint("nothing was stored; to import: the same without --preview")
     if not dry_run:

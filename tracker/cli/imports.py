@@ -57,7 +57,9 @@ def import_files_command(
         typer.Option(
             "--map",
             metavar="ROLE=COLUMN",
-            help="Column that holds a role: item, annotator, category, … (repeatable).",
+            help="Column that holds a role: item, annotator, category, … (repeatable). "
+            "item=doc+page joins columns, item=# is the row's number, annotators=A,B,C names one "
+            "column each.",
         ),
     ] = None,
     wide: Annotated[
@@ -98,6 +100,8 @@ def import_files_command(
     - `tracker import answers.csv -p reviews`
     - `tracker import export.json -p reviews --preview`
     - `tracker import wide.csv -p reviews --wide --map item=document`
+    - `tracker import pages.csv -p reviews --map item=doc+page`
+    - `tracker import wide.csv -p r --columns '{annotator}_{question}'`
     - `tracker import rubric.csv -p rubric -q tone=Tone:ordinal -q fair=Fair`
     - `tracker import tags.csv -p tags --answers several --separator '|'`
     - `tracker import a.csv -p reviews --map item=doc --save-mapping m.toml`

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tracker.core.errors import InvalidOption, Refused
@@ -18,12 +19,14 @@ from tracker.imports.column_names import (
     singular_name,
     unit_of_time,
 )
+from tracker.imports.column_patterns import ColumnPattern, NamedColumn, proposed_pattern
 from tracker.imports.judge_columns import Judge, judge_of_columns, judge_roles
 from tracker.imports.question_columns import (
     OF_QUESTION,
     AskedQuestion,
     recognized_answer_columns,
 )
+from tracker.imports.wide_columns import annotator_columns, summary_columns
 from tracker.projects.lookup import near_names
 
 SAY_WHO = "say who answered: --annotator NAME, or --annotator-from file, folder or sheet"
@@ -49,6 +52,15 @@ _OPTIONAL = {*ROLES} - {"item", "annotator", "category"}
 
 _SPELLINGS = {"labelled_at": "labeled_at"}
 
+ROW_NUMBER = "#"
+"""In place of the name of an item's column: the number of the row, from 1."""
+JOINS = "+"
+"""Between the names of columns that are one role together."""
+JOINED_BY = "/"
+"""Between the cells of such columns, if nothing else is said."""
+NUMBERS = -1
+"""The place of the rows' numbers, which no column of the file holds."""
+
 
 @dataclass(frozen=True)
 class Mapped:
@@ -66,11 +78,19 @@ class Mapped:
     questions: tuple[AskedQuestion, ...] = ()
     several: bool = False  # a column named question is taken for it
     signed: bool = False  # the user says beside the files who answered
+    join: str = JOINED_BY  # between the cells of columns that are one role together
+    pattern: ColumnPattern | None = None  # how the names of columns of answers are made
 
     @property
     def by_question(self) -> bool:
         """Whether the user names a column for each question."""
         return any(one.column for one in self.questions)
+
+    @property
+    def names_question(self) -> bool:
+        """Whether the user says what names the question that a record answers."""
+        in_names = self.pattern is not None and "question" in self.pattern.parts
+        return bool(self.roles.get("question")) or in_names
 
 
 @dataclass(frozen=True)
@@ -80,7 +100,13 @@ class Layout:
     ``names`` are those of all columns, in the order of the header. ``dates`` says in which order
     times are written, such as ``day.month.year``, if that was concluded from the column.
     ``judge`` says how models are known, and ``models`` are the first that were.
-    ``guessed_item`` says that the item is the column ``id``, which may number the rows.
+    ``guessed_item`` says that the item is the column ``id``, which may number the rows. ``named``
+    are the columns whose names follow a pattern. A place that is no column of the file is that of
+    the rows' numbers (`NUMBERS`), or of the ``joined`` cells of several columns with ``join``
+    between them.
+    ``header_row`` is the line of the header, 0 if there is none, None in a table that is no text;
+    it ``has_titles`` if other rows stand above it, or the user says which it is.
+    ``rows_left_out`` counts rows that were passed over, by what they are.
     """
 
     roles: Mapping[str, int]
@@ -90,28 +116,56 @@ class Layout:
     judge: Judge | None = None
     models: tuple[str, ...] = ()
     guessed_item: bool = False
+    named: tuple[NamedColumn, ...] = ()
+    joined: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+    join: str = JOINED_BY
+    header_row: int | None = None
+    has_titles: bool = False
+    rows_left_out: Counter[str] = field(default_factory=Counter, compare=False)
 
     @property
     def wide(self) -> bool:
-        """Whether there is one column per annotator."""
-        return bool(self.annotators)
+        """Whether there is one column per annotator, or per answer."""
+        return bool(self.annotators or self.named)
+
+    @property
+    def places(self) -> list[int]:
+        """The columns of the file that are read, each once."""
+        used = [*self.roles.values(), *self.annotators.values()]
+        used += [column.place for column in self.named]
+        parts = (self.joined.get(place, (place,)) for place in used)
+        return [*dict.fromkeys(place for some in parts for place in some if place != NUMBERS)]
+
+    @property
+    def numbered(self) -> bool:
+        """Whether the rows' numbers are read."""
+        return NUMBERS in self.roles.values()
+
+    def name_of(self, place: int) -> str:
+        """Return the name of a column, or of those that are joined."""
+        if place == NUMBERS:
+            return ROW_NUMBER
+        return JOINS.join(self.names[n] for n in self.joined.get(place, (place,)))
 
     def to_dict(self) -> dict[str, Any]:
         """Return as JSON which column was read as what, and which were left out."""
-        used = {*self.roles.values(), *self.annotators.values()}
+        used = {*self.places}
+        people = dict.fromkeys(one.annotator for one in self.named if one.annotator)
         return {
             "read": {
-                role: self.names[n]
+                role: self.name_of(n)
                 for role, n in self.roles.items()
                 if not role.startswith((KEEP, OF_QUESTION))
             },
             **({"questions": asked} if (asked := self._asked()) else {}),
-            "annotators": list(self.annotators),
+            "annotators": [*self.annotators, *people],
             "kept": [role.removeprefix(KEEP) for role in self.roles if role.startswith(KEEP)],
             "left_out": [name for n, name in enumerate(self.names) if name and n not in used],
             **({"dates": {"labeled_at": self.dates}} if self.dates else {}),
             **({"models": list(self.models)} if self.models else {}),
             **({"units": {"seconds": unit}} if (unit := self._unit()) != "seconds" else {}),
+            **({"header_row": self.header_row} if self.has_titles else {}),
+            **({"rows_left_out": dict(self.rows_left_out)} if self.rows_left_out else {}),
         }
 
     def _unit(self) -> str:
@@ -119,7 +173,8 @@ class Layout:
         return unit_of_time(self.names[self.roles["seconds"]] if "seconds" in self.roles else "")[0]
 
     def _asked(self) -> dict[str, str]:
-        return {
+        named = {one.question: self.names[one.place] for one in self.named if one.question}
+        return named | {
             role.removeprefix(OF_QUESTION): self.names[n]
             for role, n in self.roles.items()
             if role.startswith(OF_QUESTION)
@@ -133,10 +188,13 @@ def parse_column_roles(
     keep: Sequence[str] = (),
     items: bool = False,
     questions: tuple[AskedQuestion, ...] = (),
+    join: str | None = None,
+    pattern: str | None = None,
 ) -> Mapped:
     """Return the roles that ``--map ROLE=COLUMN`` gives, ``{role: column}``; raises InvalidOption.
 
-    An optional role without a column, ``ROLE=``, is one that no column has.
+    An optional role without a column, ``ROLE=``, is one that no column has. Several columns are
+    joined, ``ROLE=COLUMN+COLUMN``; the item may be the row's number, ``item=#``.
     """
     roles: dict[str, str] = {}
     annotators: tuple[str, ...] = ()
@@ -145,6 +203,11 @@ def parse_column_roles(
         role = _SPELLINGS.get(role.strip(), role.strip())
         if not equals or not (column.strip() or role in _OPTIONAL):
             raise InvalidOption(f"--map {pair!r} is not ROLE=COLUMN", "such as: --map item=doc_no")
+        if role in roles or (role == "annotators" and annotators):
+            raise InvalidOption(
+                f"--map names {role!r} twice",
+                f"to join columns: --map {role}={roles.get(role, column)}{JOINS}{column.strip()}",
+            )
         if role == "annotators":
             annotators = tuple(name.strip() for name in column.split(",") if name.strip())
         elif role in ROLES:
@@ -158,8 +221,20 @@ def parse_column_roles(
             f"a list of items has no {answered[0]}", "answers are read by: tracker import"
         )
     mapped = Mapped(
-        roles, annotators, wide or bool(annotators), tuple(keep), items, questions=questions
+        roles,
+        annotators,
+        wide or bool(annotators),
+        tuple(keep),
+        items,
+        questions=questions,
+        join=JOINED_BY if join is None else join,
+        pattern=None if pattern is None else ColumnPattern(pattern),
     )
+    if mapped.pattern is not None and (mapped.wide or mapped.by_question):
+        raise InvalidOption(
+            "--columns says what each column holds",
+            "leave out --wide, --map annotators and --question",
+        )
     if mapped.by_question and (
         wrong := next((one for one in ("category", "question") if one in roles), None)
     ):
@@ -206,10 +281,12 @@ def layout_of_header(
     source: str,
     ignore: Sequence[str] = (),
     lists: Collection[int] = (),
+    sample: Sequence[Sequence[str]] = (),
 ) -> Layout:
     """Return the layout of a file with this header, of which the columns ``ignore`` are not read.
 
-    ``lists`` are the places of columns of lists, whose names may be in the plural.
+    ``lists`` are the places of columns of lists, whose names may be in the plural; ``sample`` holds
+    the cells of some rows, which tell columns of annotators from others.
 
     Raises Refused if a required column is missing or could be one of several, and for more
     than `MOST_COLUMNS`.
@@ -225,8 +302,9 @@ def layout_of_header(
     singular = [singular_name(name) if n in lists else name for n, name in enumerate(names)]
     if mapped.people:
         return replace(_layout_of_annotators(names, mapped, source), names=every)
+    joined: dict[int, tuple[int, ...]] = {}
     roles = {
-        role: _position(names, column, f"--map {role}={column}", source)
+        role: _mapped_place(every, names, role, column, source, joined)
         for role, column in mapped.roles.items()
         if column
     }
@@ -235,26 +313,97 @@ def layout_of_header(
             flag = f"--question {one.name}={one.column}"
             roles[OF_QUESTION + one.name] = _position(names, one.column, flag, source)
     if mapped.several and "question" not in mapped.roles:
-        roles |= _question_column(names, set(roles.values()))
-    roles |= _judge_columns(names, mapped, set(roles.values()))
-    for role in ROLES:
-        if role not in {*mapped.roles, *roles} and role not in _not_looked_for(mapped):
-            place = _recognise(singular, role, set(roles.values()), source)
-            if place is not None:
-                roles[role] = place
-    roles |= _lesser_columns(singular, mapped, roles)
-    answered = mapped.signed or "annotator" in roles
-    if answered and "category" not in roles and not mapped.by_question:
-        found = recognized_answer_columns(names, set(roles.values()))
-        roles |= {OF_QUESTION + name: place for name, place in found.items()}
-    roles |= _kept_columns(names, every, mapped.keep, set(roles.values()), source)
-    annotators = _annotator_columns(names, mapped, set(roles.values()), source)
-    judge = judge_of_columns(names, roles, mapped.roles)
+        roles |= _question_column(names, _taken(roles, joined))
+    roles |= _judge_columns(names, mapped, _taken(roles, joined))
+    named = (
+        ()
+        if mapped.pattern is None
+        else _patterned(mapped.pattern, names, _taken(roles, joined), source)
+    )
+    taken = {column.place for column in named}
+    roles = _recognised(roles, mapped, singular, names, taken | _taken(roles, joined), source)
+    roles |= _kept_columns(names, every, mapped.keep, taken | _taken(roles, joined), source)
+    annotators: dict[str, int] = {}
+    if mapped.wide and ("item" in roles or mapped.annotators):
+        annotators = _annotator_columns(names, mapped, _taken(roles, joined), sample, source)
+    judge = None if named else judge_of_columns(names, roles, mapped.roles)
     item = names[roles["item"]] if "item" in {*roles} - {*mapped.roles} else ""
-    guessed = folded_name(item) == _NUMBER
-    layout = Layout(roles, annotators, every, judge=judge, guessed_item=guessed)
+    guessed = folded_name(item) == _NUMBER and not (named or annotators)
+    layout = Layout(
+        roles,
+        annotators,
+        every,
+        judge=judge,
+        guessed_item=guessed,
+        named=named,
+        joined=joined,
+        join=mapped.join,
+    )
     _require(layout, mapped, names, source)
     return layout
+
+
+def _recognised(
+    roles: dict[str, int],
+    mapped: Mapped,
+    singular: Sequence[str],
+    names: Sequence[str],
+    taken: set[int],
+    source: str,
+) -> dict[str, int]:
+    """Return the roles with those that columns not taken have by their names."""
+    roles = dict(roles)
+    for role in ROLES:
+        if role not in {*mapped.roles, *roles} and role not in _not_looked_for(mapped):
+            place = _recognise(singular, role, taken, source)
+            if place is not None:
+                roles[role] = place
+                taken = taken | {place}
+    lesser = _lesser_columns(singular, mapped, roles, taken)
+    roles |= lesser
+    by_question = mapped.by_question or mapped.pattern is not None
+    answered = mapped.signed or "annotator" in roles
+    if answered and "category" not in roles and not by_question:
+        columns = recognized_answer_columns(names, taken | {*lesser.values()})
+        roles |= {OF_QUESTION + name: place for name, place in columns.items()}
+    return roles
+
+
+def _mapped_place(
+    every: Sequence[str],
+    names: Sequence[str],
+    role: str,
+    column: str,
+    source: str,
+    joined: dict[int, tuple[int, ...]],
+) -> int:
+    """Return the place that the user maps a role to; columns to be joined are noted."""
+    flag = f"--map {role}={column}"
+    if column == ROW_NUMBER and role == "item" and ROW_NUMBER not in names:
+        return NUMBERS
+    parts = [part.strip() for part in column.split(JOINS)]
+    if len(parts) < 2 or column in names or not all(parts):
+        return _position(names, column, flag, source)
+    place = len(every) + len(joined)
+    joined[place] = tuple(_position(names, part, flag, source) for part in parts)
+    return place
+
+
+def _taken(roles: Mapping[str, int], joined: Mapping[int, tuple[int, ...]]) -> set[int]:
+    """Return the places of columns that have a role, alone or joined with others."""
+    return {place for one in roles.values() for place in joined.get(one, (one,))}
+
+
+def _patterned(
+    pattern: ColumnPattern, names: Sequence[str], taken: set[int], source: str
+) -> tuple[NamedColumn, ...]:
+    named = pattern.columns(names, taken)
+    if not named:
+        raise Refused(
+            f"{source} has no column named like {pattern.text!r}",
+            f"its columns are: {listed_names(names)}",
+        )
+    return named
 
 
 def _kept_columns(
@@ -307,11 +456,13 @@ def _not_looked_for(mapped: Mapped) -> set[str]:
         return {*ROLES} - _OF_ITEMS
     if mapped.wide:
         return _OF_ONE
+    if mapped.pattern is not None:
+        return {"category", *mapped.pattern.parts}
     return {"category"} if mapped.by_question else set()
 
 
 def _lesser_columns(
-    names: Sequence[str], mapped: Mapped, roles: Mapping[str, int]
+    names: Sequence[str], mapped: Mapped, roles: Mapping[str, int], taken: set[int]
 ) -> dict[str, int]:
     """Return the columns of roles that no column has by a better name."""
     found: dict[str, int] = {}
@@ -322,8 +473,8 @@ def _lesser_columns(
         if role == "category" and any(one.startswith(OF_QUESTION) for one in roles):
             continue
         places = (folded.index(name) for name in known.split() if folded.count(name) == 1)
-        taken = {*roles.values(), *found.values()}
-        if (place := next((n for n in places if n not in taken), None)) is not None:
+        free = (n for n in places if n not in taken | {*found.values()})
+        if (place := next(free, None)) is not None:
             found[role] = place
     return found
 
@@ -376,35 +527,53 @@ def _recognise(names: Sequence[str], role: str, taken: set[int], source: str) ->
 
 
 def _annotator_columns(
-    names: Sequence[str], mapped: Mapped, taken: set[int], source: str
+    names: Sequence[str],
+    mapped: Mapped,
+    taken: set[int],
+    sample: Sequence[Sequence[str]],
+    source: str,
 ) -> dict[str, int]:
-    if not mapped.wide:
-        return {}
     if mapped.annotators:
         return {
             name: _position(names, name, "--map annotators=…", source) for name in mapped.annotators
         }
-    return {name: n for n, name in enumerate(names) if n not in taken and name}
+    left_out = taken | summary_columns(names).keys()
+    free = [n for n, name in enumerate(names) if name and n not in left_out]
+    return annotator_columns(names, free, sample, source)
 
 
 def _require(layout: Layout, mapped: Mapped, names: Sequence[str], source: str) -> None:
     needed = ["item"]
+    if layout.named and not any(one.annotator for one in layout.named):
+        needed.append("annotator")
     if (
-        not layout.wide
+        not (layout.wide or mapped.wide)
         and not mapped.items
         and not ("gold" in layout.roles and not _has_answers(layout))
     ):
         answered = any(role.startswith(OF_QUESTION) for role in layout.roles)
         needed += [] if mapped.signed else ["annotator"]
         needed += [] if answered else ["category"]
+    if mapped.wide and "item" in layout.roles and not layout.annotators:
+        raise Refused(
+            f"{source} has no column of an annotator; its columns are: {listed_names(names)}",
+            "say who they are: --map annotators=A,B,C",
+        )
     missing = [role for role in needed if role not in layout.roles]
+    if missing == ["item"] and layout.wide | mapped.wide:
+        raise Refused(
+            f"{source} has no column for the item; its columns are: {listed_names(names)}",
+            "say which: --map item=COLUMN; if each row is an item: --map 'item=#', its number",
+        )
     if missing:
+        pattern = proposed_pattern(names)
+        ways = f", --columns {pattern!r} for names such as these" if pattern else ""
         asked = " ".join(f"--map {role}=COLUMN" for role in missing)
         raise Refused(
             f"{source} has no column for the {' or the '.join(missing)}; "
             f"its columns are: {listed_names(names, missing)}",
             f"say which: {asked}"
-            + ("" if mapped.items else _OTHER_WAYS)
+            + ("" if mapped.items else _OTHER_WAYS + ways)
             + (f"; or {SAY_WHO}" if "annotator" in missing else ""),
         )
     if ("start" in layout.roles) != ("end" in layout.roles):

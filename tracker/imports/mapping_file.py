@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tracker.core.errors import InvalidOption, Refused
+from tracker.imports.column_patterns import ColumnPattern
 from tracker.imports.column_roles import parse_column_roles
 from tracker.imports.question_columns import parse_questions
 from tracker.imports.readers import ReadOptions, check_reader_format
@@ -35,9 +36,12 @@ _TEXTS = {
     "annotator-from": "annotator_from",
     "separator": "separator",
     "values": "values_file",
+    "join": "join",
+    "columns": "pattern",
 }
-_SWITCHES = {"wide": "wide"}
-_KEYWORDS = _TEXTS | _SWITCHES | _LISTS
+_SWITCHES = {"wide": "wide", "no-header": "no_header"}
+_NUMBERS = {"header-row": "header_row"}
+_KEYWORDS = _TEXTS | _SWITCHES | _NUMBERS | _LISTS
 """The keys of the file, which are options of ``import``, and the keywords of an import."""
 _SETTINGS = ("answers", "scale", "offsets")
 _KEYS = (*_KEYWORDS, *_SETTINGS, "categories")
@@ -50,6 +54,7 @@ _CHECKS: dict[str, Callable[[Any], Any]] = {
     "repeat": lambda one: ReadOptions(repeat=one),
     "annotator": lambda one: ReadOptions(annotator=one),
     "annotator-from": lambda one: ReadOptions(annotator_from=one),
+    "columns": ColumnPattern,
 }
 
 
@@ -74,7 +79,7 @@ def mapping_file_text(how: Mapping[str, Any], folder: Path) -> str:
 
 
 def _written(value: Any) -> str:
-    if isinstance(value, bool):
+    if isinstance(value, bool | int):
         return str(value).lower()
     if isinstance(value, list | tuple):
         return "[" + "".join(f"\n  {_written(one)}," for one in value) + "\n]"
@@ -138,10 +143,12 @@ class _MappingFile:
             )  # fmt: skip
         if key in _SWITCHES and not isinstance(value, bool):
             raise self._refused(key, None, f"{key} is true or false")
+        if key in _NUMBERS and (not isinstance(value, int) or isinstance(value, bool)):
+            raise self._refused(key, None, f"{key} is a number", f"such as: {key} = 3")
         listed = key in _LISTS or key == "categories"
         if listed and not isinstance(value, list):
             raise self._refused(key, None, f"{key} is not a list", f'write: {key} = ["…"]')
-        if key not in _SWITCHES:
+        if key not in _SWITCHES | _NUMBERS:
             for one in value if listed else [value]:
                 if not isinstance(one, str):
                     raise self._refused(key, one, f"{key} is not a text", "put it in quotes")

@@ -46,6 +46,12 @@ class Uploading(TypedDict, total=False):
             or ``NAME[:WORD…]``, which a long file answers. A word is a kind of answer or a scale.
         values: ``OLD=NEW`` or ``QUESTION:OLD=NEW``: what cells stand for.
         separator: what is between the categories in a cell that has several.
+        header_row: the line of a table's header, from 1; without it, it is found.
+        no_header: a table has no header; its columns are called 1, 2, …
+        join: what is put between the cells of columns that are one role together, as in
+            ``item=doc+system``; without it ``/``.
+        pattern: how the names of columns of answers are made, such as
+            ``{annotator}_{question}.{category}``.
     """
 
     options: QuestionOptions | None
@@ -67,6 +73,10 @@ class Uploading(TypedDict, total=False):
     questions: Sequence[str]
     values: Sequence[str]
     separator: str | None
+    header_row: int | None
+    no_header: bool
+    join: str | None
+    pattern: str | None
 
 
 class Reading(Uploading, total=False):
@@ -273,6 +283,10 @@ class Importing(Transactions):
         values: Sequence[str] = (),
         values_file: str | Path | None = None,
         separator: str | None = None,
+        header_row: int | None = None,
+        no_header: bool = False,
+        join: str | None = None,
+        pattern: str | None = None,
         sync: SyncRun | EventRun | None = None,
     ) -> ImportResult:
         from tracker.imports.column_roles import parse_column_roles
@@ -285,13 +299,29 @@ class Importing(Transactions):
         check_reader_format(format)
         options = options or QuestionOptions()
         asked = parse_questions(questions, options)
-        mapped = parse_column_roles(columns, wide=wide, keep=keep, items=items, questions=asked)
+        mapped = parse_column_roles(
+            columns,
+            wide=wide,
+            keep=keep,
+            items=items,
+            questions=asked,
+            join=join,
+            pattern=pattern,
+        )
         read_as = ReadOptions(
-            format, encoding, date_format, repeat, tuple(ignore), annotator, annotator_from
+            format,
+            encoding,
+            date_format,
+            repeat,
+            tuple(ignore),
+            annotator,
+            annotator_from,
+            header_row,
+            no_header,
         )
         how = _How(skip_invalid=skip_invalid, progress=progress, options=read_as)
         with self.database.write(keep=not (dry_run or preview), bulk=True) as connection:
-            by_row = bool(mapped.roles.get("question"))
+            by_row = mapped.names_question
             into = questions_for_import(
                 connection, name, options, asked, create=create, by_row=by_row
             )

@@ -2,28 +2,49 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from codecs import BOM_UTF8
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from itertools import chain
-from typing import Any
+from itertools import chain, islice
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tracker.core.errors import Refused
 from tracker.imports.batch import Batch, Cells, Numbers, Rejections, text_array
-from tracker.imports.column_roles import Layout, layout_of_header
+from tracker.imports.column_roles import NUMBERS, Layout
 from tracker.imports.question_columns import OF_QUESTION
 from tracker.imports.readers.reader import HOLDS, Reader, Reading
 from tracker.imports.readers.rows import QuotedRows, delimiter_of
-from tracker.imports.readers.source import SourceFile
-from tracker.imports.readers.tables import as_concluded, long_batch, wide_batch
+from tracker.imports.readers.source import SourceFile, count_source_lines
+from tracker.imports.readers.surroundings import (
+    LOOKED_AT,
+    TOTALS,
+    answered_rows,
+    is_left_out,
+    layout_of_rows,
+)
+from tracker.imports.readers.tables import as_concluded, batch_of_table, with_last
 
 _ENOUGH = 8 * 1024 * 1024  # bytes for a batch: names that come again are looked up once a batch
 _FEW_DIFFER = {"annotator", "category", "question", "pass", "gold", "kind"}
-Table = tuple[Numbers, dict[int, Cells]]
-"""The lines on which rows start, and the cells by the column's position in the header."""
+_LOOKED_AT = 1 << 18  # bytes among which the header is looked for
+
+
+class Table(NamedTuple):
+    """Some rows: the lines on which they start, and their cells by position in the header.
+
+    ``numbers`` are those of the rows in the file, from 1, if they are asked for.
+    """
+
+    lines: Numbers
+    cells: dict[int, Cells]
+    numbers: Numbers | None = None
+
 
 _SAID = re.compile(r'"?sep=(.)"?[,;\t]*')
 """A line before the header that tells Excel what is between cells."""
@@ -40,36 +61,126 @@ def read_delimited(source: SourceFile, reading: Reading) -> Iterator[Batch]:
 
 
 def _batches(source: SourceFile, reading: Reading) -> Iterator[Batch]:
-    mapped, rejections = reading.mapped, reading.rejections
-    ignore = reading.options.ignore
-    blocks = source.blocks()
-    first, blanks, head, body = _head(blocks, source)
+    rejected_before = reading.rejections.count
+    start = _start(source, reading)
+    layout = source.layout = start.layout
+    tables = _tables(start, source, reading.rejections)
+    empty = True
+    for table, last in with_last(tables):
+        empty = False
+        lines, cells, numbers = _without_totals(layout, table, last=last)
+        batch = batch_of_table(layout, lines, cells, numbers)
+        yield replace(batch, decimal_comma=True) if start.delimiter == ";" else batch
+        del batch, table, cells
+    if empty and reading.rejections.count == rejected_before:
+        raise Refused(f"{source.name} has a header and no row below it")
+
+
+class _Start(NamedTuple):
+    """Where the rows of a file begin: how many lines and rows are before, and the text from there.
+
+    The text is in blocks, of which the first one may begin with the ``header``.
+    """
+
+    layout: Layout
+    delimiter: str
+    width: int
+    lines_before: int
+    blocks: Iterator[bytes]
+    header: bool
+    quoted: bool
+
+
+def _start(source: SourceFile, reading: Reading) -> _Start:
+    """Return where the rows of a file begin, and what its columns are."""
+    options = reading.options
+    blocks, before = source.blocks(), 0
+    if options.header_row:
+        before = options.header_row - 1
+        blocks = _from_line(blocks, before)
+    first, blanks, head, body = _head(blocks, source, before)
     said = _SAID.fullmatch(first.strip())
     if said:
-        first, more, head, body = _head(chain([body], blocks), source)
-        blanks += 1 + more
-    delimiter = said[1] if said else _delimiter(first, source)
-    rejected_before = rejections.count
-    if '"' in first:  # the header may go on over several lines
-        rows = QuotedRows(chain([head], blocks), delimiter, blanks, source)
-        _, cells = rows.take(1)
-        header = cells[0]
-        layout = source.layout = layout_of_header(header, mapped, source.name, ignore)
-        tables = _tables_of_rows(rows, _wanted(layout), len(header), source, rejections)
-    else:
-        header = first.rstrip("\r\n").split(delimiter)
-        layout = source.layout = layout_of_header(header, mapped, source.name, ignore)
-        tables = _tables(
-            chain([body], blocks), delimiter, layout, len(header), source, rejections, blanks + 1
+        before = blanks + 1
+        first, blanks, head, body = _head(chain([body], blocks), source, before)
+    if options.header_row and blanks != options.header_row - 1:
+        raise Refused(
+            f"{source.name} has no header on line {options.header_row:,}, which is blank",
+            "such as: --header-row 3",
         )
-    empty = True
-    make = wide_batch if layout.wide else long_batch
-    for batch in (make(layout, *table) for table in tables):
-        empty = False
-        yield replace(batch, decimal_comma=True) if delimiter == ";" else batch
-        del batch
-    if empty and rejections.count == rejected_before:
-        raise Refused(f"{source.name} has a header and no row below it")
+    header_row = 0 if options.no_header else options.header_row
+    delimiters = [said[1]] if said else _delimiters(first, head, source)
+    for delimiter in delimiters:
+        rows = _first_rows(head, delimiter, blanks)
+        try:
+            number, layout = layout_of_rows(
+                rows, reading.mapped, source.name, options.ignore, header_row=header_row
+            )
+            break
+        except Refused:
+            if delimiter == delimiters[-1]:
+                raise
+    skipped = 0 if number in {0, blanks + 1} else number - blanks - 1
+    lines = (match for match in _LINE.finditer(head))
+    begin = next(islice(lines, skipped, None)).start()
+    end = next(lines).start() if number else begin
+    quoted = number > 0 and b'"' in head[begin:end]
+    if quoted:  # the header may go on over several lines
+        end = begin
+    rest = chain([head[end:]], blocks)
+    width = len(rows[number or blanks + 1])
+    return _Start(
+        layout,
+        delimiter,
+        width,
+        blanks + skipped + (number > 0 and not quoted),
+        rest,
+        quoted,
+        quoted,
+    )
+
+
+def _first_rows(head: bytes, delimiter: str, before: int) -> dict[int, list[str]]:
+    """Return the first rows that are not blank by the line on which they start."""
+    text = head[:_LOOKED_AT].decode("utf-8", "replace")
+    lines = text.splitlines(keepends=True)
+    if len(head) > _LOOKED_AT and len(lines) > 1:
+        lines.pop()  # it is cut off
+    rows: dict[int, list[str]] = {}
+    reader = csv.reader(lines, delimiter=delimiter)
+    line = before + 1
+    with suppress(csv.Error):
+        for row in reader:
+            if any(map(str.strip, row)):
+                rows[line] = row
+            line = before + 1 + reader.line_num
+            if len(rows) == LOOKED_AT:
+                break
+    return rows
+
+
+def _from_line(blocks: Iterator[bytes], before: int) -> Iterator[bytes]:
+    """Yield the text without so many lines at its start."""
+    for block in blocks:
+        lines = count_source_lines(block)
+        if lines < before:
+            before -= lines
+            continue
+        match = next(islice(_LINE.finditer(block), before, None), None)
+        if match is not None:
+            yield block[match.start() :]
+        yield from blocks
+
+
+def _without_totals(layout: Layout, table: Table, *, last: bool) -> Table:
+    """Return a table without rows of totals, which are counted."""
+    kept = answered_rows(layout, table.cells, last=last)
+    if kept is None:
+        return table
+    layout.rows_left_out[TOTALS] += int((~kept).sum())
+    rows = np.flatnonzero(kept)
+    cells = {n: column.take(rows) for n, column in table.cells.items()}
+    return Table(table.lines[rows], cells, None if table.numbers is None else table.numbers[rows])
 
 
 DELIMITED = Reader(
@@ -81,19 +192,36 @@ DELIMITED = Reader(
 """Any text may be delimited, so that it is what is left if no other reader recognizes a file."""
 
 
-def _head(blocks: Iterator[bytes], source: SourceFile) -> tuple[str, int, bytes, bytes]:
+def _head(
+    blocks: Iterator[bytes], source: SourceFile, before: int = 0
+) -> tuple[str, int, bytes, bytes]:
     """Return the first line that is not blank, the number of lines before it, and the blocks.
 
-    The line is the header or begins it. The blocks are the one from the line on, and the rest.
+    The line is the header or begins it, if no title stands above. The blocks are the one from the
+    line on, and the rest of it after the line.
     """
-    blanks = 0
     for block in blocks:
         for match in _LINE.finditer(block):
-            line = source.decoded(match[0], blanks)
+            line = source.decoded(match[0], before)
             if line.strip():
-                return line, blanks, block[match.start() :], block[match.end() :]
-            blanks += 1
+                return line, before, block[match.start() :], block[match.end() :]
+            before += bool(match[0])
     raise Refused(f"{source.name} is empty")
+
+
+def _delimiters(first: str, head: bytes, source: SourceFile) -> list[str]:
+    """Return the delimiter of the first line, and that of most lines if it is another one.
+
+    For .tsv it is a tab if the line has none; a title may have none, or another one.
+    """
+    best = delimiter_of(first)
+    best = "\t" if ".tsv" in source.name and best not in first else best
+    lines = head[:_LOOKED_AT].decode("utf-8", "replace").splitlines()[:LOOKED_AT]
+    most = Counter(delimiter_of(line) for line in lines if delimiter_of(line) in line)
+    usual = most.most_common(1)[0][0] if most else best
+    if best not in first:
+        return [usual]
+    return [*dict.fromkeys([best, usual])]
 
 
 def _wanted(layout: Layout) -> dict[int, bool]:
@@ -101,28 +229,37 @@ def _wanted(layout: Layout) -> dict[int, bool]:
 
     The column of the item comes first; in a list of annotators, theirs.
     """
-    named = "item" if "item" in layout.roles else "annotator"
-    few = (role for role in layout.roles if role in _FEW_DIFFER or role.startswith(OF_QUESTION))
-    roles = dict.fromkeys(layout.roles.values(), False)
-    roles |= {layout.roles[role]: True for role in few if role != named}
-    return {layout.roles[named]: False} | roles | dict.fromkeys(layout.annotators.values(), True)
+    named = layout.roles["item" if "item" in layout.roles else "annotator"]
+    first = layout.joined.get(named, (named,))[0]
+    first = layout.places[0] if first == NUMBERS else first
+    few = {
+        place
+        for role, place in layout.roles.items()
+        if role in _FEW_DIFFER or role.startswith(OF_QUESTION)
+    }
+    few |= {*layout.annotators.values(), *(column.place for column in layout.named)}
+    return {first: False} | {place: place in few for place in layout.places if place != first}
 
 
 class _Gathering:
     """Rows that are gathered until there are enough for one table."""
 
-    def __init__(self, wanted: Iterable[int]) -> None:
+    def __init__(self, wanted: Iterable[int], *, numbered: bool) -> None:
         self.wanted = list(wanted)
+        self.numbered = numbered
         self._begin()
 
     def _begin(self) -> None:
         self._lines: list[Numbers] = []
+        self._numbers: list[Numbers] = []
         self._chunks: dict[int, list[Any]] = {n: [] for n in self.wanted}
         self._size = 0
 
-    def add(self, lines: Numbers, chunks: Mapping[int, Any]) -> None:
-        """Append rows: the lines on which they start, and Arrow arrays by position."""
+    def add(self, lines: Numbers, numbers: Numbers, chunks: Mapping[int, Any]) -> None:
+        """Append rows: the lines on which they start, their numbers, Arrow arrays by position."""
         self._lines.append(lines)
+        if self.numbered:
+            self._numbers.append(numbers)
         for n in self.wanted:
             self._chunks[n].append(chunks[n])
             self._size += chunks[n].nbytes
@@ -130,84 +267,89 @@ class _Gathering:
     def table(self, *, at_least: int = 1) -> Iterator[Table]:
         """Yield the rows as a table, if they have at least so many bytes."""
         if self._lines and self._size >= at_least:
-            lines, chunks = self._lines, self._chunks
+            lines, numbers, chunks = self._lines, self._numbers, self._chunks
             self._begin()
-            yield np.concatenate(lines), {n: Cells.of(chunks.pop(n)) for n in self.wanted}
+            yield Table(
+                np.concatenate(lines),
+                {n: Cells.of(chunks.pop(n)) for n in self.wanted},
+                np.concatenate(numbers) if numbers else None,
+            )
 
 
-def _tables(
-    blocks: Iterator[bytes],
-    delimiter: str,
-    layout: Layout,
-    width: int,
-    source: SourceFile,
-    rejections: Rejections,
-    lines_before: int,
-) -> Iterator[Table]:
-    """Yield the blocks as tables, up to the first that is not plain, and the rest row by row."""
+def _tables(start: _Start, source: SourceFile, rejections: Rejections) -> Iterator[Table]:
+    """Yield the rows as tables, from the first block that is not plain on row by row."""
+    layout, lines_before = start.layout, start.lines_before
     wanted = _wanted(layout)
-    gathered = _Gathering(wanted)
-    for block in blocks:
+    gathered = _Gathering(wanted, numbered=layout.numbered)
+    for block in start.blocks:
         if not block:
             continue
-        chunks = plain_delimited_columns(block, delimiter, width, wanted)
+        chunks = None
+        if not start.quoted:
+            chunks = plain_delimited_columns(block, start.delimiter, start.width, wanted)
         if chunks is None:
             yield from gathered.table()
-            rows = QuotedRows(chain([block], blocks), delimiter, lines_before, source)
-            yield from _tables_of_rows(rows, wanted, width, source, rejections)
+            rest = chain([block], start.blocks)
+            rows = QuotedRows(rest, start.delimiter, lines_before, source)
+            if start.header:
+                rows.take(1)
+            passed = lines_before - start.lines_before - start.header
+            yield from _tables_of_rows(rows, passed, start, source, rejections)
             return
         number = len(next(iter(chunks.values())))
-        gathered.add(np.arange(lines_before + 1, lines_before + 1 + number, dtype=np.int32), chunks)
+        lines = np.arange(lines_before + 1, lines_before + 1 + number, dtype=np.int32)
+        gathered.add(lines, lines - start.lines_before, chunks)
         lines_before += number
         yield from gathered.table(at_least=_ENOUGH)
     yield from gathered.table()
 
 
-def _delimiter(first: str, source: SourceFile) -> str:
-    """Return the delimiter of the header; a tab for .tsv if it has none."""
-    best = delimiter_of(first)
-    return "\t" if ".tsv" in source.name and best not in first else best
-
-
 def _tables_of_rows(
-    rows: QuotedRows,
-    wanted: Mapping[int, bool],
-    width: int,
-    source: SourceFile,
-    rejections: Rejections,
+    rows: QuotedRows, passed: int, start: _Start, source: SourceFile, rejections: Rejections
 ) -> Iterator[Table]:
-    """Yield the remaining rows, many at a time; ragged ones are rejected."""
-    gathered = _Gathering(wanted)
+    """Yield the remaining rows, many at a time; ragged ones are rejected.
+
+    So many rows were ``passed`` before.
+    """
+    wanted = _wanted(start.layout)
+    gathered = _Gathering(wanted, numbered=start.layout.numbered)
     while rows.more:
-        starts, some = _of_width(*rows.take(), width, source, rejections)
-        if some:
-            cells = list(zip(*some, strict=True))
+        starts, some = rows.take()
+        kept = _rows_kept(starts, some, start, source, rejections)
+        if kept:
+            cells = list(zip(*(some[n] for n in kept), strict=True))
             arrays = {n: text_array(cells[n]) for n in wanted}
             gathered.add(
-                np.asarray(starts, np.int32),
+                np.asarray(starts, np.int32)[kept],
+                np.asarray(rows.numbers, np.int32)[kept] + passed,
                 {n: a.dictionary_encode() if wanted[n] else a for n, a in arrays.items()},
             )
             yield from gathered.table(at_least=_ENOUGH)
     yield from gathered.table()
 
 
-def _of_width(
+def _rows_kept(
     starts: Sequence[int],
     rows: list[list[str]],
-    width: int,
+    start: _Start,
     source: SourceFile,
     rejections: Rejections,
-) -> tuple[Sequence[int], list[list[str]]]:
-    if set(map(len, rows)) <= {width}:
-        return starts, rows
-    kept = []
-    for line, row in zip(starts, rows, strict=True):
-        if len(row) == width:
-            kept.append((line, row))
+) -> list[int]:
+    """Return the places of the rows that may hold answers; ragged ones are rejected."""
+    layout, width, kept = start.layout, start.width, []
+    item = layout.roles.get("item", -1)
+    item = item if item < width else -1
+    for n, row in enumerate(rows):
+        if len(row) == width and item >= 0 and row[item].strip():
+            kept.append(n)
+        elif what := is_left_out(row, layout, width):
+            layout.rows_left_out[what] += 1
+        elif len(row) == width:
+            kept.append(n)
         else:
-            rejections.add(source.name, line, f"{len(row)} cells where the header has {width}")
+            rejections.add(source.name, starts[n], f"{len(row)} cells where the header has {width}")
             rejections.ragged += 1
-    return [line for line, _ in kept], [row for _, row in kept]
+    return kept
 
 
 _NOT_PLAIN = (b'"', b"\0")
@@ -225,7 +367,7 @@ def plain_delimited_columns(
     """
     import pyarrow as pa
     import pyarrow.compute as pc
-    from pyarrow import csv
+    from pyarrow import csv as arrow_csv
 
     # Of a single column a blank line would be a row; and Arrow passes over a mark of encoding.
     if width < 2 or block[:3] == BOM_UTF8 or any(mark in block for mark in _NOT_PLAIN):
@@ -233,17 +375,17 @@ def plain_delimited_columns(
     encoded = pa.dictionary(pa.int32(), pa.string())
     types = {str(n): encoded if few else pa.string() for n, few in wanted.items()}
     try:
-        table = csv.read_csv(
+        table = arrow_csv.read_csv(
             pa.BufferReader(block),
-            read_options=csv.ReadOptions(
+            read_options=arrow_csv.ReadOptions(
                 column_names=[str(n) for n in range(width)],
                 block_size=len(block) + 1,
                 use_threads=False,  # on so little they would only wait for each other
             ),
-            parse_options=csv.ParseOptions(
+            parse_options=arrow_csv.ParseOptions(
                 delimiter=delimiter, quote_char=False, ignore_empty_lines=False
             ),
-            convert_options=csv.ConvertOptions(
+            convert_options=arrow_csv.ConvertOptions(
                 include_columns=list(types), column_types=types, strings_can_be_null=False
             ),
         )

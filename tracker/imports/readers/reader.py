@@ -32,6 +32,8 @@ class ReadOptions:
         ignore: names of columns that are not read.
         annotator: who gave all their answers; None if they say so themselves.
         annotator_from: what each annotator's answers lie in and are named after, see `LIES_IN`.
+        header_row: the line of the header of a table, from 1; None to find it.
+        no_header: whether a table has none; its columns are then called 1, 2, …
     """
 
     format: str | None = None
@@ -41,6 +43,8 @@ class ReadOptions:
     ignore: tuple[str, ...] = ()
     annotator: str | None = None
     annotator_from: str | None = None
+    header_row: int | None = None
+    no_header: bool = False
 
     def __post_init__(self) -> None:
         """Raise InvalidOption for values that no file can have."""
@@ -54,6 +58,10 @@ class ReadOptions:
             raise InvalidOption("--annotator names nobody", "such as: --annotator ada")
         if self.annotator and self.annotator_from:
             raise InvalidOption("--annotator and --annotator-from both say who answered")
+        if self.header_row is not None and (self.no_header or self.header_row < 1):
+            raise InvalidOption(
+                "--header-row is the header's line, from 1", "a table without one: --no-header"
+            )
         try:
             "".encode(self.encoding or "utf-8")
         except (LookupError, ValueError):

@@ -73,13 +73,18 @@ def table_rows(source: SourceFile, may_lack: Collection[str] = ()) -> Iterator[R
 
 
 class QuotedRows:
-    """The rows of blocks of text, without blank ones; ``more`` until all were taken."""
+    """The rows of blocks of text, without blank ones; ``more`` until all were taken.
+
+    ``numbers`` are those of the rows last taken, from 1; blank ones count.
+    """
 
     def __init__(
         self, blocks: Iterable[bytes], delimiter: str, lines_before: int, source: SourceFile
     ) -> None:
         csv.field_size_limit(_LARGEST_CELL)
         self.more = True
+        self.numbers: Sequence[int] = ()
+        self._taken = 0
         self._source = source
         self._before = lines_before
         lines = self._lines(blocks, lines_before)
@@ -109,10 +114,13 @@ class QuotedRows:
             starts: Sequence[int] = range(first, first + len(rows))
         else:
             starts = list(accumulate(map(_lines_of, rows[:-1]), initial=first))[: len(rows)]
+        self.numbers = range(self._taken + 1, self._taken + 1 + len(rows))
+        self._taken += len(rows)
         if all(rows):
             return starts, rows
-        kept = [(start, row) for start, row in zip(starts, rows, strict=True) if row]
-        return [start for start, _ in kept], [row for _, row in kept]
+        filled = [n for n, row in enumerate(rows) if row]
+        self.numbers = [self.numbers[n] for n in filled]
+        return [starts[n] for n in filled], [rows[n] for n in filled]
 
 
 def _lines_of(row: list[str]) -> int:

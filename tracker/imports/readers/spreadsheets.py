@@ -13,12 +13,13 @@ import numpy as np
 
 from tracker.core.errors import Refused
 from tracker.imports.batch import Batch
-from tracker.imports.column_roles import Layout, layout_of_header
+from tracker.imports.column_roles import Layout
 from tracker.imports.readers.archive import Archive
 from tracker.imports.readers.reader import HOLDS, Reader, Reading
 from tracker.imports.readers.sheet_faults import sheet_faults
 from tracker.imports.readers.sheet_sizes import check_workbook_size
 from tracker.imports.readers.source import ReadAs, layout_with
+from tracker.imports.readers.surroundings import LOOKED_AT, is_left_out, layout_of_rows
 from tracker.imports.readers.tables import Rows, Table, batches_of_rows
 from tracker.imports.readers.typed_cells import Column, column_of_values
 
@@ -50,7 +51,9 @@ def read_workbook(archive: Archive, reading: Reading) -> Iterator[Batch]:
         yield from _each_sheet(filled, archive, reading)
         return
     sheet = _sheet(filled, archive, reading)
-    yield from batches_of_rows(archive, reading, _rows(sheet, archive, archive), unit="row")
+    yield from batches_of_rows(
+        archive, reading, _rows(sheet, archive, reading, archive), unit="row"
+    )
 
 
 @dataclass
@@ -74,7 +77,7 @@ def _each_sheet(
             continue
         reading.annotator = sheet.name.strip()
         table = _OneOfSeveral(f"{archive.name}#{sheet.name}")
-        batches = batches_of_rows(table, reading, _rows(sheet, archive, table), unit="row")
+        batches = batches_of_rows(table, reading, _rows(sheet, archive, reading, table), unit="row")
         yield from (replace(batch, source=table.name) for batch in batches)
         if table.layout is not None:
             said = {"annotator": reading.annotator}
@@ -125,25 +128,35 @@ def _fitting(
     objection = Refused(f"{archive.name} is empty")
     for sheet in reversed(sheets):
         try:
-            _, header = _header(sheet)
-            layout_of_header(header, reading.mapped, archive.name, reading.options.ignore)
+            _start(sheet, archive, reading)
             fitting.insert(0, sheet)
         except Refused as error:
             objection = error
     return fitting, objection
 
 
-def _header(sheet: CalamineSheet) -> tuple[int, list[str]]:
-    """Return the number of the row of the header, and its names."""
-    for number, row in enumerate(sheet.iter_rows(), 1):
-        if any(str(cell).strip() for cell in row):
-            return number, [str(cell).strip() for cell in row]
-    return 0, []
+def _start(sheet: CalamineSheet, archive: Archive, reading: Reading) -> tuple[int, Layout]:
+    """Return the number of the row of the header, 0 if there is none, and the layout."""
+    wanted = max(LOOKED_AT, (reading.options.header_row or 0) + 1)
+    first = {
+        number: cells
+        for number, row in enumerate(islice(sheet.iter_rows(), wanted), 1)
+        if any(cells := [_text(cell) for cell in row])
+    }
+    options = reading.options
+    return layout_of_rows(
+        first,
+        reading.mapped,
+        archive.name,
+        options.ignore,
+        header_row=0 if options.no_header else options.header_row,
+    )
 
 
-def _rows(sheet: CalamineSheet, archive: Archive, table: Table) -> Iterator[Rows]:
-    first, header = _header(sheet)
-    rows = _filled(sheet, archive, first)
+def _rows(sheet: CalamineSheet, archive: Archive, reading: Reading, table: Table) -> Iterator[Rows]:
+    number, start = _start(sheet, archive, reading)
+    table.layout = start
+    rows = _answered(_filled(sheet, archive, number), start)
     while some := list(islice(rows, _AT_ONCE)):
 
         def column(n: int, some: list[tuple[int, Any]] = some) -> Column:
@@ -154,8 +167,24 @@ def _rows(sheet: CalamineSheet, archive: Archive, table: Table) -> Iterator[Rows
                 values = list(map(_moment, values))
             return column_of_values(values)
 
-        yield Rows(header, np.array([n for n, _ in some], np.int64), column)
-    yield Rows(header, np.array([], np.int64), lambda _: column_of_values(()))
+        yield Rows(start.names, np.array([n for n, _ in some], np.int64), column, layout=start)
+    yield Rows(start.names, np.array([], np.int64), lambda _: column_of_values(()), layout=start)
+
+
+def _answered(
+    rows: Iterator[tuple[int, list[Any]]], layout: Layout
+) -> Iterator[tuple[int, list[Any]]]:
+    """Yield the rows that may hold answers; those of totals are counted."""
+    for number, cells in rows:
+        what = is_left_out([_text(cell) for cell in cells], layout, len(layout.names))
+        if what is None:
+            yield number, cells
+        else:
+            layout.rows_left_out[what] += 1
+
+
+def _text(cell: Any) -> str:
+    return "" if cell is None else str(cell).strip()
 
 
 def _filled(sheet: CalamineSheet, archive: Archive, header: int) -> Iterator[tuple[int, list[Any]]]:

@@ -5,20 +5,24 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, Protocol
+from itertools import chain
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
 from tracker.core.errors import Refused
-from tracker.imports.batch import KEEP, LISTED, Batch, Cells, Numbers, text_array
+from tracker.imports.batch import KEEP, LISTED, Batch, Cells, Flags, Numbers, text_array
 from tracker.imports.column_names import listed_names
-from tracker.imports.column_roles import Layout, layout_of_header
+from tracker.imports.column_patterns import NO, YES
+from tracker.imports.column_roles import NUMBERS, Layout, layout_of_header
 from tracker.imports.question_columns import OF_QUESTION
 from tracker.imports.readers.dated import with_read_dates
 from tracker.imports.readers.judge_tables import with_models
 from tracker.imports.readers.reader import Reading
 from tracker.imports.readers.source import ReadAs
+from tracker.imports.readers.surroundings import TOTALS, answered_rows
 from tracker.imports.readers.typed_cells import CellFault, Column, value_text
+from tracker.projects.question import QuestionOptions
 
 _LONGEST_SHOWN = 100
 
@@ -34,12 +38,14 @@ class Rows(NamedTuple):
     """Some rows of a table: their places, and each column by its position in the header.
 
     ``lists`` are the positions of columns that hold lists. The header only ever grows.
+    ``layout`` is the table's, if it is known already.
     """
 
     header: Sequence[str]
     lines: Numbers
     column: Callable[[int], Column]
     lists: Collection[int] = ()
+    layout: Layout | None = None
 
 
 def batches_of_rows(
@@ -80,66 +86,204 @@ def _with_plausible_items(batches: Iterator[Batch], table: Table) -> Iterator[Ba
 
 
 def _batches(table: Table, reading: Reading, parts: Iterator[Rows], unit: str) -> Iterator[Batch]:
-    layout: Layout | None = None
+    first = next(parts)
+    layout = table.layout = _layout(first, table, reading)  # before the next part is read
     empty = True
-    for part in parts:
-        if layout is None or len(part.header) > len(layout.names):
-            layout = layout_of_header(
-                part.header, reading.mapped, table.name, reading.options.ignore, part.lists
-            )
-            table.layout = layout
-        if not len(part.lines):
-            continue
+    filled = (part for part in chain([first], parts) if len(part.lines))
+    for part, last in with_last(filled):
+        if len(part.header) > len(layout.names):
+            layout = table.layout = _layout(part, table, reading)
         empty = False
-        used = dict.fromkeys([*layout.roles.values(), *layout.annotators.values()])
-        columns = {n: part.column(n) for n in used}
+        columns = {n: part.column(n) for n in layout.places}
         lines = part.lines
         if not all(isinstance(column, Cells) for column in columns.values()):
             lines, columns = _Lists(table.name, lines, reading, unit).resolved(layout, columns)
         cells = {n: column for n, column in columns.items() if isinstance(column, Cells)}
-        batch = (wide_batch if layout.wide else long_batch)(layout, lines, cells)
+        if (answered := answered_rows(layout, cells, last=last)) is not None:
+            layout.rows_left_out[TOTALS] += int((~answered).sum())
+            rows = np.flatnonzero(answered)
+            lines, cells = lines[rows], {n: column.take(rows) for n, column in cells.items()}
+        header_row = 1 if layout.header_row is None else layout.header_row
+        batch = batch_of_table(layout, lines, cells, lines - header_row)
         yield replace(batch, unit=unit)
         del batch, cells, columns
     if empty:
         raise Refused(f"{table.name} holds no row")
 
 
-def long_batch(layout: Layout, lines: Numbers, cells: Mapping[int, Cells]) -> Batch:
+def _layout(part: Rows, table: Table, reading: Reading) -> Layout:
+    ignore = reading.options.ignore
+    return part.layout or layout_of_header(
+        part.header, reading.mapped, table.name, ignore, part.lists
+    )
+
+
+_Part = TypeVar("_Part")
+
+
+def with_last(parts: Iterator[_Part]) -> Iterator[tuple[_Part, bool]]:
+    """Yield each part of a table, and whether it is the last."""
+    waiting: list[_Part] = []
+    for part in parts:
+        if waiting:
+            yield waiting.pop(), False
+        waiting.append(part)
+        del part
+    if waiting:
+        yield waiting.pop(), True
+
+
+def batch_of_table(
+    layout: Layout, lines: Numbers, cells: Mapping[int, Cells], numbers: Numbers | None = None
+) -> Batch:
+    """Return the records of some rows: one a row, or in wide form one a filled cell.
+
+    ``numbers`` are those of the rows in the table, from 1, if the layout wants them.
+    """
+    cells = dict(cells)
+    if layout.numbered:
+        assert numbers is not None
+        cells[NUMBERS] = Cells.of_texts([str(number) for number in numbers.tolist()])
+    for place, parts in layout.joined.items():
+        cells[place] = joined_cells([cells[part] for part in parts], layout.join)
+    if layout.named:
+        return _named_batch(layout, lines, cells)
+    return (_wide_batch if layout.wide else _long_batch)(layout, lines, cells)
+
+
+def joined_cells(columns: Sequence[Cells], join: str) -> Cells:
+    """Return the cells of several columns as one text each; empty if all of them are."""
+    numbers = np.zeros(len(columns[0].codes), np.int64)
+    for column in columns:
+        numbers = numbers * len(column.distinct) + column.codes
+    _, first, codes = np.unique(numbers, return_index=True, return_inverse=True)
+    parts = zip(*(column.at(first) for column in columns), strict=True)
+    texts = [join.join(map(str.strip, some)) if any(map(str.strip, some)) else "" for some in parts]
+    return Cells(codes.ravel(), text_array(texts)).mapped(str).take(np.arange(len(codes)))
+
+
+def _long_batch(layout: Layout, lines: Numbers, cells: Mapping[int, Cells]) -> Batch:
     """Return one record per row."""
-    return Batch(lines, {role: cells[n] for role, n in layout.roles.items()}, names=_named(layout))
+    return Batch(lines, {role: cells[n] for role, n in layout.roles.items()}, names=_names(layout))
 
 
-def wide_batch(layout: Layout, lines: Numbers, cells: Mapping[int, Cells]) -> Batch:
+def _wide_batch(layout: Layout, lines: Numbers, cells: Mapping[int, Cells]) -> Batch:
     """Return one record per filled cell of an annotator, row by row; an empty cell says nothing."""
+    names = list(layout.annotators)
+    by_row = _row_by_row([cells[n] for n in layout.annotators.values()])
+    filled = np.flatnonzero(by_row.holds(_is_filled))
+    columns = _of_rows(layout, cells, filled // len(names), {"annotator", "category"})
+    columns["annotator"] = Cells(np.arange(len(names)), text_array(names)).take(filled % len(names))
+    columns["category"] = by_row.take(filled)
+    return Batch(lines[filled // len(names)], columns, names=_names(layout))
+
+
+def _names(layout: Layout) -> dict[str, str]:
+    """Return the names of columns by role."""
+    return {role: layout.name_of(n) for role, n in layout.roles.items()}
+
+
+def _named_batch(layout: Layout, lines: Numbers, cells: Mapping[int, Cells]) -> Batch:
+    """Return the records of columns that are named by a pattern.
+
+    The cell is the category, if the name has none; else a record for each cell that says yes, and
+    for an answer of which no cell does, one without a category.
+    """
+    width = len(layout.named)
+    by_row = _row_by_row([cells[one.place] for one in layout.named])
+    filled = by_row.holds(_is_filled)
+    says: dict[str, Cells] = {}
+    for part in ("annotator", "question", "category"):
+        texts = [getattr(one, part) for one in layout.named]
+        if None not in texts:
+            distinct = dict.fromkeys(texts)
+            places = {text: n for n, text in enumerate(distinct)}
+            coded = np.array([places[text] for text in texts])
+            says[part] = Cells(coded, text_array([*distinct]))
+    several: list[str] = []
+    if "category" in says:
+        kept, blank, several = _chosen(by_row, filled, says, width)
+    else:
+        kept, blank = np.flatnonzero(filled), None
+    columns = _of_rows(layout, cells, kept // width, {*says, "category"})
+    columns |= {part: column.take(kept % width) for part, column in says.items()}
+    if blank is None:
+        columns["category"] = by_row.take(kept)
+    elif blank.any():
+        texts = columns["category"].at(np.arange(len(kept)))
+        columns["category"] = Cells.of_texts(
+            ["" if none else text for text, none in zip(texts, blank.tolist(), strict=True)]
+        )
+    asked = {
+        question: QuestionOptions(answers="several" if question in several else "one")
+        for question in (says["question"].texts if "question" in says else ())
+    }
+    return Batch(lines[kept // width], columns, asked=asked, names=_names(layout))
+
+
+def _chosen(
+    by_row: Cells, filled: Flags, says: Mapping[str, Cells], width: int
+) -> tuple[Numbers, Flags, list[str]]:
+    """Return the cells that say yes, and one of each answer in which none does; which these are.
+
+    Also the questions to which an answer holds several categories.
+
+    Raises Refused for a cell that says neither yes nor no.
+    """
+    yes = by_row.holds(lambda text: text.strip().casefold() in YES)
+    no = by_row.holds(lambda text: text.strip().casefold() in NO)
+    if (wrong := np.flatnonzero(filled & ~yes & ~no)).size:
+        cell = by_row[int(wrong[0])].strip()
+        raise Refused(
+            f"the cell {cell!r} says neither yes nor no",
+            "cells of a column for each category are 1 or 0, x or empty; if the cells are "
+            "categories, leave {category} out of --columns",
+        )
+    place = np.arange(len(by_row.codes))
+    answer = place // width
+    for part in ("annotator", "question"):
+        if part in says:
+            answer = answer * len(says[part].distinct) + says[part].codes[place % width]
+    _, answer = np.unique(answer, return_inverse=True)
+    answer = answer.ravel()
+    answered = np.bincount(answer, weights=filled) > 0
+    number = np.bincount(answer, weights=yes)
+    several = (number > 1)[answer]
+    without = answered & (number == 0)
+    first = np.unique(answer, return_index=True)[1]
+    empty = np.zeros(len(place), bool)
+    empty[first[without]] = True
+    kept = np.flatnonzero(yes | empty)
+    questions = says["question"].at(np.unique(place[several] % width)) if "question" in says else []
+    return kept, empty[kept], questions
+
+
+def _row_by_row(columns: Sequence[Cells]) -> Cells:
+    """Return the cells of several columns as one, row by row."""
     import pyarrow as pa
 
-    number, names = len(lines), list(layout.annotators)
-    given = [cells[n] for n in layout.annotators.values()]
-    answers = replace(
+    number, width = len(columns[0].codes), len(columns)
+    joined = replace(
         Cells.of(
             [
                 pa.DictionaryArray.from_arrays(one.codes.astype(np.int32), one.distinct)
-                for one in given
+                for one in columns
             ]
         ),
-        listed=any(one.listed for one in given),
+        listed=any(one.listed for one in columns),
     )
-    by_row = answers.take(np.arange(number * len(names)).reshape(len(names), number).T.ravel())
-    filled = np.flatnonzero(by_row.holds(lambda text: text.strip() or text.startswith(LISTED)))
-    rows = filled // len(names)
-    columns = {
-        role: cells[n].take(rows)
-        for role, n in layout.roles.items()
-        if role not in {"annotator", "category"}
-    }
-    columns["annotator"] = Cells(np.arange(len(names)), text_array(names)).take(filled % len(names))
-    columns["category"] = by_row.take(filled)
-    return Batch(lines[rows], columns, names=_named(layout))
+    return joined.take(np.arange(number * width).reshape(width, number).T.ravel())
 
 
-def _named(layout: Layout) -> dict[str, str]:
-    """Return the names of columns by role."""
-    return {role: layout.names[n] for role, n in layout.roles.items()}
+def _is_filled(text: str) -> bool:
+    return bool(text.strip()) or text.startswith(LISTED)
+
+
+def _of_rows(
+    layout: Layout, cells: Mapping[int, Cells], rows: Numbers, without: Collection[str]
+) -> dict[str, Cells]:
+    """Return the columns of roles, for each record that of its row."""
+    return {role: cells[n].take(rows) for role, n in layout.roles.items() if role not in without}
 
 
 class _Lists:

@@ -31,7 +31,8 @@ def columns_sentence(columns: Mapping[str, Any], *, items: bool = False) -> str 
     asked = columns.get("questions", {})
     concluded = [f"{role}: {order}" for role, order in columns.get("dates", {}).items()]
     concluded += _concluded(columns)
-    said = left or annotators or asked or concluded or "question" in read
+    rows = rows_left_out(columns)
+    said = left or annotators or asked or concluded or rows or "question" in read
     if not said and all(role == name for role, name in read.items()):
         return None
     parts = [f"columns: {', '.join(f'{role}={name}' for role, name in read.items())}"]
@@ -41,7 +42,14 @@ def columns_sentence(columns: Mapping[str, Any], *, items: bool = False) -> str 
     parts += [f"one per annotator: {_listed(annotators)}"] if annotators else []
     parts += [f"kept: {_listed(kept)}"] if kept else []
     parts += [f"left out: {_listed(left)} ({_advice(left, items)})"] if left else []
+    parts += [f"rows left out: {_listed(rows)}"] if rows else []
     return "; ".join(parts)
+
+
+def rows_left_out(columns: Mapping[str, Any]) -> list[str]:
+    """Return which rows of a table hold no answer, such as "2 empty rows"."""
+    counted = columns.get("rows_left_out", {})
+    return [left_out_words(f"{number} {what}") for what, number in counted.items()]
 
 
 def _concluded(columns: Mapping[str, Any]) -> list[str]:
@@ -49,7 +57,9 @@ def _concluded(columns: Mapping[str, Any]) -> list[str]:
     units = [f"{role} are given in {unit}" for role, unit in columns.get("units", {}).items()]
     encoding = [f"text read as {columns['encoding']}"] if "encoding" in columns else []
     author = [f"annotator: {columns['annotator']}"] if "annotator" in columns else []
-    return author + units + models_lines(columns) + encoding
+    header = columns.get("header_row")
+    told = [] if header is None else [f"header on line {header}" if header else "no header"]
+    return told + author + units + models_lines(columns) + encoding
 
 
 def _tool_sentence(columns: Mapping[str, Any]) -> str:
@@ -90,6 +100,7 @@ def layout_lines(columns: Mapping[str, Any]) -> list[str]:
         "kept as attributes": columns["kept"],
         "left out": [left_out_words(one) for one in left] if tool else left,
     }
+    listed["rows left out"] = rows_left_out(columns)
     lines += [f"{what}: {', '.join(names)}" for what, names in listed.items() if names]
     lines += [_advice(left, items=False)] if left and not tool else []
     return [*lines, *columns.get("notes", [])]

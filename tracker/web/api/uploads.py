@@ -49,6 +49,14 @@ class ImportOptions:
     annotator_from: Annotated[str | None, Query(description="file, folder or sheet")] = None
     ignore: Annotated[_Words, Query(description="Column that is not read (repeatable).")] = ()
     keep: Annotated[_Words, Query(description="Column kept as an attribute (repeatable).")] = ()
+    header_row: Annotated[
+        int | None, Query(description="Line of a table's header, from 1.", ge=1, le=LARGEST)
+    ] = None
+    no_header: Annotated[bool, Query(description="A table has no header.")] = False
+    join: Annotated[str | None, Query(description="Between joined columns, as item=a+b.")] = None
+    columns: Annotated[
+        str | None, Query(description="Names of columns: {annotator}_{question}.{category}")
+    ] = None
     create: Annotated[bool, Query(description="Make the project if it is not there.")] = True
     skip_invalid: Annotated[bool, Query(description="Leave invalid rows out.")] = False
     dry_run: Annotated[bool, Query(description="Store nothing.")] = False
@@ -69,6 +77,7 @@ class ImportOptions:
             "questions": self.question, "values": self.value, "separator": self.separator,
             "date_format": self.date_format, "repeat": self.repeat, "preview": self.preview,
             "annotator": self.annotator, "annotator_from": self.annotator_from,
+            "pattern": self.columns,
         }  # fmt: skip
 
     @property
@@ -78,6 +87,7 @@ class ImportOptions:
             "columns": self.map, "format": self.format, "encoding": self.encoding,
             "ignore": self.ignore, "keep": self.keep, "create": self.create,
             "skip_invalid": self.skip_invalid, "dry_run": self.dry_run,
+            "header_row": self.header_row, "no_header": self.no_header, "join": self.join,
         }  # fmt: skip
 
 
