@@ -166,11 +166,11 @@ def test_rows_that_are_the_items(sqlite_ledger: Ledger, write: Write) -> None:
 
 
 JOINED = {
-    "{annotator}_{question}.{category}": "item,A1_tone.rude,A1_tone.kind,A2_tone.rude,A2_tone.kind\n"
-    "1,1,0,0,1\n2,x,x,,yes\n3,0,0,,\n",
+    "{annotator}_{question}.{category}":
+    "item,A1_tone.rude,A1_tone.kind,A2_tone.rude,A2_tone.kind\n1,1,0,0,1\n2,x,x,,yes\n3,0,0,,\n",
     "{question}/{category}": "item,annotator,tone/rude,tone/kind\n1,A1,1,0\n1,A2,0,1\n2,A1,x,x\n"
     "2,A2,,yes\n3,A1,0,0\n3,A2,,\n",
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("pattern", "table"), JOINED.items(), ids=JOINED)
@@ -202,8 +202,8 @@ def test_a_pattern_that_names_nothing(sqlite_ledger: Ledger, write: Write, patte
 
 
 def test_a_cell_that_says_neither_yes_nor_no(sqlite_ledger: Ledger, write: Write) -> None:
+    path = write("item,annotator,c.rude,c.kind\n1,A,often,0\n")
     with pytest.raises(Refused, match="neither yes nor no"):
-        path = write("item,annotator,c.rude,c.kind\n1,A,often,0\n")
         sqlite_ledger.import_file(path, "p", pattern="c.{category}")
 
 
