@@ -31,6 +31,10 @@ ABILITIES = {
     "weak": ((0.3, 0.8), (0.7, 0.2)),
     "mild": ((0.5, 0.9), (0.5, 0.35)),
     "strong": ((0.85, 0.98), (0.15, 0.5)),
+    # Kappas of 0.6, 0.75 and 0.9, if all guess alike.
+    "knows 60%": ((1.0, 0.6**0.5),),
+    "knows 75%": ((1.0, 0.75**0.5),),
+    "knows 90%": ((1.0, 0.9**0.5),),
 }
 _LEVELLING = 0.4  # by how much the last annotator's guesses are more even than the first's
 _MOST_JOINT = 4_000  # joint assignments; beyond, annotators are not told apart
@@ -94,7 +98,12 @@ class Population:
 
 
 def population(
-    shares: tuple[float, ...], agreement: str, annotators: int, *, varying: bool = False
+    shares: tuple[float, ...],
+    agreement: str,
+    annotators: int,
+    *,
+    varying: bool = False,
+    near: float = 0.5,
 ) -> Population:
     """A population whose true categories have these shares.
 
@@ -103,9 +112,11 @@ def population(
         agreement: a key of `ABILITIES`.
         annotators: how many there are.
         varying: an item has 1 to all answers, each number as often, by any of them.
+        near: how much less often a guess is one category further from the truth, of more than
+            two; 1 for guesses that do not depend on it.
     """
     categories = len(shares)
-    chances = _answer_chances(np.array(shares), agreement, annotators)
+    chances = _answer_chances(np.array(shares), agreement, annotators, near)
     missing = range(-1, categories) if varying else range(categories)
     answers = np.array(list(product(missing, repeat=annotators)), dtype=np.int64)
     if varying:
@@ -129,11 +140,11 @@ def population(
     return whole.by_counts() if len(every) > _MOST_JOINT else whole
 
 
-def _answer_chances(shares: Floats, agreement: str, annotators: int) -> Floats:
+def _answer_chances(shares: Floats, agreement: str, annotators: int, nearness: float) -> Floats:
     """Of each kind of item and annotator the chance of each answer, (K, G, A)."""
     categories = len(shares)
     codes = np.arange(categories)
-    near = 0.5 ** np.abs(codes[:, None] - codes) if categories > 2 else np.ones((2, 2))
+    near = nearness ** np.abs(codes[:, None] - codes) if categories > 2 else np.ones((2, 2))
     found = []
     for _, knows in ABILITIES[agreement]:
         for true in codes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -338,3 +339,21 @@ def test_alpha_of_a_rare_category_is_covered_and_by_t_it_is_not() -> None:
     # Of 400 within 3.3%, three times the spread of a count of 95%.
     assert 0.917 <= held["asymmetric"] / 400 <= 0.983
     assert held["t"] / 400 < 0.917
+
+
+@pytest.mark.parametrize("measure", ["percent_agreement", "gwet_ac1", "brennan_prediger"])
+def test_with_weights_the_wider_of_wilsons_and_the_posterior_is_taken(measure: str) -> None:
+    """Nobody is two places apart here, and in the next sample somebody may be."""
+    answered = alike((40, (NO, NO)), (5, (NO, YES)), (5, (MAYBE, MAYBE)))
+    weighted = {
+        "categories": [0, 1, 2],
+        "values": {0: 0.0, 1: 1.0, 2: 2.0},
+        "weighting": "quadratic",
+    }
+    ours = answered.estimate(measure, **weighted)
+    both, alone = ours.coefficient(), replace(ours, sample=None).coefficient()
+    assert (both.method, alone.method) == ("posterior and Wilson", "Wilson")
+    drawn = ours.likely(0.95)
+    assert drawn is not None
+    assert told(both) == (min(drawn[0], told(alone)[0]), max(drawn[1], told(alone)[1]))
+    assert told(both) != told(alone)

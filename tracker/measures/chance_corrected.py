@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,7 +84,18 @@ def percent_agreement(sample: Sample) -> Estimate:
         reading=sample.reading,
         more={"pair_weighted": _pair_weighted(sample)},
         of_pairs=True,
+        **_redrawn_with_weights(sample, resampled_observed_agreement),
     )
+
+
+class _Redrawn(TypedDict, total=False):
+    sample: Sample
+    redrawn: Redrawn
+
+
+def _redrawn_with_weights(sample: Sample, redrawn: Redrawn) -> _Redrawn:
+    """Return what the posterior of a share of pairs is drawn from; nothing without weights."""
+    return {} if sample.weighting.nominal else {"sample": sample, "redrawn": redrawn}
 
 
 def resampled_observed_agreement(sample: Sample, items: Floats) -> Floats:
@@ -177,7 +189,16 @@ def gwet_ac1(sample: Sample) -> Estimate:
     name = "gwet_ac1" if sample.weighting.nominal else "gwet_ac2"
     if sample.why_not is None and _possible(sample) < 2:
         return single_category_estimate(name, sample.items, reading=sample.reading)
-    return replace(chance_corrected_estimate(name, sample, CHANCES["gwet"]), of_pairs=True)
+    return _share_of_pairs(name, sample, "gwet")
+
+
+def _share_of_pairs(measure: str, sample: Sample, chance: str) -> Estimate:
+    """Return a coefficient whose chance term is known, or nearly so."""
+    return replace(
+        chance_corrected_estimate(measure, sample, CHANCES[chance]),
+        of_pairs=True,
+        **_redrawn_with_weights(sample, resampled_chance_corrected(chance)),
+    )
 
 
 def brennan_prediger(sample: Sample) -> Estimate:
@@ -192,9 +213,7 @@ def brennan_prediger(sample: Sample) -> Estimate:
     """
     if sample.why_not is None and _possible(sample) < 2:
         return single_category_estimate("brennan_prediger", sample.items, reading=sample.reading)
-    return replace(
-        chance_corrected_estimate("brennan_prediger", sample, CHANCES["uniform"]), of_pairs=True
-    )
+    return _share_of_pairs("brennan_prediger", sample, "uniform")
 
 
 def chance_corrected_estimate(measure: str, sample: Sample, chance: Chance) -> Estimate:

@@ -1,8 +1,9 @@
 """The bounds of a coefficient from its error over items, by one of two methods.
 
 "asymmetric", the default, reaches its stated coverage with fewer items and with rare categories:
-Wilson's interval for percent agreement, Brennan-Prediger, AC1 and AC2; for alpha and the kappas
-the posterior while items are few, then t on the logarithm of ``1 - value``. "t" is Student's t on
+Wilson's interval for percent agreement, Brennan-Prediger and AC1; with weights, while items are
+few, the wider of Wilson's and the posterior on either side; for alpha and the kappas the posterior
+while items are few, then t on the logarithm of ``1 - value``. "t" is Student's t on
 the value itself, as in Gwet (2014) and irrCAC. `benchmarks/coverage_of_coefficients.py` measures
 how often each contains the truth.
 """
@@ -97,7 +98,7 @@ def spread_bounds(of: Spread, confidence: float, how: str = ASYMMETRIC) -> Bound
     if of.compared < 2:
         return Bounds(None, None, None)
     if how == ASYMMETRIC and of.likely is not None:
-        return Bounds(*of.likely, "posterior")
+        return _with_posterior(of, of.likely, confidence)
     if of.error < NO_SPREAD:
         return _without_spread(of, confidence)
     if how != ASYMMETRIC:
@@ -109,6 +110,14 @@ def spread_bounds(of: Spread, confidence: float, how: str = ASYMMETRIC) -> Bound
     value, error, freed = np.array([[of.value], [of.error], [freedom]])
     below, above = log_confidence_intervals(value, error, freed, confidence)
     return Bounds(float(below[0]), float(above[0]), "log")
+
+
+def _with_posterior(of: Spread, likely: tuple[float, float], confidence: float) -> Bounds:
+    """Return the posterior's bounds; of a share of pairs never within Wilson's."""
+    if not of.of_pairs or of.error < NO_SPREAD:
+        return Bounds(*likely, "posterior")
+    wilson = _wilson(of, confidence)
+    return Bounds(min(likely[0], wilson[0]), max(likely[1], wilson[1]), "posterior and Wilson")
 
 
 def _wilson(of: Spread, confidence: float) -> tuple[float, float]:

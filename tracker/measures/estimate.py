@@ -104,7 +104,7 @@ class Estimate:
         if self.twin is None or self.twin.value is None:
             if self.sample is None or self.redrawn is None:
                 return None
-            return posterior_bounds(self.sample, self.redrawn, confidence)
+            return posterior_bounds(self.sample, self.redrawn, confidence, apart=self.of_pairs)
         found, room = self.twin.likely(confidence), 1 - self.twin.value
         if found is None or room < NO_SPREAD:
             return found

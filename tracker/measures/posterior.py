@@ -41,13 +41,15 @@ _LARGE = 20  # from so large a shape on an approximation to the gamma distributi
 
 
 def posterior_bounds(
-    sample: Sample, redrawn: Redrawn, confidence: float
+    sample: Sample, redrawn: Redrawn, confidence: float, *, apart: bool = False
 ) -> tuple[float, float] | None:
     """Return the bounds of a coefficient's posterior.
 
-    None if items are many or all answers alike.
+    None if items are many or all answers alike. With ``apart``, items on which the two answers
+    that differ most stand side by side are supposed, too: with weights, few items of that kind
+    make most of the disagreement, and a small sample may have none.
     """
-    drawn = _populations(sample.table, confidence)
+    drawn = _populations(sample.table, _furthest(sample) if apart else None, confidence)
     if drawn is None:
         return None
     table, shares = drawn
@@ -64,12 +66,23 @@ def posterior_quantiles(values: Floats, confidence: float) -> tuple[float, float
     return low, high
 
 
-@lru_cache(maxsize=2)  # all coefficients of a sample are drawn together
-def _populations(table: Table, confidence: float) -> tuple[Table, Floats] | None:
+def _furthest(sample: Sample) -> tuple[Answer, Answer] | None:
+    """Return the two possible answers that agree least; None of fewer than two."""
+    first, second = np.triu_indices(len(sample.table.answers), 1)
+    if not len(first):
+        return None
+    place = int(sample.weighting.between(first, second).argmin())
+    return sample.table.answers[first[place]], sample.table.answers[second[place]]
+
+
+@lru_cache(maxsize=4)  # all coefficients of a sample are drawn together
+def _populations(
+    table: Table, furthest: tuple[Answer, Answer] | None, confidence: float
+) -> tuple[Table, Floats] | None:
     """Return the table with the prior's patterns added, (P,), and drawn shares of each, (B, P)."""
     if _telling(table) >= FEW:
         return None
-    items = _with_supposed(table)
+    items = _with_supposed(table, furthest)
     if items is None:
         return None
     ordered = _in_order(items)
@@ -118,7 +131,9 @@ def _in_order(items: dict[Pattern, float]) -> dict[Pattern, float]:
     )
 
 
-def _with_supposed(table: Table) -> dict[Pattern, float] | None:
+def _with_supposed(
+    table: Table, furthest: tuple[Answer, Answer] | None
+) -> dict[Pattern, float] | None:
     """Return items of each pattern, with the prior's added; None if all gave the same answer."""
     used = [table.answers[code] for code in np.unique(table.answer).tolist()]
     if len(used) < 2:
@@ -131,11 +146,13 @@ def _with_supposed(table: Table) -> dict[Pattern, float] | None:
     pairs = {(min(one, other), max(one, other)) for one in frequent for other in used} - {
         (one, one) for one in frequent
     }
+    supposed = [(pair, 1 / len(pairs)) for pair in sorted(pairs)]
+    if furthest is not None:
+        supposed.append((furthest, 1.0))
     splits, each = prior_splits(size)
-    for one, other in sorted(pairs):
+    for (one, other), share in supposed:
         for held in splits:
-            pattern = tuple(sorted(((one, held), (other, size - held))))
-            _add(numbers, pattern, each / len(pairs))
+            _add(numbers, tuple(sorted(((one, held), (other, size - held)))), each * share)
     return numbers
 
 

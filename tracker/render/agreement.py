@@ -53,6 +53,8 @@ def agreement_view(found: Assessment, *, named: bool = False) -> Iterator[Render
     yield _measures_table(found.measures, named=named)
     if found.intraclass:
         yield _intraclass_table(found)
+        if any(one.assumes for one in found.intraclass):
+            yield Text(_ASSUMES, style="dim")
     if found.gold is not None:
         yield _gold_line(found)
     yield Text(
@@ -168,6 +170,13 @@ def _measures_table(measures: Sequence[Coefficient], *, named: bool) -> Renderab
         "reading ",
     )
     return table(columns, rows)
+
+
+_ASSUMES = (
+    "The intervals of intraclass correlations assume normal values, and are too short if answers "
+    "are few places of a scale. Krippendorff's alpha on the interval scale estimates ICC(1); its "
+    "interval assumes no such thing: --scale interval --measure alpha."
+)
 
 
 def _intraclass_table(found: Assessment) -> RenderableType:

@@ -362,4 +362,5 @@ def test_keys_of_the_json_in_order() -> None:
         "annotators",
         "balanced",
         "note",
+        "assumes",
     ]

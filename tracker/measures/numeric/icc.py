@@ -75,7 +75,12 @@ class IntraclassCorrelation:
 
     def to_dict(self) -> dict[str, str | float | int | None]:
         """Return the form as JSON has it, key order included."""
-        return asdict(self)
+        return asdict(self) | {"assumes": self.assumes}
+
+    @property
+    def assumes(self) -> str | None:
+        """What the bounds rest on: F is that of normal values; None without bounds."""
+        return None if self.ci_low is None else "normal values"
 
 
 def intraclass_correlations(

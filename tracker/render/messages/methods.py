@@ -27,6 +27,9 @@ _INTERVALS: Final = {
     "[@rubin1981]",
     "Wilson": "a standard error linearized over items and the effective number of items that it "
     "amounts to [@wilson1927]",
+    "posterior and Wilson": "the wider of a Bayesian bootstrap over item patterns [@rubin1981] and "
+    "the effective number of items that a standard error linearized over items amounts to "
+    "[@wilson1927]",
     "one-sided exact": "the exact one-sided bound, there being no disagreement",
     "bootstrap": "percentiles of a bootstrap over items [@efron1979]",
     "jackknife over annotators": "a jackknife over annotators and Student's t [@gwet2014]",
