@@ -25,6 +25,19 @@ def test_json_of_an_import(run: Run, answers: Path) -> None:
         "older": 0,
         "rejected": 0,
         "rejections": [],
+        "read": {
+            "format": "csv",
+            "header_row": 1,
+            "encoding": "utf-8",
+            "date_format": None,
+            "delimiter": ",",
+            "columns": {"item": "item", "annotator": "annotator", "category": "category"},
+        },
+        "left_out": {},
+    }
+    kept = run("imports", "show", "1", "--json").json()
+    assert {key: kept[key] for key in ("read", "left_out")} == {
+        key: told[key] for key in ("read", "left_out")
     }
 
 
@@ -185,8 +198,8 @@ def test_the_environment_names_the_database_and_the_option_wins(
 
 
 def test_the_next_command_that_is_proposed_can_be_pasted(run: Run, answers: Path) -> None:
-    hint = run("import", answers, "-p", "two words").err
-    assert hint == "next: tracker agreement 'two words'\n"
+    *_, hint = run("import", answers, "-p", "two words").err.splitlines()
+    assert hint == "next: tracker agreement 'two words'"
     run("agreement", "two words")
 
 
@@ -215,8 +228,9 @@ def test_what_each_column_was_read_as_and_what_was_left_out(run: Run, folder: Pa
     ]
 
 
-def test_columns_with_the_names_of_their_roles_need_no_word(run: Run, answers: Path) -> None:
-    assert "columns" not in run("import", answers, "-p", "p").err
+def test_columns_with_the_names_of_their_roles_need_few_words(run: Run, answers: Path) -> None:
+    first, _ = run("import", answers, "-p", "p").err.splitlines()
+    assert first == "columns: item, annotator, category"
 
 
 def test_a_wide_file_says_whom_it_took_for_annotators(run: Run, folder: Path) -> None:

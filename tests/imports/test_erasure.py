@@ -146,6 +146,19 @@ def holding(ledger: Ledger, names: list[str]) -> set[str]:
     return {name for name in names if any(name.encode() in content for content in contents)}
 
 
+def test_a_column_named_after_an_annotator_is_blanked_in_what_was_read(
+    ledger: Ledger, write: Write
+) -> None:
+    ledger.import_file(write(f"item,{NAME},Bo\n i,x,y\n j,x,x"), "p", wide=True)
+    ledger.annotators.erase("p", NAME)
+    assert ledger.imports.show(1).to_dict()["read"]["columns"] == {
+        "item": "item",
+        "(erased)": "annotators",
+        "Bo": "annotators",
+    }
+    assert ledger.verify("p").passed
+
+
 def test_no_byte_of_a_name_stays_while_a_server_runs(url: str, write: Write) -> None:
     ledger, server = Ledger(url), Ledger(url)
     names = [f"person to be erased {n:03} {'z' * (1 + n % 250)}" for n in range(600)]

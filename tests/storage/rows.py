@@ -251,6 +251,11 @@ def sample(revision: str) -> dict[str, list[dict[str, Any]]]:
             | {"number": 3, "action": "rejected", "made_by": "ann", "note": "no"},
         ],
     }
+    samples["0015"] = samples["0014"] | {
+        "imports": [
+            row | {"reading": '{"read": {}, "left_out": {}}'} for row in samples["0014"]["imports"]
+        ]
+    }
     return samples[revision]
 
 

@@ -206,6 +206,9 @@ class AnswerColumns:
         }
 
 
+_MOST_WAYS = 5  # of reading files that are told
+
+
 def print_import_result(
     result: ImportResult,
     *,
@@ -215,7 +218,7 @@ def print_import_result(
     people: bool = False,
 ) -> None:
     """Say what an import did; ``items``, ``people``: it listed items, or annotators."""
-    from tracker.render.messages.imports import columns_sentence, question_sentence
+    from tracker.render.messages.imports import question_sentence
 
     shown = result.preview is not None
     dry_run = dry_run or shown
@@ -243,15 +246,24 @@ def print_import_result(
         say(f"truths: {fates or 'nothing'}")
     if result.rejected:
         _show_rejections(result, as_json=False)
-    told = [] if shown else result.columns
-    sentences = (columns_sentence(one, items=items) for one in told)
-    for words in filter(None, dict.fromkeys(sentences)):
-        warn(words)
+    if not shown:
+        _say_how_read(result.columns, items=items)
     if shown:
         hint("nothing was stored; to import: the same without --preview")
     if not dry_run:
         command = "annotator list" if people else "status" if items else "agreement"
         hint(f"next: tracker {command} {quote(result.project)}")
+
+
+def _say_how_read(columns: Iterable[Mapping[str, Any]], *, items: bool) -> None:
+    """Say on standard error which column of each file was read as what."""
+    from tracker.render.messages.imports import columns_sentence
+
+    sentences = [*dict.fromkeys(columns_sentence(one, items=items) for one in columns)]
+    for words in sentences[:_MOST_WAYS]:
+        warn(words)
+    if (more := len(sentences) - _MOST_WAYS) > 0:
+        warn(f"and {count_noun(more, 'further file')} read otherwise")
 
 
 @contextmanager

@@ -64,9 +64,9 @@ def load_annotators(
     )
     rejections, ids, told = Rejections(), AnnotatorIds(connection, project), Told()
     kinds = dict(ids.kinds)
-    rows = 0
+    rows, reading = 0, Reading(mapped, rejections, "one")
     for source in sources:
-        for batch in read_batches(source, Reading(mapped, rejections, "one")):
+        for batch in read_batches(source, reading):
             rows += len(batch.lines)
             _take(batch, source.name, ids, told, rejections)
     rows += rejections.ragged
@@ -103,8 +103,8 @@ def load_annotators(
     )
     if rejections.count and not skip_invalid:
         raise Rejected(result)
-    number = record_import(connection, project.id, change, rows, fates, rejections.count, sources)
-    return replace(result, id=number)
+    number, record = record_import(connection, (project.id, change), rows, fates, sources, reading)
+    return replace(result, id=number, record=record)
 
 
 def _take(batch: Batch, source: str, ids: AnnotatorIds, told: Told, rejections: Rejections) -> None:

@@ -164,9 +164,25 @@ class Layout:
             **({"dates": {"labeled_at": self.dates}} if self.dates else {}),
             **({"models": list(self.models)} if self.models else {}),
             **({"units": {"seconds": unit}} if (unit := self._unit()) != "seconds" else {}),
+            **({"named": self._named()} if self.named else {}),
             **({"header_row": self.header_row} if self.has_titles else {}),
             **({"rows_left_out": dict(self.rows_left_out)} if self.rows_left_out else {}),
         }
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """How the table is read, for the import's record: where its header is, what joins cells."""
+        return {"header_row": self.header_row} | ({"join": self.join} if self.joined else {})
+
+    def _named(self) -> dict[str, str]:
+        """Return what the names of columns say that follow a pattern, by column."""
+        return {
+            self.names[column.place]: ", ".join(
+                f"{role} {name}" for role, name in column._asdict().items()
+                if role != "place" and name is not None
+            )
+            for column in self.named
+        }  # fmt: skip
 
     def _unit(self) -> str:
         """Return the unit of the column of times spent."""

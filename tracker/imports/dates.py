@@ -40,6 +40,10 @@ _ZONES = {"Z": 0, "UTC": 0, "GMT": 0, "EDT": -4, "EST": -5, "CDT": -5, "CST": -6
 
 ORDERS = {"dmy": "day{0}month{0}year", "mdy": "month{0}day{0}year", "ymd": "year{0}month{0}day"}
 """The orders in which a date may be written, in words; ``{0}`` is what stands between."""
+_ORDERS_IN_WORDS = {
+    words.format(mark): order for order, words in ORDERS.items() for mark in ("/", ".", "-")
+}
+_YEAR, _DIGIT = re.compile(r"\b\d{4}\b"), re.compile(r"\d+")
 
 
 def read_moment(text: str) -> int:
@@ -66,7 +70,12 @@ def _moment_with_one_reading(text: str) -> int:
 
 
 def date_format_reader(form: str) -> Moment:
-    """Return a reader of dates as `datetime.strptime` has them. Raises InvalidOption."""
+    """Return a reader of dates as `datetime.strptime` has them, or of dates in an order.
+
+    An order is one of `ORDERS`, such as ``day.month.year``. Raises InvalidOption.
+    """
+    if (order := _ORDERS_IN_WORDS.get(form)) is not None:
+        return DateOrder(re.sub(r"[a-z]", "", form)[0]).reader(order)
     example = datetime(2024, 2, 25, 13, 45, tzinfo=UTC)
     try:
         said = datetime.strptime(example.strftime(form), form).date()  # noqa: DTZ007
@@ -91,18 +100,24 @@ def date_format_reader(form: str) -> Moment:
 class DateOrder:
     """The orders of day, month and year in which all dates of a column can be read."""
 
-    def __init__(self) -> None:
+    def __init__(self, mark: str = "/") -> None:
         self.left = {*ORDERS}
-        self.mark = "/"
+        self.mark = mark
         self.doubtful: str | None = None
+        self._forms: dict[str, str] = {}  # an example of each form, but for its order
         self._only: dict[str, str] = {}  # an example that only one order reads
 
     def see(self, texts: Iterable[str]) -> None:
         """Leave out the orders in which one of these cells is no date."""
         for text in texts:
+            if not text.strip():
+                continue
             orders = _orders_of(text)
             if not orders or orders == {"ymd"}:
+                self._forms.setdefault("", "")
                 continue
+            if len(self._forms) < 2:
+                self._forms.setdefault(_DIGIT.sub("0", _YEAR.sub("Y", text.strip())), text.strip())
             if len(orders) == 1:
                 self._only.setdefault(min(orders), text.strip())
             elif self.doubtful is None and len({_moment_in_order(text, one) for one in orders}) > 1:
@@ -119,6 +134,18 @@ class DateOrder:
     def in_words(self, order: str) -> str:
         """Return an order as the column writes it: ``day.month.year``."""
         return ORDERS[order].format(self.mark)
+
+    def date_format(self, order: str) -> str:
+        """Return how dates of this order are written, for ``--date-format``.
+
+        It is the order in words if they are written in several ways, or with more than seconds.
+        """
+        [*forms] = self._forms.values()
+        if len(forms) != 1 or not (written := _NUMBERS.fullmatch(forms[0])):
+            return self.in_words(order)
+        if written["fraction"] or written["zone"]:
+            return self.in_words(order)
+        return ordered_date_format(forms[0], order)
 
     def day(self, text: str, order: str) -> str:
         """Return the day of a cell in this order, with the name of its month."""

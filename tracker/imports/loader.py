@@ -27,6 +27,7 @@ from tracker.imports.parts import Parts, Progress, batches_of_sources
 from tracker.imports.questions import ImportQuestions, question_numbers_of
 from tracker.imports.readers import AS_IT_IS, Reading, ReadOptions
 from tracker.imports.readers import Source as Reader
+from tracker.imports.reading_record import ReadingRecord, reading_record
 from tracker.imports.repeated_rows import Files
 from tracker.imports.resolve import Settlement
 from tracker.imports.staging import FATES, Fates, Staging, count_staged_inserts, staging
@@ -67,7 +68,8 @@ class ImportResult:
     ``columns`` says of each file with a header which column was read as what; ``questions``, in a
     project of several, what became of the answers to each: those of which ``skipped`` say nothing;
     ``preview`` has the first rows as the ledger would hold them, if the import only shows them.
-    ``unit`` is what is counted: a row of several labels counts as these.
+    ``unit`` is what is counted: a row of several labels counts as these. ``record`` is kept: how
+    the files were read, and what was left out.
     """
 
     id: int | None
@@ -86,6 +88,7 @@ class ImportResult:
     questions: tuple[dict[str, Any], ...] = ()
     preview: tuple[dict[str, Any], ...] | None = None
     unit: str = "row"
+    record: ReadingRecord | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as JSON; with ``gold`` if a gold column held truths."""
@@ -100,6 +103,7 @@ class ImportResult:
             **({} if self.gold is None else {"gold": self.gold}),
             **({"warnings": list(self.warnings)} if self.warnings else {}),
             **({"columns": list(self.columns)} if self.columns else {}),
+            **({} if self.record is None else self.record.to_dict()),
             **({} if self.preview is None else {"preview": list(self.preview)}),
         }
 
@@ -194,13 +198,14 @@ def load_import(
     outcomes = tuple(outcomes_by_question(answered, intake.counted, told))
     fates = {fate: sum(one[fate] for one in outcomes) for fate in FATES}
     truths = {fate: sum(one.truths[fate] for one in told.values()) for fate in FATES}
-    number = record_import(connection, project.id, change, rows, fates, rejections.count, sources)
+    number, record = record_import(connection, (project.id, change), rows, fates, sources, reading)
     result = import_result(
         number, project, rows, fates, truths if any(truths.values()) else None, rejections
     )
     return replace(
         result,
         id=None if preview else number,
+        record=record,
         questions=outcomes if questions.several else (),
         warnings=(
             *questions.warnings,
@@ -270,17 +275,19 @@ def _ways_round(rejections: Rejections, sources: Sequence[Reader]) -> list[str]:
 
 def record_import(
     connection: Connection,
-    project_id: int,
-    change: int,
+    project_change: tuple[int, int],
     rows: int,
     fates: dict[str, int],
-    rejected: int,
     sources: Sequence[Reader],
-) -> int:
-    """Record an import with its files, which were read; returns its number."""
+    reading: Reading,
+) -> tuple[int, ReadingRecord]:
+    """Record an import with its files, which were read; returns its number, and how they were."""
+    record, (project_id, change) = reading_record(sources, reading), project_change
+    fates = {**fates, "rejected": rows - sum(fates.values())}
     made = connection.execute(
         insert(Import)
-        .values(project_id=project_id, change_id=change, rows=rows, rejected=rejected, **fates)
+        .values(project_id=project_id, change_id=change, rows=rows, **fates)
+        .values(reading=record.to_text())
         .returning(Import.id)
     )
     number = int(made.scalar_one())
@@ -291,7 +298,7 @@ def record_import(
             for n, source in enumerate(sources, 1)
         ],
     )
-    return number
+    return number, record
 
 
 def import_result(
@@ -316,6 +323,7 @@ def import_result(
         questions=(),
         preview=None,
         unit="row",
+        record=None,
         **{fate: fates.get(fate, 0) for fate in FATES},
     )
 
@@ -379,8 +387,9 @@ def load_items(
     good = rows - rejections.count
     fates = {"inserted": inserted, "changed": min(said, good - inserted), "older": 0}
     fates["unchanged"] = good - sum(fates.values())
-    number = record_import(connection, project.id, change, rows, fates, rejections.count, sources)
-    return import_result(number, project, rows, fates, None, rejections)
+    number, record = record_import(connection, (project.id, change), rows, fates, sources, reading)
+    result = import_result(number, project, rows, fates, None, rejections)
+    return replace(result, record=record)
 
 
 def _said_otherwise(

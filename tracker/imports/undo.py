@@ -17,6 +17,7 @@ from sqlalchemy import (
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.imports.item_facts import undo_item_facts
+from tracker.imports.reading_record import ReadingRecord
 from tracker.imports.withdrawal import end_withdrawals, is_sync, retire_answers
 from tracker.projects.change_log import lock_project, log_touched_items, record_change
 from tracker.projects.project import find_project
@@ -40,7 +41,7 @@ _ROWS = ("rows", "inserted", "changed", "unchanged", "older", "rejected")
 
 @dataclass(frozen=True)
 class ImportInfo:
-    """One import as it was recorded."""
+    """One import as it was recorded; ``record`` is None if it says not how files were read."""
 
     id: int
     project: str
@@ -50,6 +51,7 @@ class ImportInfo:
     sources: tuple[dict[str, str], ...]
     counts: dict[str, int]
     undone_at: int | None
+    record: ReadingRecord | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the import as JSON."""
@@ -59,6 +61,7 @@ class ImportInfo:
             "recorded_at": clock.iso(self.recorded_at),
             "sources": list(self.sources),
             **self.counts,
+            **(self.record.to_dict() if self.record else {"read": None, "left_out": None}),
             "undone_at": None if self.undone_at is None else clock.iso(self.undone_at),
         }
 
@@ -118,6 +121,7 @@ def list_imports(
                 for name in ("rows", "inserted", "changed", "unchanged", "older", "rejected")
             },
             row.undone_at,
+            ReadingRecord.of_text(row.reading),
         )
         for row in connection.execute(statement)
     ]

@@ -32,7 +32,7 @@ from tracker.projects.annotators import (
     project_aliases,
 )
 from tracker.projects.change_log import lock_project, log_touched_items, record_change
-from tracker.projects.mentions import forget_kept_texts
+from tracker.projects.mentions import erase_from_readings, forget_kept_texts
 from tracker.projects.project import ProjectInfo, list_projects
 from tracker.projects.supersede import restore_superseded_labels, supersede_labels
 from tracker.storage import seals
@@ -165,6 +165,7 @@ def erase_annotator(connection: Connection, project: ProjectInfo, name: str) -> 
     bound = (UserAnnotator.project_id == project.id) & UserAnnotator.annotator_id.in_(names)
     connection.execute(delete(UserAnnotator).where(bound))
     known = annotator_names(connection, project)
+    erase_from_readings(connection, project.id, [known[number] for number in names])
     erase_annotator_acts(connection, project.id, [known[number] for number in names])
     forget_kept_texts(connection, [known[number] for number in names])
     taken = set(known.values())

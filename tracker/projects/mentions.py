@@ -6,11 +6,12 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, Final, cast
 
-from sqlalchemy import Connection, Table, Text, delete, func, or_, select
+from sqlalchemy import Connection, Table, Text, bindparam, delete, func, or_, select, update
 
 from tracker.storage.schema import (
+    ERASED,
     Annotator,
     Base,
     Delivery,
@@ -26,6 +27,7 @@ _WORDS = {
     "changes": "changes in the log",
     "snapshots": "names and notes of snapshots",
     "sources": "names of imported files",
+    "imports": "how imports were read",
     "items": "keys and texts of items",
     "item_aliases": "other keys of items",
     "item_facts": "recorded facts about items",
@@ -46,6 +48,9 @@ _NO_TEXTS = {
 _NO_TABLES = {"seals", "pseudonym_keys", "signing_keys", "keyed_requests", "deliveries"}
 _kept = cast("Table", KeyedRequest.__table__)
 _messages = cast("Table", Delivery.__table__)
+_imports = cast("Table", Import.__table__)
+_NAMING: Final = {"file", "sheet", "annotator", "models", "pattern"}
+"""What of the record of a reading may name an annotator, beside its columns."""
 
 
 @dataclass(frozen=True)
@@ -123,3 +128,32 @@ def forget_kept_texts(connection: Connection, names: Iterable[str]) -> None:
             if name.search("\n".join(text or "" for text in row[len(keys) :])):
                 which = [key == value for key, value in zip(keys, row[: len(keys)], strict=True)]
                 connection.execute(delete(table).where(*which))
+
+
+def erase_from_readings(connection: Connection, project_id: int, names: Sequence[str]) -> None:
+    """Blank names where they stand in what imports read: columns named after annotators, files."""
+    words = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
+    named = re.compile(rf"(?<![^\W_])(?:{words})(?![^\W_])", re.IGNORECASE)
+
+    def without(value: Any, key: str = "") -> Any:
+        if isinstance(value, dict):
+            named_keys = key in {"columns", "left_out"}
+            return {
+                named.sub(ERASED, one) if named_keys else one: without(said, one)
+                for one, said in value.items()
+            }
+        if isinstance(value, list):
+            return [without(one, key) for one in value]
+        return named.sub(ERASED, value) if key in _NAMING and isinstance(value, str) else value
+
+    written = [json.dumps(name, ensure_ascii=False)[1:-1] for name in names]
+    naming = or_(*(_imports.c.reading.icontains(one, autoescape=True) for one in written))
+    statement = select(_imports.c.id, _imports.c.reading)
+    statement = statement.where(_imports.c.project_id == project_id, naming)
+    changed = [
+        {"number": number, "now": json.dumps(without(json.loads(text)), ensure_ascii=False)}
+        for number, text in connection.execute(statement)
+    ]
+    if changed:
+        blank = update(_imports).where(_imports.c.id == bindparam("number"))
+        connection.execute(blank.values(reading=bindparam("now")), changed)

@@ -167,6 +167,7 @@ def _batches_of_file(source: SourceFile, reading: Reading, author: str | None) -
     reader = READERS[form] if form else next(known, DELIMITED)
     if reader.read is None:
         raise Refused(f"{source.name} is a file, and {reader.name} is a format of folders or zips")
+    source.facts["format"] = reader.name
     return with_author(reader.read(source, reading), reading, source.name)
 
 
@@ -202,6 +203,7 @@ def _batches_of_archive(
     if reader is None and reading.says_who:
         reader = _reader_of_members(archive)
     if reader is not None and reader.read_archive is not None:
+        archive.facts["format"] = reader.name
         reading.annotator = reading.options.annotator
         if reader is XLSX:
             reading.annotator = author or author_of_source(reading, archive.name, is_file=True)

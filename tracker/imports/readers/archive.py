@@ -6,12 +6,12 @@ import hashlib
 import os
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path, PurePosixPath
-from typing import IO, cast
+from typing import IO, Any, cast
 
 from tracker.core.errors import Refused
 from tracker.imports.readers import zstandard
@@ -43,7 +43,9 @@ class Archive:
         self.file: IO[bytes] | None = None
         self.part: str | None = None  # of it that is read: the name of a sheet
         self.annotator: str | None = None  # who gave all answers of a workbook
+        self.facts: dict[str, Any] = {}
         self._layouts: dict[str, ReadAs] = {}
+        self._facts: dict[str, dict[str, Any]] = {}
         self._opened = opened
 
     @property
@@ -53,9 +55,15 @@ class Archive:
             return self._layouts
         return {self.name: layout_with(self.layout, {"annotator": self.annotator})}
 
-    def add_layout(self, name: str, layout: ReadAs) -> None:
-        """Note which column is what in a part of the archive."""
+    def add_layout(self, name: str, layout: ReadAs, facts: Mapping[str, Any]) -> None:
+        """Note which column is what in a part of the archive, and how it is read."""
         self._layouts[name] = layout
+        self._facts[name] = {**self.facts, **facts}
+
+    @property
+    def facts_by_file(self) -> dict[str, dict[str, Any]]:
+        """How each file is read, by its name; or the whole archive."""
+        return self._facts if self.layout is None else {self.name: self.facts}
 
     def matching(self, pattern: str) -> list[str]:
         """Return the names that a pattern such as ``*.ann`` matches; ``*`` matches ``/``, too."""
@@ -78,6 +86,7 @@ class Archive:
             try:
                 yield source
                 self._layouts |= source.layouts
+                self._facts |= source.facts_by_file
             finally:
                 source.close()
 
@@ -165,6 +174,11 @@ class SourceFolder:
     def layouts(self) -> dict[str, ReadAs]:
         """Which column or field is what, by the name of the file."""
         return self.archive.layouts
+
+    @property
+    def facts_by_file(self) -> dict[str, dict[str, Any]]:
+        """How each file is read, by its name."""
+        return self.archive.facts_by_file
 
     @property
     def size(self) -> int:

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain
 from shlex import quote
-from typing import Protocol
+from typing import Any, Protocol
 
 from tracker.core.errors import Refused
 from tracker.imports.batch import Batch, Cells
 from tracker.imports.column_roles import Layout
-from tracker.imports.dates import ORDERS, DateOrder, date_format_reader, ordered_date_format
+from tracker.imports.dates import ORDERS, DateOrder, date_format_reader
 from tracker.imports.readers.reader import Reading
 from tracker.imports.readers.source import ReadAs
 
@@ -26,6 +26,7 @@ class Table(Protocol):
 
     name: str
     layout: ReadAs | None
+    facts: dict[str, Any]
 
 
 def with_read_dates(batches: Iterator[Batch], table: Table, reading: Reading) -> Iterator[Batch]:
@@ -66,6 +67,7 @@ def _in_one_order(batches: Iterator[Batch], table: Table) -> Iterator[Batch]:
         column = layout.names[layout.roles["labeled_at"]]
         chosen = _chosen(order, table.name, column)
         table.layout = replace(layout, dates=order.in_words(chosen))
+        table.facts["date_format"] = order.date_format(chosen)
         moment = order.reader(chosen)
         waiting.seek(0)
         for _ in range(number):
@@ -84,10 +86,11 @@ def _chosen(order: DateOrder, name: str, column: str) -> str:
     if order.doubtful is not None and len(order.left) > 1:
         told = sorted(order.left, key=[*ORDERS].index)[:2]
         days = [order.day(order.doubtful, one) for one in told]
-        forms = [ordered_date_format(order.doubtful, one) for one in told]
+        # Who writes points has the day first.
+        forms = [order.date_format(one) for one in told if order.mark != "." or one != "mdy"]
+        ways = " or ".join(f"--date-format {quote(form)}" for form in forms)
         raise Refused(
             f"{name}: {order.doubtful!r} in {column!r} may be {days[0]} or {days[1]}",
-            f"say which: --date-format {quote(forms[0])} or --date-format {quote(forms[1])}; "
-            f"or {without}",
+            f"say {'which' if forms[1:] else 'how'}: {ways}; or {without}",
         )
     return min(order.left)

@@ -64,6 +64,7 @@ def _batches(source: SourceFile, reading: Reading) -> Iterator[Batch]:
     rejected_before = reading.rejections.count
     start = _start(source, reading)
     layout = source.layout = start.layout
+    source.facts |= layout.facts | {"delimiter": start.delimiter}
     tables = _tables(start, source, reading.rejections)
     empty = True
     for table, last in with_last(tables):

@@ -42,6 +42,7 @@ class _InMemory:
 
     def __init__(self, name: str) -> None:
         self.name = name
+        self.facts: dict[str, Any] = {}
         self._sha256 = hashlib.sha256()
 
     @property
@@ -53,6 +54,11 @@ class _InMemory:
     def layouts(self) -> dict[str, ReadAs]:
         """Which column is what, by the name of the source."""
         return {} if self.layout is None else {self.name: self.layout}
+
+    @property
+    def facts_by_file(self) -> dict[str, dict[str, Any]]:
+        """How it is read, by the name of the source."""
+        return {self.name: self.facts}
 
     def again(self) -> FrameSource | None:
         """Return the source to be read once more; None for rows that are made as they are read."""

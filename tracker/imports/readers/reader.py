@@ -91,6 +91,7 @@ class Reading:
         asked: the questions of a file that says itself what they are, by name.
         left_out: what a file holds beside answers, by its name in the singular, with its number.
         notes: sentences on what the reader concluded.
+        facts: how all files are read, as `imports show` says it; a source has its own facts.
         by_question: what an answer is of each question of the project that is known before.
         may_be_empty: whether a file without an answer is none the less read.
         without: the keys of items that are left out.
@@ -104,6 +105,7 @@ class Reading:
     asked: dict[str, QuestionOptions] = field(default_factory=dict)
     left_out: Counter[str] = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)
+    facts: dict[str, Any] = field(default_factory=dict)
     by_question: Mapping[str, str] = field(default_factory=dict)
     may_be_empty: bool = False
     without: Collection[str] = ()

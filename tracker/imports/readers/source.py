@@ -89,6 +89,8 @@ class SourceFile:
         self._digested = _Digested(stream)
         self._stream: io.BufferedReader[Any] = io.BufferedReader(self._digested, _HEAD)
         self._archive: Archive | None = None
+        self.facts: dict[str, Any] = {}
+        """How it is read, as `imports show` says it: its format, sheet, line of the header, …"""
         self._size = Path(path).stat().st_size if self._on_disk else None
 
     def _open(self, path: Path) -> IO[bytes]:
@@ -198,6 +200,11 @@ class SourceFile:
         said = {"annotator": self.annotator, "encoding": self.guessed}
         return {self.name: layout_with(self.layout, said)}
 
+    @property
+    def facts_by_file(self) -> dict[str, dict[str, Any]]:
+        """The facts of each file that was read, by its name."""
+        return {self.name: self.facts} if self._archive is None else self._archive.facts_by_file
+
     @cached_property
     def _unpacked(self) -> io.BufferedReader[Any]:
         if self._stream.peek(2)[:2] == b"\x1f\x8b":
@@ -240,6 +247,7 @@ class SourceFile:
         try:
             marked = "utf-16" if head[:2] in {b"\xff\xfe", b"\xfe\xff"} else None
             encoding = self.encoding or marked
+            self.facts["encoding"] = encoding or "utf-8"
             if encoding and codecs.lookup(encoding).name != "utf-8":
                 yield from self._transcoded(_pieces(stream), encoding)
                 return
@@ -295,6 +303,7 @@ class SourceFile:
             if block[: error.start].isascii() and self.encoding is None:
                 line = lines + count_source_lines(block[: error.start]) + 1
                 self.guessed = f"Windows-1252, as line {line} is not UTF-8"
+                self.facts["encoding"] = "windows-1252"
                 yield from self._transcoded(chain([block], blocks), "windows-1252", lines)
                 return
         yield block

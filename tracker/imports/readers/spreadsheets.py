@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import chain, islice, repeat
 from shlex import quote
@@ -62,6 +62,7 @@ class _OneOfSeveral:
 
     name: str
     layout: ReadAs | None = None
+    facts: dict[str, Any] = field(default_factory=dict)
 
 
 def _each_sheet(
@@ -81,7 +82,7 @@ def _each_sheet(
         yield from (replace(batch, source=table.name) for batch in batches)
         if table.layout is not None:
             said = {"annotator": reading.annotator}
-            archive.add_layout(table.name, layout_with(table.layout, said))
+            archive.add_layout(table.name, layout_with(table.layout, said), table.facts)
 
 
 XLSX = Reader(
@@ -156,6 +157,7 @@ def _start(sheet: CalamineSheet, archive: Archive, reading: Reading) -> tuple[in
 def _rows(sheet: CalamineSheet, archive: Archive, reading: Reading, table: Table) -> Iterator[Rows]:
     number, start = _start(sheet, archive, reading)
     table.layout = start
+    table.facts |= start.facts | {"sheet": sheet.name}
     rows = _answered(_filled(sheet, archive, number), start)
     while some := list(islice(rows, _AT_ONCE)):
 

@@ -32,6 +32,7 @@ class Table(Protocol):
 
     name: str
     layout: ReadAs | None
+    facts: dict[str, Any]
 
 
 class Rows(NamedTuple):

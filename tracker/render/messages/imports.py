@@ -17,8 +17,8 @@ _MOST: Final = 8  # columns that are listed
 _OF_TIME: Final = re.compile("date|time|datum|when", re.IGNORECASE)
 
 
-def columns_sentence(columns: Mapping[str, Any], *, items: bool = False) -> str | None:
-    """Return which column was read as what; None if all have the names of their roles.
+def columns_sentence(columns: Mapping[str, Any], *, items: bool = False) -> str:
+    """Return which column was read as what.
 
     Args:
         columns: of one file, as the import's JSON has them.
@@ -34,7 +34,7 @@ def columns_sentence(columns: Mapping[str, Any], *, items: bool = False) -> str 
     rows = rows_left_out(columns)
     said = left or annotators or asked or concluded or rows or "question" in read
     if not said and all(role == name for role, name in read.items()):
-        return None
+        return f"columns: {', '.join(read)}"
     parts = [f"columns: {', '.join(f'{role}={name}' for role, name in read.items())}"]
     parts += concluded
     if asked:

@@ -117,7 +117,11 @@ class Touched(Base):
 
 
 class Import(Base):
-    """One unit of recording: the files of one `tracker import`, and what became of the rows."""
+    """One unit of recording: the files of one `tracker import`, and what became of the rows.
+
+    ``reading`` says how the files were read and what was left out (`reading_record`), as JSON;
+    NULL for an import of before that was kept.
+    """
 
     __tablename__ = "imports"
     __table_args__ = (
@@ -139,6 +143,7 @@ class Import(Base):
     older: Mapped[int] = column(Integer)
     rejected: Mapped[int] = column(Integer)
     undone_by: Mapped[int | None] = optional(Integer)
+    reading: Mapped[str | None] = optional(Text)
 
 
 class Source(Base):

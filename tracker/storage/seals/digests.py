@@ -141,6 +141,10 @@ STATE: dict[str, tuple[Any, Any]] = {
         Note.project_id,
     ),
     "imports taken back": (_undone.where(Import.undone_by.is_not(None)), Import.project_id),
+    "how imports were read": (
+        select(func.count(Import.reading), func.sum(func.length(Import.reading))),
+        Import.project_id,
+    ),
     "findings": _columns(FlagRow),
     "what was done about findings": _columns(FlagChange),
     "sightings of findings": _sums(

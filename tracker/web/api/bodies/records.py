@@ -213,6 +213,8 @@ class Import(Body):
     unchanged: int
     older: int
     rejected: int
+    read: dict[str, Any] | None
+    left_out: dict[str, int] | None
     undone_at: str | None
 
 
@@ -234,6 +236,8 @@ class ImportResult(Body):
     older: int
     rejected: int
     rejections: list[Rejection]
+    read: dict[str, Any] = Field(default_factory=dict)
+    left_out: dict[str, int] = Field(default_factory=dict)
 
 
 class AnnotatorImport(ImportResult):
