@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import shlex
 from pathlib import Path
@@ -10,6 +11,7 @@ import pandas as pd
 import pytest
 
 from tests.cli.conftest import Run
+from tracker.cli.workbook import write_workbook_rows
 
 DATED = (
     "item,annotator,category,labeled_at,seconds\n1,A,x,2026-03-01T10:00,2.5\n1,B,y,2026-03-02,\n"
@@ -161,3 +163,13 @@ def test_items_and_annotators_are_imported_elsewhere_as_the_hint_says(
         assert shown[0].out == shown[1].out
         assert shown[0].err == "3 rows: -\n"
         assert shown[0].out == wanted
+
+
+def test_a_full_disk_is_told_once() -> None:
+    rows = [["x" * 100]] * 50
+    with (
+        pytest.raises(OSError, match="No space left"),
+        Path("/dev/full").open("wb", buffering=0) as file,
+    ):
+        write_workbook_rows(file, ["a"], rows)
+    gc.collect()  # what is left behind says nothing

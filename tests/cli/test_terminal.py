@@ -16,9 +16,10 @@ import pytest
 from tests.cli.conftest import Run
 from tests.cli.test_output import CALLS, commands_with
 from tracker.cli.app import main
+from tracker.core.errors import escaped_text
 from tracker.ledger import Ledger
 from tracker.projects.notes import add_note
-from tracker.render.escape import escaped_line, escaped_message_line, escaped_text
+from tracker.render.escape import escaped_line, escaped_message_line
 
 # A colour, the title of the window, the clipboard, a carriage return, CSI in one byte, an override.
 EVIL = "\x1b[31m\x1b]0;t\x07\x1b]52;c;eA==\x07\r\x9b2J\u202e"

@@ -310,3 +310,12 @@ def test_very_many_bad_rows_are_counted_and_the_first_kept(
     result = sqlite_ledger.import_file(write([*rows, ("i", "A", "x")]), "p", skip_invalid=True)
     assert fates(result) == {"inserted": 1, "rejected": 3000}
     assert [rejection.line for rejection in result.rejections] == list(range(2, 1002))
+
+
+def test_what_an_error_quotes_cannot_act_on_a_terminal(
+    sqlite_ledger: Ledger, write: Callable[..., Path]
+) -> None:
+    file = write("item,annotator,category\x1b]0;evil\x07\n i,A,x")
+    with pytest.raises(Refused, match=r"\\x1b\]0;evil\\x07") as caught:
+        sqlite_ledger.import_file(file, "p", columns=["category=none"])
+    assert not [one for one in str(caught.value) if one < " " and one != "\n"]

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tracker.cli.terminal import warn
-from tracker.core.errors import DatabaseUnusable, InvalidOption
-from tracker.render.escape import escaped_text
+from tracker.core.errors import DatabaseUnusable, InvalidOption, escaped_text
 
 if TYPE_CHECKING:
     from tracker.ledger import Ledger

@@ -11,7 +11,8 @@ from typing import Any, TextIO
 
 import typer
 
-from tracker.render.escape import NEAREST, escaped_message_line, escaped_text
+from tracker.core.errors import escaped_text
+from tracker.render.escape import NEAREST, escaped_message_line
 
 _QUIET = "quiet"
 _wish: set[str] = set()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from io import BytesIO
 from itertools import chain
 from typing import IO, Any
 
@@ -31,7 +33,7 @@ def write_workbook_rows(
         "strings_to_numbers": False,
     }
     number = 0
-    with xlsxwriter.Workbook(file, options) as book:
+    with _faults_of_files(), xlsxwriter.Workbook(_Failing(file), options) as book:
         sheet = book.add_worksheet()
         sheet.freeze_panes(1, 0)
         for number, row in enumerate(chain([columns], rows)):
@@ -48,3 +50,34 @@ def write_workbook_rows(
                 elif cell is not None:
                     sheet.write(number, place, cell)
     return number
+
+
+@contextmanager
+def _faults_of_files() -> Iterator[None]:
+    from xlsxwriter.exceptions import FileCreateError
+
+    try:
+        yield
+    except FileCreateError as error:
+        raise error.args[0] from None
+
+
+class _Failing:
+    """A file that says once that it cannot be written; what comes afterwards is lost.
+
+    Else the archive that is left behind tries again when it is collected, and Python tells of it.
+    """
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._file, name)
+
+    def write(self, content: Any) -> int:
+        """Write some bytes; raises OSError."""
+        try:
+            return self._file.write(content)
+        except OSError:
+            self._file = BytesIO()
+            raise

@@ -5,6 +5,30 @@ An error's text is one or two lines: what is wrong and where, then what to do ab
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
+# C0 less the end of a line, DEL and C1; what reverses or hides the text after it; the ends of
+# lines that only Unicode knows; bytes of the command line that were not UTF-8.
+_ACTING: Final = re.compile(
+    "[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
+)
+
+
+def escaped_text(text: str) -> str:
+    r"""Return the text with each control character as Python writes it, such as ``\x1b``.
+
+    The ends of lines stay. A byte that was not UTF-8 is shown as that byte.
+    """
+    return _ACTING.sub(_escaped, text)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    if 0xDC80 <= code <= 0xDCFF:  # how Python carries a byte that is not UTF-8
+        return f"\\x{code - 0xDC00:02x}"
+    return repr(found[0])[1:-1]
+
 
 class TrackerError(Exception):
     """The root of all errors that a user can correct."""
@@ -12,9 +36,9 @@ class TrackerError(Exception):
     exit_code = 2
 
     def __init__(self, message: str, mend: str | None = None) -> None:
-        super().__init__(message)
-        self.message = message
-        self.mend = mend
+        self.message = escaped_text(message)
+        self.mend = None if mend is None else escaped_text(mend)
+        super().__init__(self.message)
 
     def __str__(self) -> str:
         return self.message if self.mend is None else f"{self.message}\n{self.mend}"

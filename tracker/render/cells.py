@@ -13,7 +13,7 @@ from rich.style import Style
 from rich.text import Text as _Text
 
 from tracker.core import clock
-from tracker.render.escape import escaped_text
+from tracker.core.errors import escaped_text
 
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 _HEIGHTS = "▁▂▃▄▅▆▇█"

@@ -3,29 +3,15 @@
 from __future__ import annotations
 
 import codecs
-import re
 import unicodedata
 from typing import Final
 
-# C0 less the end of a line, DEL and C1; what reverses or hides the text after it; the ends of
-# lines that only Unicode knows; bytes of the command line that were not UTF-8.
-_ACTING: Final = re.compile(
-    "[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
-)
-
+from tracker.core.errors import escaped_text
 
 _LONGEST: Final = 1000  # characters of a line
 
 
 _HEAD: Final = 700  # of these, before the gap
-
-
-def escaped_text(text: str) -> str:
-    r"""Return the text with each control character as Python writes it, such as ``\x1b``.
-
-    The ends of lines stay. A byte that was not UTF-8 is shown as that byte.
-    """
-    return _ACTING.sub(_escaped, text)
 
 
 def escaped_line(text: str) -> str:
@@ -39,13 +25,6 @@ def escaped_message_line(text: str) -> str:
     if len(shown) <= _LONGEST:
         return shown
     return f"{shown[:_HEAD]} … {shown[_HEAD - _LONGEST :]}"
-
-
-def _escaped(found: re.Match[str]) -> str:
-    code = ord(found[0])
-    if 0xDC80 <= code <= 0xDCFF:  # how Python carries a byte that is not UTF-8
-        return f"\\x{code - 0xDC00:02x}"
-    return repr(found[0])[1:-1]
 
 
 # What tables, curves and sentences are drawn with, where the output knows ASCII only.

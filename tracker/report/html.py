@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from tracker.charts.chart import ALARM, FAINT, INK, MARK
-from tracker.render.escape import escaped_text
+from tracker.core.errors import escaped_text
 from tracker.render.messages.report_page import WORDS
 from tracker.report.document import Document
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
-from tracker.render.escape import escaped_text
+from tracker.core.errors import escaped_text
 from tracker.render.messages.report_page import WORDS
 from tracker.report.document import (
     Act,

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from tracker.charts import Chart
-from tracker.render.escape import escaped_text
+from tracker.core.errors import escaped_text
 from tracker.render.messages.report_page import WORDS
 from tracker.report.document import Document
 

@@ -17,7 +17,7 @@ from sqlalchemy.exc import OperationalError, ProgrammingError
 from tracker.core.errors import DatabaseUnusable, InvalidOption
 from tracker.storage import backends, seals
 from tracker.storage.backends import Backend
-from tracker.storage.backends.backend import MISSING_TABLE, NO_SCHEMA
+from tracker.storage.backends.backend import DAMAGED, MISSING_TABLE, NO_SCHEMA
 from tracker.storage.schema import Base
 
 if TYPE_CHECKING:
@@ -331,8 +331,13 @@ class Database:
         """
         from tracker.storage.check import database_problems
 
-        with self._ledger() as connection:
-            return database_problems(connection)
+        try:
+            with self._ledger() as connection:
+                return database_problems(connection)
+        except DatabaseUnusable as error:
+            if error.mend != DAMAGED.mend:
+                raise
+            return [f"{DAMAGED.message}: restore a backup"]
 
     def backup(self, target: Path) -> None:
         """Copy the database to a new file while it is in use.

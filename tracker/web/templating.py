@@ -14,6 +14,7 @@ from jinja2 import ChoiceLoader, Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 from starlette.convertors import Convertor, register_url_convertor
 
+from tracker.core.errors import escaped_text
 from tracker.render.cells import (
     count_cell,
     figure_cell,
@@ -22,7 +23,6 @@ from tracker.render.cells import (
     minute_cell,
     share_cell,
 )
-from tracker.render.escape import escaped_text
 from tracker.render.flags import flag_standing_in_words
 from tracker.render.messages.report import reason, without_flagged
 from tracker.render.nouns import count_noun

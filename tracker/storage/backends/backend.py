@@ -32,6 +32,7 @@ STILL_THERE = Fix(
 )
 POOL = {"pool_size": 10, "max_overflow": -1}
 """How many connections an engine keeps at most; more are made if they are needed, and closed."""
+DAMAGED = Fix("the database file is damaged", "restore a backup; see: tracker database check")
 MISSING_TABLE = Fix("a table of the schema is missing", "see: tracker database check")
 MISSING_COLUMN = Fix("a column of the schema is missing", "see: tracker database check")
 LOCKED = Fix(

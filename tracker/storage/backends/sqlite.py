@@ -18,6 +18,7 @@ from sqlalchemy.pool import NullPool, QueuePool, StaticPool
 from tracker.core.errors import DatabaseUnusable, InvalidOption
 from tracker.storage.backends.backend import (
     AGAIN,
+    DAMAGED,
     LOCKED,
     MISSING_COLUMN,
     MISSING_TABLE,
@@ -56,7 +57,6 @@ _NOT_WRITABLE = Fix("the database cannot be written to", "check the file's permi
 _NO_LEDGER = Fix("the file is not a SQLite database", "name another with --database")
 _FULL = Fix("the disk is full", "free some space; nothing was stored")
 _FAILED = Fix("the disk failed", "check the disk; nothing was stored")
-_DAMAGED = Fix("the database file is damaged", "restore a backup; see: tracker database check")
 _OVERFLOW = "OVERFLOW"  # of a number, seen by the driver
 
 
@@ -80,7 +80,7 @@ class Sqlite(Backend):
         "AUTH": _NOT_OPENED,
         "FULL": _FULL,
         "IOERR": _FAILED,
-        "CORRUPT": _DAMAGED,
+        "CORRUPT": DAMAGED,
         "NOMEM": Fix("there is not enough memory", "close other programs"),
         "INTERRUPT": Fix("the statement was interrupted", AGAIN),
         "SCHEMA": Fix("the schema was changed by another program", AGAIN),
@@ -95,7 +95,7 @@ class Sqlite(Backend):
         ("unable to open database", _NOT_OPENED),
         ("disk is full", _FULL),
         ("disk I/O error", _FAILED),
-        ("malformed", _DAMAGED),
+        ("malformed", DAMAGED),
     )
 
     def checked(self, url: URL) -> URL | None:
