@@ -17,7 +17,6 @@ from tracker.projects.items import count_project_items
 from tracker.projects.question import QuestionInfo
 
 _PACE_DAYS = 28
-_DAY = 86_400_000_000  # microseconds
 
 
 @dataclass(frozen=True, repr=False)
@@ -84,9 +83,9 @@ class Status(Shown):
         if not self.missing or not self.per_day or self.newest is None:
             return None
         now = self.newest if self.now is None else max(self.now, self.newest)
-        if now - self.newest > _PACE_DAYS * _DAY:
+        if now - self.newest > _PACE_DAYS * clock.DAY:
             return None
-        return round(now + self.missing / self.per_day * _DAY)
+        return round(now + self.missing / self.per_day * clock.DAY)
 
     def to_dict(self) -> dict[str, Any]:
         """The status as JSON."""
@@ -124,8 +123,8 @@ def project_status(
     if pace is not None:
         number, begin, newest = pace
         # Less than a day of answers tells of no daily pace.
-        if newest - begin >= _DAY:
-            per_day, oldest = number / ((newest - begin) / _DAY), begin
+        if newest - begin >= clock.DAY:
+            per_day, oldest = number / ((newest - begin) / clock.DAY), begin
     answered = queries.count_answers_per_item(connection, selection)
     unanswered = count_project_items(connection, question.project) - sum(answered.values())
     return Status(

@@ -30,7 +30,7 @@ def test_a_note_is_made_shown_and_taken_off(run: Run) -> None:
     told = run("project", "note", "reviews", "third", "--at", "2026-03-02", "--json").json()
     assert told == {
         "project": "reviews",
-        "at": "2026-03-02T23:59:59.999999Z",
+        "at": "2026-03-02T00:00:00Z",
         "note": 3,
         "text": "third",
     }

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
+import pandas as pd
 import pytest
 from sqlalchemy import select, text
 
 from tests.helpers import fates, question_of, standing, stored
+from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound, Refused
 from tracker.ledger import Ledger
 from tracker.projects.annotators import rename_annotator
@@ -204,3 +208,37 @@ def test_categories_of_numbers_stay_numbers(ledger: Ledger, write: Write) -> Non
     refused = pytest.raises((Refused, InvalidOption), match="'one' is not a number")
     with refused, ledger.changing("p") as (connection, question):
         rename_category(connection, question, "1", "one")
+
+
+def test_days_are_those_of_the_projects_time_zone(ledger: Ledger) -> None:
+    ledger.projects.create("p", timezone="Europe/Berlin")
+    # In Berlin the days begin at 22:00 UTC, and from 2026-10-25 on at 23:00.
+    rows = [("i", "a", "2026-10-18T21:59"), ("i", "b", "2026-10-18T22:00"),
+            ("j", "a", "2026-10-25T22:59"), ("j", "b", "2026-10-25T23:00")]  # fmt: skip
+    frame = pd.DataFrame(rows, columns=["item", "annotator", "labeled_at"])
+    ledger.import_frame(frame.assign(category="x"), "p")
+
+    def answers(**chosen: Any) -> int:
+        return int(ledger.agreement("p", **chosen).to_dict()["counts"]["answers"])
+
+    def curve() -> list[tuple[str, int]]:
+        points = ledger.history("p", every="day").to_dict()["snapshots"]
+        told = [(one["as_of"][:16], one["counts"]["answers"]) for one in points]
+        return [told[0], *(b for a, b in pairwise(told) if a[1] != b[1])]
+
+    assert answers(since="2026-10-19") == answers(since="2026-10-18T22:00") == 3
+    assert answers(until="2026-10-18") == answers(as_of="2026-10-18") == 1
+    assert curve() == [
+        ("2026-10-18T21:59", 1), ("2026-10-19T21:59", 2), ("2026-10-25T22:59", 3),
+        ("2026-10-26T22:59", 4),
+    ]  # fmt: skip
+    note = ledger.notes.add("p", "v2", "2026-10-19", guideline="v2")
+    assert clock.iso(note.at) == "2026-10-18T22:00:00Z"
+    assert answers(guideline="v2") == 3
+    assert ledger.moments("p", 9)[0] == "2026-10-18"
+    ledger.projects.set("p", timezone="UTC")
+    assert answers(until="2026-10-18") == 2
+    assert curve() == [("2026-10-18T23:59", 2), ("2026-10-25T23:59", 4)]
+    with pytest.raises(InvalidOption, match="'Europe/Berlin'"):
+        ledger.projects.set("p", timezone="Europe/Berln")
+    assert ledger.projects.settings("p").to_dict()["timezone"] == "UTC"

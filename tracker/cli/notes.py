@@ -30,7 +30,7 @@ def note(
         typer.Option(
             metavar="WHEN",
             help="Time of the event (default: now): 2026-03-01T14:30 (UTC), "
-            "2026-03-01 (the end of that day), 7d, '3 weeks ago'.",
+            "2026-03-01 (from the begin of that day), 7d, '3 weeks ago'.",
         ),
     ] = None,
     guideline: Annotated[

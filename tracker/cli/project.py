@@ -17,6 +17,7 @@ from tracker.cli.project_argument import (
     OpenCategories,
     ProjectArgument,
     Settings,
+    Timezone,
     with_project_argument,
 )
 from tracker.cli.terminal import hint, say, warn_if
@@ -43,6 +44,7 @@ def create_project_command(
     context: typer.Context,
     project: ProjectArgument,
     settings: NewProject = NewProject(),
+    timezone: Timezone = None,
     as_json: AsJson = False,
 ) -> None:
     """Create a project; `import` creates one too, with the same options.
@@ -54,7 +56,7 @@ def create_project_command(
     """
     from tracker.render.messages.questions import ANSWERS, order_sentence
 
-    made = ledger_of_command(context).projects.create(project, settings.options)
+    made = ledger_of_command(context).projects.create(project, settings.options, timezone)
     if as_json:
         print_json(made.to_dict())
         return
@@ -129,6 +131,7 @@ def show_project_command(
     for one in settings.questions:
         rows += [] if only else [("question", one.question.name)]
         rows += question_settings_cells(one)
+    rows += [("time zone", told["timezone"])]
     rows += [("made", told["created_at"][:10]), ("archived", (told["archived_at"] or "no")[:10])]
     print_result(told, output, view=[table((" ", " "), rows)])
 
@@ -139,6 +142,7 @@ def set_project_command(
     project: ProjectArgument,
     settings: Settings = Settings(),
     open_: OpenCategories = False,
+    timezone: Timezone = None,
     question: QuestionName = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Check the settings; store nothing.")
@@ -152,6 +156,7 @@ def set_project_command(
     Examples:
     - `tracker project set reviews --wanted 3`
     - `tracker project set reviews --scale ordinal --categories low,mid,high`
+    - `tracker project set reviews --timezone Europe/Berlin`
 
     Next: `tracker status reviews`
     """
@@ -164,13 +169,18 @@ def set_project_command(
         scale=settings.scale,
         categories=settings.names,
         opened=open_,
+        timezone=timezone,
         dry_run=dry_run,
     )
     if as_json:
         print_json(changed.to_dict())
         return
     name = changed.question.project.name
-    say(f"{name} {settings_sentence(changed, dry_run=dry_run)}")
+    if timezone is not None:
+        would = "would begin" if dry_run else "begin"
+        say(f"days of {name} {would} at 00:00 in {changed.question.project.timezone or 'UTC'}")
+    else:
+        say(f"{name} {settings_sentence(changed, dry_run=dry_run)}")
     if settings.scale and not changed.ordered:
         several = question is not None
         warn_if(order_sentence(changed.question, changed.categories, several=several))

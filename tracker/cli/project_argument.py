@@ -133,6 +133,14 @@ OpenCategories = Annotated[
 ]
 
 
+Timezone = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ZONE", help="Time zone in which days begin, such as Europe/Berlin; else UTC."
+    ),
+]
+
+
 @dataclass(frozen=True)
 class Settings:
     """The options for settings that can change."""

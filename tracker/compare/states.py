@@ -12,12 +12,13 @@ from tracker import queries
 from tracker.agreement import Query
 from tracker.agreement.study import refuse_study_of_spans
 from tracker.core import clock
+from tracker.core.clock import DAY
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.projects.lookup import near_names
 from tracker.projects.notes import NoteInfo, list_notes
 from tracker.projects.question import QuestionInfo
 from tracker.projects.settings import question_settings_then
-from tracker.queries import DAY, Selection
+from tracker.queries import Selection
 from tracker.snapshots import SnapshotRecord, find_snapshot, snapshot_number
 from tracker.snapshots.snapshot import (
     query_of_snapshot,
@@ -97,7 +98,7 @@ def find_compared_state(
     try:
         number = snapshot_number(connection, question, text)
     except NotFound:
-        moment = _moment(text) or _noted(text.strip(), notes)
+        moment = _moment(question, text) or _noted(text.strip(), notes)
         if moment is None:
             raise _unknown(connection, question, text, notes) from None
         choice = replace(query.filter, as_of=_over(text, moment))
@@ -148,7 +149,7 @@ def _end(
     noted = _noted(text, notes)
     if noted is not None:
         return noted - 1 if end_of_day else noted
-    moment = _moment(text, end_of_day=end_of_day)
+    moment = _moment(question, text, end_of_day=end_of_day)
     if moment is None:
         known = [name for note in notes for name in (note.text, note.guideline) if name]
         raise NotFound(
@@ -158,9 +159,10 @@ def _end(
     return moment
 
 
-def _moment(text: str, *, end_of_day: bool = True) -> int | None:
+def _moment(question: QuestionInfo, text: str, *, end_of_day: bool = True) -> int | None:
+    zone = question.project.timezone
     try:
-        return clock.parse_human_time(text, now=clock.now(), end_of_day=end_of_day)
+        return clock.parse_human_time(text, now=clock.now(), end_of_day=end_of_day, zone=zone)
     except ValueError:
         return None
 
@@ -168,7 +170,7 @@ def _moment(text: str, *, end_of_day: bool = True) -> int | None:
 def _over(text: str, moment: int) -> int:
     """A moment that is over; today's end is not, and means now. Raises InvalidOption."""
     now = clock.now()
-    if moment - now > DAY:
+    if moment - now > DAY + DAY // 24:  # a day may have one hour more
         raise InvalidOption(f"{text} lies in the future", "nobody knows the labels of then yet")
     return min(moment, now)
 

@@ -86,14 +86,15 @@ class Notes(Namespace):
         at: date | str | None = None,
         guideline: str | None = None,
     ) -> NoteInfo:
-        """Note an event; a date means the end of that day, None now.
+        """Note an event; a date means the begin of that day, None now.
 
         Raises InvalidOption for a text that cannot be stored, and for a time in the future.
         """
         from tracker.projects.notes import add_note
+        from tracker.queries.filter import begin_of
 
-        moment = None if at is None else _past_moment(at)
         with self._ledger.writing(project) as (connection, found):
+            moment = None if at is None else begin_of("--at", at, found.timezone)
             return add_note(connection, found, text, moment, guideline)
 
     def list(self, project: str) -> Sequence[NoteInfo]:
@@ -112,13 +113,6 @@ class Notes(Namespace):
 
         with self._ledger.writing(project) as (connection, found):
             return remove_note(connection, found, number, erase=erase)
-
-
-def _past_moment(at: date | str) -> int | None:
-    from tracker.core import clock
-    from tracker.queries.filter import filter_past_moment
-
-    return filter_past_moment("--at", at, clock.now())
 
 
 class CategoryLabels(NamedTuple):

@@ -74,7 +74,7 @@ class Pages(Transactions):
         from tracker.queries.moments import answered_moments
 
         with self.reading(project) as (connection, found):
-            return answered_moments(connection, found.id, most)
+            return answered_moments(connection, found, most)
 
     def short_items(self, project: str, most: int, **selecting: Unpack[Selecting]) -> ShortItems:
         """Return the first items with too few answers to a question, ``most`` at most.

@@ -94,12 +94,17 @@ class Changing(TypedDict, total=False):
 class Projects(Namespace):
     """The projects of a database, each known by its name."""
 
-    def create(self, name: str, options: QuestionOptions | None = None) -> QuestionInfo:
-        """Create a project, and return its question; raises InvalidOption for a name in use."""
+    def create(
+        self, name: str, options: QuestionOptions | None = None, timezone: str | None = None
+    ) -> QuestionInfo:
+        """Create a project, and return its question; raises InvalidOption for a name in use.
+
+        Its days begin in the time zone of that name; None for UTC.
+        """
         from tracker.projects.question import create_project
 
         with self._ledger.database.write() as connection:
-            return create_project(connection, name, options)
+            return create_project(connection, name, options, timezone=timezone)
 
     def list(self, *, archived: bool = False) -> Sequence[QuestionInfo]:
         """Return the questions of projects by name; of archived ones only on request."""
@@ -138,6 +143,7 @@ class Projects(Namespace):
         project: str,
         *,
         question: str | None = None,
+        timezone: str | None = None,
         dry_run: bool = False,
         **settings: Unpack[Changing],
     ) -> QuestionSettings:
@@ -146,17 +152,27 @@ class Projects(Namespace):
         Args:
             project: the project's name.
             question: the question's; None is the only one.
+            timezone: the zone in which the project's days begin, such as Europe/Berlin.
             dry_run: check the settings; store nothing.
             settings: see `Changing`.
 
         Raises InvalidOption for a setting that is none, Refused for one that contradicts the
         answers.
         """
+        from tracker.projects.project import find_project, set_project_timezone
+        from tracker.projects.question import find_question, list_questions
         from tracker.projects.settings import set_question
 
-        with self._ledger.changing(project, question, keep=not dry_run) as (connection, found):
-            changed = set_question(connection, found, **settings)
-            return QuestionSettings.read(connection, changed)
+        with self._ledger.database.write(keep=not dry_run) as connection:
+            found = find_project(connection, project)
+            if timezone is not None:
+                found = set_project_timezone(connection, found, timezone)
+                if question is None and not any(
+                    one not in (None, False) for one in settings.values()
+                ):
+                    return QuestionSettings.read(connection, list_questions(connection, found)[0])
+            asked = find_question(connection, found, question)
+            return QuestionSettings.read(connection, set_question(connection, asked, **settings))
 
     def rename(self, project: str, name: str) -> ProjectInfo:
         """Give a project another name; raises InvalidOption for one that is taken."""

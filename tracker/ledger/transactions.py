@@ -157,6 +157,7 @@ class Transactions:
         """The state that a choice means; `notice` gets the reservations about it."""
         from tracker.storage.as_of import as_of_caveats, moment_as_of
 
+        choice = choice.in_zone(project.timezone)
         moment = moment_as_of(connection, project.id, choice.as_of, choice.known_at)
         for sentence in as_of_caveats(connection, project.id, moment):
             self.notice(sentence)

@@ -42,9 +42,11 @@ def add_note(
     """Note what happened at a moment, now if left out.
 
     With ``guideline`` the guideline of that version holds from then on. Raises InvalidOption for
-    an unfit text, and for a version that another note has.
+    an unfit text, a moment in the future, and for a version that another note has.
     """
     text = check_entered_text(text, "note")
+    if at is not None and at > clock.now():
+        raise InvalidOption(f"--at {clock.iso(at)} lies in the future", "nobody knows it yet")
     lock_project(connection, project.id)
     if guideline is not None:
         guideline = check_entered_name(guideline, "guideline")

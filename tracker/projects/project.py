@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+from zoneinfo import available_timezones
 
 from sqlalchemy import Connection, delete, insert, select, update
 
@@ -22,6 +23,8 @@ from tracker.storage.schema import (
     Purge,
     Source,
 )
+
+_UTC = "UTC"
 
 
 class ProjectExists(InvalidOption):
@@ -44,6 +47,7 @@ class ProjectInfo:
             "project": self.name,
             "created_at": clock.iso(self.created_at),
             "archived_at": None if self.archived_at is None else clock.iso(self.archived_at),
+            "timezone": self.timezone or _UTC,
         }
 
 
@@ -93,6 +97,30 @@ def rename_project(connection: Connection, project: ProjectInfo, name: str) -> N
         raise ProjectExists(f"the project {name!r} exists", "choose another name")
     connection.execute(update(Project).where(Project.id == project.id).values(name=name))
     record_change(connection, project.id, "rename", {"from": project.name, "to": name})
+
+
+def checked_timezone(name: str) -> str | None:
+    """Return the time zone as it is stored, None for UTC; raises InvalidOption for none."""
+    name = name.strip()
+    try:
+        clock.zone_named(name)
+    except ValueError as error:
+        raise InvalidOption(
+            f"--timezone: {error}",
+            near_names(name, available_timezones()) or "such as: --timezone Europe/Berlin",
+        ) from None
+    return None if name == _UTC else name
+
+
+def set_project_timezone(connection: Connection, project: ProjectInfo, name: str) -> ProjectInfo:
+    """Say in which time zone a project's days begin; raises InvalidOption for none."""
+    zone = checked_timezone(name)
+    lock_project(connection, project.id)
+    if zone != project.timezone:
+        connection.execute(update(Project).where(Project.id == project.id).values(timezone=zone))
+        detail = {"from": project.timezone or _UTC, "to": zone or _UTC}
+        record_change(connection, project.id, "time zone", detail)
+    return replace(project, timezone=zone)
 
 
 def archive_project(connection: Connection, project: ProjectInfo, *, archived: bool) -> None:

@@ -20,7 +20,7 @@ from tracker.projects.lookup import (
     is_numeric_category_name,
     near_names,
 )
-from tracker.projects.project import ProjectExists, ProjectInfo, find_project
+from tracker.projects.project import ProjectExists, ProjectInfo, checked_timezone, find_project
 from tracker.storage.answer_keys import QuestionKey
 from tracker.storage.facts import (
     is_vacant_question,
@@ -222,22 +222,28 @@ def create_project(
     name: str,
     options: QuestionOptions | None = None,
     question: str = ONLY_QUESTION,
+    timezone: str | None = None,
 ) -> QuestionInfo:
     """Make a project, and return its first question, which has a name of its own.
 
     Raises ProjectExists, and InvalidOption if an option is not valid.
     """
-    made, order = start_project(connection, name, options or QuestionOptions(), question)
+    made, order = start_project(connection, name, options or QuestionOptions(), question, timezone)
     record_category_facts(connection, made.key, _FIRST_CHANGE, order=order)
     return made
 
 
 def start_project(
-    connection: Connection, name: str, options: QuestionOptions, question: str
+    connection: Connection,
+    name: str,
+    options: QuestionOptions,
+    question: str,
+    timezone: str | None = None,
 ) -> MadeQuestion:
     """Make a project as `create_project` does, without saying that its categories have an order."""
     name = check_entered_name(name, "project")
     row: dict[str, Any] = {"name": name, "created_at": clock.now(), "archived_at": None}
+    row["timezone"] = None if timezone is None else checked_timezone(timezone)
     options = _checked(options)
     question = check_entered_name(question, "question")
     try:

@@ -54,7 +54,7 @@ from tracker.queries.tallies import (
 )
 from tracker.queries.timeline import Timeline, count_timeline, count_timeline_blocks
 from tracker.queries.transitions import count_active_days, count_transitions
-from tracker.queries.valid_periods import DAY, Window
+from tracker.queries.valid_periods import Window
 from tracker.queries.votes import (
     count_answers_per_item,
     count_model_answers,
@@ -63,7 +63,6 @@ from tracker.queries.votes import (
 )
 
 __all__ = [
-    "DAY",
     "EVERYTHING",
     "AnswerFilter",
     "Document",

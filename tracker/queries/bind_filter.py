@@ -83,11 +83,12 @@ def _narrowed(connection: Connection, every: Selection, choice: AnswerFilter) ->
 def within_guideline(
     connection: Connection, project: ProjectInfo, choice: AnswerFilter
 ) -> AnswerFilter:
-    """Return a filter limited to the time in which its guideline held, if it names one.
+    """Return a filter with the project's days, limited to the time in which its guideline held.
 
     Raises NotFound for a guideline that the project does not have, InvalidOption if it held at
     no time that is asked for.
     """
+    choice = choice.in_zone(project.timezone)
     if choice.guideline is None:
         return choice
     first, last = find_guideline_period(connection, project, choice.guideline, choice.known_at)

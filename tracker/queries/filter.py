@@ -10,7 +10,8 @@ from typing import Any, TypedDict
 from tracker.core import clock
 from tracker.core.errors import InvalidOption
 
-_DAY = 86_400_000_000  # microseconds
+_FURTHEST = clock.DAY * 14 // 24
+"""How far a zone's days may begin before those of UTC."""
 _FORMS = (
     "a time is 2026-03-01T14:30 (UTC unless it has an offset, such as +02:00), a date, or how long "
     "ago: "
@@ -55,8 +56,10 @@ class Selecting(TypedDict, total=False):
 class AnswerFilter:
     """Which answers to count, in the caller's words; moments in microseconds.
 
-    ``where`` holds pairs of an attribute's name and its accepted values. The question is where
-    answers are chosen from; it leaves none of its own out.
+    ``days`` are those moments that were said as days, by the names of their fields; they are the
+    days' ends in UTC until a project says in which zone (`in_zone`). ``where`` holds pairs of an
+    attribute's name and its accepted values. The question is where answers are chosen from; it
+    leaves none of its own out.
     """
 
     annotators: tuple[str, ...] = ()
@@ -69,6 +72,24 @@ class AnswerFilter:
     known_at: int | None = None
     guideline: str | None = None
     question: str | None = field(default=None, compare=False)
+    days: tuple[tuple[str, date], ...] = field(default=(), compare=False)
+
+    def in_zone(self, zone: str | None) -> AnswerFilter:
+        """Return the filter with its days as those of a time zone.
+
+        Raises InvalidOption for a day that has not begun there, of which nothing is known.
+        """
+        now = clock.now()
+        moments: dict[str, Any] = {}
+        for name, day in self.days:
+            past = name in {"as_of", "known_at"}
+            if past and clock.moment_of_datetime(day, end_of_day=False, zone=zone) > now:
+                raise InvalidOption(
+                    f"--{name.replace('_', '-')} {day} lies in the future", "nobody knows it yet"
+                )
+            moment = clock.moment_of_datetime(day, end_of_day=name != "since", zone=zone)
+            moments[name] = min(moment, now) if past else moment
+        return replace(self, **moments, days=()) if moments else self
 
     def to_dict(self) -> dict[str, Any] | None:
         """Return the filter as JSON; None if it leaves nothing out."""
@@ -131,7 +152,24 @@ def make_answer_filter(
         filter_past_moment("--known-at", known_at, now),
         None if guideline is None else guideline.strip(),
         question,
-    )
+        tuple(
+            (name, day)
+            for name, given in (
+                ("since", since), ("until", until), ("as_of", as_of), ("known_at", known_at)
+            )
+            if (day := _day(given)) is not None
+        ),
+    )  # fmt: skip
+
+
+def _day(given: date | str | None) -> date | None:
+    """Return the day that a time is said as; None if it is said otherwise."""
+    if isinstance(given, str):
+        try:
+            return date.fromisoformat(given.strip())
+        except ValueError:
+            return None
+    return None if isinstance(given, datetime) else given
 
 
 def _names(given: str | Iterable[str]) -> tuple[str, ...]:
@@ -140,29 +178,41 @@ def _names(given: str | Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted({name.strip() for name in names}))
 
 
-def filter_past_moment(option: str, given: date | str | None, now: int) -> int | None:
-    """Return a past moment, a date being the end of its day; raises InvalidOption.
+def begin_of(option: str, given: date | str, zone: str | None) -> int:
+    """Return the moment from which something holds, a date being the begin of its day in a zone.
 
-    Today's date means now, because its end is not over.
+    Raises InvalidOption for a text that is no time.
+    """
+    return _moment(option, given, clock.now(), end_of_day=False, zone=zone) or 0
+
+
+def filter_past_moment(option: str, given: date | str | None, now: int) -> int | None:
+    """Return a past moment, a date being the end of its day in UTC; raises InvalidOption.
+
+    Today's date means now, because its end is not over; so does tomorrow's if it is today's in
+    some zone, which `AnswerFilter.in_zone` checks.
     """
     moment = _moment(option, given, now, end_of_day=True)
     if moment is None or moment <= now:
         return moment
-    if moment - now < _DAY and not _has_time(given):
+    if moment - now < clock.DAY + _FURTHEST and _day(given) is not None:
         return now
     raise InvalidOption(f"{option} {clock.iso(moment)} lies in the future", "nobody knows it yet")
 
 
-def _has_time(given: date | str | None) -> bool:
-    return isinstance(given, datetime) or (isinstance(given, str) and ":" in given)
-
-
-def _moment(option: str, given: date | str | None, now: int, *, end_of_day: bool) -> int | None:
+def _moment(
+    option: str,
+    given: date | str | None,
+    now: int,
+    *,
+    end_of_day: bool,
+    zone: str | None = None,
+) -> int | None:
     if given is None:
         return None
     try:
         if isinstance(given, str):
-            return clock.parse_human_time(given, now=now, end_of_day=end_of_day)
-        return clock.moment_of_datetime(given, end_of_day=end_of_day)
+            return clock.parse_human_time(given, now=now, end_of_day=end_of_day, zone=zone)
+        return clock.moment_of_datetime(given, end_of_day=end_of_day, zone=zone)
     except ValueError as error:
         raise InvalidOption(f"{option}: {error}", _FORMS) from None

@@ -20,6 +20,7 @@ from sqlalchemy import (
 )
 
 from tracker.core.audit_tallies import RepeatTallies
+from tracker.core.clock import DAY
 from tracker.core.tallies import Answer, Pattern
 from tracker.queries.annotator_patterns import ANSWER, count_against_patterns
 from tracker.queries.selection import (
@@ -32,8 +33,6 @@ from tracker.queries.selection import (
 )
 from tracker.storage.answer_keys import of_question
 from tracker.storage.schema import SKIPPED
-
-_DAY = 86_400_000_000  # microseconds
 
 
 @dataclass(frozen=True)
@@ -64,7 +63,7 @@ def select_repeated_answers(connection: Connection, selection: Selection) -> Ite
     """
     later, earlier, both = join_repeated_answers(selection)
     both_timed = later.c.timed + earlier.c.timed == 2
-    days = cast(later.c.labeled_at - earlier.c.labeled_at, Float) / _DAY
+    days = cast(later.c.labeled_at - earlier.c.labeled_at, Float) / DAY
     key = [later.c.annotator_id, earlier.c.answer, later.c.answer]
     statement = (
         select(

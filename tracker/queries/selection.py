@@ -14,6 +14,7 @@ from sqlalchemy import (
     Table,
     Text,
     and_,
+    case,
     false,
     func,
     literal,
@@ -23,6 +24,7 @@ from sqlalchemy import (
 from sqlalchemy import cast as sql_cast
 from sqlalchemy.sql.selectable import FromClause
 
+from tracker.core import clock
 from tracker.core.tallies import Answer
 from tracker.projects.question import QuestionInfo
 from tracker.storage.answer_keys import of_question
@@ -138,6 +140,20 @@ def _in_time(selection: Selection, of: FromClause) -> Iterator[ColumnElement[boo
         yield of.c.labeled_at >= selection.since
     if selection.until is not None:
         yield of.c.labeled_at <= selection.until
+
+
+def local_moment(zone: str | None, moment: ColumnElement[int]) -> ColumnElement[int]:
+    """Return a moment plus the offset that a time zone had then, so that its days begin at 0.
+
+    No database is asked for the zone's rules: SQLite knows none.
+    """
+    if zone is None:
+        return moment
+    *later, (_, first) = clock.zone_offsets(zone, clock.day_of_moment(clock.now(), None).year)
+    if not later:
+        return moment + first
+    # Most answers are of late.
+    return moment + case(*((moment >= begin, offset) for begin, offset in later), else_=first)
 
 
 def select_answer_rows(

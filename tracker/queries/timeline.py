@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 
 from sqlalchemy import CTE, Connection, Integer, Subquery, case, func, literal, select, union_all
 
+from tracker.core import clock
 from tracker.core.audit_tallies import Blocks
 from tracker.core.tallies import Answer, ItemPatterns, Pattern
 from tracker.queries.annotator_patterns import OPTIONAL_ANSWER, Extra, count_against_patterns
@@ -28,7 +29,7 @@ from tracker.queries.transitions import (
     transition_codings,
     transition_window,
 )
-from tracker.queries.valid_periods import DAY, NEVER, Window, select_valid_periods
+from tracker.queries.valid_periods import NEVER, Window, select_valid_periods
 from tracker.storage.answer_keys import of_question
 from tracker.storage.schema import PastLabel
 
@@ -41,7 +42,8 @@ class Timeline:
     """The changes of each day.
 
     Attributes:
-        first: the first day with an answer that counts, in days since 1970; None for none.
+        first: the first day with an answer that counts, in days since 1970 in the project's
+            time zone; None for none.
         last: the last one.
         codes: per day, the change in the number of items with each code, an item without answers
             included.
@@ -106,8 +108,9 @@ def count_timeline(connection: Connection, selection: Selection, window: Window)
         of_question(PastLabel, question), PastLabel.taken_back_by.is_(None)
     )
     contested = extent[2] > 1 or connection.scalar(past.limit(1)) is not None
-    first = min(extent[0], connection.scalar(earliest) or extent[0]) // DAY
-    last = extent[1] // DAY
+    zone = selection.question.project.timezone
+    first = clock.day_number(min(extent[0], connection.scalar(earliest) or extent[0]), zone)
+    last = clock.day_number(extent[1], zone)
     lasting = not contested and window == Window()
     events = _events(
         select_valid_periods(selection, window, contested=contested).cte("every_piece"), lasting
@@ -140,7 +143,9 @@ def _extent(
         )
         if of is not labels:
             ends = ends.where(of.c.taken_back_by.is_(None))
-        days += [end // DAY for end in connection.execute(ends).one() if end is not None]
+        zone = selection.question.project.timezone
+        moments = connection.execute(ends).one()
+        days += [clock.day_number(end, zone) for end in moments if end is not None]
     return (min(days), max(days)) if days else (None, None)
 
 

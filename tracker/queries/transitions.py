@@ -29,6 +29,7 @@ from sqlalchemy import (
 from sqlalchemy import cast as sql_cast
 
 from tracker.core.audit_tallies import Sequences
+from tracker.core.clock import DAY
 from tracker.core.tallies import Answer, Pattern, make_pattern
 from tracker.queries.annotator_patterns import ANSWER, count_against_patterns
 from tracker.queries.packing import AS_COLUMNS, Digits, Packing
@@ -37,6 +38,7 @@ from tracker.queries.selection import (
     FIRST_DIGIT_BITS,
     Selection,
     labels,
+    local_moment,
     read_selected_answer,
     stream_rows,
     where_counted,
@@ -186,9 +188,6 @@ class _Texts:
         return make_pattern(answers.elements())
 
 
-_DAY = 86_400_000_000  # microseconds
-
-
 def select_dated_answers(
     selection: Selection, items: CompoundSelect[Any] | None = None
 ) -> Subquery:
@@ -256,13 +255,14 @@ def count_transitions(connection: Connection, selection: Selection) -> Sequences
 def count_active_days(
     connection: Connection, selection: Selection
 ) -> dict[int, tuple[int, int, int]]:
-    """Return each annotator's number of days (UTC) with a timed answer, and the first and last.
+    """Return each annotator's number of days with a timed answer, and the first and last moment.
 
-    The shape is ``{annotator: (days, first moment, last moment)}``.
+    The shape is ``{annotator: (days, first moment, last moment)}``; days are of the project's zone.
     """
     at, who = labels.c.labeled_at, labels.c.annotator_id
+    local = local_moment(selection.question.project.timezone, at)
     statement = (
-        select(who, func.count((at - at % _DAY).distinct()), func.min(at), func.max(at))
+        select(who, func.count((local - local % DAY).distinct()), func.min(at), func.max(at))
         .where(where_counted(selection, alone=True), labels.c.has_own_time)
         .group_by(who)
     )

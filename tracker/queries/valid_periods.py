@@ -1,7 +1,8 @@
 """When each answer counted: from the day it was given until another replaced it.
 
-A day is the number of days since 1970, in UTC. A *piece* is a stretch of whole days: at the end
-of each, one answer of an annotator to an item counted. Most answers are one piece without end.
+A day is the number of days since 1970, in the project's time zone. A *piece* is a stretch of whole
+days: at the end of each, one answer of an annotator to an item counted. Most answers are one piece
+without end.
 """
 
 from __future__ import annotations
@@ -29,11 +30,11 @@ from sqlalchemy import (
 )
 from sqlalchemy import cast as sql_cast
 
-from tracker.queries.selection import Selection, labels, where_chosen
+from tracker.core.clock import DAY
+from tracker.queries.selection import Selection, labels, local_moment, where_chosen
 from tracker.storage.answer_keys import ORDER, of_question, standing_order
 from tracker.storage.schema import SKIPPED, PastLabel
 
-DAY = 86_400_000_000  # microseconds
 NEVER = 2**31 - 1  # the day on which what lasts ends
 
 _past = cast("Table", PastLabel.__table__)
@@ -64,7 +65,7 @@ def select_valid_periods(selection: Selection, window: Window, *, contested: boo
         labels.c.item_id,
         labels.c.annotator_id,
         _answer(selection, labels).label("answer"),
-        _day(labels.c.labeled_at).label("first_day"),
+        local_day(selection, labels.c.labeled_at).label("first_day"),
     ).where(
         of_question(labels, selection.question.key),
         labels.c.category_id != SKIPPED,
@@ -94,8 +95,10 @@ def _answer(selection: Selection, table: Any) -> ColumnElement[Any]:
     return func.aggregate_strings(sql_cast(table.c.category_id, Text), "+")
 
 
-def _day(moment: ColumnElement[int]) -> ColumnElement[int]:
-    return sql_cast(type_coerce(moment, BigInteger) // DAY, Integer)
+def local_day(selection: Selection, moment: ColumnElement[int]) -> ColumnElement[int]:
+    """Return the day of a moment in the project's time zone, as days since 1970-01-01."""
+    local = local_moment(selection.question.project.timezone, moment)
+    return sql_cast(type_coerce(local, BigInteger) // DAY, Integer)
 
 
 def _end(
@@ -191,8 +194,8 @@ def _valid(selection: Selection, window: Window) -> CTE:
         order_by=standing_order(both),
     )
     records = select(both, replaced.label("replaced_at")).subquery("records")
-    first = _day(records.c.labeled_at)
-    replaced_on = func.coalesce(_day(records.c.replaced_at), NEVER)
+    first = local_day(selection, records.c.labeled_at)
+    replaced_on = func.coalesce(local_day(selection, records.c.replaced_at), NEVER)
     days = select(
         *(records.c[name] for name in _ANSWER),
         records.c.answer,

@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, func, select
 
+from tracker.core import clock
 from tracker.queries.selection import Selection, labels, stream_rows, where_counted
 from tracker.storage.schema import Annotator
 
@@ -76,7 +77,7 @@ def count_recent_labels(
     )
     if newest is None:
         return None
-    since = newest - days * 86_400_000_000
+    since = newest - days * clock.DAY
     row = connection.execute(
         select(func.count().label("labels"), func.min(labels.c.labeled_at).label("oldest")).where(
             where_counted(selection), labels.c.labeled_at > since

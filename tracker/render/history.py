@@ -72,7 +72,7 @@ def snapshots_title(found: Overview) -> Text:
 def history_view(found: Overview) -> Iterator[RenderableType]:
     """Yield recorded snapshots: the parts of the page, in order."""
     yield snapshots_title(found)
-    yield _plot(found.moments, found.values, found.notes)
+    yield _plot(found.moments, found.values, found.notes, found.zone)
     if found.apart and len(found.moments) > 1:
         yield Text(
             f"Not on the curve: {count_noun(found.apart, 'snapshot')} "
@@ -98,7 +98,7 @@ def history_view(found: Overview) -> Iterator[RenderableType]:
 
 def curve_view(found: Curve, measures: Sequence[str], last: int | None) -> Iterator[RenderableType]:
     """Yield a rebuilt curve: the parts of the page, in order; ``last`` rows, or all."""
-    points = found.points
+    points, zone = found.points, found.zone
     window = "" if found.window == "all" else f", of the last {found.window} each"
     window = window.replace("last last-", "last ").replace("-items", " items")
     yield Text.assemble(
@@ -109,14 +109,18 @@ def curve_view(found: Curve, measures: Sequence[str], last: int | None) -> Itera
         return
     yield from selection_view(points[-1].assessment.selection)
     values = {m: [history_measure_value(point.assessment, m) for point in points] for m in measures}
-    yield _plot([point.moment for point in points], values, found.notes)
+    yield _plot([point.moment for point in points], values, found.notes, zone)
     shown = points[-last:] if last else points
     hidden = len(shown) < len(points)
     noted = any(note.at > shown[0].moment or not hidden for note in found.notes)
     rows = [
         (
             one.moment,
-            (day_cell(one.moment), *_blank(noted), *history_figure_cells(one.assessment, measures)),
+            (
+                day_cell(one.moment, zone),
+                *_blank(noted),
+                *history_figure_cells(one.assessment, measures),
+            ),
         )
         for one in shown
     ]
@@ -124,7 +128,10 @@ def curve_view(found: Curve, measures: Sequence[str], last: int | None) -> Itera
     yield table(
         titles,
         _with_notes(
-            rows, found.notes, hidden, lambda note: (day_cell(note.at), history_note_text(note))
+            rows,
+            found.notes,
+            hidden,
+            lambda note: (day_cell(note.at, zone), history_note_text(note)),
         ),
     )
 
@@ -137,9 +144,10 @@ def _plot(
     moments: Sequence[int],
     values: Mapping[str, Sequence[float | None]],
     notes: Sequence[NoteInfo],
+    zone: str | None = None,
 ) -> Plot:
     titles = {measure: _SHORT.get(measure, MEASURES[measure].title) for measure in values}
-    return Plot(moments, {titles[measure]: curve for measure, curve in values.items()}, notes)
+    return Plot(moments, {titles[measure]: curve for measure, curve in values.items()}, notes, zone)
 
 
 def _with_notes(
@@ -203,9 +211,9 @@ _MOST_POINTS, _FEWEST_POINTS = 120, 20
 _MOST_NOTES = 10
 
 
-def day_cell(moment: int) -> str:
-    """Return the date of a moment, in UTC."""
-    return clock.iso(moment)[:10]
+def day_cell(moment: int, zone: str | None = None) -> str:
+    """Return the date of a moment in a time zone; None is UTC."""
+    return str(clock.day_of_moment(moment, zone))
 
 
 def history_note_text(note: NoteInfo) -> str:
@@ -224,6 +232,7 @@ class Plot:
     moments: Sequence[int]
     curves: Mapping[str, Sequence[float | None]]
     notes: Sequence[NoteInfo]
+    zone: str | None = None
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
         """Yield the lines, for a console of some width."""
@@ -258,7 +267,9 @@ class Plot:
         if hidden > 0:
             yield Text(f"{'':<{left}}{hidden:,} notes before these:", style="dim")
         for note in self.notes[-_MOST_NOTES:]:
-            yield Text(f"{'':<{left}}{day_cell(note.at)} {history_note_text(note)}", style="dim")
+            yield Text(
+                f"{'':<{left}}{day_cell(note.at, self.zone)} {history_note_text(note)}", style="dim"
+            )
 
 
 def _told(values: Sequence[float]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, timedelta
+from datetime import date
 from shlex import quote
 from typing import Any
 
@@ -19,12 +19,11 @@ from tracker.core.errors import InvalidOption
 from tracker.projects.categories import category_names
 from tracker.projects.notes import NoteInfo, list_notes
 from tracker.projects.question import QuestionInfo
-from tracker.queries import DAY, EVERYTHING, AnswerFilter, Selecting, Window
+from tracker.queries import EVERYTHING, AnswerFilter, Selecting, Window
 from tracker.snapshots.snapshot import FiguresOverTime
 
 PERIODS = ("day", "week", "month")
 _WINDOW = re.compile(r"([0-9]{1,6}) ?(d|days?|w|weeks?)|last-([0-9]{1,9})-items", re.IGNORECASE)
-_EPOCH = date(1970, 1, 1)
 
 
 @dataclass(frozen=True)
@@ -53,7 +52,7 @@ class Point:
 class Curve(FiguresOverTime):
     """A point for each period, oldest first; ``every`` and ``window`` in words.
 
-    ``notes`` says what happened in that time.
+    ``notes`` says what happened in that time; days are of the time ``zone``, None for UTC.
     """
 
     project: str
@@ -61,6 +60,7 @@ class Curve(FiguresOverTime):
     window: str
     points: tuple[Point, ...]
     notes: Sequence[NoteInfo] = ()
+    zone: str | None = None
 
     def __iter__(self) -> Iterator[Point]:
         return iter(self.points)
@@ -142,6 +142,7 @@ def rebuilt_curve(
             f"record it: tracker snapshot {quote(question.project.name)}",
         )
     names = category_names(connection, question)
+    zone = question.project.timezone
     measures = measures_of_patterns(question, names, query)
     spanned = parse_curve_window(window)
     query = replace(
@@ -150,7 +151,7 @@ def rebuilt_curve(
     choice = replace(query.filter, since=None, until=None, guideline=None)
     selection = queries.select_answers(connection, question, choice)
     found = queries.count_timeline(connection, selection, spanned)
-    ends = _ends(found.first, found.last, every, query)
+    ends = _ends(found.first, found.last, every, query, zone)
     points: list[Point] = []
     now = clock.now()
     for day, state in zip(ends, found.at(ends), strict=True):
@@ -160,9 +161,9 @@ def rebuilt_curve(
             _, patterns, annotators = state
             assessment = assess_patterns(question, names, patterns, annotators, measures, query)
             assessment = replace(assessment, selection=selection.told)
-        points.append(Point(min((day + 1) * DAY - 1, now), assessment))
+        points.append(Point(min(clock.end_of_day_number(day, zone), now), assessment))
     notes = _between(list_notes(connection, question.project), query.filter)
-    return Curve(question.project.name, every, window, tuple(points), notes)
+    return Curve(question.project.name, every, window, tuple(points), notes, zone)
 
 
 def _between(notes: Sequence[NoteInfo], choice: AnswerFilter) -> tuple[NoteInfo, ...]:
@@ -175,20 +176,23 @@ def _between(notes: Sequence[NoteInfo], choice: AnswerFilter) -> tuple[NoteInfo,
     )
 
 
-def _ends(first: int | None, last: int | None, every: str, query: Query) -> Sequence[int]:
+def _ends(
+    first: int | None, last: int | None, every: str, query: Query, zone: str | None
+) -> Sequence[int]:
     """Return the last days of the periods, from the first answer to the last or as given."""
     if first is None or last is None:
         return []
     since, until = query.filter.since, query.filter.until
     if since is not None:
-        first = max(first, since // DAY)
-    if until is not None:
-        last = min(last, until // DAY)
+        first = max(first, clock.day_number(since, zone))
+    latest = None if until is None else clock.day_number(until, zone)
+    if latest is not None:
+        last = min(last, latest)
     ends = []
     day = first
     while day <= last:
         end = _end(day, every)
-        ends.append(end if until is None else min(end, until // DAY))
+        ends.append(end if latest is None else min(end, latest))
         day = end + 1
     return ends
 
@@ -197,8 +201,8 @@ def _end(day: int, every: str) -> int:
     """Return the last day of the period that a day is in."""
     if every == "day":
         return day
-    that = _EPOCH + timedelta(days=day)
+    that = clock.date_of_number(day)
     if every == "week":
         return day + 6 - that.weekday()
     begin_of_next = date(that.year + that.month // 12, that.month % 12 + 1, 1)
-    return (begin_of_next - _EPOCH).days - 1
+    return (begin_of_next - that).days + day - 1

@@ -54,6 +54,7 @@ class Overview:
         values: their figures, by measure; None if undefined or not there.
         apart: how many snapshots have other settings.
         notes: what happened in between.
+        zone: the project's time zone; None for UTC.
     """
 
     project: str
@@ -65,6 +66,7 @@ class Overview:
     values: Mapping[str, Sequence[float | None]]
     apart: int
     notes: Sequence[NoteInfo]
+    zone: str | None
 
 
 def snapshots_overview(
@@ -109,6 +111,7 @@ def snapshots_overview(
         values,
         total - len(moments),
         list_notes(connection, question.project),
+        question.project.timezone,
     )
 
 

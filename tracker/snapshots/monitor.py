@@ -12,11 +12,11 @@ from sqlalchemy import Connection
 from tracker import monitoring
 from tracker.agreement import Query
 from tracker.core import clock
+from tracker.core.clock import DAY
 from tracker.core.errors import InvalidOption
 from tracker.measures import MEASURES
 from tracker.projects.notes import NoteInfo
 from tracker.projects.question import QuestionInfo
-from tracker.queries import DAY
 from tracker.snapshots.curve import Curve, rebuilt_curve
 
 _DAYS: Final = {"day": 1, "week": 7}

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any, cast
 
 from sqlalchemy import Connection, Table, delete, insert, select
@@ -106,14 +105,15 @@ def _plan(connection: Connection, question: QuestionInfo, keep: Sequence[Keep]) 
     ).all()
     rows = sorted(rows, key=lambda row: (_moment(row), row.id), reverse=True)
     kept: dict[int, str] = {}
+    zone = question.project.timezone
     kinds = {row.id: alike_snapshot_settings(row.settings)[0] for row in rows}
     for kind in set(kinds.values()):
-        for number, why in _kept([row for row in rows if kinds[row.id] == kind], keep):
+        for number, why in _kept([row for row in rows if kinds[row.id] == kind], keep, zone):
             kept.setdefault(number, why)
     return [Fate(row.id, row.name, _moment(row), kept.get(row.id)) for row in rows]
 
 
-def _kept(rows: Sequence[Any], keep: Sequence[Keep]) -> Iterator[tuple[int, str]]:
+def _kept(rows: Sequence[Any], keep: Sequence[Keep], zone: str | None) -> Iterator[tuple[int, str]]:
     """Yield the snapshots that rules keep, among those with the same settings, newest first."""
     yield rows[0].id, "the last"
     for row in rows:
@@ -122,7 +122,9 @@ def _kept(rows: Sequence[Any], keep: Sequence[Keep]) -> Iterator[tuple[int, str]
     for rule in keep:
         seen: set[str] = set()
         for row in rows:
-            period = str(row.id) if rule.period == "last" else _period(rule.period, _moment(row))
+            period = (
+                str(row.id) if rule.period == "last" else _period(rule.period, _moment(row), zone)
+            )
             if period not in seen and len(seen) < rule.number:
                 seen.add(period)
                 yield row.id, str(rule)
@@ -132,8 +134,8 @@ def _moment(row: Any) -> int:
     return int(row.taken_at if row.as_of is None else row.as_of)
 
 
-def _period(name: str, moment: int) -> str:
-    return datetime.fromtimestamp(moment // 1_000_000, UTC).strftime(_PERIODS[name])
+def _period(name: str, moment: int, zone: str | None) -> str:
+    return clock.day_of_moment(moment, zone).strftime(_PERIODS[name])
 
 
 def prune_snapshots(

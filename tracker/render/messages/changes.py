@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 _SENTENCES: Final = {
     "create": "created the project",
+    "time zone": "set the time zone from {from} to {to}",
     "rename": "renamed the project from {from} to {to}",
     "archive": "archived the project",
     "restore": "put the project back on the list",

@@ -10,7 +10,7 @@ from tracker.core.errors import InvalidOption
 from tracker.render.documents import projects_as_json
 from tracker.web.api.answering import Answer, Answering, reads, resource, writes
 from tracker.web.api.bodies.records import DeletedProject, Project, Projects
-from tracker.web.api.bodies.requests import ChangedSettings, NewName, NewProject
+from tracker.web.api.bodies.requests import ChangedProject, NewName, NewProject
 from tracker.web.api.parameters import Question
 from tracker.web.identity import Role
 
@@ -38,13 +38,13 @@ def _settings(ledger: Any, project: str) -> Any:
 @router.post("/projects", status_code=201, **writes("createProject", Project))
 def create_project(answer: Answer, sent: NewProject) -> Response:
     """Create a project; `tracker project create P`."""
-    made = answer.ledger.projects.create(sent.project, sent.options)
+    made = answer.ledger.projects.create(sent.project, sent.options, sent.timezone)
     return answer.made(made.to_dict(), "projects", made.project.name)
 
 
 @router.patch("/projects/{project:segment}", **writes("setProject", Project))
 def set_project(
-    answer: Answer, project: str, sent: ChangedSettings, question: Question = None
+    answer: Answer, project: str, sent: ChangedProject, question: Question = None
 ) -> Response:
     """Change the settings of a project's question; `tracker project set P`."""
     changed = answer.ledger.projects.set(project, question=question, **sent.changing)

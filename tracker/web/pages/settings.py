@@ -43,6 +43,7 @@ def settings_page(request: Request, place: At, asked: AskedLedger) -> HTMLRespon
     return page(
         request, "settings.html", place=place, tab="settings", questions=found.questions,
         scales=_SCALES, archived=project.archived_at is not None,
+        timezone=project.timezone or "UTC",
         notes=[one.to_dict() for one in asked.ledger.notes.list(place.project)],
     )  # fmt: skip
 
@@ -79,6 +80,15 @@ def rename_project(
     """Give the project another name."""
     made = asked.ledger.projects.rename(place.project, name)
     return see(request, Place(made.name), "settings")
+
+
+@router.post("/projects/{project:name}/settings/timezone", dependencies=[needs(Role.MANAGER)])
+def set_timezone(
+    request: Request, place: At, asked: AskedLedger, timezone: Annotated[str, Form()] = ""
+) -> RedirectResponse:
+    """Say in which time zone the project's days begin."""
+    asked.ledger.projects.set(place.project, timezone=timezone)
+    return see(request, place, "settings")
 
 
 @router.post("/projects/{project:name}/settings/archive", dependencies=[needs(Role.MANAGER)])

@@ -15,6 +15,7 @@ class Project(Body):
     project: str
     created_at: str
     archived_at: str | None
+    timezone: str
 
 
 class Projects(Body):

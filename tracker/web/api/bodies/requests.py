@@ -19,6 +19,12 @@ class Sent(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
+Zone = Annotated[
+    str | None,
+    Field(description="Time zone in which days begin; UTC without.", examples=["Europe/Berlin"]),
+]
+
+
 class Settings(Sent):
     """The settings of a question that can change."""
 
@@ -44,6 +50,7 @@ class NewProject(NewQuestion):
     """A project that is made, with its question."""
 
     project: Name
+    timezone: Zone = None
 
 
 class NewNamedQuestion(NewQuestion):
@@ -64,6 +71,17 @@ class ChangedSettings(Settings):
             "wanted": self.wanted, "scale": self.scale, "categories": self.categories,
             "opened": self.open,
         }  # fmt: skip
+
+
+class ChangedProject(ChangedSettings):
+    """Settings of a project and of its question to change; one left out stays as it is."""
+
+    timezone: Zone = None
+
+    @property
+    def changing(self) -> dict[str, Any]:
+        """The settings as the ledger takes them."""
+        return super().changing | {"timezone": self.timezone}
 
 
 class NewName(Sent):
