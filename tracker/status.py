@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlalchemy import Connection
@@ -13,6 +13,7 @@ from tracker.core import clock
 from tracker.core.shown import Shown
 from tracker.flags import count_flags
 from tracker.imports.undo import list_imports
+from tracker.projects.annotators import annotator_names, find_departed, project_aliases
 from tracker.projects.items import count_project_items
 from tracker.projects.question import QuestionInfo
 
@@ -26,7 +27,8 @@ class Status(Shown):
     ``answers_per_item`` is ``{answers: items}``; ``per_day`` the labels a day over the four
     weeks before the newest, from the ``oldest`` of them; ``done_at`` the moment at which, at that
     pace from ``now`` on, every item has the wanted answers. None if nobody has answered for as
-    long as the pace was taken over: work that has stopped has no end.
+    long as the pace was taken over: work that has stopped has no end. The pace is that of those who
+    are still there; ``gone`` are the others, by name.
     """
 
     question: QuestionInfo
@@ -38,6 +40,7 @@ class Status(Shown):
     newest: int | None
     oldest: int | None = None
     now: int | None = None
+    gone: tuple[str, ...] = ()
 
     @property
     def project(self) -> str:
@@ -95,6 +98,7 @@ class Status(Shown):
             "items_unanswered": self.unanswered,
             "answers": self.answers,
             "annotators": self.annotators,
+            "annotators_gone": list(self.gone),
             "wanted": self.question.target_answers,
             "items_complete": self.complete,
             "coverage": self.complete / self.items
@@ -118,7 +122,9 @@ def project_status(
     """Count how far a question is; ``as_of`` is the moment that it was asked for, None for now."""
     selection = queries.select_answers(connection, question)
     imports = [i for i in list_imports(connection, question.project_id) if i.undone_at is None]
-    pace = queries.count_recent_labels(connection, selection, _PACE_DAYS)
+    departed = find_departed(connection, question.project)
+    there = replace(selection, left_out=selection.left_out | departed.keys())
+    pace = queries.count_recent_labels(connection, there, _PACE_DAYS)
     per_day = newest = oldest = None
     if pace is not None:
         number, begin, newest = pace
@@ -127,8 +133,11 @@ def project_status(
             per_day, oldest = number / ((newest - begin) / clock.DAY), begin
     answered = queries.count_answers_per_item(connection, selection)
     unanswered = count_project_items(connection, question.project) - sum(answered.values())
+    names = annotator_names(connection, question.project) if departed else {}
+    aliases = project_aliases(connection, question.project_id) if departed else {}
     return Status(
         question=question,
+        gone=tuple(sorted(names[one] for one in departed if one not in aliases)),
         annotators=len(queries.select_answering_annotators(connection, selection)),
         answers_per_item=({0: unanswered} if unanswered > 0 else {}) | answered,
         last_import=imports[-1].to_dict() if imports else None,

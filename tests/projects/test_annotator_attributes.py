@@ -52,6 +52,7 @@ def test_every_other_column_is_an_attribute(answered: Ledger, write: Callable[..
         "annotator": "gpt",
         "kind": "model",
         "aliases": [],
+        "left_on": None,
         "labels": 0,
         "attributes": {},
     }

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from tests.helpers import SPANS, fates, standing, undo
@@ -20,6 +21,8 @@ from tracker.projects.annotators import (
     set_annotator_kind,
 )
 from tracker.projects.items import find_item, list_items
+from tracker.projects.question import QuestionOptions
+from tracker.render.messages.changes import change_sentence
 
 Write = Callable[..., Path]
 ANSWERS = "item,annotator,category\n i,ann@x.org,x\n i,B,y\n j,ann@x.org,x"
@@ -36,8 +39,8 @@ def test_an_old_export_still_fits_after_a_rename(named: Ledger, write: Write) ->
         rename_annotator(connection, project, "ann@x.org", "Ann")
         annotators = [one.to_dict() for one in list_annotators(connection, project)]
     assert annotators == [
-        {"annotator": "Ann", "kind": "human", "aliases": ["ann@x.org"]},
-        {"annotator": "B", "kind": "human", "aliases": []},
+        {"annotator": "Ann", "kind": "human", "aliases": ["ann@x.org"], "left_on": None},
+        {"annotator": "B", "kind": "human", "aliases": [], "left_on": None},
     ]
     assert fates(named.import_file(write(ANSWERS), "p")) == {"unchanged": 3}
     revised = write("item,annotator,category\n i,ann@x.org,z\n j,Ann,z")
@@ -195,3 +198,34 @@ def test_an_item_is_shown_as_it_was_on_either_clock(ledger: Ledger, write: Write
     )]  # fmt: skip
     assert listed == [[("i", 2, ()), ("j", 1, ())]] * 2 + [[], listed[0]]
     assert said()[2] == ("A", "y", "stands"), "what was hidden is to be seen again"
+
+
+def test_whoever_left_is_asked_for_nothing_more_and_counts_as_before(ledger: Ledger) -> None:
+    ledger.projects.create("p", QuestionOptions(wanted=3), "Europe/Berlin")
+    days = [f"2026-10-{day:02}T12:00" for day in range(1, 11)]
+    rows = [
+        (f"i{n}", who, "x", day)
+        for n, day in enumerate(days)
+        for who in (("ada", "carla") if n < 9 else ("ada",))
+    ]
+    columns = ["item", "annotator", "category", "labeled_at"]
+    ledger.import_frame(pd.DataFrame(rows, columns=columns), "p")
+    before, figures = ledger.status("p").to_dict(), ledger.agreement("p").to_dict()
+    assert (before["annotators_gone"], before["answers_per_day"]) == ([], 19 / 9)
+    made = ledger.annotators.leave("p", "carla", "2026-10-10")
+    assert made.to_dict()["left_on"] == "2026-10-10"
+    told = ledger.status("p").to_dict()
+    assert (told["annotators_gone"], told["answers_per_day"]) == (["carla"], 10 / 9)
+    assert ledger.agreement("p").to_dict() == figures
+    assert ledger.database.check() == []
+    # The day that they left on lies in Berlin, where it ends at 22:00 UTC.
+    late = [("j", "carla", "x", "2026-10-10T21:00"), ("k", "carla", "x", "2026-10-10T22:00")]
+    result = ledger.import_frame(pd.DataFrame(late, columns=columns), "p")
+    (warning,) = result.warnings
+    assert warning.startswith("carla left on 2026-10-10, and has labels of later days: 1; ")
+    ledger.annotators.back("p", "carla")
+    assert ledger.status("p").to_dict()["annotators_gone"] == []
+    what = [change_sentence(act) for act in ledger.projects.changes("p").acts]
+    assert what[:3:2] == ["noted that carla is back", "noted that carla left on 2026-10-10"]
+    ledger.annotators.leave("p", "ada", "2099-01-01")
+    assert ledger.status("p").to_dict()["annotators_gone"] == [], "she is still there"

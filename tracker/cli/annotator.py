@@ -30,7 +30,7 @@ from tracker.cli.terminal import hint, say, warn
 from tracker.core.errors import InvalidOption
 
 annotators, register = command_group(
-    "annotator", "List, import, show, rename, merge and erase annotators; set kinds and aliases."
+    "annotator", "List, import, show, rename, merge and erase annotators; set kinds; note who left."
 )
 annotators.add_typer(identities)
 
@@ -52,6 +52,7 @@ def list_annotators_command(
     from tracker.render.tables import table
 
     rows = [one.to_dict() for one in ledger_of_command(context).annotators.list(project)]
+    left = ["left on "] if any(row["left_on"] for row in rows) else []
     names = sorted({name for row in rows for name in row.get("attributes", ())})
     flat = [
         {key: value for key, value in row.items() if key != "attributes"}
@@ -65,13 +66,21 @@ def list_annotators_command(
         rows=flat,
         view=[
             table(
-                ("annotator", "kind ", "labels", "also known as ", *(f"{one} " for one in names)),
+                (
+                    "annotator",
+                    "kind ",
+                    "labels",
+                    "also known as ",
+                    *left,
+                    *(f"{one} " for one in names),
+                ),
                 [
                     (
                         row["annotator"],
                         row["kind"],
                         count_cell(row["labels"]),
                         " ".join(row["aliases"]),
+                        *(row["left_on"] or "" for _ in left),
                         *(row["attributes"].get(name, "") for name in names),
                     )
                     for row in rows
@@ -268,6 +277,52 @@ def annotator_kind_command(
     """
     made = ledger_of_command(context).annotators.kind(project, name, what)
     say(f"{made.name} is now a {made.kind} annotator in {project}")
+
+
+@with_project_argument(annotators, "leave")
+def annotator_leave_command(
+    context: typer.Context,
+    project: ProjectArgument,
+    name: Name,
+    on: Annotated[
+        str | None,
+        typer.Option(metavar="DATE", help="The day they left, such as 2026-11-30. Default: today."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Note that an annotator left; their answers count as before.
+
+    Nobody is told to ask them for more answers, and estimates of completion leave them out.
+
+    Example:
+    - `tracker annotator leave reviews carla --on 2026-11-30`
+
+    Next: `tracker status reviews`
+    """
+    made = ledger_of_command(context).annotators.leave(project, name, on)
+    if as_json:
+        print_json(made.to_dict())
+        return
+    say(f"{made.name} left {project} on {made.left_on}")
+    hint(f"to undo: tracker annotator return {quote(made.name)} -p {quote(project)}")
+
+
+@with_project_argument(annotators, "return")
+def annotator_return_command(
+    context: typer.Context, project: ProjectArgument, name: Name, as_json: AsJson = False
+) -> None:
+    """Note that an annotator who left is back, or never left.
+
+    Example:
+    - `tracker annotator return reviews carla`
+
+    Next: `tracker annotator list reviews`
+    """
+    made = ledger_of_command(context).annotators.back(project, name)
+    if as_json:
+        print_json(made.to_dict())
+    else:
+        say(f"{made.name} is in {project}")
 
 
 @with_project_argument(annotators, "erase", guess=False)

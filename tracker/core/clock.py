@@ -74,9 +74,14 @@ def zone_named(name: str | None) -> tzinfo:
         raise ValueError(f"{name!r} is no time zone") from None
 
 
+def local_time(moment: int, zone: str | None) -> datetime:
+    """Return a moment as the clocks of a time zone show it."""
+    return (_EPOCH + moment * _MICROSECOND).astimezone(zone_named(zone))
+
+
 def day_of_moment(moment: int, zone: str | None) -> date:
     """Return the day that a moment lies in, in a time zone."""
-    return (_EPOCH + moment * _MICROSECOND).astimezone(zone_named(zone)).date()
+    return local_time(moment, zone).date()
 
 
 def day_number(moment: int, zone: str | None) -> int:

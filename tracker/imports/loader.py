@@ -35,6 +35,7 @@ from tracker.imports.validate import (
     validate_staged_references,
 )
 from tracker.imports.withdrawal import Absences
+from tracker.projects.annotators import departed_warnings
 from tracker.projects.category_merge import fold_merged_categories
 from tracker.projects.change_log import (
     lock_project,
@@ -211,6 +212,7 @@ def load_import(
             *questions.warnings,
             *look_alike_warnings(connection, questions),
             *questions.unmet_values(),
+            *departed_warnings(connection, project, change),
         ),
         preview=shown,
         unit="row" if [one.answers for one in answered] in ([], ["one"]) else "label",

@@ -257,6 +257,26 @@ class Annotators(Namespace):
         with self._ledger.writing(project) as (connection, found):
             return set_annotator_kind(connection, found, name, kind)
 
+    def leave(self, project: str, name: str, on: date | str | None = None) -> AnnotatorInfo:
+        """Say from which day on an annotator is gone, None for today; their answers count on.
+
+        A day begins in the project's time zone. Raises InvalidOption for a text that is no time.
+        """
+        from tracker.core import clock
+        from tracker.projects.annotators import leave_annotator
+        from tracker.queries.filter import begin_of
+
+        with self._ledger.writing(project) as (connection, found):
+            day = clock.day_of_moment(clock.now(), found.timezone) if on is None else on
+            return leave_annotator(connection, found, name, begin_of("--on", day, found.timezone))
+
+    def back(self, project: str, name: str) -> AnnotatorInfo:
+        """Say that an annotator who left is there again, or never left."""
+        from tracker.projects.annotators import return_annotator
+
+        with self._ledger.writing(project) as (connection, found):
+            return return_annotator(connection, found, name)
+
     def alias(self, project: str, name: str, alias: str) -> AnnotatorInfo:
         """Add another name under which an annotator's answers arrive.
 

@@ -5,20 +5,29 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from shlex import quote
 from typing import Any, cast
 
-from sqlalchemy import Connection, Subquery, Table, func, insert, select, update
+from sqlalchemy import Connection, Subquery, Table, and_, func, insert, or_, select, update
 
+from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.projects.change_log import lock_project, record_change
 from tracker.projects.lookup import check_entered_name, near_names
 from tracker.projects.project import ProjectInfo
 from tracker.projects.question import QuestionInfo
 from tracker.storage.answer_keys import of_question
-from tracker.storage.facts import annotators_with_facts, apply_kind_facts, record_annotator_facts
+from tracker.storage.facts import (
+    HERE,
+    LEFT,
+    annotator_departures,
+    annotators_with_facts,
+    apply_kind_facts,
+    record_annotator_facts,
+)
 from tracker.storage.schema import (
     KEEPING,
     KINDS,
@@ -34,16 +43,22 @@ from tracker.storage.schema import (
 
 @dataclass(frozen=True)
 class AnnotatorInfo:
-    """One annotator of a project, with their other names."""
+    """One annotator of a project, with their other names; ``left_on`` is the day they left."""
 
     id: int
     name: str
     kind: str
     aliases: tuple[str, ...]
+    left_on: date | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the annotator as JSON."""
-        return {"annotator": self.name, "kind": self.kind, "aliases": list(self.aliases)}
+        return {
+            "annotator": self.name,
+            "kind": self.kind,
+            "aliases": list(self.aliases),
+            "left_on": None if self.left_on is None else str(self.left_on),
+        }
 
 
 def project_aliases(connection: Connection, project_id: int) -> dict[int, int]:
@@ -75,8 +90,14 @@ def list_annotators(connection: Connection, project: ProjectInfo) -> list[Annota
     for row in rows:
         if row.id in aliases:
             other_names.setdefault(aliases[row.id], []).append(row.name)
+    left = {
+        number: clock.day_of_moment(moment, project.timezone)
+        for number, moment in annotator_departures(connection, project.id).items()
+    }
     found = [
-        AnnotatorInfo(row.id, row.name, row.kind, tuple(sorted(other_names.get(row.id, []))))
+        AnnotatorInfo(
+            row.id, row.name, row.kind, tuple(sorted(other_names.get(row.id, []))), left.get(row.id)
+        )
         for row in rows
         if row.id not in aliases and row.id in spoken_of
     ]
@@ -146,6 +167,91 @@ def set_annotator_kind(
     record_annotator_facts(connection, project.id, change, kinds={annotator.id: kind})
     apply_kind_facts(connection, project.id, change)
     return find_annotator(connection, project, annotator.name)
+
+
+def leave_annotator(
+    connection: Connection, project: ProjectInfo, name: str, moment: int
+) -> AnnotatorInfo:
+    """Say that an annotator is gone from a moment on; what they answered counts as before.
+
+    Raises NotFound.
+    """
+    lock_project(connection, project.id)
+    annotator = find_annotator(connection, project, name)
+    day = clock.day_of_moment(moment, project.timezone)
+    if annotator.left_on == day:
+        return annotator
+    detail = {"annotator": annotator.id, "on": str(day)}
+    return _set_presence(connection, project, annotator, "annotator leave", detail, (LEFT, moment))
+
+
+def return_annotator(connection: Connection, project: ProjectInfo, name: str) -> AnnotatorInfo:
+    """Say that an annotator who left is there again, or never left; raises NotFound."""
+    lock_project(connection, project.id)
+    annotator = find_annotator(connection, project, name)
+    if annotator.left_on is None:
+        return annotator
+    detail, now = {"annotator": annotator.id}, (HERE, clock.now())
+    return _set_presence(connection, project, annotator, "annotator return", detail, now)
+
+
+def _set_presence(
+    connection: Connection,
+    project: ProjectInfo,
+    annotator: AnnotatorInfo,
+    kind: str,
+    detail: dict[str, Any],
+    presence: tuple[str, int],
+) -> AnnotatorInfo:
+    change, _ = record_change(connection, project.id, kind, detail)
+    record_annotator_facts(connection, project.id, change, presence={annotator.id: presence})
+    return find_annotator(connection, project, annotator.name)
+
+
+def find_departed(connection: Connection, project: ProjectInfo) -> dict[int, int]:
+    """Return the annotators who are gone by now, aliases too, and since when."""
+    now = clock.now()
+    departed = annotator_departures(connection, project.id)
+    gone = {number: moment for number, moment in departed.items() if moment <= now}
+    owners = project_aliases(connection, project.id) if gone else {}
+    return gone | {alias: gone[owner] for alias, owner in owners.items() if owner in gone}
+
+
+def departed_warnings(connection: Connection, project: ProjectInfo, change: int) -> Iterator[str]:
+    """Yield a sentence for each annotator of whom a change recorded answers after they left."""
+    after = {
+        number: clock.end_of_day_number(
+            clock.day_number(moment, project.timezone), project.timezone
+        )
+        for number, moment in annotator_departures(connection, project.id).items()
+    }
+    if not after:
+        return
+    later = [
+        and_(Label.annotator_id == number, Label.labeled_at > end) for number, end in after.items()
+    ]
+    rows = connection.execute(
+        select(Annotator.id, Annotator.name, func.count().label("labels"))
+        .join(
+            Label,
+            and_(Label.project_id == Annotator.project_id, Label.annotator_id == Annotator.id),
+        )
+        .where(
+            Label.project_id == project.id,
+            Label.change_id == change,
+            Label.has_own_time,
+            or_(*later),
+        )
+        .group_by(Annotator.id, Annotator.name)
+        .order_by(Annotator.name)
+    )
+    for row in rows:
+        day = clock.day_of_moment(after[row.id], project.timezone)
+        yield (
+            f"{row.name} left on {day}, and has labels of later days: {row.labels:,}; "
+            f"if they are back: tracker annotator return {quote(row.name)} "
+            f"-p {quote(project.name)}"
+        )
 
 
 def rename_annotator(

@@ -34,7 +34,7 @@ _CHANGE, _SNAPSHOT, _FLAG = 1, 2, 3
 _NUMBER = re.compile("[0-9]{1,19}").fullmatch
 _OF_CATEGORIES = {"merge categories", "split category"}
 _OF_ANNOTATORS = {"merge annotators", "split annotator", "erase annotator", "alias"}
-_OF_ANNOTATORS |= {"rename annotator", "annotator kind"}
+_OF_ANNOTATORS |= {"rename annotator", "annotator kind", "annotator leave", "annotator return"}
 _NUMBERS = ("annotator", "alias", "category", "into", "from")
 """What a change names by number, because the name may have to go; of categories or annotators."""
 

@@ -41,6 +41,8 @@ def annotator_view(
     yield Text.assemble((told["annotator"], "bold"), f"  {told['kind']} in {told['project']}")
     if told["aliases"]:
         yield Text(f"also known as {', '.join(told['aliases'])}")
+    if told["left_on"] is not None:
+        yield Text(f"left on {told['left_on']}; the answers count as before")
     for name, value in told.get("attributes", {}).items():
         yield Text(f"{name}: {value}", style="dim")
     pages = told.get("questions", [told])

@@ -135,7 +135,7 @@ def _moment(row: Any) -> int:
 
 
 def _period(name: str, moment: int, zone: str | None) -> str:
-    return clock.day_of_moment(moment, zone).strftime(_PERIODS[name])
+    return clock.local_time(moment, zone).strftime(_PERIODS[name])
 
 
 def prune_snapshots(

@@ -39,8 +39,10 @@ ITEM, TEXT, LENGTH, ATTRIBUTE = "item", "text", "length", "attribute"
 """What can be said of an item."""
 ANNOTATOR, CATEGORY = "annotator", "category"
 """That there is an annotator, that there is a category."""
-KIND = "kind"
+KIND, PRESENCE = "kind", "presence"
 """What else can be said of an annotator."""
+LEFT, HERE = "left", "here"
+"""Whether an annotator is there, each a word of their presence with the moment it holds from."""
 ORDERED = "position"
 """What else can be said of a category."""
 
@@ -67,9 +69,12 @@ def fact_survives(facts: Table, of: QuestionKey | int) -> ColumnElement[bool]:
     return and_(ours, facts.c.change_id.not_in(undone))
 
 
-def last_kind_facts(project_id: int) -> Select[tuple[int, str]]:
-    """Return the kind that each annotator was last said to have: ``annotator_id``, ``value``."""
-    of_kind = and_(fact_survives(_annotators, project_id), _annotators.c.role == KIND)
+def last_kind_facts(project_id: int, role: str = KIND) -> Select[tuple[int, str]]:
+    """Return the kind that each annotator was last said to have: ``annotator_id``, ``value``.
+
+    Or what else was said last, by its role.
+    """
+    of_kind = and_(fact_survives(_annotators, project_id), _annotators.c.role == role)
     last = (
         select(_annotators.c.annotator_id, func.max(_annotators.c.change_id).label("change_id"))
         .where(of_kind)
@@ -85,7 +90,7 @@ def last_kind_facts(project_id: int) -> Select[tuple[int, str]]:
                 last.c.change_id == _annotators.c.change_id,
             ),
         )
-        .where(_annotators.c.project_id == project_id, _annotators.c.role == KIND)
+        .where(_annotators.c.project_id == project_id, _annotators.c.role == role)
     )
 
 
@@ -148,15 +153,27 @@ def annotator_kind_facts(connection: Connection, project_id: int) -> dict[int, s
     return {row.annotator_id: row.value for row in connection.execute(last_kind_facts(project_id))}
 
 
+def annotator_departures(connection: Connection, project_id: int) -> dict[int, int]:
+    """Return the moment from which on each annotator who left is gone, which may be to come."""
+    rows = connection.execute(last_kind_facts(project_id, PRESENCE))
+    told = {row.annotator_id: row.value.split() for row in rows}
+    return {number: int(moment) for number, (word, moment) in told.items() if word == LEFT}
+
+
 def record_annotator_facts(
     connection: Connection,
     project_id: int,
     change: int,
     mentioned: Iterable[int] = (),
     kinds: Mapping[int, str] | None = None,
+    presence: Mapping[int, tuple[str, int]] | None = None,
 ) -> None:
-    """Record that a change spoke of annotators, and of which kind it said that some are."""
+    """Record that a change spoke of annotators, which kind some are, and who is there."""
     rows = [(number, ANNOTATOR, "") for number in mentioned]
+    rows += [
+        (number, PRESENCE, f"{word} {moment}")
+        for number, (word, moment) in (presence or {}).items()
+    ]
     rows += [(number, KIND, kind) for number, kind in (kinds or {}).items()]
     if rows:
         connection.execute(

@@ -27,6 +27,8 @@ _SENTENCES: Final = {
     "alias": "gave {annotator} the alias {alias}",
     "rename annotator": "renamed {alias} to {annotator}",
     "annotator kind": "made {annotator} a {to}",
+    "annotator leave": "noted that {annotator} left on {on}",
+    "annotator return": "noted that {annotator} is back",
     "merge annotators": "merged {annotator} into {into}",
     "split annotator": "split {alias} from {from}",
     "erase annotator": "erased {annotator}",

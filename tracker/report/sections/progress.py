@@ -81,6 +81,7 @@ def _of(found: Gathered, one: OfQuestion) -> Iterator[Block]:
     least = [
         (row["annotator"], row["answers"])
         for row in sorted(one.audit["annotators"], key=lambda row: row["answers"])
+        if row["annotator"] not in told["annotators_gone"]
     ]
     short = one.short["items"]
     if short and least:

@@ -9,7 +9,7 @@ from fastapi import Path, Query, Response
 from tracker.ledger import Ledger
 from tracker.web.api.answering import Answer, reads, resource, writes
 from tracker.web.api.bodies.records import Annotator, AnnotatorPage, Annotators
-from tracker.web.api.bodies.requests import Alias, AnnotatorKind, MergeInto, NewName
+from tracker.web.api.bodies.requests import Alias, AnnotatorKind, Leave, MergeInto, NewName
 from tracker.web.api.parameters import Questions
 
 router = resource("records")
@@ -65,6 +65,18 @@ def set_kind(answer: Answer, project: str, annotator: Name, sent: AnnotatorKind)
     """Set what an annotator is; `tracker annotator kind P A KIND`."""
     made = answer.ledger.annotators.kind(project, annotator, sent.kind)
     return answer.done(made.to_dict())
+
+
+@router.post(f"{_ONE}/leave", **writes("annotatorLeft", Annotator))
+def leave(answer: Answer, project: str, annotator: Name, sent: Leave) -> Response:
+    """Note that an annotator left; `tracker annotator leave P A --on DATE`."""
+    return answer.done(answer.ledger.annotators.leave(project, annotator, sent.on).to_dict())
+
+
+@router.post(f"{_ONE}/return", **writes("annotatorBack", Annotator))
+def back(answer: Answer, project: str, annotator: Name) -> Response:
+    """Note that an annotator who left is back; `tracker annotator return P A`."""
+    return answer.done(answer.ledger.annotators.back(project, annotator).to_dict())
 
 
 @router.post(f"{_ONE}/aliases", **writes("addAlias", Annotator))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Request
-from fastapi.responses import HTMLResponse
+from fastapi import APIRouter, Form, Request
+from fastapi.responses import HTMLResponse, RedirectResponse
 
 from tracker.core.errors import NotFound
 from tracker.render.messages.findings import is_accusation
@@ -13,7 +13,7 @@ from tracker.web import known
 from tracker.web.asking import Asked, AskedLedger
 from tracker.web.identity import Role, needs
 from tracker.web.place import At, Place
-from tracker.web.templating import page
+from tracker.web.templating import page, see
 
 router = APIRouter(include_in_schema=False)
 _PAIRS = 200
@@ -35,6 +35,7 @@ def annotators_page(request: Request, place: At, asked: AskedLedger) -> HTMLResp
     others = [one for one in people if one["annotator"] not in counted]
     return page(
         request, "annotators.html", place=place, tab="annotators", audits=audits, kinds=kinds,
+        left={one["annotator"]: one["left_on"] for one in people if one["left_on"]},
         others=others, numbers=known.questions_of_numbers(asked, place), notices=asked.notices,
     )  # fmt: skip
 
@@ -59,6 +60,21 @@ def annotator_page(request: Request, place: At, annotator: str, asked: AskedLedg
         request, "annotator.html", place=place, tab="annotators", who=who, questions=questions,
         recorded=recorded, numbers=known.questions_of_numbers(asked, place), notices=asked.notices,
     )  # fmt: skip
+
+
+@router.post("/projects/{project:name}/annotators/{annotator:name}/presence",
+             dependencies=[needs(Role.MANAGER)])  # fmt: skip
+def set_presence(
+    request: Request, place: At, annotator: str, asked: AskedLedger,
+    on: Annotated[str, Form()] = "", back: Annotated[bool, Form()] = False,
+) -> RedirectResponse:  # fmt: skip
+    """Note on which day an annotator left, or that they are back."""
+    people = asked.ledger.annotators
+    if back:
+        people.back(place.project, annotator)
+    else:
+        people.leave(place.project, annotator, on.strip() or None)
+    return see(request, place, "annotators", annotator)
 
 
 def _found(asked: Asked, place: Place, name: str) -> dict[str, Any]:

@@ -90,6 +90,7 @@ class Annotator(Body):
     annotator: str
     kind: str
     aliases: list[str]
+    left_on: str | None
 
 
 class AnnotatorLabels(Annotator):

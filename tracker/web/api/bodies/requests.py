@@ -114,6 +114,12 @@ class MergeCategory(MergeInto):
     dry_run: bool = Field(False, description="Say how many labels; store nothing.")
 
 
+class Leave(Sent):
+    """When an annotator left."""
+
+    on: str | None = Field(None, description="A day; today without.", examples=["2026-11-30"])
+
+
 class Alias(Sent):
     """Another name under which an annotator's answers arrive."""
 
