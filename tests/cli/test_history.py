@@ -353,7 +353,10 @@ def test_a_steady_time_has_nothing_to_tell(run: Run) -> None:
     told = " ".join(run(*words, "--watch-for", "drop").out.split())
     assert "no more than chance" in told
     assert "Its level stayed the same." in told
-    assert "No alarm: a drop was watched for." in told
+    assert "Too few periods for an alarm: 17 of 20." in told
+    few = run(*words[:-1], "--watch-for", "drop", "--json").json()
+    assert (few["watch"]["too_few"], few["watch"]["needed"]) == (True, 20)
+    assert few["changes"]["changes"] == []  # told unasked: an alarm could hardly be raised
     assert "compare" not in run(*words, "--watch-for", "drop").err
 
 

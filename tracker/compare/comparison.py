@@ -40,6 +40,7 @@ from tracker.compare.item_steps import (
     patterns_without_item_changes,
     shared_item_steps,
 )
+from tracker.compare.people import compared_with_other_people
 from tracker.compare.result import Because, Compared, StateComparison
 from tracker.compare.sides import Side, count_compared_side
 from tracker.compare.states import State, compared_times_of_one
@@ -174,7 +175,9 @@ def _measures(first: Side, second: Side, steps: Steps, shared_out: Shares) -> It
         elif name == "light_kappa":
             why = Message("comparisons.no_error_sentence")
             found = _untested(after.value - before.value, why, first)
-        yield Compared(name, before, after, found, shared)
+        yield Compared(
+            name, before, after, _of_people(("measure", name), found, first, second), shared
+        )
 
 
 def _categories(first: Side, second: Side, steps: Steps) -> Iterator[Compared]:
@@ -182,9 +185,14 @@ def _categories(first: Side, second: Side, steps: Steps) -> Iterator[Compared]:
     for name, (before, mine) in first.rates.items():
         if name in second.rates:
             after, theirs = second.rates[name]
+            found = _difference(before, after, mine, theirs, steps, first)
             yield Compared(
-                name, before, after, _difference(before, after, mine, theirs, steps, first)
+                name, before, after, _of_people(("category", name), found, first, second)
             )
+
+
+def _of_people(of: tuple[str, str], found: Comparison, first: Side, second: Side) -> Comparison:
+    return compared_with_other_people(found, first.without.get(of, {}), second.without.get(of, {}))
 
 
 def _difference(

@@ -14,6 +14,7 @@ from tracker.agreement import Study, study
 from tracker.agreement.overall import measures_of_patterns
 from tracker.audit.evidence import Evidence
 from tracker.compare.families import ModelVersion, answering_versions
+from tracker.compare.people import Without, figures_without_people
 from tracker.compare.states import State
 from tracker.core.tallies import AnnotatorTallies, Pattern
 from tracker.measures.category_rates import CategoryRate, category_rate_influences, category_rates
@@ -41,6 +42,7 @@ class Side:
         tallies: the annotators' answers by item pattern; None if patterns are too many.
         figures: each measure with its error.
         models: the versions of models that answer, whether or not models count.
+        without: each measure and category's rate without each annotator.
     """
 
     state: State
@@ -49,6 +51,7 @@ class Side:
     tallies: AnnotatorTallies | None
     figures: Sequence[Coefficient]
     models: frozenset[ModelVersion]
+    without: Without
 
     @cached_property
     def kept(self) -> list[Pattern]:
@@ -124,4 +127,5 @@ def count_compared_side(
         own = replace(own, query=replace(state.query, measures=tuple(measures)))
     people = annotator_names(connection, state.question.project)
     answering = answering_versions(connection, state.selection, models)
-    return Side(state, own, people, tallied.tallies, own.figures(), answering)
+    without = figures_without_people(own, tallied.tallies, people)
+    return Side(state, own, people, tallied.tallies, own.figures(), answering, without)

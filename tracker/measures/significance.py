@@ -13,7 +13,7 @@ from tracker.measures.intervals import check_confidence
 from tracker.measures.numeric.two_annotators import WITHOUT_SPREAD
 
 # Below this an error, or a difference, of coefficients is the rounding of a zero.
-_ZERO: Final = 1e-12
+NO_DIFFERENCE: Final = 1e-12
 
 
 def dependent_t_test(
@@ -113,7 +113,7 @@ def independent_t_test(
         return _compared(difference, 0.0, 0.0, TOO_FEW_ITEMS, blank, same=False)
     error = math.hypot(one, other)
     freedom = 0.0
-    if error > _ZERO:
+    if error > NO_DIFFERENCE:
         parts = (one / error) ** 4 / (first.items - 1) + (other / error) ** 4 / (second.items - 1)
         freedom = 1 / parts
     return _compared(difference, error, freedom, None, blank, same=False)
@@ -134,9 +134,9 @@ def _compared(
     """
     if difference is None or reason is not None:
         return replace(blank, difference=difference, undefined=reason)
-    if error > _ZERO:
+    if error > NO_DIFFERENCE:
         return blank.by_t(difference, error, freedom)
-    if same and abs(difference) <= _ZERO:
+    if same and abs(difference) <= NO_DIFFERENCE:
         return replace(blank, difference=0.0, standard_error=0.0, p_value=1.0)
     return replace(blank, difference=difference, standard_error=0.0, undefined=WITHOUT_SPREAD)
 
@@ -166,6 +166,8 @@ class Comparison:
         n_second: of the second; the same where they are paired.
         undefined: why there is no ``p_value``: too_few_items, no_spread (the error is 0 and the
             difference is not), or the reason for which a coefficient is undefined; else None.
+        p_value_annotators: likewise of other annotators, not of other items.
+        undefined_annotators: why there is none.
     """
 
     difference: float | None
@@ -183,6 +185,8 @@ class Comparison:
     n_first: int = 0
     n_second: int = 0
     undefined: str | None = None
+    p_value_annotators: float | None = None
+    undefined_annotators: str | None = NOT_APPLICABLE
 
     def by_t(self, difference: float, error: float, freedom: float) -> Comparison:
         """Return the same with a difference against its error.

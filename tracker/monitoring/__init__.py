@@ -12,12 +12,13 @@ from __future__ import annotations
 
 from tracker.monitoring.autocorrelation import FEW_PERIODS, Autocorrelation
 from tracker.monitoring.change_points import Change, ChangePoints, Level, change_points
-from tracker.monitoring.cusum import DIRECTIONS, Alarm, Watch, watch
+from tracker.monitoring.cusum import DIRECTIONS, ENOUGH_FOR_ALARMS, Alarm, Watch, watch
 from tracker.monitoring.series import Point
 from tracker.monitoring.slope import Slope, slope
 
 __all__ = [
     "DIRECTIONS",
+    "ENOUGH_FOR_ALARMS",
     "FEW_PERIODS",
     "Alarm",
     "Autocorrelation",

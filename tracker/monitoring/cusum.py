@@ -24,6 +24,9 @@ DIRECTIONS: Final[dict[str, tuple[int, ...]]] = {"drop": (-1,), "rise": (1,), "c
 """What can be watched for, and the signs of the sums that raise its alarms."""
 
 _FEWEST: Final = 4
+ENOUGH_FOR_ALARMS: Final = 20
+"""Periods from which on a large drop raises an alarm more often than not: of three weekly errors
+after 13 weeks, within eight (`benchmarks/alarms.py`). With fewer, look at the changes of level."""
 _LONGEST: Final = 1_000_000
 
 
@@ -79,11 +82,18 @@ class Watch:
     undefined: str | None = None
     autocorrelation: Autocorrelation | None = None
 
+    @property
+    def too_few(self) -> bool:
+        """Whether even a large drop would hardly raise an alarm in so few points."""
+        return self.n < ENOUGH_FOR_ALARMS
+
     def to_dict(self) -> dict[str, Any]:
         """Return the watch as JSON has it, key order included."""
         return asdict(self) | {
             "method": str(self.method),
             "alarms": [alarm.to_dict() for alarm in self.alarms],
+            "too_few": self.too_few,
+            "needed": ENOUGH_FOR_ALARMS,
         }
 
 

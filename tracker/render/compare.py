@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -14,6 +14,7 @@ from tracker.compare.item_changes import KINDS
 from tracker.compare.item_steps import ITEM_KINDS, OTHER_ITEMS, SAME_ITEMS, ItemCounts
 from tracker.compare.result import AgainstOther, Because, Compared
 from tracker.core import clock
+from tracker.measures.coefficient import TOO_FEW_ANNOTATORS
 from tracker.measures.significance import Comparison
 from tracker.render.cells import (
     Text,
@@ -28,6 +29,11 @@ from tracker.render.tables import table
 from tracker.render.words import figure_title_words, measure_title_words, undefined_in_words
 
 _MOST_PARTS = 12
+_PEOPLE = "other people"
+_WHICH_P = (
+    "p: would these annotators differ on other items? other people: would other annotators differ, "
+    "too? The second needs three annotators on each side."
+)
 _KINDS = {
     "new_items": ("new items", "items"),
     "new_answers": ("further answers to earlier items", "answers"),
@@ -159,6 +165,7 @@ def compare_view(found: StateComparison) -> Iterator[RenderableType]:
     rows.append(_row("agreement of the items", found.by_item))
     yield table(_columns("measure "), rows)
     yield table(_columns("agreement on"), _rates(found.categories))
+    yield Text(_WHICH_P, style="dim")
     if found.because is not None:
         yield from _because(found)
 
@@ -191,8 +198,9 @@ def compare_against_view(found: AgainstOther) -> Iterator[RenderableType]:
     rows.append(("agreement of the items", "", "", *_tested(found.by_item)))
     rows.append(("agreement of the annotators", "", "", *_tested(found.by_annotator)))
     yield from _families(found)
-    columns = ("measure ", "this", "other", "difference", "interval", "p", "test ")
+    columns = ("measure ", "this", "other", "difference", "interval", "p", _PEOPLE, "test ")
     yield table(columns, rows)
+    yield Text(_WHICH_P, style="dim")
     every = (*(one.comparison for one in found.measures), found.by_item, found.by_annotator)
     for why in dict.fromkeys(
         str(one.why)
@@ -202,17 +210,29 @@ def compare_against_view(found: AgainstOther) -> Iterator[RenderableType]:
         yield Text(why, style="dim")
 
 
-def _tested(found: Comparison) -> tuple[str, str, str, str]:
+def _tested(found: Comparison) -> tuple[str, str, str, str, str]:
     if found.p_value is None:
         untested = found.difference is not None and found.undefined == "not_applicable"
         why = "no test" if untested else undefined_in_words(found.undefined)
-        return figure_cell(found.difference), "-", "-", why
+        return figure_cell(found.difference), "-", "-", "-", why
     return (
         figure_cell(found.difference),
         interval_cell(found.ci_low, found.ci_high),
-        "< .001" if found.p_value < 0.001 else f"{found.p_value:.3f}",
+        _short_p(found.p_value),
+        _people(found, _short_p),
         found.test.replace("_", " "),
     )
+
+
+def _short_p(value: float) -> str:
+    return "< .001" if value < 0.001 else f"{value:.3f}"
+
+
+def _people(found: Comparison, shown: Callable[[float], str]) -> str:
+    """Return the p-value of other annotators; a word if there are too few to tell."""
+    if found.p_value_annotators is not None:
+        return shown(found.p_value_annotators)
+    return "too few" if found.undefined_annotators == TOO_FEW_ANNOTATORS else "-"
 
 
 def _state(state: State) -> str:
@@ -255,7 +275,7 @@ def _families(found: StateComparison) -> Iterator[Text]:
 
 
 def _columns(first: str) -> tuple[str, ...]:
-    return (first, "A", "B", "B - A", "low", "high", "p")
+    return (first, "A", "B", "B - A", "low", "high", "p", _PEOPLE)
 
 
 def _rates(categories: Sequence[Compared]) -> list[tuple[str, ...]]:
@@ -273,6 +293,7 @@ def _row(
         _signed(found.ci_low),
         _signed(found.ci_high),
         undefined_in_words(found.undefined or "") if found.p_value is None else _p(found.p_value),
+        _people(found, _p),
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from tracker.measures import MEASURES
-from tracker.monitoring import FEW_PERIODS, Alarm, Autocorrelation, Change, Slope
+from tracker.monitoring import ENOUGH_FOR_ALARMS, FEW_PERIODS, Alarm, Autocorrelation, Change, Slope
 from tracker.projects.notes import NoteInfo
 from tracker.render.cells import Text, figure_cell, interval_cell, level_cell
 from tracker.render.history import day_cell
@@ -103,7 +103,13 @@ def _alarms(found: Watched) -> Iterator[Text]:
     if watch.undefined is not None:
         yield _few(found, "alarm")
         return
-    if not watch.alarms:
+    if watch.too_few and not watch.alarms:
+        yield Text(
+            f"Too few periods for an alarm: {watch.n} of {ENOUGH_FOR_ALARMS}. A large change would "
+            "hardly raise one yet; look at the change of level.",
+            style="yellow",
+        )
+    elif not watch.alarms:
         yield Text(f"No alarm: {_WORDS[watch.direction]} was watched for.")
     for alarm in watch.alarms:
         yield Text(_alarm(found, alarm), style="bold red")

@@ -36,7 +36,7 @@ class Watched:
         points: the periods that are over and have a figure with an error, oldest first.
         left_out: how many more are over, and have none.
         slope: how fast it rises or falls; None if that was not asked.
-        changes: when its level changed; likewise.
+        changes: when its level changed; likewise, unless there are too few periods for alarms.
         watch: the alarms; None if none were asked for.
         notes: what happened in that time.
     """
@@ -124,13 +124,15 @@ def watched_history(
     curve = rebuilt_curve(connection, question, every, window, query)
     figures = list(_figures(curve, query))
     points = tuple(point for point in figures if point is not None)
+    few = len(points) < monitoring.ENOUGH_FOR_ALARMS
     return Watched(
         measure,
         every,
         points,
         len(figures) - len(points),
         monitoring.slope(points) if trends else None,
-        monitoring.change_points(points) if trends else None,
+        # In few periods a change of level is found where an alarm cannot be.
+        monitoring.change_points(points) if trends or few else None,
         None
         if watch_for is None
         else monitoring.watch(

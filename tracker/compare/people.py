@@ -1,0 +1,99 @@
+"""Whether other people would have made a difference, too: the jackknife over annotators.
+
+A test over items says whether these annotators would differ on other items. Two teams drawn from
+the same people differ as well, and always: then the annotators are a sample, too, and the error is
+at least that of leaving each of them out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final, TypeAlias
+
+from tracker.agreement import Study
+from tracker.agreement.uncertainty import coefficients_without_annotators
+from tracker.core.tallies import AnnotatorTallies
+from tracker.measures.category_rates import category_rates
+from tracker.measures.coefficient import NOT_APPLICABLE, TOO_FEW_ANNOTATORS
+from tracker.measures.jackknife import jackknife_item_patterns
+from tracker.measures.numeric.two_annotators import WITHOUT_SPREAD
+from tracker.measures.significance import NO_DIFFERENCE, Comparison
+
+FEWEST: Final = 3
+"""Annotators of a side: without one of them two must be left to agree."""
+
+MOST: Final = 200
+"""Annotators of a side, each of whom is left out in turn; of more the items' error says enough."""
+
+Without: TypeAlias = Mapping[tuple[str, str], Mapping[str, float | None]]
+"""By kind (measure or category), name and annotator: the figure without the annotator's answers."""
+
+
+def figures_without_people(
+    study: Study, tallies: AnnotatorTallies | None, people: Mapping[int, str]
+) -> Without:
+    """Return each measure, and each category's rate by its name, without each annotator."""
+    if tallies is None or len(tallies.counts) > MOST:
+        return {}
+    found: dict[tuple[str, str], dict[str, float | None]] = {}
+    for annotator, values in coefficients_without_annotators(study, tallies):
+        for name, value in values.items():
+            found.setdefault(("measure", name), {})[people[annotator]] = value
+    for annotator, patterns in jackknife_item_patterns(study.patterns, tallies):
+        for rate in category_rates(patterns, list(study.names), interval="t"):
+            found.setdefault(("category", study.names[rate.category]), {})[people[annotator]] = (
+                rate.rate
+            )
+    return found
+
+
+def compared_with_other_people(
+    found: Comparison, first: Mapping[str, float | None], second: Mapping[str, float | None]
+) -> Comparison:
+    """Return a tested difference with the p-value of other annotators.
+
+    The variance is the larger of the items' and the jackknife's over the annotators, who are
+    compared with themselves if they answered on both sides; t has one degree of freedom less than
+    there are annotators, of two different teams two less.
+
+    Args:
+        found: the difference, second less first, tested over items.
+        first: the first figure without each annotator, by name.
+        second: likewise of the second.
+    """
+    if found.difference is None or found.standard_error is None:
+        return replace(found, undefined_annotators=found.undefined or NOT_APPLICABLE)
+    if not first or not second:
+        return found  # not counted
+    if min(len(first), len(second)) < FEWEST:
+        return replace(found, undefined_annotators=TOO_FEW_ANNOTATORS)
+    before, after = _pulls(first), _pulls(second)
+    if before is None or after is None:
+        return replace(found, undefined_annotators=TOO_FEW_ANNOTATORS)
+    people = before.keys() | after.keys()
+    moves = (after.get(who, 0.0) - before.get(who, 0.0) for who in people)
+    error = max(found.standard_error, math.sqrt(math.fsum(move**2 for move in moves)))
+    if error <= NO_DIFFERENCE:
+        alike = abs(found.difference) <= NO_DIFFERENCE
+        reason = None if alike else WITHOUT_SPREAD
+        return replace(
+            found, p_value_annotators=1.0 if alike else None, undefined_annotators=reason
+        )
+    freedom = len(people) - (1 if before.keys() == after.keys() else 2)
+    tested = found.by_t(found.difference, error, freedom)
+    return replace(found, p_value_annotators=tested.p_value, undefined_annotators=None)
+
+
+def _pulls(without: Mapping[str, float | None]) -> dict[str, float] | None:
+    """Return what each annotator adds to the jackknife's error; None if a figure is undefined.
+
+    The squares add up to the variance (Efron and Stein 1981, Ann. Stat. 9, 586).
+    """
+    values = {who: value for who, value in without.items() if value is not None}
+    if len(values) < len(without):
+        return None
+    mean = math.fsum(values.values()) / len(values)
+    part = math.sqrt((len(values) - 1) / len(values))
+    return {who: part * (value - mean) for who, value in values.items()}
