@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -234,9 +235,9 @@ def test_columns_with_the_names_of_their_roles_need_few_words(run: Run, answers:
 
 
 def test_a_wide_file_says_whom_it_took_for_annotators(run: Run, folder: Path) -> None:
-    (folder / "wide.csv").write_text("item,ann,bea,site\n1,x,x,here\n2,x,y,there\n")
+    (folder / "wide.csv").write_text("item,ann,bea,cy\n1,x,x,y\n2,x,y,y\n")
     done = run("import", "wide.csv", "-p", "p", "--wide", "--dry-run")
-    assert "columns: item=item; one per annotator: ann, bea, site\n" in done.err
+    assert "columns: item=item; one per annotator: ann, bea, cy\n" in done.err
 
 
 def test_a_list_of_items_says_what_it_left_out(run: Run, folder: Path) -> None:
@@ -247,3 +248,24 @@ def test_a_list_of_items_says_what_it_left_out(run: Run, folder: Path) -> None:
         "--keep Worker)"
     )
     assert second == "next: tracker status p"
+
+
+def test_a_saved_mapping_holds_what_was_decided(run: Run, folder: Path) -> None:
+    header = "Woche 1\n\nDoc;Wer;category;labeled_at\n"
+    rows = f"{header}1;ann;gr\xfcn;01/02/2026\n1;bob;rot;13/02/2026\n"
+    (folder / "a.csv").write_bytes(rows.encode("cp1252"))
+    says = ("--map", "item=Doc", "--map", "annotator=Wer")
+    run("import", "a.csv", "-p", "p", *says, "--save-mapping", "m.toml")
+    saved = tomllib.loads((folder / "m.toml").read_text())
+    assert saved == {
+        "map": ["item=Doc", "annotator=Wer", "category=category", "labeled_at=labeled_at"],
+        "format": "csv",
+        "encoding": "windows-1252",
+        "date-format": "%d/%m/%Y",
+        "header-row": 3,
+    }
+    # Days under 13 alone do not say in which order they are written; the mapping does.
+    (folder / "b.csv").write_text(f"{header}2;ann;rot;03/04/2026\n")
+    assert "--date-format" in run("import", "b.csv", "-p", "p", *says, code=3).err
+    run("import", "b.csv", "-p", "p", "--mapping", "m.toml")
+    assert "2026-04-03" in run("item", "show", "2", "-p", "p", "--json").out

@@ -125,10 +125,10 @@ def import_files_command(
         **asked.reading,
         **given.reading,
     }
-    ledger, text = ledger_of_command(context), ""
+    ledger = ledger_of_command(context)
     if save_mapping is not None:
         check_output_file(save_mapping, force=False)
-        text = ledger.mapping_text(save_mapping.parent, **how)
+        ledger.mapping_text(save_mapping.parent, **how)  # raises what no file can hold
     with (
         import_rejections_printed(as_json=as_json),
         progress_bar("importing", in_bytes=True) as how["progress"],
@@ -139,6 +139,7 @@ def import_files_command(
             result = ledger.import_query(from_sql, query or "", project, **how)
     print_import_result(result, dry_run=given.dry_run, as_json=as_json)
     if save_mapping is not None:
+        text = ledger.mapping_text(save_mapping.parent, result, **how)
         write_output_file(save_mapping, text)
         saved = f"-p {quote(project)} --mapping {quote(str(save_mapping))}"
         hint(f"next time: tracker import FILE {saved}")

@@ -20,6 +20,7 @@ from tracker.imports.lookup import BAD
 from tracker.imports.normalize import Intake, refuse_nul_in_batch
 from tracker.imports.outcomes import (
     examine_staged_rows,
+    forget_rejected_names,
     look_alike_warnings,
     outcomes_by_question,
 )
@@ -237,6 +238,8 @@ def _settle(
     """Store all staged rows, log the items they touch and seal them; returns their outcomes."""
     connection, staged, change = settlement.connection, intake.staging, intake.change
     project_id = settlement.project_id
+    if intake.rejections.count:
+        forget_rejected_names(connection, staged.table, intake, at_once)
     if at_once is None:
         settlement.run(repeats=repeats, empty_before=empty_before)
         told = settlement.fates(intake.gold, intake.truth_files)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tracker.core.errors import InvalidOption, Refused
+from tracker.imports.batch import ROLES
 from tracker.imports.column_patterns import ColumnPattern
 from tracker.imports.column_roles import parse_column_roles
 from tracker.imports.question_columns import parse_questions
@@ -58,13 +59,18 @@ _CHECKS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def mapping_file_text(how: Mapping[str, Any], folder: Path) -> str:
+def mapping_file_text(
+    how: Mapping[str, Any], folder: Path, read: Mapping[str, Any] | None = None
+) -> str:
     """Return the keywords of an import as the text of a file in a folder.
 
-    The number of wanted answers is not among them: it may change from one import to the next.
-    Raises InvalidOption for a text that no file can hold.
+    ``read`` is how the import's files were read (`ReadingRecord`): what was decided there and no
+    keyword says is in the text, too. The number of wanted answers is not: it may change from one
+    import to the next. Raises InvalidOption for a text that no file can hold.
     """
     options = how.get("options") or QuestionOptions()
+    if read is not None and "others" not in read:
+        how = _with_decided(how, read)
     told = {key: how.get(keyword) for key, keyword in _KEYWORDS.items()}
     told |= {key: getattr(options, key) for key in (*_SETTINGS, "categories")}
     if told["values"]:
@@ -76,6 +82,23 @@ def mapping_file_text(how: Mapping[str, Any], folder: Path) -> str:
     except UnicodeEncodeError:
         raise InvalidOption("the mapping holds half a character", "fix the options") from None
     return text
+
+
+def _with_decided(how: Mapping[str, Any], read: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the keywords of an import, and for what they do not say how its files were read."""
+    columns = [*(how.get("columns") or ())]
+    decided = {key: read[key] for key in ("format", "date_format")}
+    decided["encoding"] = None if read["encoding"] == "utf-8" else read["encoding"]
+    if read["header_row"] is not None:  # a table: elsewhere a role is no column's
+        decided["header_row"] = read["header_row"] if read["header_row"] > 1 else None
+        named = {pair.partition("=")[0].strip() for pair in columns}
+        columns += [
+            f"{role}={column}"
+            for column, role in read["columns"].items()
+            if role in ROLES and role not in named and "=" not in column
+        ]
+    given = {key: value for key, value in how.items() if value not in (None, (), [], False)}
+    return {**decided, **given, "columns": columns}
 
 
 def _written(value: Any) -> str:

@@ -6,7 +6,8 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Table
+import numpy as np
+from sqlalchemy import Connection, Table, select
 
 from tracker.core.errors import Refused
 from tracker.imports.normalize import Counted, Intake
@@ -24,6 +25,7 @@ from tracker.imports.validate import (
 from tracker.projects.categories import category_names, project_labels_by_category
 from tracker.projects.lookup import look_alike_names
 from tracker.projects.question import QuestionInfo
+from tracker.storage.facts import forget_annotator_facts, forget_category_facts
 
 
 def examine_staged_rows(
@@ -69,6 +71,31 @@ def examine_staged_rows(
         if place not in rejected or not intake.questions.several:
             intake.rejections.add(names[row.source - 1], row.line, row.reason, unit, row.item)
         rejected.add(place)
+
+
+def forget_rejected_names(
+    connection: Connection, incoming: Table, intake: Intake, at_once: Mapping[str, Any] | None
+) -> None:
+    """Take back what the import said of categories and annotators that only rejected rows name.
+
+    ``at_once`` are the staged rows, if they are not in the table. What other changes said stays.
+    """
+    if at_once is None:
+        columns = [incoming.c[name] for name in _NAMING]
+        rows = [tuple(row) for row in connection.execute(select(*columns).distinct())]
+    else:
+        number = len(at_once["line"])
+        staged = [np.broadcast_to(at_once[name], number) for name in _NAMING]
+        rows = [*map(tuple, np.unique(np.column_stack(staged), axis=0).tolist())]
+    questions = intake.questions
+    people = intake.annotators.met - {one for _, _, *both in rows for one in both}
+    forget_annotator_facts(connection, questions.project.id, intake.change, people)
+    for ids in questions.answered.values():
+        own = ids.met - {category for question, category, *_ in rows if question == ids.question.id}
+        forget_category_facts(connection, ids.question.key, intake.change, own)
+
+
+_NAMING = ("question_id", "category_id", "annotator_id", "given_as")
 
 
 def outcomes_by_question(

@@ -147,15 +147,19 @@ class Importing(Transactions):
             return self._import(sources, project, items=items, **keywords)
 
     @staticmethod
-    def mapping_text(folder: str | Path = ".", **how: Unpack[Reading]) -> str:
+    def mapping_text(
+        folder: str | Path = ".", made: ImportResult | None = None, **how: Unpack[Reading]
+    ) -> str:
         """Return the text of a file for `mapping` that says how an import reads its files.
 
-        It holds what says which column is what, not what becomes of its rows.
+        It holds what says which column is what, not what becomes of its rows. With the import
+        that was ``made`` so, also what was decided as its files were read.
         Paths in it are relative to the folder that it is for.
         """
         from tracker.imports.mapping_file import mapping_file_text
 
-        return mapping_file_text(_with_mapping(how), Path(folder))
+        read = None if made is None or made.record is None else made.record.read
+        return mapping_file_text(_with_mapping(how), Path(folder), read)
 
     def import_query(
         self, url: str, query: str, project: str, **how: Unpack[Reading]

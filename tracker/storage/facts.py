@@ -8,9 +8,12 @@ from typing import cast
 from sqlalchemy import (
     ColumnElement,
     Connection,
+    FromClause,
     Select,
     Table,
     and_,
+    bindparam,
+    delete,
     exists,
     func,
     insert,
@@ -206,6 +209,40 @@ def record_category_facts(
                 for number, role, value in rows
             ],
         )
+
+
+def forget_annotator_facts(
+    connection: Connection, project_id: int, change: int, annotators: Iterable[int]
+) -> None:
+    """Delete what a change said of annotators of whom no other change speaks."""
+    key = {"project_id": project_id}
+    _forget(connection, _annotators, "annotator_id", key, change, annotators)
+
+
+def forget_category_facts(
+    connection: Connection, question: QuestionKey, change: int, categories: Iterable[int]
+) -> None:
+    """Delete what a change said of categories of which no other change speaks."""
+    _forget(connection, _categories, "category_id", question._asdict(), change, categories)
+
+
+def _forget(
+    connection: Connection,
+    facts: Table,
+    name: str,
+    key: Mapping[str, int],
+    change: int,
+    numbers: Iterable[int],
+) -> None:
+    def said(table: FromClause) -> ColumnElement[bool]:
+        ours = [table.c[column] == value for column, value in key.items()]
+        return and_(*ours, table.c[name] == bindparam("number"))
+
+    rows, others = [{"number": number} for number in numbers], facts.alias("others")
+    if rows:
+        spoken = exists().where(said(others), others.c.change_id != change)
+        ours = delete(facts).where(said(facts), facts.c.change_id == change, ~spoken)
+        connection.execute(ours, rows)
 
 
 def stored_category_merges(connection: Connection, question: QuestionKey) -> dict[int, int]:

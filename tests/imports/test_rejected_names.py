@@ -1,0 +1,35 @@
+"""A rejected row leaves nothing: no category, no annotator, no item."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tracker.ledger import Ledger
+
+Write = Callable[..., Path]
+ROWS = {
+    "a bad time": "3,odd,1.5,yesterday",
+    "two answers": "3,odd,1.5,\n3,odd,2.5,",
+}
+
+
+@pytest.mark.parametrize("rows", ROWS.values(), ids=ROWS)
+@pytest.mark.parametrize("first", [True, False], ids=["a new project", "one with answers"])
+def test_rejected_rows_leave_no_names(ledger: Ledger, write: Write, rows: str, first: bool) -> None:
+    header = "item,annotator,category,labeled_at\n"
+    if not first:
+        ledger.import_file(write(f"{header}1,ann,x,\n", "before.csv"), "p")
+    text = f"{header}1,ann,x,\n1,bob,y,\n2,ann,y,\n{rows}\n"
+    done = ledger.import_file(write(text), "p", skip_invalid=True)
+    assert done.rejected == rows.count("\n") + 1
+    assert set(ledger.categories.list("p").labels) == {"x", "y"}
+    assert {one.annotator.name for one in ledger.annotators.list("p")} == {"ann", "bob"}
+    assert ledger.status("p").to_dict()["items"] == 2
+    assert ledger.database.check() == []
+    assert ledger.verify("p").passed
+    # The names are free for a row that is good.
+    ledger.import_file(write(f"{header}3,odd,1.5,\n", "later.csv"), "p")
+    assert set(ledger.categories.list("p").labels) == {"x", "y", "1.5"}
