@@ -351,8 +351,9 @@ WORDLESS = (
 # Files that put an error's advice together before they raise it.
 ADVICE = ("flags/actions.py", "gate/context.py", "gate/config.py")
 _LONGEST = 30
-ERRORS = {"Refused", "InvalidOption", "NotFound", "CheckFailed", "ValueError", "refused",
-          "table.refused", "top.refused", "self.refused", "Tampered", "re.compile"}  # fmt: skip
+ERRORS = {"Refused", "InvalidOption", "NoFigures", "NotFound", "CheckFailed", "ValueError",
+          "refused", "table.refused", "top.refused", "self.refused", "Tampered",
+          "re.compile"}  # fmt: skip
 
 
 def sentences(module: Module) -> list[str]:

@@ -159,6 +159,21 @@ def test_a_token_is_asked_for_nothing_else_until_it_is_revoked(ledger: Ledger) -
 
 
 @pytest.mark.parametrize(
+    ("of_user", "mend"),
+    [("admin", "make another token: tracker token add NAME --role manager --user 'ada b'"),
+     ("viewer", "an admin can give it: tracker user set 'ada b' --role manager; then make an")],
+)  # fmt: skip
+def test_a_token_that_may_not_is_told_its_own_role(ledger: Ledger, of_user: str, mend: str) -> None:
+    ledger.projects.create("p")
+    ledger.users.add("ada b", of_user, password=None)
+    headers = {"authorization": f"Bearer {ledger.tokens.add('t', 'viewer', 'ada b').secret}"}
+    with browser_at(ledger) as program:
+        told = program.post("/api/v1/projects/p/archive", headers=headers).json()
+    assert told["detail"] == "this needs the role manager, and the token has viewer"
+    assert told["mend"].startswith(mend)
+
+
+@pytest.mark.parametrize(
     "way", ["Basic YWRhOng=", "Bearer", "Bearer ", "Bearer trk_x", "trk_x", ""]
 )
 def test_what_is_no_token_is_refused_whoever_signed_in(ledger: Ledger, way: str) -> None:

@@ -138,7 +138,7 @@ def test_a_role_may_do_what_it_may_and_nothing_else(
             assert status == 403
             if asked.path.startswith("/api/"):
                 assert answer.json()["type"].endswith(":forbidden")
-                assert "tracker user set" in answer.json()["mend"]
+                assert f"tracker user set {role} --role" in answer.json()["mend"]
         elif str(asked) != "POST /sign-in":  # it refuses an empty password
             assert status < 500
             assert status not in {401, 403}

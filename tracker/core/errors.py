@@ -50,6 +50,10 @@ class InvalidOption(TrackerError):
     exit_code = 2
 
 
+class NoFigures(InvalidOption):
+    """There is no figure yet from which a threshold could be taken."""
+
+
 class Refused(TrackerError):
     """The input was refused; nothing was stored."""
 

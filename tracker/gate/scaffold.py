@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 
 from tracker.agreement import Assessment, Query, assess
 from tracker.core import clock
-from tracker.core.errors import InvalidOption
+from tracker.core.errors import NoFigures
 from tracker.core.shown import Message
 from tracker.gate.checks import EVERY, Figure
 from tracker.gate.config import DEFAULT_CONFIG, parse_gate_config
@@ -46,7 +46,7 @@ def starting_gate_config(
 ) -> str:
     """A gate's file that the project passes as it is, with a line about each check.
 
-    Of several questions, the checks name theirs. Raises InvalidOption where no item has two
+    Of several questions, the checks name theirs. Raises NoFigures where no item has two
     answers.
     """
     project = questions[0].project
@@ -80,7 +80,7 @@ def _blocks_of(
     found = assess(connection, question, Query(measures, filter=choice))
     name = question.project.name
     if not found.counts.items_compared:
-        raise InvalidOption(
+        raise NoFigures(
             f"no item of {name!r} has two answers: there is no figure to start from",
             f"import answers first: tracker import FILE --project {quote(name)}",
         )

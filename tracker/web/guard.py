@@ -94,7 +94,11 @@ class Guard:
             raise NotAdmitted(
                 401, "there is no such token, or its time is over", "make one: tracker token add"
             )
-        return Identity(used.user.name, Role[used.role.upper()], used.user.id, used.user.annotators)
+        user = used.user
+        return Identity(
+            user.name, Role[used.role.upper()], user.id, user.annotators,
+            of_user=Role[user.role.upper()],
+        )  # fmt: skip
 
 
 def _bearer(request: Request) -> str | None:

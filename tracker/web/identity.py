@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -59,6 +60,7 @@ class Identity:
         user: the user's number; None without users.
         annotators: the projects and annotators whose own reports they may see.
         session: how they signed in, if by a browser.
+        of_user: the user's own role, if a token asks for them, which may do less.
     """
 
     name: str
@@ -66,6 +68,7 @@ class Identity:
     user: int | None = None
     annotators: tuple[tuple[str, str], ...] = ()
     session: Session | None = None
+    of_user: Role | None = None
 
     @property
     def sees_projects(self) -> bool:
@@ -91,13 +94,23 @@ class Needs:
         if who is None:
             raise NotAdmitted(401, "sign in first", SIGN_IN_FIRST)
         if who.role < self.role:
-            role = self.role.name.lower()
-            raise NotAdmitted(
-                403, f"this needs the role {role}",
-                f"an admin can give it: tracker user set NAME --role {role}",
-            )  # fmt: skip
+            raise _role_too_low(who, self.role.name.lower())
         if request.method not in SAFE and who.session is not None:
             await _check_form(request, who.session)
+
+
+def _role_too_low(who: Identity, needed: str) -> NotAdmitted:
+    """Return what is wrong with the role of a user or of a token, and how to mend it."""
+    name, mends = quote(who.name), list[str]()
+    if (who.of_user or who.role) < Role[needed.upper()]:
+        mends.append(f"an admin can give it: tracker user set {name} --role {needed}")
+    if who.of_user is None:
+        return NotAdmitted(403, f"this needs the role {needed}", mends[0])
+    mends.append(f"make another token: tracker token add NAME --role {needed} --user {name}")
+    has = who.role.name.lower()
+    return NotAdmitted(
+        403, f"this needs the role {needed}, and the token has {has}", "; then ".join(mends)
+    )
 
 
 async def _check_form(request: Request, session: Session) -> None:

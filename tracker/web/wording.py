@@ -9,7 +9,7 @@ _FIELDS = {
     "--map": 'in the field "Columns":',
     "--question": 'in the field "Questions":',
     "leave out --wide": 'untick "one column per annotator"',
-    "--skip-invalid": 'tick "leave out"',
+    "--skip-invalid": 'choose "Import only the other rows"',
     "--wide": 'tick "one column per annotator"',
     "--format": 'the field "Format":',
 }

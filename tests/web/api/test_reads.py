@@ -172,7 +172,11 @@ def test_rows_are_streamed_as_the_command_writes_them(program: TestClient, run: 
 
 
 def test_a_gate_is_in_the_request(program: TestClient) -> None:
-    text = program.get(f"{P}/gate").text
+    none = program.get(f"{P}/gate")
+    assert (none.status_code, none.json()["exit_code"]) == (404, 4)
+    assert f"GET {P}/gate/sample" in none.json()["mend"]
+    assert "no project" in program.get("/api/v1/projects/none/gate").json()["detail"]
+    text = program.get(f"{P}/gate/sample").text
     assert program.post(f"{P}/gate", content=text, headers=_TOML).json()["passed"] is True
     failing = program.post(f"{P}/gate", content="[[check]]\nitems_at_least = 900", headers=_TOML)
     assert (failing.status_code, failing.json()["passed"]) == (200, False)

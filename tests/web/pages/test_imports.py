@@ -35,6 +35,10 @@ def test_nothing_is_stored_before_somebody_has_looked(client: TestClient, ledger
     assert "3 rows for p: 2 new" in page.text
     assert ["<b>.csv", "4", "the item is empty"] in page.rows
     assert ledger.projects.list() == []
+    assert "Import only the other rows into p" in page.text
+    assert 'type="file"' in client.get(address).text
+    bad_alone = sent(client, b"item,annotator,category\n,a,x\n")
+    assert 'value="import"' not in client.get(bad_alone).text
     client.post(address, data={"action": "import", "skip_invalid": "true"})
     assert ledger.status("p").answers == 2
     (known,) = ledger.imports.list("p")
@@ -46,10 +50,10 @@ def test_a_refused_import_says_why_and_stores_nothing(client: TestClient, ledger
     shown = client.post(sent(client, BAD), data={"action": "import"})
     assert "Failed: nothing of it was kept" in shown.text
     assert "the item is empty" in shown.text
-    assert "or leave them out: tick" in shown.text
+    assert "or leave them out: choose" in shown.text
     assert "--skip-invalid" not in shown.text
     address = re.findall(r'href="([^"]+)">Back to the form', shown.text)[0]
-    assert "leave out the 1 row" in read(client, address).text
+    assert "Import only the other rows" in read(client, address).text
     assert ledger.projects.list() == []
 
 

@@ -60,6 +60,13 @@ def test_an_event_is_noted(client: TestClient, answered: Ledger) -> None:
     assert client.post(f"{AT}/notes", data={"text": "x", "at": "never"}).status_code == 422
 
 
+def test_the_gate_of_an_empty_project_says_how_to_begin(client: TestClient, ledger: Ledger) -> None:
+    ledger.projects.create("empty")
+    page = read(client, "/projects/empty/gate")
+    assert page.to("Import answers") == "/projects/empty/imports"
+    assert client.get("/projects/empty/gate?as_of=never").status_code == 422
+
+
 def test_a_gate_says_what_passes_and_why(client: TestClient, answered: Ledger) -> None:
     at = "/projects/p/gate"
     page = read(client, at)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from typing import Annotated
+from urllib.parse import quote
 
 from fastapi import Body, Depends, Query, Request, Response
 
-from tracker.core.errors import Refused
+from tracker.core.errors import NotFound, Refused
 from tracker.web.api.answering import Answer, reads, resource
 from tracker.web.api.bodies.figures import Gate
 from tracker.web.api.keyed import stores_nothing
+from tracker.web.api.names import PREFIX
 from tracker.web.api.parameters import Answers
 from tracker.web.identity import NotAdmitted, Role
 
@@ -19,8 +21,19 @@ _TOML = "application/toml"
 _EXAMPLE = "[[check]]\nitems_at_least = 200\n"
 
 
+@router.get("/projects/{project:segment}/gate", include_in_schema=False, **reads("getGate", None))
+def gate_of_project(answer: Answer, project: str) -> Response:
+    """Say that a project keeps no file of checks, and where there is one to begin with."""
+    answer.ledger.projects.show(project)
+    raise NotFound(
+        "the server keeps no file of checks",
+        f"begin with what passes now: GET {PREFIX}/projects/{quote(project, safe='')}/gate/sample; "
+        "send a file: POST it to this address",
+    )
+
+
 @router.get(
-    "/projects/{project:segment}/gate",
+    "/projects/{project:segment}/gate/sample",
     **reads("getGateConfig", None),
     responses={
         200: {"description": "The file.", "content": {_TOML: {"schema": {"type": "string"}}}}

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import HTMLResponse
 
-from tracker.core.errors import TrackerError
+from tracker.core.errors import NoFigures, TrackerError
 from tracker.render.gate import gate_summary_text
 from tracker.web.asking import AskedLedger
 from tracker.web.identity import Role, needs
@@ -20,11 +20,14 @@ _LONGEST = 100_000  # signs of a file of checks
 
 @router.get("/projects/{project:name}/gate", dependencies=[needs(Role.VIEWER)])
 def gate_page(request: Request, place: At, asked: AskedLedger) -> HTMLResponse:
-    """Show checks that the project passes as it is, to begin with."""
-    text = asked.figure(
-        place.project, "gate", place.key,
-        compute=lambda it: it.gate_config(place.project, **place.selecting),
-    )  # fmt: skip
+    """Show checks that the project passes as it is, to begin with; how to get there without any."""
+    try:
+        text = asked.figure(
+            place.project, "gate", place.key,
+            compute=lambda it: it.gate_config(place.project, **place.selecting),
+        )  # fmt: skip
+    except NoFigures:
+        text = None
     return page(request, "gate.html", place=place, tab="gate", text=text, found=None, problem=None,
                 summary="", notices=asked.notices)  # fmt: skip
 
