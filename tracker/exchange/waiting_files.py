@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
+from tracker.core.errors import DatabaseUnusable
 from tracker.storage.database import Database
 
 _WAITING = "waiting"
@@ -16,10 +18,15 @@ _WAITING = "waiting"
 def waiting_folder(database: Database) -> Path:
     """Return the folder for files that wait for this process to import them, made if need be.
 
-    Beside it is room for those that are just coming.
+    Beside it is room for those that are just coming. Raises DatabaseUnusable if another user of
+    the machine has made a folder in its place.
     """
-    folder = _folder_of(database) / str(os.getpid()) / _WAITING
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    root = _folder_of(database)
+    root.mkdir(mode=0o700, exist_ok=True)
+    if root.is_symlink() or (os.name == "posix" and root.stat().st_uid != os.getuid()):
+        raise DatabaseUnusable(f"{root} is another user's", "set TMPDIR to a folder of your own")
+    folder = root / str(os.getpid()) / _WAITING
+    folder.mkdir(parents=True, exist_ok=True)
     return folder
 
 
@@ -34,6 +41,8 @@ def forget_own_files(database: Database) -> None:
     for folder in _folder_of(database).glob("*"):
         if folder.name == str(os.getpid()) or not _runs(folder.name):
             shutil.rmtree(folder, ignore_errors=True)
+    with suppress(OSError):  # another server's are in it
+        _folder_of(database).rmdir()
 
 
 def _folder_of(database: Database) -> Path:
