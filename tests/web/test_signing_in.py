@@ -238,6 +238,28 @@ def test_an_annotator_comes_to_their_own_page_which_names_nobody_else(tmp_path: 
         assert 'data-events=""' in shown
 
 
+def test_an_annotator_objects_to_a_finding_about_their_own_answers_alone(tmp_path: Path) -> None:
+    ledger = filled_ledger(tmp_path)
+    rows = [one.to_dict() for one in ledger.flags.list("p", states=["all"])]
+    own = next(row["flag"] for row in rows if row["annotator"] == "constant 1")
+    ledger.flags.acknowledge("p", [own], by="mia")
+    with signed_in(browser_at(ledger), "annotator") as browser:
+        assert "Somebody is looking into it." in browser.get("/me").text
+        form = {"csrf_token": form_token(browser), "project": "p", "note": "as the guideline says"}
+        for flag in (own + 999, own):
+            sent = browser.post("/me/appeal", data=form | {"flag": str(flag)})
+            assert sent.status_code == (303 if flag == own else 404)
+        shown = browser.get("/me").text
+        assert "“as the guideline says”. It has not been answered yet." in shown
+        ledger.flags.reject("p", [own], by="mia", note="see section 2")
+        shown = browser.get("/me").text
+        assert "It was not accepted. The answer: “see section 2”." in shown
+        assert "mia" not in shown
+    (row,) = [one.to_dict() for one in ledger.flags.list("p", states=["all"])
+              if one.values["flag"] == own]  # fmt: skip
+    assert (row["appeal"]["by"], row["state"]) == ("annotator", "acknowledged")
+
+
 def test_who_is_bound_to_nobody_or_to_somebody_without_answers_is_told(
     browser: TestClient, served: Ledger
 ) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sqlalchemy import Connection
@@ -95,6 +95,8 @@ class OwnReport:
         others: the number of the others, and the quartiles of each of their figures if enough
             of them have it.
         findings: the own ones that are not clear and rest on enough answers.
+        recorded: what became of the recorded ones, as JSON, by kind and category.
+        texts: of the items that show findings, by name.
     """
 
     audit: Audit
@@ -102,11 +104,16 @@ class OwnReport:
     figures: Mapping[str, Any]
     others: Mapping[str, Any]
     findings: Sequence[Flag]
+    recorded: Mapping[tuple[str, str | None], Mapping[str, Any]] = field(default_factory=dict)
+    texts: Mapping[str, str | None] = field(default_factory=dict)
 
     def items(self, flag: Flag) -> list[dict[str, Any]]:
         """Return the items that show a finding, with the own answer alone."""
         rows = self.audit.shown.get(flag.key, ())
-        return [{key: value for key, value in row.items() if key not in _OF_OTHERS} for row in rows]
+        own = [{key: value for key, value in row.items() if key not in _OF_OTHERS} for row in rows]
+        known = self.texts
+        return [row | ({"text": known[row["item"]]} if known.get(row.get("item", "")) else {})
+                for row in own]  # fmt: skip
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON of ``tracker annotator report``."""

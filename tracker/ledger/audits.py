@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
 from sqlalchemy import Connection
@@ -197,13 +198,31 @@ class Audits(Transactions):
     ) -> OwnReportByQuestion:
         """Return what an annotator may see of each question, or of those named."""
         from tracker.audit.annotator_report import annotator_own_reports
+        from tracker.flags import list_flags
         from tracker.projects.annotators import find_annotator
+        from tracker.projects.items import item_texts_by_name
         from tracker.queries import make_answer_filter
 
         choice = make_answer_filter(**selecting)
         with self.asking_each(project, choice, questions) as (connection, found):
-            annotator = find_annotator(connection, found[0].project, name)
-            return annotator_own_reports(connection, found, annotator, suppress_below, choice)
+            project_found = found[0].project
+            annotator = find_annotator(connection, project_found, name)
+            made = annotator_own_reports(connection, found, annotator, suppress_below, choice)
+            rows = list_flags(connection, project_found, annotator=annotator.name)
+            recorded = [one.to_dict() for one in rows]
+            shown = {row.get("item", "") for one in made.reports for flag in one.findings
+                     for row in one.items(flag)}  # fmt: skip
+            texts = item_texts_by_name(connection, project_found, shown)
+            several = len(found) > 1
+            reports = [
+                replace(one, texts=texts, recorded={
+                    (row["kind"], row["category"]): row
+                    for row in recorded
+                    if not several or row.get("question") in (None, one.audit.question)
+                })
+                for one in made.reports
+            ]  # fmt: skip
+            return replace(made, reports=reports)
 
 
 def advice_as_json(found: Advice | None) -> dict[str, Any]:

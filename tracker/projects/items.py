@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from shlex import quote
 from typing import Any, NamedTuple, cast
@@ -105,6 +105,16 @@ def item_texts_of(
         )
     )
     return {row.id: (row.name, row.text) for row in rows}
+
+
+def item_texts_by_name(
+    connection: Connection, project: ProjectInfo, names: Iterable[str]
+) -> dict[str, str | None]:
+    """Return the texts of items by name."""
+    rows = connection.execute(
+        select(Item.name, Item.text).where(Item.project_id == project.id, Item.name.in_([*names]))
+    )
+    return {row.name: row.text for row in rows}
 
 
 def count_project_items(connection: Connection, project: ProjectInfo) -> int:

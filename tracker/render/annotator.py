@@ -137,6 +137,7 @@ def own_report_as_json(report: OwnReport) -> dict[str, Any]:
                 "state": flag.state,
                 "why": sentence,
                 "items": report.items(flag),
+                "recorded": _own_recorded(report.recorded.get((flag.kind, category))),
             }
         )
     return {
@@ -146,6 +147,39 @@ def own_report_as_json(report: OwnReport) -> dict[str, Any]:
         "others": report.others,
         "findings": findings,
     }
+
+
+_STATES: Final = {
+    "open": "Nobody has looked at it yet.",
+    "acknowledged": "Somebody is looking into it.",
+    "dismissed": "It was set aside as harmless.",
+    "resolved": "It is settled.",
+}
+_OUTCOMES: Final = {
+    None: "It has not been answered yet.",
+    "upheld": "It was accepted.",
+    "rejected": "It was not accepted.",
+}
+
+
+def _own_recorded(row: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """Return what became of a recorded finding, without anybody's name; None if it is not."""
+    if row is None:
+        return None
+    appeal, words = row["appeal"], _STATES[row["state"]]
+    if appeal is not None:
+        appeal = {key: appeal[key] for key in ("at", "note", "outcome", "answer")}
+        words += f" You objected on {appeal['at'][:10]}: “{appeal['note']}”. "
+        words += _OUTCOMES.get(appeal["outcome"], "")
+        words += f" The answer: “{appeal['answer']}”." if appeal["answer"] else ""
+    return {"flag": row["flag"], "state": row["state"], "appeal": appeal, "words": words.strip()}
+
+
+def own_finding_lines(finding: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the items that show an annotator's own finding, with their texts if known."""
+    for row in finding["items"]:
+        line = finding_item_line(row)
+        yield f"{line} - {row['text']}" if "text" in row else line
 
 
 def own_report_view(told: Mapping[str, Any]) -> Iterator[RenderableType]:
@@ -160,8 +194,10 @@ def own_report_view(told: Mapping[str, Any]) -> Iterator[RenderableType]:
         yield Text(MIDDLE_HALF, style="dim")
         for finding in page["findings"]:
             yield Text(str(finding["why"]))
-            for row in finding["items"]:
-                yield Text(f"  {finding_item_line(row)}", style="dim")
+            if finding["recorded"] is not None:
+                yield Text(finding["recorded"]["words"])
+            for row in own_finding_lines(finding):
+                yield Text(f"  {row}", style="dim")
         if not page["findings"]:
             yield Text(NOTHING_STANDS_OUT, style="green")
 

@@ -13,8 +13,8 @@ from tracker.render.annotator import (
     NOTHING_STANDS_OUT,
     WHAT_IT_MEANS,
     compared_figures,
+    own_finding_lines,
 )
-from tracker.render.audit import finding_item_line
 from tracker.render.cells import minute_cell
 from tracker.render.messages import report as words
 from tracker.render.messages import report_people as people
@@ -93,7 +93,9 @@ def _findings(page: Told) -> Iterator[Block]:
     blocks: list[Block] = []
     for finding in page["findings"]:
         blocks.append(Paragraph(line(finding["why"])))
-        shown = [line(finding_item_line(row)) for row in finding["items"]]
+        if finding["recorded"] is not None:
+            blocks.append(Paragraph(line(finding["recorded"]["words"])))
+        shown = [line(row) for row in own_finding_lines(finding)]
         if shown:
             blocks.append(Group(people.EVIDENCE, [Bullets(shown)], True))
     yield Group(people.STANDS_OUT, blocks or [Paragraph(line(NOTHING_STANDS_OUT))])

@@ -1,20 +1,20 @@
-"""What somebody who annotates may see: their own report in each project, and nothing else."""
+"""What somebody who annotates may see, and object to: their own report in each project."""
 
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Request
-from fastapi.responses import HTMLResponse
+from fastapi import APIRouter, Form, Request
+from fastapi.responses import HTMLResponse, RedirectResponse
+from pydantic import BaseModel, Field
 
-from tracker.core.errors import TrackerError
+from tracker.core.errors import NotFound, TrackerError
 from tracker.ledger import Ledger
-from tracker.render.annotator import compared_figures
-from tracker.render.audit import finding_item_line
+from tracker.render.annotator import compared_figures, own_finding_lines
 from tracker.web.asking import Asked, AskedLedger
 from tracker.web.identity import Identity, Role, needs
-from tracker.web.templating import page
+from tracker.web.templating import link_to, page
 
 router = APIRouter(include_in_schema=False)
 _TEST = re.compile(r"\b[pq] = ")
@@ -55,5 +55,39 @@ def _finding(flag: dict[str, Any]) -> dict[str, Any]:
     said = [part for part in str(flag["why"]).rstrip(".").split("; ") if not _TEST.search(part)]
     return {
         "why": "; ".join(said) + ".",
-        "answers": [finding_item_line(row) for row in flag["items"]],
+        "answers": [*own_finding_lines(flag)],
+        "recorded": flag["recorded"],
     }
+
+
+class Appealing(BaseModel):
+    """An annotator's objection to a finding about their answers.
+
+    Attributes:
+        project: the project.
+        flag: the finding's number there.
+        note: why it is wrong.
+    """
+
+    project: str = ""
+    flag: Annotated[int, Field(ge=1, lt=2**31)] = 1
+    note: Annotated[str, Field(max_length=2000)] = ""
+
+
+@router.post("/me/appeal", dependencies=[needs(Role.ANNOTATOR)])
+def appeal(
+    request: Request, asked: AskedLedger, form: Annotated[Appealing, Form()]
+) -> RedirectResponse:
+    """Record the reader's objection to a finding about their own answers."""
+    who: Identity = request.state.identity
+    names = [name for project, name in who.annotators if project == form.project]
+    known = asked.ledger.flags
+    own = {
+        row.values["flag"]
+        for name in names
+        for row in known.list(form.project, states=["all"], annotator=name)
+    }
+    if form.flag not in own:
+        raise NotFound("there is no such finding about your answers", "load the page again")
+    known.appeal(form.project, form.flag, by=who.name, note=form.note)
+    return RedirectResponse(link_to(request.scope.get("root_path", ""), "me"), 303)
