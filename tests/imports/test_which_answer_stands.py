@@ -280,3 +280,24 @@ def test_export_can_be_imported_again(ledger: Ledger, write: Write) -> None:
     result = ledger.import_frame(frame, "copy")
     assert fates(result) == {"inserted": 3}
     assert ledger.export_frame("copy").equals(frame)
+
+
+def test_rows_of_a_table_that_repeat_an_answer_are_what_the_user_says(
+    ledger: Ledger, write: Write
+) -> None:
+    file = write("item,annotator,category\ni,A,x\ni,B,x\ni,A,y\ni,A,y\nj,A,x")
+    with pytest.raises(Refused, match="two different answers"):
+        ledger.import_file(file, "p")
+    assert ledger.import_file(file, "passes", repeat="pass").inserted == 5
+    assert standing(ledger, "passes", "item", "annotator", "pass", "category") == [
+        ("i", "A", 1, "x"), ("i", "A", 2, "y"), ("i", "A", 3, "y"), ("i", "B", 1, "x"),
+        ("j", "A", 1, "x"),
+    ]  # fmt: skip
+    ledger.import_file(file, "revisions", repeat="revision")
+    assert standing(ledger, "revisions") == [("i", "A", "y"), ("i", "B", "x"), ("j", "A", "x")]
+    for name, repeat in {"passes": "pass", "revisions": "revision"}.items():
+        again = ledger.import_file(file, name, repeat=repeat)
+        assert (again.inserted, again.changed) == (0, 0), name
+    timed = write("item,annotator,category,labeled_at\ni,A,x,2024-01-01\ni,A,y,2024-01-01")
+    with pytest.raises(Refused, match="two different answers"):
+        ledger.import_file(timed, "p", repeat="revision")

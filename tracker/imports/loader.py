@@ -176,9 +176,8 @@ def load_import(
             at_once = staged.all_at_once(question_numbers_of(answered, "one"))
         if at_once is None:
             _store_rows(staged, absences, project.id)
-            if not empty_before:
-                for n, source in enumerate(sources, 1):
-                    settlement.date_known_source(source.digest, parts.numbers_of(n))
+            _date_known(settlement, () if empty_before else sources, parts)
+            settlement.number_repeats(answered, options.repeat)
             fold_merged_categories(connection, staged.table, merges, change)
             repeats = settlement.any_repeats()
             files = Files(sources, parts, mapped, options, rejections)
@@ -224,6 +223,11 @@ def _store_rows(staged: Staging, absences: Absences | None, project_id: int) -> 
     staged.store()
     if absences is not None:
         absences.number_passes(staged.connection, staged.table, project_id)
+
+
+def _date_known(settlement: Settlement, sources: Sequence[Reader], parts: Parts) -> None:
+    for n, source in enumerate(sources, 1):
+        settlement.date_known_source(source.digest, parts.numbers_of(n))
 
 
 def _settle(

@@ -42,6 +42,7 @@ from tracker.imports.staging import (
     Fates,
     staged_rows_with_missing,
 )
+from tracker.projects.question import QuestionInfo
 from tracker.projects.supersede import supersede_labels
 from tracker.storage import backends
 from tracker.storage.answer_keys import (
@@ -113,6 +114,37 @@ class Settlement:
                     first_change_id=earlier.id,
                 )
             )
+
+    def number_repeats(self, answered: Collection[QuestionInfo], repeat: str | None) -> None:
+        """Let the rows of an annotator on an item follow each other, in the order of their files.
+
+        For questions of one category, each row is a ``pass``; or a ``revision`` of the one before,
+        if it has no time of its own. Passes that a file numbers itself stand.
+        """
+        questions = [one.id for one in answered if one.answers == "one"]
+        if repeat is None or not questions:
+            return
+        passes = repeat == "pass"
+        rows, again = self.incoming, self.incoming.alias("again")
+        later = rows.c["pass"] > 1
+        if passes and self.connection.scalar(select(select(literal(1)).where(later).exists())):
+            return
+        key = [again.c[name] for name in ("question_id", "item_id", "annotator_id")]
+        key += [] if passes else [again.c["pass"], again.c.labeled_at]
+        order = [again.c.labeled_at, again.c.source, again.c.line]
+        before = func.row_number().over(partition_by=key, order_by=order) - 1
+        place = [again.c.source, again.c.line]
+        numbered = (
+            select(*key[:3], *place, before.label("number"))
+            .where(again.c.question_id.in_(questions))
+            .subquery("numbered")
+        )
+        names = ("question_id", "item_id", "annotator_id", "source", "line")
+        same = and_(*(numbered.c[name] == rows.c[name] for name in names), numbered.c.number > 0)
+        number = numbered.c.number
+        change = {"pass": number + 1} if passes else {"labeled_at": rows.c.labeled_at + number}
+        which = same if passes else and_(same, ~rows.c.has_own_time)
+        self.connection.execute(update(rows).where(which).values(change))
 
     def insert_all(self, rows: Mapping[str, Any]) -> None:
         """Insert all rows of an import as standing, if none needs to be resolved."""
