@@ -57,6 +57,7 @@ def test_a_missing_file_among_others(ledger: Ledger, write: Write, tmp_path: Pat
     [
         (b"", ["is empty"]),
         (b"\n\n", ["is empty"]),
+        (b'"\n', ["no header that can be read"]),
         (b"\xef\xbb\xbf", ["is empty"]),
         (HEADER, ["a header and no row below it"]),
         (HEADER + b"\n\n", ["a header and no row below it"]),

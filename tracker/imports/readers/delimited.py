@@ -112,7 +112,7 @@ def _start(source: SourceFile, reading: Reading) -> _Start:
     header_row = 0 if options.no_header else options.header_row
     delimiters = [said[1]] if said else _delimiters(first, head, source)
     for delimiter in delimiters:
-        rows = _first_rows(head, delimiter, blanks)
+        rows = _first_rows(head, delimiter, blanks, source)
         try:
             number, layout = layout_of_rows(
                 rows, reading.mapped, source.name, options.ignore, header_row=header_row
@@ -141,8 +141,13 @@ def _start(source: SourceFile, reading: Reading) -> _Start:
     )
 
 
-def _first_rows(head: bytes, delimiter: str, before: int) -> dict[int, list[str]]:
-    """Return the first rows that are not blank by the line on which they start."""
+def _first_rows(
+    head: bytes, delimiter: str, before: int, source: SourceFile
+) -> dict[int, list[str]]:
+    """Return the first rows that are not blank by the line on which they start.
+
+    Raises Refused if there is none, as in a file of nothing but a quote.
+    """
     text = head[:_LOOKED_AT].decode("utf-8", "replace")
     lines = text.splitlines(keepends=True)
     if len(head) > _LOOKED_AT and len(lines) > 1:
@@ -157,6 +162,8 @@ def _first_rows(head: bytes, delimiter: str, before: int) -> dict[int, list[str]
             line = before + 1 + reader.line_num
             if len(rows) == LOOKED_AT:
                 break
+    if not rows:
+        raise Refused(f"{source.name} has no header that can be read", "is it a table of text?")
     return rows
 
 
