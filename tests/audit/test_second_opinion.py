@@ -9,6 +9,7 @@ import pytest
 from tests.audit.crowds import always, leaning, mostly_right, one, seeded, sentence, simulate
 from tests.audit.records import pair_patterns
 from tracker.audit.findings import Evidence, audit
+from tracker.audit.result import Audit, AuditedAnnotator
 from tracker.audit.second_opinion import second_opinion_consensus
 from tracker.core.audit_tallies import (
     TRUTH,
@@ -84,6 +85,10 @@ def test_who_shares_items_with_a_constant_annotator_alone_is_not_accused():
     for flag in unsure:
         assert flag.unconfirmed
         assert "but the consensus model does not agree: " in (sentence(flag) or "")
+    own = {who: tuple(flag for flag in flags if flag.annotator == who) for who in range(4)}
+    people = (AuditedAnnotator(who, "a", {"answers": 100}, some) for who, some in own.items())
+    found = Audit("p", tuple(people), {})
+    assert (found.lost, found.standing_out) == (0.25, 1.0)
 
 
 def test_two_who_share_many_answers_are_never_clear_because_nothing_confirms_it():

@@ -79,14 +79,26 @@ class Audit(Shown):
     def lost(self) -> float:
         """Share of the answers that annotators gave whose answers shift everybody's yardstick.
 
-        They have a flag of their own of a kind that says so. Above `MOST_LOST` the others are
-        held against little else.
+        They have a flag of their own of a kind that says so.
         """
         spoiling = {name for name, kind in KINDS.items() if kind.spoils}
-        off = {one.id for one, flag in self.flagged() if flag.kind in spoiling}
+        return self._share({one.id for one, flag in self.flagged() if flag.kind in spoiling})
+
+    @property
+    def standing_out(self) -> float:
+        """Share of the answers by annotators about whom a finding stands out, confirmed or not.
+
+        Above `MOST_LOST` nothing says whose answers the yardstick is: if 60% answer badly, so many
+        stand out in half of the crowds, and the consensus confirms few of these findings; if
+        nobody does, in 3%.
+        """
+        unconfirmed = {one.id for one in self.annotators for flag in one.flags if flag.unconfirmed}
+        return self._share(unconfirmed | {one.id for one, _ in self.flagged()})
+
+    def _share(self, annotators: Collection[int]) -> float:
         answers = {one.id: int(one.figures["answers"] or 0) for one in self.annotators}
         total = sum(answers.values())
-        return sum(answers[one] for one in off) / total if total else 0.0
+        return sum(answers[one] for one in annotators) / total if total else 0.0
 
     def by_strength(self, *, clear: bool = False) -> list[tuple[AuditedAnnotator, Flag]]:
         """Return each finding once, with one annotator: flagged, by severity, the surest first."""

@@ -24,8 +24,10 @@ _MOST_SHARES = 6  # categories that have a column
 _MOST_ROWS = 60  # annotators that a person reads through
 
 _LOST = (
-    "Flagged annotators gave {share} of the answers, so the others were compared mainly with them. "
-    "Settle these findings or exclude those annotators (--exclude-annotator), then audit again."
+    "Annotators whose answers stand out, confirmed or not, gave {share} of the answers. The "
+    "answers alone cannot say who is right: a few experts stand out as careless annotators do. "
+    "Give the truth for 30% of the items, or settle these findings or exclude annotators "
+    "(--exclude-annotator), then audit again."
 )
 
 _STYLES = {"flagged": "bold red", "insufficient": "yellow", "clear": "green", "remark": "cyan"}
@@ -49,7 +51,11 @@ def audit_as_json(found: Audit, *, clear: bool = False) -> dict[str, Any]:
             }
             for annotator in found.annotators
         ],
-        "yardstick": {"share_flagged": found.lost, "lost": found.lost > MOST_LOST},
+        "yardstick": {
+            "share_flagged": found.lost,
+            "share_standing_out": found.standing_out,
+            "lost": found.standing_out > MOST_LOST,
+        },
         "models_left_out": list(found.models_left_out),
         "not_applicable": [
             {"kind": kind, "why": lacking_evidence_sentence(need)}
@@ -101,7 +107,7 @@ def audit_view(
     if limit is not None and len(findings) > limit:
         yield Text(f"{count_noun(len(findings) - limit, 'more finding')}: --limit 0", style="dim")
     if told["yardstick"]["lost"]:
-        yield Text(_LOST.format(share=share_cell(found.lost)), style="yellow")
+        yield Text(_LOST.format(share=share_cell(found.standing_out)), style="yellow")
     yield from _models_left_out(found.project, found.models_left_out, alone=not found.annotators)
     if found.not_applicable:
         yield Text(f"not looked for: {_lacking(found.not_applicable)}", style="dim")
@@ -145,7 +151,7 @@ def audit_by_question_view(
         yield Text(f"{count_noun(len(findings) - limit, 'more finding')}: --limit 0", style="dim")
     for audit in found.audits:
         if audit.to_dict()["yardstick"]["lost"]:
-            lost = _LOST.format(share=share_cell(audit.lost))
+            lost = _LOST.format(share=share_cell(audit.standing_out))
             yield Text(f"{audit.question}: {lost}", style="yellow")
     models = sorted({name for audit in found.audits for name in audit.models_left_out})
     yield from _models_left_out(found.project, models, alone=not names)
