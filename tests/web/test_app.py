@@ -51,6 +51,13 @@ def test_a_project_that_is_not_there_is_a_page_that_says_so(client: TestClient) 
     assert "there is no project &#39;none&#39;" in answer.text
 
 
+def test_an_error_page_of_a_project_keeps_its_tabs(client: TestClient, ledger: Ledger) -> None:
+    ledger.projects.create("p")
+    for path in ("items/none", "gate?as_of=never", "snapshots/none"):
+        assert 'href="/projects/p/annotators"' in client.get(f"/projects/p/{path}").text, path
+    assert "/projects/none/annotators" not in client.get("/projects/none/items/x").text
+
+
 def test_an_error_of_the_interface_is_a_problem_document(client: TestClient) -> None:
     answer = client.get("/api/v1/nothing")
     assert answer.headers["content-type"] == "application/problem+json"

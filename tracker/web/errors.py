@@ -25,7 +25,8 @@ from tracker.core.errors import (
 from tracker.imports.loader import Rejected
 from tracker.web.asking import WAIT
 from tracker.web.figures import StillCounting
-from tracker.web.place import place_of
+from tracker.web.identity import Identity
+from tracker.web.place import Place, place_of
 from tracker.web.templating import link_to, page
 
 _STATUS: dict[type[TrackerError], int] = {
@@ -184,7 +185,22 @@ def _told(request: Request, problem: dict[str, Any]) -> Response:
         status == 404 and mend and "tracker " in mend
     ):  # a command lists what is there; links do, too
         mend = None
+    place = _project_of(request)
     return page(
-        request, "error.html", status=status, title=title, mend=mend,
+        request, "error.html", status=status, title=title, mend=mend, place=place,
         message=None if message == title else message,
+        layout="of_project.html" if place else "base.html",
     )  # fmt: skip
+
+
+def _project_of(request: Request) -> Place | None:
+    """Return the project of a page, as it is now, if there is one and the reader may see it."""
+    who: Identity | None = getattr(request.state, "identity", None)
+    name = request.path_params.get("project")
+    if name is None or who is None or not who.sees_projects:
+        return None
+    try:
+        request.app.state.ledger.revision(name)
+    except TrackerError:
+        return None
+    return Place(name)

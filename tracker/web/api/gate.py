@@ -24,7 +24,7 @@ _EXAMPLE = "[[check]]\nitems_at_least = 200\n"
 @router.get("/projects/{project:segment}/gate", include_in_schema=False, **reads("getGate", None))
 def gate_of_project(answer: Answer, project: str) -> Response:
     """Say that a project keeps no file of checks, and where there is one to begin with."""
-    answer.ledger.projects.show(project)
+    answer.ledger.revision(project)  # raises, if there is no project
     raise NotFound(
         "the server keeps no file of checks",
         f"begin with what passes now: GET {PREFIX}/projects/{quote(project, safe='')}/gate/sample; "
