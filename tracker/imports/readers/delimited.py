@@ -19,7 +19,7 @@ from tracker.imports.batch import Batch, Cells, Numbers, Rejections, text_array
 from tracker.imports.column_roles import NUMBERS, Layout
 from tracker.imports.question_columns import OF_QUESTION
 from tracker.imports.readers.reader import HOLDS, Reader, Reading
-from tracker.imports.readers.rows import QuotedRows, delimiter_of
+from tracker.imports.readers.rows import LARGEST_CELL, QuotedRows, delimiter_of
 from tracker.imports.readers.source import SourceFile, count_source_lines
 from tracker.imports.readers.surroundings import (
     LOOKED_AT,
@@ -153,6 +153,7 @@ def _first_rows(
     if len(head) > _LOOKED_AT and len(lines) > 1:
         lines.pop()  # it is cut off
     rows: dict[int, list[str]] = {}
+    csv.field_size_limit(LARGEST_CELL)
     reader = csv.reader(lines, delimiter=delimiter)
     line = before + 1
     with suppress(csv.Error):

@@ -14,7 +14,7 @@ from tracker.core.errors import Refused
 from tracker.imports.readers.source import SourceFile
 
 _DELIMITERS = (",", "\t", ";", "|")
-_LARGEST_CELL = 16 * 1024 * 1024
+LARGEST_CELL = 16 * 1024 * 1024
 _ROWS_AT_ONCE = 5000  # more as Python's lists are slower: they leave the processor's cache
 
 
@@ -81,7 +81,7 @@ class QuotedRows:
     def __init__(
         self, blocks: Iterable[bytes], delimiter: str, lines_before: int, source: SourceFile
     ) -> None:
-        csv.field_size_limit(_LARGEST_CELL)
+        csv.field_size_limit(LARGEST_CELL)
         self.more = True
         self.numbers: Sequence[int] = ()
         self._taken = 0
@@ -133,7 +133,7 @@ def _unreadable(error: csv.Error, start: int, source: SourceFile) -> Refused:
     if "unexpected end of data" in text:
         reason = "a quote is opened that never closes"
     elif "field larger" in text:
-        reason = f"a cell is larger than {_LARGEST_CELL >> 20} MB (or a quote never closes)"
+        reason = f"a cell is larger than {LARGEST_CELL >> 20} MB (or a quote never closes)"
     elif "expected after" in text:
         reason = "a quoted cell goes on after its closing quote"
     else:
