@@ -33,3 +33,21 @@ def test_rejected_rows_leave_no_names(ledger: Ledger, write: Write, rows: str, f
     # The names are free for a row that is good.
     ledger.import_file(write(f"{header}3,odd,1.5,\n", "later.csv"), "p")
     assert set(ledger.categories.list("p").labels) == {"x", "y", "1.5"}
+
+
+def test_new_names_that_resemble_known_ones_are_told(ledger: Ledger, write: Write) -> None:
+    header = "item,annotator,category\n"
+    known = "1,Björn Müller,Service\n1,ann_01,A1\n1,rater1,10\n1,Anna Smith,moral\n"
+    ledger.import_file(write(header + known, "before.csv"), "p")
+    new = "2,Bjoern Mueller,Servis\n2,ann_02,A2\n2,rater2,11\n2,A. Smith,amoral\n2,Ada,Servis\n"
+    told = ledger.import_file(write(header + new), "p").warnings
+    assert sorted(told) == [
+        "the annotator 'A. Smith' is new and resembles 'Anna Smith' (A. Smith is the initial and "
+        "the last name of one annotator only); if it is the same: tracker annotator merge "
+        "p 'A. Smith' 'Anna Smith'",
+        "the annotator 'Bjoern Mueller' is new and resembles 'Björn Müller' (the same name but "
+        "for case, accents, punctuation or the order of words); if it is the same: tracker "
+        "annotator merge p 'Bjoern Mueller' 'Björn Müller'",
+        "the category 'Servis' is new and resembles 'Service'; if it is the same: "
+        "tracker category merge p Servis Service",
+    ]

@@ -23,6 +23,7 @@ from tracker.imports.outcomes import (
     forget_rejected_names,
     look_alike_warnings,
     outcomes_by_question,
+    resembling_names_warnings,
 )
 from tracker.imports.parts import Parts, Progress, batches_of_sources
 from tracker.imports.questions import ImportQuestions, question_numbers_of
@@ -211,6 +212,7 @@ def load_import(
         warnings=(
             *questions.warnings,
             *look_alike_warnings(connection, questions),
+            *resembling_names_warnings(connection, intake),
             *questions.unmet_values(),
             *departed_warnings(connection, project, change),
         ),

@@ -133,7 +133,7 @@ class CategoryIds(Ids):
         # The reserved category that an empty cell stands for.
         self.empty = SKIPPED if question.answers == "one" else NONE_APPLIES
         highest = select(func.max(Category.id)).where(of_question(Category, question.key))
-        self.next = (connection.scalar(highest) or 0) + 1
+        self.next = self.first_new = (connection.scalar(highest) or 0) + 1
 
     def hold(self, question: QuestionInfo) -> None:
         """Take other settings of the question; an empty cell may stand for another category."""
@@ -259,7 +259,7 @@ class AnnotatorIds(Ids):
         self.kinds = {row.name: row.kind for row in rows if row.id in known}
         self.kinds_given: dict[int, str] = {}  # by this import
         self.aliases = project_aliases(connection, project.id)
-        self.next = max(self.names.values(), default=0) + 1
+        self.next = self.first_new = max(self.names.values(), default=0) + 1
 
     def name_of(self, number: int) -> str:
         """Return the name of an annotator."""

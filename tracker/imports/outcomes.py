@@ -22,8 +22,10 @@ from tracker.imports.validate import (
     remove_staged_rows,
     repeated_answers,
 )
+from tracker.projects.annotators import list_annotators
 from tracker.projects.categories import category_names, project_labels_by_category
-from tracker.projects.lookup import look_alike_names
+from tracker.projects.duplicate_annotators import alike_annotators
+from tracker.projects.lookup import look_alike_names, resembling_names
 from tracker.projects.question import QuestionInfo
 from tracker.storage.facts import forget_annotator_facts, forget_category_facts
 
@@ -139,3 +141,39 @@ def look_alike_warnings(connection: Connection, questions: ImportQuestions) -> I
                 f"the categories {' and '.join(map(repr, group))} look alike; to make them one: "
                 f"tracker category merge {' '.join(map(shlex.quote, words))}"
             )
+
+
+def resembling_names_warnings(connection: Connection, intake: Intake) -> Iterator[str]:
+    """Yield a sentence for each new category or person whose name resembles a known one's."""
+    questions, project = intake.questions, intake.questions.project
+    for ids in questions.answered.values():
+        current = (
+            project_labels_by_category(connection, ids.question)
+            if 1 < ids.first_new < ids.next
+            else {}
+        )
+        new = [name for name in current if ids.names[name] >= ids.first_new]
+        known = [name for name in current if ids.names[name] < ids.first_new]
+        for name, other in resembling_names(new, known).items():
+            words = [project.name, name, other]
+            words += ["--question", ids.question.name] if questions.several else []
+            yield _same_as(
+                f"the category {name!r} is new and resembles {other!r}", "category", words
+            )
+    people = intake.annotators
+    if 1 < people.first_new < people.next <= _MOST_COMPARED:
+        everybody = list_annotators(connection, project)
+        named = {one.id: one.name for one in everybody}
+        for pair, why in alike_annotators(everybody).items():
+            known_id, new_id = pair
+            if known_id < people.first_new <= new_id:
+                words = [project.name, named[new_id], named[known_id]]
+                what = f"the annotator {named[new_id]!r} is new and resembles {named[known_id]!r}"
+                yield _same_as(f"{what} ({why})", "annotator", words)
+
+
+def _same_as(what: str, command: str, words: Sequence[str]) -> str:
+    return f"{what}; if it is the same: tracker {command} merge {shlex.join(words)}"
+
+
+_MOST_COMPARED = 20_000  # annotators

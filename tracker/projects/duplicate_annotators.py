@@ -21,6 +21,7 @@ from tracker.storage.schema import Label
 
 _labels = cast("Table", Label.__table__)
 _MOST_NUMBERED = 50  # annotators known by a number, or by an address
+_UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa", "æ": "ae"})
 _NUMBER, _ADDRESS = re.compile(r"\d+"), re.compile(r"[^@\s]+@[^@\s]+")
 
 
@@ -58,7 +59,7 @@ def likely_duplicates(connection: Connection, project: ProjectInfo) -> list[Dupl
     """
     people = {one.id: one for one in list_annotators(connection, project)}
     labels = project_labels_by_annotator(connection, project)
-    why = _alike(people.values())
+    why = alike_annotators(people.values())
     strangers = [pair for pair in _numbers_and_addresses(people.values()) if pair not in why]
     common = answers_in_common(
         connection, project, {n for pair in (*why, *strangers) for n in pair}
@@ -125,19 +126,49 @@ def answers_in_common(
     }
 
 
-def _alike(people: Iterable[AnnotatorInfo]) -> dict[tuple[int, int], str]:
+def alike_annotators(people: Iterable[AnnotatorInfo]) -> dict[tuple[int, int], str]:
     """Return why the names of two of a kind look like one person's, by their numbers."""
+    spelt = [
+        (one, name, words)
+        for one in people
+        for name in (one.name, *one.aliases)
+        for words in _spellings(name)
+    ]
     known: dict[tuple[str, str], list[tuple[int, str]]] = {}
-    for one in people:
-        for name in (one.name, *one.aliases):
-            words = _words(name)
-            for key in {"".join(words), "".join(sorted(words))} - {""}:
-                known.setdefault((one.kind, key), []).append((one.id, name))
+    for one, name, words in spelt:
+        for key in {"".join(words), "".join(sorted(words))} - {""}:
+            known.setdefault((one.kind, key), []).append((one.id, name))
     found: dict[tuple[int, int], str] = {}
     for same in known.values():
         for (first, name), (then, second) in combinations(same, 2):
             if first != then:
                 found.setdefault((min(first, then), max(first, then)), _reason(name, second))
+    return _shortened(spelt) | found
+
+
+def _shortened(
+    spelt: Iterable[tuple[AnnotatorInfo, str, list[str]]],
+) -> dict[tuple[int, int], str]:
+    """Return the pairs of which one is a first name, or an initial and a last name, of the other.
+
+    Only if it is of nobody else.
+    """
+    longer: dict[tuple[str, str], set[int]] = {}
+    short: list[tuple[AnnotatorInfo, str, str]] = []
+    for one, name, words in spelt:
+        if len(words) == 1 or len(words[0]) == 1:
+            key = words[0] if len(words) == 1 else f"{words[0]} {words[-1]}"
+            short += [(one, name, key)] if len(key) > 2 and not _NUMBER.search(key) else []
+        else:
+            for key in (words[0], f"{words[0][0]} {words[-1]}"):
+                longer.setdefault((one.kind, key), set()).add(one.id)
+    found: dict[tuple[int, int], str] = {}
+    for one, name, key in short:
+        others = longer.get((one.kind, key), set()) - {one.id}
+        if len(others) == 1:
+            what = "the initial and the last name" if " " in key else "the first name"
+            pair = (min(one.id, *others), max(one.id, *others))
+            found[pair] = f"{name} is {what} of one annotator only"
     return found
 
 
@@ -166,10 +197,17 @@ def _reason(one: str, other: str) -> str:
     return "the same name but for case, accents, punctuation or the order of words"
 
 
-def _words(name: str) -> list[str]:
-    """Return the words of a name, or of an e-mail address before its @, less case and accents."""
+def _spellings(name: str) -> list[list[str]]:
+    """Return the words of a name less case and accents; also with ae for an umlaut.
+
+    Of an e-mail address those before its @.
+    """
     if _ADDRESS.fullmatch(name):
         name = name.partition("@")[0].partition("+")[0]
-    plain = unicodedata.normalize("NFKD", name).casefold()
-    plain = "".join(one for one in plain if not unicodedata.combining(one))
-    return re.findall(r"[^\W_]+", plain)
+    whole = unicodedata.normalize("NFKC", name).casefold()
+    ways = []
+    for text in dict.fromkeys((whole, whole.translate(_UMLAUTS))):
+        plain = unicodedata.normalize("NFKD", text)
+        plain = "".join(one for one in plain if not unicodedata.combining(one))
+        ways.append(re.findall(r"[^\W_]+", plain))
+    return [words for words in ways if words]

@@ -38,6 +38,45 @@ def look_alike_names(names: Iterable[str]) -> list[tuple[str, ...]]:
     return [tuple(group) for group in groups.values() if len(group) > 1]
 
 
+def resembling_names(new: Iterable[str], known: Iterable[str]) -> dict[str, str]:
+    """Return for new names a known one that differs by a slip in one of its words.
+
+    Names that differ in their digits, in how they begin, or in a short word do not resemble each
+    other; each is compared with a few that begin alike.
+    """
+    beginning: dict[str, list[tuple[str, str]]] = {}
+    for name in known:
+        folded = " ".join(unicodedata.normalize("NFKC", name).casefold().split())
+        beginning.setdefault(folded[:_ALIKE], []).append((folded, name))
+    found = {}
+    for name in new:
+        folded = " ".join(unicodedata.normalize("NFKC", name).casefold().split())
+        for other, original in beginning.get(folded[:_ALIKE], [])[:_COMPARED]:
+            if _differ_by_slip(folded, other):
+                found[name] = original
+                break
+    return found
+
+
+_ALIKE, _COMPARED, _SHORTEST = 3, 100, 5
+_BETWEEN_WORDS = re.compile(r"[\W_]+")
+
+
+def _differ_by_slip(name: str, other: str) -> bool:
+    words, others = _BETWEEN_WORDS.split(name), _BETWEEN_WORDS.split(other)
+    pairs = [pair for pair in zip(words, others, strict=False) if pair[0] != pair[1]]
+    if len(words) != len(others) or len(pairs) != 1:
+        return False
+    from difflib import SequenceMatcher  # only for new names
+
+    short, long = sorted(pairs[0], key=len)
+    if len(short) < _SHORTEST or not (short + long).isalpha():
+        return False
+    blocks = SequenceMatcher(None, short, long, autojunk=False).get_matching_blocks()
+    same = sum(block.size for block in blocks)
+    return len(short) - same < 2 and len(long) - same <= 2
+
+
 def check_entered_name(name: str, what: str) -> str:
     """Return the name less surrounding space; raises InvalidOption if it cannot be one."""
     stripped = name.strip()
