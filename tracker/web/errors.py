@@ -187,7 +187,7 @@ def _told(request: Request, problem: dict[str, Any]) -> Response:
         mend = None
     place = _project_of(request)
     return page(
-        request, "error.html", status=status, title=title, mend=mend, place=place,
+        request, "error.html", status=status, title=title, mend=mend, place=place, tab=None,
         message=None if message == title else message,
         layout="of_project.html" if place else "base.html",
     )  # fmt: skip
