@@ -66,13 +66,14 @@ def test_a_workbook_with_a_cover_titles_and_a_sum(sqlite_ledger: Ledger, tmp_pat
     sheet = book.create_sheet("answers")
     header = ["item", "annotator", "category"]
     for row in (["Week 12"], ["as of", date(2026, 3, 12)], [], header, ["i", "A", "x"],
-                [None, None, None], ["j", "A", "y"], ["Sum", None, 2]):  # fmt: skip
+                [None, None, None], ["j", "A", "y"], ["Sum", 2]):  # fmt: skip
         sheet.append(row)
     book.save(tmp_path / "a.xlsx")
     result = sqlite_ledger.import_file(tmp_path / "a.xlsx", "p")
     assert answers(sqlite_ledger) == [("i", "A", "x"), ("j", "A", "y")]
     assert result.columns[0]["header_row"] == 4
     assert result.columns[0]["rows_left_out"] == {"row of totals": 1}
+    assert result.columns[0]["sheets_left_out"] == ["Sheet"]
 
 
 def test_a_first_row_that_is_no_header(sqlite_ledger: Ledger, write: Write) -> None:
@@ -94,13 +95,17 @@ def test_an_answer_about_a_total_is_an_answer(sqlite_ledger: Ledger, write: Writ
     """Words are annotated, too: a row with an annotator is none of totals."""
     sqlite_ledger.import_file(write("item,annotator,category\ntotal,A,noun\nsum,A,noun"), "p")
     assert [row[0] for row in answers(sqlite_ledger)] == ["sum", "total"]
+    numbered = write("item,annotator,category\nrun,2,verb\ntotal,2,noun\nTotal,16,\n")
+    sqlite_ledger.import_file(numbered, "n")
+    assert [row[:2] for row in answers(sqlite_ledger, "n")] == [("run", "2"), ("total", "2")]
     wide = "item,A,B\nmean,verb,noun\nrun,verb,verb\nsum,noun,verb\n"
     sqlite_ledger.import_file(write(wide), "q", wide=True)
     assert {row[0] for row in answers(sqlite_ledger, "q")} == {"mean", "run", "sum"}
 
 
 @pytest.mark.parametrize(
-    ("header_row", "said"), [(2, "blank"), (9, "blank|empty"), (1, "no column for")]
+    ("header_row", "said"),
+    [(2, "blank"), (9, "line 9, which is blank or beyond"), (1, "no column for")],
 )
 def test_a_row_that_cannot_be_the_header(
     sqlite_ledger: Ledger, write: Write, header_row: int, said: str

@@ -106,7 +106,8 @@ class Layout:
     between them.
     ``header_row`` is the line of the header, 0 if there is none, None in a table that is no text;
     it ``has_titles`` if other rows stand above it, or the user says which it is.
-    ``rows_left_out`` counts rows that were passed over, by what they are.
+    ``rows_left_out`` counts rows that were passed over, by what they are; ``sheets_left_out`` are
+    the sheets of the workbook that hold no answers.
     """
 
     roles: Mapping[str, int]
@@ -122,6 +123,7 @@ class Layout:
     header_row: int | None = None
     has_titles: bool = False
     rows_left_out: Counter[str] = field(default_factory=Counter, compare=False)
+    sheets_left_out: tuple[str, ...] = ()
 
     @property
     def wide(self) -> bool:
@@ -167,6 +169,7 @@ class Layout:
             **({"named": self._named()} if self.named else {}),
             **({"header_row": self.header_row} if self.has_titles else {}),
             **({"rows_left_out": dict(self.rows_left_out)} if self.rows_left_out else {}),
+            **({"sheets_left_out": [*self.sheets_left_out]} if self.sheets_left_out else {}),
         }
 
     @property
@@ -590,6 +593,7 @@ def _require(layout: Layout, mapped: Mapped, names: Sequence[str], source: str) 
             f"its columns are: {listed_names(names, missing)}",
             f"say which: {asked}"
             + ("" if mapped.items else _OTHER_WAYS + ways)
+            + (_NO_ITEM if {"item", "annotator"} <= {*missing} else "")
             + (f"; or {SAY_WHO}" if "annotator" in missing else ""),
         )
     if ("start" in layout.roles) != ("end" in layout.roles):
@@ -601,6 +605,7 @@ def _require(layout: Layout, mapped: Mapped, names: Sequence[str], source: str) 
 _OTHER_WAYS = (
     ", --question NAME=COLUMN for each column of answers, or --wide for a column per annotator"
 )
+_NO_ITEM = " (if no column is the item, then with --map 'item=#', the number of the row)"
 
 
 def _has_answers(layout: Layout) -> bool:

@@ -27,6 +27,7 @@ from tracker.imports.readers.surroundings import (
     answered_rows,
     is_left_out,
     layout_of_rows,
+    no_header_row,
 )
 from tracker.imports.readers.tables import as_concluded, batch_of_table, with_last
 
@@ -105,10 +106,7 @@ def _start(source: SourceFile, reading: Reading) -> _Start:
         before = blanks + 1
         first, blanks, head, body = _head(chain([body], blocks), source, before)
     if options.header_row and blanks != options.header_row - 1:
-        raise Refused(
-            f"{source.name} has no header on line {options.header_row:,}, which is blank",
-            "such as: --header-row 3",
-        )
+        raise no_header_row(source.name, options.header_row)
     header_row = 0 if options.no_header else options.header_row
     delimiters = [said[1]] if said else _delimiters(first, head, source)
     for delimiter in delimiters:
@@ -209,12 +207,15 @@ def _head(
     The line is the header or begins it, if no title stands above. The blocks are the one from the
     line on, and the rest of it after the line.
     """
+    beyond = before
     for block in blocks:
         for match in _LINE.finditer(block):
             line = source.decoded(match[0], before)
             if line.strip():
                 return line, before, block[match.start() :], block[match.end() :]
             before += bool(match[0])
+    if beyond:
+        raise no_header_row(source.name, beyond + 1)
     raise Refused(f"{source.name} is empty")
 
 

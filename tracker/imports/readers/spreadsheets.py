@@ -51,9 +51,11 @@ def read_workbook(archive: Archive, reading: Reading) -> Iterator[Batch]:
         yield from _each_sheet(filled, archive, reading)
         return
     sheet = _sheet(filled, archive, reading)
-    yield from batches_of_rows(
-        archive, reading, _rows(sheet, archive, reading, archive), unit="row"
-    )
+    others = [one for one in filled if one is not sheet and archive.part is None]
+    for other in others:
+        _leave_out(other, reading)
+    rows = _rows(sheet, archive, reading, archive, others)
+    yield from batches_of_rows(archive, reading, rows, unit="row")
 
 
 @dataclass
@@ -74,7 +76,7 @@ def _each_sheet(
         raise objection
     for sheet in sheets:
         if sheet not in fitting:
-            reading.left_out[f"sheet {sheet.name!r} without a header of answers"] += 1
+            _leave_out(sheet, reading)
             continue
         reading.annotator = sheet.name.strip()
         table = _OneOfSeveral(f"{archive.name}#{sheet.name}")
@@ -108,7 +110,7 @@ def _sheet(sheets: Sequence[CalamineSheet], archive: Archive, reading: Reading) 
         raise Refused(
             f"no sheet of {archive.name} has a header with item, annotator and category: {names}",
             f"say which, and its columns: {quote(f'{archive.name}#{sheets[-1].name}')} with --map "
-            "or --wide",
+            "or --wide; if each sheet is an annotator's: --annotator-from sheet",
         )
     if not fitting:
         raise objection
@@ -119,6 +121,10 @@ def _sheet(sheets: Sequence[CalamineSheet], archive: Archive, reading: Reading) 
             f"say which: {quote(f'{archive.name}#{fitting[0].name}')}",
         )
     return fitting[0]
+
+
+def _leave_out(sheet: CalamineSheet, reading: Reading) -> None:
+    reading.left_out[f"sheet {sheet.name!r} without a header of answers"] += 1
 
 
 def _fitting(
@@ -154,9 +160,16 @@ def _start(sheet: CalamineSheet, archive: Archive, reading: Reading) -> tuple[in
     )
 
 
-def _rows(sheet: CalamineSheet, archive: Archive, reading: Reading, table: Table) -> Iterator[Rows]:
+def _rows(
+    sheet: CalamineSheet,
+    archive: Archive,
+    reading: Reading,
+    table: Table,
+    others: Sequence[CalamineSheet] = (),
+) -> Iterator[Rows]:
+    """Yield the rows of a sheet of a table; the ``others`` hold no answers."""
     number, start = _start(sheet, archive, reading)
-    table.layout = start
+    start = table.layout = replace(start, sheets_left_out=tuple(one.name for one in others))
     table.facts |= start.facts | {"sheet": sheet.name}
     rows = _answered(_filled(sheet, archive, number), start)
     while some := list(islice(rows, _AT_ONCE)):

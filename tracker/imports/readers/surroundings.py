@@ -52,26 +52,35 @@ def is_left_out(cells: Sequence[str], layout: Layout, width: int) -> str | None:
 def answered_rows(layout: Layout, cells: Mapping[int, Cells], *, last: bool) -> Flags | None:
     """Return which rows are none of totals although the item's column names one; None for all.
 
-    A row has no annotator, or it is in wide form among the last of the table.
+    A row has no annotator, or it is among the last of the table, and its answers are figures.
     """
     item = cells.get(layout.roles.get("item", -1))
-    if item is None or not len(item.codes):
-        return None
-    if layout.wide:
-        end = len(item.codes)
-        while last and end and is_total(item[end - 1]) and _summarizes(end - 1, layout, cells):
-            end -= 1
-        return None if end == len(item.codes) else np.arange(len(item.codes)) < end
     people = cells.get(layout.roles.get("annotator", -1))
-    if people is None or not (blank := ~people.holds(str.strip)).any():
+    if item is None or not len(item.codes) or (people is None and not layout.wide):
         return None
-    rows = np.flatnonzero(blank)
-    totals = rows[[is_total(text) for text in item.at(rows)]]
-    return np.isin(np.arange(len(item.codes)), totals, invert=True) if len(totals) else None
+    answered = np.ones(len(item.codes), bool)
+    if people is not None and not layout.wide:
+        rows = np.flatnonzero(~people.holds(str.strip))
+        answered[rows[[is_total(text) for text in item.at(rows)]]] = False
+    end = len(answered)
+    while last and end and is_total(item[end - 1]):
+        if answered[end - 1] and not _summarizes(end - 1, layout, cells):
+            break
+        end -= 1
+    answered[end:] = False
+    return None if answered.all() else answered
 
 
 def _summarizes(row: int, layout: Layout, cells: Mapping[int, Cells]) -> bool:
-    """Return whether the answers of a row are numbers, or no answers of the rows above it."""
+    """Return whether the answers of a row are numbers, or no answers of the rows above it.
+
+    In a row of one answer it is who answered that is a number, and comes nowhere above.
+    """
+    if not layout.wide:
+        people = cells[layout.roles["annotator"]]
+        who = people[row].strip()
+        above = map(str.strip, people.at(np.arange(row)))
+        return _NUMBER.fullmatch(who) is not None and who not in above
     places = [*layout.annotators.values(), *(column.place for column in layout.named)]
     filled = {text for n in places if (text := cells[n][row].strip())}
     above = {text.strip() for n in places for text in cells[n].at(np.arange(row))}
@@ -109,10 +118,7 @@ def layout_of_rows(
 
     if header_row is not None:
         if header_row and header_row not in rows:
-            raise Refused(
-                f"{source} has no header on line {header_row:,}, which is blank or beyond its end",
-                "such as: --header-row 3",
-            )
+            raise no_header_row(source, header_row)
         return header_row, replace(layout(header_row), header_row=header_row, has_titles=True)
     first = numbers[0]
     least = min(_FEW, max(map(_filled, rows.values())))
@@ -130,6 +136,14 @@ def layout_of_rows(
     if _filled(rows[first]) < least:
         objection.mend = f"{objection.mend}; if the header is further down: --header-row N"
     raise objection
+
+
+def no_header_row(source: str, number: int) -> Refused:
+    """Return the error for a line that the user calls the header."""
+    return Refused(
+        f"{source} has no header on line {number:,}, which is blank or beyond its end",
+        "such as: --header-row 3",
+    )
 
 
 def _filled(cells: Sequence[str]) -> int:

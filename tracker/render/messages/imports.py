@@ -31,8 +31,8 @@ def columns_sentence(columns: Mapping[str, Any], *, items: bool = False) -> str:
     asked = columns.get("questions", {})
     concluded = [f"{role}: {order}" for role, order in columns.get("dates", {}).items()]
     concluded += _concluded(columns)
-    rows = rows_left_out(columns)
-    said = left or annotators or asked or concluded or rows or "question" in read
+    rows, sheets = rows_left_out(columns), columns.get("sheets_left_out", [])
+    said = left or annotators or asked or concluded or rows or sheets or "question" in read
     if not said and all(role == name for role, name in read.items()):
         return f"columns: {', '.join(read)}"
     parts = [f"columns: {', '.join(f'{role}={name}' for role, name in read.items())}"]
@@ -43,6 +43,7 @@ def columns_sentence(columns: Mapping[str, Any], *, items: bool = False) -> str:
     parts += [f"kept: {_listed(kept)}"] if kept else []
     parts += [f"left out: {_listed(left)} ({_advice(left, items)})"] if left else []
     parts += [f"rows left out: {_listed(rows)}"] if rows else []
+    parts += [f"sheets left out: {_listed(sheets)}"] if sheets else []
     return "; ".join(parts)
 
 
@@ -101,6 +102,7 @@ def layout_lines(columns: Mapping[str, Any]) -> list[str]:
         "left out": [left_out_words(one) for one in left] if tool else left,
     }
     listed["rows left out"] = rows_left_out(columns)
+    listed["sheets left out"] = columns.get("sheets_left_out", [])
     lines += [f"{what}: {', '.join(names)}" for what, names in listed.items() if names]
     lines += [_advice(left, items=False)] if left and not tool else []
     return [*lines, *columns.get("notes", [])]
