@@ -52,8 +52,6 @@ def read_workbook(archive: Archive, reading: Reading) -> Iterator[Batch]:
         return
     sheet = _sheet(filled, archive, reading)
     others = [one for one in filled if one is not sheet and archive.part is None]
-    for other in others:
-        _leave_out(other, reading)
     rows = _rows(sheet, archive, reading, archive, others)
     yield from batches_of_rows(archive, reading, rows, unit="row")
 
@@ -74,13 +72,12 @@ def _each_sheet(
     fitting, objection = _fitting(sheets, archive, reading)
     if not fitting:
         raise objection
-    for sheet in sheets:
-        if sheet not in fitting:
-            _leave_out(sheet, reading)
-            continue
+    others = [sheet for sheet in sheets if sheet not in fitting]
+    for sheet in fitting:
         reading.annotator = sheet.name.strip()
         table = _OneOfSeveral(f"{archive.name}#{sheet.name}")
-        batches = batches_of_rows(table, reading, _rows(sheet, archive, reading, table), unit="row")
+        rows = _rows(sheet, archive, reading, table, others if sheet is fitting[0] else ())
+        batches = batches_of_rows(table, reading, rows, unit="row")
         yield from (replace(batch, source=table.name) for batch in batches)
         if table.layout is not None:
             said = {"annotator": reading.annotator}
@@ -121,10 +118,6 @@ def _sheet(sheets: Sequence[CalamineSheet], archive: Archive, reading: Reading) 
             f"say which: {quote(f'{archive.name}#{fitting[0].name}')}",
         )
     return fitting[0]
-
-
-def _leave_out(sheet: CalamineSheet, reading: Reading) -> None:
-    reading.left_out[f"sheet {sheet.name!r} without a header of answers"] += 1
 
 
 def _fitting(
@@ -169,6 +162,8 @@ def _rows(
 ) -> Iterator[Rows]:
     """Yield the rows of a sheet of a table; the ``others`` hold no answers."""
     number, start = _start(sheet, archive, reading)
+    for other in others:
+        reading.left_out[f"sheet {other.name!r} without a header of answers"] += 1
     start = table.layout = replace(start, sheets_left_out=tuple(one.name for one in others))
     table.facts |= start.facts | {"sheet": sheet.name}
     rows = _answered(_filled(sheet, archive, number), start)
