@@ -162,8 +162,8 @@ def _rows(
 ) -> Iterator[Rows]:
     """Yield the rows of a sheet of a table; the ``others`` hold no answers."""
     number, start = _start(sheet, archive, reading)
-    for other in others:
-        reading.left_out[f"sheet {other.name!r} without a header of answers"] += 1
+    if others:
+        reading.left_out["sheet without a header of answers"] += len(others)
     start = table.layout = replace(start, sheets_left_out=tuple(one.name for one in others))
     table.facts |= start.facts | {"sheet": sheet.name}
     rows = _answered(_filled(sheet, archive, number), start)
