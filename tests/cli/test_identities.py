@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import shlex
+from pathlib import Path
 
 from tests.cli.conftest import Run
 
@@ -32,3 +33,11 @@ def test_duplicates_are_listed_with_the_command_that_merges_them(run: Run) -> No
     )
     done = run("annotator", "duplicates", "p")
     assert done.out == "no two annotators look like one person\n"
+
+
+def test_a_category_renamed_to_one_that_exists_is_told_how_to_merge(
+    run: Run, answers: Path
+) -> None:
+    run("import", answers, "-p", "p")
+    refused = run("category", "rename", "p", "x", "y", code=2).err
+    assert "to make them one: tracker category merge p x y" in refused

@@ -56,7 +56,7 @@ def list_annotators_command(
     names = sorted({name for row in rows for name in row.get("attributes", ())})
     flat = [
         {key: value for key, value in row.items() if key != "attributes"}
-        | {"aliases": " ".join(row["aliases"])}
+        | {"aliases": "; ".join(row["aliases"])}
         | {name: row["attributes"].get(name) for name in names if name not in row}
         for row in rows
     ]
@@ -79,7 +79,7 @@ def list_annotators_command(
                         row["annotator"],
                         row["kind"],
                         count_cell(row["labels"]),
-                        " ".join(row["aliases"]),
+                        "; ".join(row["aliases"]),
                         *(row["left_on"] or "" for _ in left),
                         *(row["attributes"].get(name, "") for name in names),
                     )

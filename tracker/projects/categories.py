@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -122,7 +123,11 @@ def rename_category(connection: Connection, question: QuestionInfo, old: str, ne
     lock_project(connection, question.project_id)
     number = find_category(connection, question, old)
     if new in all_category_names(connection, question.key):
-        raise InvalidOption(f"the category {new!r} exists", "choose another name")
+        words = shlex.join([question.project.name, old, new])
+        raise InvalidOption(
+            f"the category {new!r} exists",
+            f"to make them one: tracker category merge {words}; else choose another name",
+        )
     unfit = category_unfit_for_scale(question.scale, new)
     if unfit is not None:
         raise Refused(f"{new!r} {unfit}", "choose another name")
