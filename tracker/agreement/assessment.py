@@ -209,6 +209,14 @@ class Methods:
         known = _publications()
         return bibtex(known[key] for key in self.citations)
 
+    @property
+    def in_words(self) -> str:
+        """The paragraph as people read it, such as "(Cohen 1960)"."""
+        text, known = self.text, _publications()
+        for key in self.citations:
+            text = text.replace(f"[@{key}]", f"({known[key].in_words})")
+        return text
+
     def to_dict(self) -> dict[str, Any]:
         """The paragraph as JSON."""
         return {

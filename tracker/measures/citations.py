@@ -13,6 +13,13 @@ class Publication(NamedTuple):
     kind: str
     fields: Mapping[str, str]
 
+    @property
+    def in_words(self) -> str:
+        """Return it as a text cites it: ``Brennan and Prediger 1981``."""
+        names = [name.split(",")[0] for name in self.fields["author"].split(" and ")]
+        people = f"{names[0]} et al." if len(names) > 2 else " and ".join(names)
+        return f"{people} {self.fields['year']}"
+
 
 def article_citation(
     key: str,

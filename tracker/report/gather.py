@@ -352,6 +352,7 @@ def _history(
 
 def _methods(found: QuestionAgreement) -> Told | None:
     try:
-        return methods_of_assessment(found.assessment).to_dict()
+        methods = methods_of_assessment(found.assessment)
+        return methods.to_dict() | {"in_words": methods.in_words}
     except InvalidOption:
         return None

@@ -35,7 +35,7 @@ def _of(found: Gathered, one: OfQuestion) -> Iterator[Block]:
     if one.methods is None:
         yield Paragraph(line(figures.NO_METHODS))
         return
-    yield Paragraph(line(one.methods["text"]))
+    yield Paragraph(line(one.methods["in_words"]))
     entries = [line(Code(entry)) for entry in one.methods["bibtex"].strip().split("\n\n")]
     yield Group("BibTeX", [Bullets(entries)], True)
     yield Why([], command(found, "agreement", "--methods", "--bibtex", question=one.name))
