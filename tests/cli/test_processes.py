@@ -130,7 +130,7 @@ def test_no_colour_and_no_bar_where_there_is_no_terminal(process: Run, furnished
     rows = "item,annotator,category\n" + "".join(f"{n},A,x\n" for n in range(50_000))
     done = process("import", "-", "-p", "p", stdin=rows)
     assert done.out == "import 3: 50,000 rows into p: 50,000 inserted\n"
-    assert done.err == ""
+    assert done.err == "columns: item, annotator, category\n"
 
 
 def test_an_interrupt_after_all_is_stored_says_so(

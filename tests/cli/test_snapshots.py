@@ -98,7 +98,7 @@ def test_one_whole(run: Run) -> None:
     told = " ".join(done.out.split())
     assert done.out.startswith("snapshot 2  without them\n")
     assert "Only answers of all but constant 1." in told
-    assert re.search(r"Krippendorff's alpha, nominal 0\.\d{3} 0\.\d{3} to 0\.\d{3}", told)
+    assert re.search(r"Krippendorff's alpha, nominal 0\.\d{3} 0\.\d{3} 0\.\d{3} to 0\.\d{3}", told)
     for label in ("taken 20", "as of everything known then", "through change", "digest", "seal"):
         assert label in told
     assert "read on the nominal scale, intervals of 95%" in told

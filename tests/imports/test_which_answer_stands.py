@@ -24,6 +24,7 @@ def test_a_first_import_inserts_every_row(ledger: Ledger, write: Write) -> None:
     told = result.to_dict()
     roles = ("item", "annotator", "category")
     assert [one["read"] for one in told.pop("columns")] == [dict(zip(roles, roles, strict=True))]
+    assert told.pop("read")["columns"] == dict(zip(roles, roles, strict=True))
     assert told == {
         "import": 1,
         "project": "p",
@@ -34,6 +35,7 @@ def test_a_first_import_inserts_every_row(ledger: Ledger, write: Write) -> None:
         "older": 0,
         "rejected": 0,
         "rejections": [],
+        "left_out": {},
     }
     assert standing(ledger) == [("i", "A", "x"), ("i", "B", "y"), ("j", "A", "x")]
     assert ledger.database.check() == []

@@ -380,4 +380,6 @@ def test_keys_of_the_json_in_order() -> None:
         "n_first",
         "n_second",
         "undefined",
+        "p_value_annotators",
+        "undefined_annotators",
     ]

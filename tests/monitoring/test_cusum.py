@@ -226,7 +226,7 @@ def test_as_json() -> None:
     found = json.loads(json.dumps(watch(drawn(0, 52, LIFTS), "change").to_dict()))
     assert list(found) == [
         "direction", "run_length", "limit", "method", "n", "alarms", "undefined",
-        "autocorrelation",
+        "autocorrelation", "too_few", "needed",
     ]  # fmt: skip
     assert list(found["alarms"][0])[:3] == ["at", "since", "direction"]
     assert found["alarms"][0]["since"] == "2025-05-07T00:00:00Z"
