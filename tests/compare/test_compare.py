@@ -24,10 +24,11 @@ from tests.queries.test_timeline import (
 from tracker.agreement import Assessment, Query, assess
 from tracker.compare import StateComparison, compare_states, find_compared_state
 from tracker.compare.item_changes import KINDS
+from tracker.core.clock import DAY
 from tracker.ledger import Ledger
 from tracker.projects.categories import category_names
 from tracker.projects.question import QuestionInfo
-from tracker.queries import DAY, AnswerFilter
+from tracker.queries import AnswerFilter
 from tracker.storage.as_of import Moment, as_it_was
 
 EPOCH = date(1970, 1, 1).toordinal()

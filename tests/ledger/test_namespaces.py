@@ -100,7 +100,7 @@ def test_items_and_imports(filled: Ledger) -> None:
 def test_notes(filled: Ledger) -> None:
     second = filled.notes.add("p", "v2")
     first = filled.notes.add("p", "v1", at="2024-03-01")
-    assert first.to_dict()["at"].startswith("2024-03-01T23:59:59")
+    assert first.to_dict()["at"].startswith("2024-03-01T00:00:00")
     assert filled.notes.list("p") == [first, second]
     assert filled.notes.remove("p", second.id) == second
     assert filled.notes.remove("p", first.id, erase=True) == first

@@ -17,13 +17,14 @@ from tests.profiles import examples
 from tracker import queries
 from tracker.agreement import Query, assess
 from tracker.core import clock
+from tracker.core.clock import DAY
 from tracker.core.tallies import Pattern, make_pattern
 from tracker.imports.undo import undo_import
 from tracker.ledger import Ledger
 from tracker.projects.categories import category_names
 from tracker.projects.items import item_names
 from tracker.projects.question import QuestionInfo, QuestionOptions, create_project
-from tracker.queries import DAY, AnswerFilter, Window
+from tracker.queries import AnswerFilter, Window
 from tracker.snapshots.curve import Curve, rebuilt_curve
 from tracker.storage.as_of import as_it_was, moment_as_of
 

@@ -11,10 +11,10 @@ import pytest
 
 from tracker.compare import StateComparison
 from tracker.core import clock
+from tracker.core.clock import DAY
 from tracker.ledger import Ledger
 from tracker.monitoring import Point, change_points, watch
 from tracker.projects.notes import add_note
-from tracker.queries import DAY
 from tracker.simulate.demo.year import NOTES, simulate_demo_year
 
 HAPPENED = (("2025-05-05", "rise"), ("2025-08-04", "drop"), ("2025-09-29", "rise"))

@@ -31,9 +31,10 @@ OPEN |= {"GET /healthz", "GET /sign-in/oidc", "GET /sign-in/oidc/back"}
 """What everybody may ask for: what the page to sign in is made of, and what holds no data."""
 CHANGING_NOTHING = {
     "POST /api/v1/projects/{project:segment}/gate", "POST /projects/{project:name}/gate",
-    "POST /sign-out",
+    "POST /sign-out", "POST /me/appeal",
 }  # fmt: skip
-"""What less than a manager may post: a gate is only read; whoever signed in may sign out."""
+"""What less than a manager may post: a gate is only read; whoever signed in may sign out, and
+an annotator object to findings about themselves."""
 
 
 class Asked(NamedTuple):

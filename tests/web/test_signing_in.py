@@ -264,7 +264,7 @@ def test_who_is_bound_to_nobody_or_to_somebody_without_answers_is_told(
     browser: TestClient, served: Ledger
 ) -> None:
     signed_in(browser, "ada")
-    assert "No annotator is yours yet" in browser.get("/me").text
+    assert "No annotator is linked to your account yet" in browser.get("/me").text
 
 
 def test_no_link_leads_an_annotator_to_what_they_may_not_see(tmp_path: Path) -> None:
