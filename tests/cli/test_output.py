@@ -56,6 +56,7 @@ CALLS = {
     "question add": "question add reviews tone",
     "question set": "question set reviews label --wanted 3",
     "annotator list": "annotator list reviews",
+    "annotator leave": "annotator leave annotator_01 -p reviews --on 2025-01-20",
     "annotator import": "annotator import people.csv -p reviews",
     "annotator show": "annotator show annotator_01 --project reviews",
     "annotator report": "annotator report annotator_01 --project reviews",
@@ -78,6 +79,7 @@ CALLS = {
 }
 # Nothing is merged or settled here, and nobody has two names; their own tests call them.
 UNMERGED = {"category split", "annotator duplicates", "flags reopen"}
+UNMERGED |= {"flags uphold", "flags reject", "annotator return"}
 # These read another program, which is there in the tests of tests/sync.
 LIVE = {"sync label-studio", "sync mlflow"}
 VARIANTS = [

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from tracker.imports.left_out import left_out_words
-from tracker.imports.readers import Reading, Source
+
+if TYPE_CHECKING:
+    from tracker.imports.readers import Reading, Source
 
 ALWAYS: Final = ("format", "header_row", "encoding", "date_format")
 """What the record of a file says in any case; null if there is no such thing in its format."""

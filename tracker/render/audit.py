@@ -9,7 +9,6 @@ from rich.console import RenderableType
 
 from tracker.render.cells import Text, count_cell, figure_cell, share_cell
 from tracker.render.filter import selection_view, selections_view
-from tracker.render.messages.agreement import models_left_out_sentence
 from tracker.render.messages.findings import finding_sentence, lacking_evidence_sentence
 from tracker.render.nouns import count_noun
 from tracker.render.tables import table
@@ -124,6 +123,8 @@ def _models_left_out(
     project: str, models: Sequence[str], *, alone: bool
 ) -> Iterator[RenderableType]:
     if models:
+        from tracker.render.messages.agreement import models_left_out_sentence
+
         yield Text(models_left_out_sentence(models, project, alone=alone), style="yellow")
 
 

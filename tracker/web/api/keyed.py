@@ -70,8 +70,15 @@ def _keyed(endpoint: _Endpoint) -> _Endpoint:
             given["request"] = request
         said = [repr(body.model_dump() if isinstance(body, BaseModel) else body).encode()
                 for body in given.values() if isinstance(body, BaseModel | bytes)]  # fmt: skip
+        # What is taken back again has a transaction of its own.
+        dry = any(getattr(sent, "dry_run", False) for sent in given.values())
         return answered_once(
-            request, given["answer"], key, said, lambda: endpoint(**given), stores=stores
+            request,
+            given["answer"],
+            key,
+            said,
+            lambda: endpoint(**given),
+            stores=stores and not dry,
         )
 
     parameters = [one.replace(kind=Parameter.KEYWORD_ONLY) for one in known.parameters.values()]
