@@ -294,8 +294,7 @@ def test_files_are_looked_at_imported_and_taken_back(
         expect(page.locator(".lead")).to_contain_text("1 that cannot be read")
         expect(page.locator("main")).to_contain_text("the item is empty")
         assert ours.projects.list() == []
-        page.get_by_label("leave out").check()
-        page.get_by_role("button", name="Import into new one").click()
+        page.get_by_role("button", name="Import only the other rows into new one").click()
         expect(page.locator("h1")).to_have_text("Imports")
         assert [one.project.name for one in ours.projects.list()] == ["new one"]
         page.get_by_text("Undo", exact=True).last.click()

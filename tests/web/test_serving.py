@@ -112,9 +112,7 @@ def test_half_sent_requests_take_no_place_from_whole_ones(sqlite_file: Path) -> 
         assert httpx.get(f"{address}/healthz", timeout=60).status_code == 200
 
 
-@pytest.mark.parametrize(
-    "sent", [b"", HALF, HALF + b"content-length: 5000\r\n\r\nname=", b"GET / HTTP/1.1\r\nx: " * 2]
-)
+@pytest.mark.parametrize("sent", [b"", HALF, b"GET / HTTP/1.1\r\nx: " * 2])
 def test_a_request_that_does_not_come_on_is_waited_for_no_longer(
     sqlite_ledger: Ledger, monkeypatch: pytest.MonkeyPatch, sent: bytes
 ) -> None:
