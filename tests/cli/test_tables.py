@@ -39,7 +39,7 @@ MORE = [
 SAID = ("imports undo", "import ", "item import", "category", "gate", "snapshot ", "project set")
 SAID += ("project create", "project note ", "flags acknowledge", "flags dismiss", "flags resolve")
 SAID += ("flags appeal", "conformance", "question add", "question set", "annotator import")
-SAID += ("database copy", "sync ")
+SAID += ("database copy", "sync ", "annotator leave", "annotator return")
 CUT = re.compile(r"[^\s,;:'\"()]*…[^\s,;:'\"()]*")
 
 

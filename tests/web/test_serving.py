@@ -95,7 +95,7 @@ def test_a_server_in_an_empty_folder_makes_its_ledger_and_takes_the_first_file(
 
 
 HALF = b"POST /sign-in HTTP/1.1\r\nhost: localhost\r\n"
-
+FORM = b"content-type: application/x-www-form-urlencoded\r\ncontent-length: 5000\r\n\r\n"
 
 FEW_DESCRIPTORS = ("sh", "-c", 'ulimit -n 100 && exec "$@"', "sh")
 
@@ -112,7 +112,7 @@ def test_half_sent_requests_take_no_place_from_whole_ones(sqlite_file: Path) -> 
         assert httpx.get(f"{address}/healthz", timeout=60).status_code == 200
 
 
-@pytest.mark.parametrize("sent", [b"", HALF, b"GET / HTTP/1.1\r\nx: " * 2])
+@pytest.mark.parametrize("sent", [b"", HALF, b"GET / HTTP/1.1\r\nx: " * 2, HALF + FORM + b"name="])
 def test_a_request_that_does_not_come_on_is_waited_for_no_longer(
     sqlite_ledger: Ledger, monkeypatch: pytest.MonkeyPatch, sent: bytes
 ) -> None:
