@@ -174,7 +174,7 @@ def _measures_table(measures: Sequence[Coefficient], *, named: bool) -> Renderab
 
 _ASSUMES = (
     "The intervals of intraclass correlations assume normal values, and are too short if answers "
-    "are few places of a scale. Krippendorff's alpha on the interval scale estimates ICC(1); its "
+    "take few values. Krippendorff's alpha on the interval scale estimates ICC(1); its "
     "interval assumes no such thing: --scale interval --measure alpha."
 )
 
