@@ -1,6 +1,6 @@
 """How often the audit is wrong, and what it finds, over crowds of very different makes.
 
-python audit_grid.py [--crowds 6000] [--seed 0]
+python audit_grid.py [--crowds 6000] [--seed 0] [--bad 0.6]
 
 Each crowd is drawn from a grid: 3 to 40 annotators; 60 to 4,000 items of 2 to 5 answers; none to
 40% of the annotators bad, in one of six ways or in several; skills that vary by up to 10 points
@@ -17,12 +17,15 @@ import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # a process for each core
 
 import numpy as np
 from crowd_arrays import BLOCKS, Answers
+
+from tracker.audit.result import MOST_LOST
 
 WAYS = ("constant", "random", "lenient", "careless", "worse", "copying")
 PEOPLE = (3, 5, 8, 12, 20, 40)
@@ -55,6 +58,7 @@ class Audited:
         honest: annotators who are neither bad nor truly worse, and how many have a flag.
         right: flags on the bad, and on the truly worse.
         wrong: kinds of the flags on others.
+        doubted: whether the audit warns that the others are no reliable yardstick.
     """
 
     cell: Cell
@@ -62,33 +66,37 @@ class Audited:
     honest: tuple[int, int]
     right: int
     wrong: tuple[str, ...]
+    doubted: bool
 
 
-def drawn(rng: np.random.Generator) -> Cell:
-    """A random point of the grid."""
+def drawn(rng: np.random.Generator, bad: float | None) -> Cell:
+    """A random point of the grid, with that share of bad annotators if it is given."""
     people = int(rng.choice(PEOPLE))
     return Cell(
         people,
         int(rng.choice([*ITEMS], p=[*ITEMS.values()])),
         min(int(rng.integers(2, 6)), people),
-        float(rng.choice([0.0, 0.1, 0.2, 0.4])),
+        float(rng.choice([0.0, 0.1, 0.2, 0.4] if bad is None else [bad])),
         str(rng.choice([*WAYS, "several"])),
         float(rng.choice([0.0, 0.05, 0.07, 0.1])),
         bool(rng.random() < 0.5),
     )
 
 
-def audited(seed: int) -> Audited:
+def audited(seed: int, bad: float | None = None) -> Audited:
     """One crowd, made and audited."""
     rng = np.random.default_rng(seed)
-    cell = drawn(rng)
+    cell = drawn(rng, bad)
     crowd, ways, source, right = made(rng, cell)
     honest = [who for who in range(cell.people) if who not in ways and not math.isnan(right[who])]
     level = np.mean([right[who] for who in honest])
     worse = {who for who in honest if right[who] <= level - FAR}
     same = {who: source.get(who, who) for who in range(cell.people)}  # copiers, and who is copied
     good, wrong, caught, accused = 0, [], set(), set()
-    for flag in crowd.flagged():
+    flags = crowd.audited()
+    for flag in flags:
+        if flag.state != "flagged":
+            continue
         who = {flag.annotator, flag.other} - {None}
         if flag.other is not None:
             correct = same[flag.annotator] == same[flag.other]
@@ -106,6 +114,7 @@ def audited(seed: int) -> Audited:
         (len(honest) - len(worse), len(accused)),
         good,
         tuple(wrong),
+        crowd.share_standing_out(flags) > MOST_LOST,
     )
 
 
@@ -245,6 +254,7 @@ def line(title: str, crowds: Sequence[Audited], level: float) -> str:
         f"{wrong / (wrong + right):.1%}" if wrong + right else "-",
         f"{accused / honest:.2%}" if honest else "-",
         f"{found / bad:.0%}" if bad else "-",
+        f"{sum(one.doubted for one in crowds) / len(crowds):.0%}" if crowds else "-",
     )
     return f"| {title} | {' | '.join(cells)} |{'  missed' if missed(crowds, level) else ''}"
 
@@ -254,16 +264,20 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--crowds", type=int, default=6000)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--bad", type=float, help="share of bad annotators, in all crowds")
     given = parser.parse_args()
     crowds = []
     with ProcessPoolExecutor(2) as pool:
         seeds = range(given.seed, given.seed + given.crowds)
-        for done, one in enumerate(pool.map(audited, seeds, chunksize=8), start=1):
+        for done, one in enumerate(
+            pool.map(partial(audited, bad=given.bad), seeds, chunksize=8), start=1
+        ):
             crowds.append(one)
             if sys.stderr.isatty():
                 print(f"\r{done} of {given.crowds}", end="", file=sys.stderr)
-    print("| crowds of | crowds | flags | on honest ones | honest ones flagged | bad ones found |")
-    print("|---|---:|---:|---:|---:|---:|")
+    columns = "flags | on honest ones | honest ones flagged | bad ones found | doubted"
+    print(f"| crowds of | crowds | {columns} |")
+    print("|---|---:|---:|---:|---:|---:|---:|")
     table = [*rows(crowds)]
     level = 0.05 / len(table)  # so that chance alone marks a row in one table of twenty
     for title, some in table:

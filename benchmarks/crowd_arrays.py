@@ -58,8 +58,17 @@ class Answers:
 
     def flagged(self) -> list[Flag]:
         """The findings that stand up."""
-        flags = audit(self.evidence(), consult=self.joint)
-        return [flag for flag in flags if flag.state == "flagged"]
+        return [flag for flag in self.audited() if flag.state == "flagged"]
+
+    def audited(self) -> list[Flag]:
+        """All findings, confirmed or not."""
+        return audit(self.evidence(), consult=self.joint)
+
+    def share_standing_out(self, flags: Collection[Flag]) -> float:
+        """Share of the answers by annotators about whom a finding stands out, confirmed or not."""
+        told = (flag for flag in flags if flag.state == "flagged" or flag.unconfirmed)
+        out = {who for flag in told for who in (flag.annotator, flag.other) if who is not None}
+        return float(np.isin(self.who, [*out]).mean())
 
     def evidence(self) -> Evidence:
         """What an audit looks at."""

@@ -89,8 +89,8 @@ class Audit(Shown):
         """Share of the answers by annotators about whom a finding stands out, confirmed or not.
 
         Above `MOST_LOST` nothing says whose answers the yardstick is: if 60% answer badly, so many
-        stand out in half of the crowds, and the consensus confirms few of these findings; if
-        nobody does, in 3%.
+        stand out in two of five simulated crowds, and the consensus confirms few of these findings;
+        if nobody does, in 1%.
         """
         unconfirmed = {one.id for one in self.annotators for flag in one.flags if flag.unconfirmed}
         return self._share(unconfirmed | {one.id for one, _ in self.flagged()})
