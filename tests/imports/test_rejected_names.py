@@ -44,10 +44,11 @@ def test_new_names_that_resemble_known_ones_are_told(ledger: Ledger, write: Writ
     assert sorted(told) == [
         "the annotator 'A. Smith' is new and resembles 'Anna Smith' (A. Smith is the initial and "
         "the last name of one annotator only); if it is the same: tracker annotator merge "
-        "p 'A. Smith' 'Anna Smith'",
+        "'A. Smith' --into 'Anna Smith' -p p",
         "the annotator 'Bjoern Mueller' is new and resembles 'Björn Müller' (the same name but "
         "for case, accents, punctuation or the order of words); if it is the same: tracker "
-        "annotator merge p 'Bjoern Mueller' 'Björn Müller'",
+        "annotator merge 'Bjoern Mueller' --into 'Björn Müller' -p p",
         "the category 'Servis' is new and resembles 'Service'; if it is the same: "
         "tracker category merge p Servis Service",
     ]
+    assert ledger.import_file(write(header + "3,Anna Jones,A1\n3,anna,A1\n"), "p").warnings == ()

@@ -167,9 +167,11 @@ def resembling_names_warnings(connection: Connection, intake: Intake) -> Iterato
         for pair, why in alike_annotators(everybody).items():
             known_id, new_id = pair
             if known_id < people.first_new <= new_id:
-                words = [project.name, named[new_id], named[known_id]]
-                what = f"the annotator {named[new_id]!r} is new and resembles {named[known_id]!r}"
-                yield _same_as(f"{what} ({why})", "annotator", words)
+                new_name, known_name = named[new_id], named[known_id]
+                what = f"the annotator {new_name!r} is new and resembles {known_name!r} ({why})"
+                yield _same_as(
+                    what, "annotator", [new_name, "--into", known_name, "-p", project.name]
+                )
 
 
 def _same_as(what: str, command: str, words: Sequence[str]) -> str:

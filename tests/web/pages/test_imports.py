@@ -57,6 +57,22 @@ def test_a_refused_import_says_why_and_stores_nothing(client: TestClient, ledger
     assert ledger.projects.list() == []
 
 
+def test_warnings_stand_before_an_import_and_beside_it_until_it_is_undone(
+    client: TestClient, ledger: Ledger
+) -> None:
+    client.post(sent(client, GOOD + b"1,ann,x\n"), data={"action": "import"})
+    address = sent(client, b"item,annotator,category\n2,Ann Lee,x\n")
+    sentence = (
+        "the annotator 'Ann Lee' is new and resembles 'ann' (ann is the first name of one "
+        "annotator only); if it is the same: tracker annotator merge 'Ann Lee' --into ann -p p"
+    )
+    assert sentence in read(client, address).text
+    client.post(address, data={"action": "import"})
+    assert sentence in read(client, "/projects/p/imports").text
+    client.post("/projects/p/imports/2/undo")
+    assert sentence not in read(client, "/projects/p/imports").text
+
+
 def test_columns_that_are_not_recognized_can_be_named(client: TestClient, ledger: Ledger) -> None:
     address = sent(client, b"item,who,says\n1,a,x\n")
     page = read(client, address)

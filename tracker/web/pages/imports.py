@@ -63,9 +63,19 @@ def _lines(text: str) -> list[str]:
 
 @router.get("/projects/{project:name}/imports", dependencies=[needs(Role.VIEWER)])
 def imports_page(request: Request, place: At, asked: AskedLedger) -> HTMLResponse:
-    """Show the imports into a project."""
+    """Show the imports into a project, and what a job that made the last one warned of."""
     rows = [one.to_dict() for one in asked.ledger.imports.list(place.project)][::-1]
-    return page(request, "imports.html", place=place, tab="imports", rows=rows)
+    last = rows[0]["import"] if rows and not rows[0]["undone_at"] else None
+    results = [one.outcome.result or {} for one in request.app.state.jobs.list() if one.outcome]
+    warnings = [
+        sentence
+        for result in results
+        if last is not None and result.get("import") == last
+        for sentence in result.get("warnings", ())
+    ]
+    return page(
+        request, "imports.html", place=place, tab="imports", rows=rows, warnings=warnings
+    )  # fmt: skip
 
 
 @router.post("/projects/{project:name}/imports/{number}/undo", dependencies=[needs(Role.MANAGER)])
