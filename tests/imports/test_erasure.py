@@ -159,6 +159,18 @@ def test_a_column_named_after_an_annotator_is_blanked_in_what_was_read(
     assert ledger.verify("p").passed
 
 
+def test_a_short_name_is_blanked_only_as_it_is_spelt(ledger: Ledger, write: Write) -> None:
+    ledger.import_file(write("a,A,Bo\n i,x,y\n j,x,x", "a.csv"), "p", columns=["item=a"], wide=True)
+    keep_for_programs(ledger, "a", "A")
+    ledger.annotators.erase("p", "A")
+    assert ledger.imports.show(1).to_dict()["read"]["columns"] == {
+        "a": "item", "(erased)": "annotators", "Bo": "annotators",
+    }  # fmt: skip
+    with ledger.database.read() as connection:
+        assert connection.scalars(text("SELECT key FROM keyed_requests")).all() == ["a"]
+        assert len(connection.scalars(text("SELECT body FROM deliveries")).all()) == 1
+
+
 def test_no_byte_of_a_name_stays_while_a_server_runs(url: str, write: Write) -> None:
     ledger, server = Ledger(url), Ledger(url)
     names = [f"person to be erased {n:03} {'z' * (1 + n % 250)}" for n in range(600)]

@@ -116,9 +116,12 @@ def _counted(connection: Connection, what: str, table: Any, which: Any) -> list[
 
 
 def forget_kept_texts(connection: Connection, names: Iterable[str]) -> None:
-    """Delete answers kept for programs, and messages to webhooks, that hold one of some names."""
+    """Delete answers kept for programs, and messages to webhooks, that hold one of some names.
+
+    They have a name as it is spelt: a text with the word "a" is not about an annotator "A".
+    """
     words = {form for name in names for form in (name, json.dumps(name)[1:-1])}
-    name = re.compile(rf"(?<!\w)({'|'.join(map(re.escape, words))})(?!\w)", re.IGNORECASE)
+    name = re.compile(rf"(?<!\w)({'|'.join(map(re.escape, words))})(?!\w)")
     for table, texts in (
         (_kept, (_kept.c.made_by, _kept.c.key, _kept.c.location, _kept.c.body)),
         (_messages, (_messages.c.body, _messages.c.fault)),
@@ -131,9 +134,13 @@ def forget_kept_texts(connection: Connection, names: Iterable[str]) -> None:
 
 
 def erase_from_readings(connection: Connection, project_id: int, names: Sequence[str]) -> None:
-    """Blank names where they stand in what imports read: columns named after annotators, files."""
+    """Blank names where they stand in what imports read: columns named after annotators, files.
+
+    A name is a part of a column's or a file's, such as "Ann_tone" or "Ann.csv", as it is spelt: a
+    column "a" is not named after an annotator "A".
+    """
     words = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
-    named = re.compile(rf"(?<![^\W_])(?:{words})(?![^\W_])", re.IGNORECASE)
+    named = re.compile(rf"(?<![^\W_])(?:{words})(?![^\W_])")
 
     def without(value: Any, key: str = "") -> Any:
         if isinstance(value, dict):
@@ -147,7 +154,7 @@ def erase_from_readings(connection: Connection, project_id: int, names: Sequence
         return named.sub(ERASED, value) if key in _NAMING and isinstance(value, str) else value
 
     written = [json.dumps(name, ensure_ascii=False)[1:-1] for name in names]
-    naming = or_(*(_imports.c.reading.icontains(one, autoescape=True) for one in written))
+    naming = or_(*(_imports.c.reading.contains(one, autoescape=True) for one in written))
     statement = select(_imports.c.id, _imports.c.reading)
     statement = statement.where(_imports.c.project_id == project_id, naming)
     changed = [
