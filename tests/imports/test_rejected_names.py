@@ -51,4 +51,6 @@ def test_new_names_that_resemble_known_ones_are_told(ledger: Ledger, write: Writ
         "the category 'Servis' is new and resembles 'Service'; if it is the same: "
         "tracker category merge p Servis Service",
     ]
+    (fuller,) = ledger.import_file(write(header + "3,Ada Lovelace,A1\n"), "p").warnings
+    assert fuller.endswith("tracker annotator merge Ada --into 'Ada Lovelace' -p p")
     assert ledger.import_file(write(header + "3,Anna Jones,A1\n3,anna,A1\n"), "p").warnings == ()

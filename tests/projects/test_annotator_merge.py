@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import select
 
 from tests.flags.found import Seen, listed, record
-from tests.helpers import SEVERAL, SPANS, standing, stored, undo
+from tests.helpers import SEVERAL, SPANS, count_statements, standing, stored, undo
 from tracker.agreement import assess
 from tracker.audit import audit_project
 from tracker.core.errors import InvalidOption, NotFound
@@ -25,6 +25,8 @@ from tracker.projects.annotators import (
     set_annotator_kind,
 )
 from tracker.projects.question import QuestionOptions
+from tracker.queries.trail import read_trail
+from tracker.render.messages.changes import change_sentence
 from tracker.snapshots import find_snapshot
 from tracker.storage.schema import Base, Change
 
@@ -191,6 +193,28 @@ def test_who_was_flagged_under_another_name_is_flagged(sqlite_ledger: Ledger, wr
     found = sqlite_ledger.agreement("p", exclude_flagged=True)
     assert found.selection is not None
     assert found.selection["excluded"] == ["ann"]
+
+
+def test_pairs_are_merged_by_one_change_and_as_many_statements_as_one(
+    ledger: Ledger, write: Write
+) -> None:
+    rows = "".join(f"i{n},{who}{n},x,1\n" for n in range(9) for who in ("a", "b", "c"))
+    take(ledger, write, "p", HEADER + rows)
+    counts = []
+    for some in (range(1), range(1, 9)):
+        pairs = [(f"{one}{n}", f"{other}{n}") for n in some for one, other in ("ab", "bc")]
+        with count_statements(ledger.database.engine) as counted:
+            assert len(ledger.annotators.merge_pairs("p", pairs)) == len(pairs)
+        counts.append(counted.number)
+    assert counts[0] == counts[1]
+    assert names(ledger) == {f"c{n}": (f"a{n}", f"b{n}") for n in range(9)}
+    assert {row[1] for row in standing(ledger)} == {f"c{n}" for n in range(9)}
+    with ledger.reading("p") as (connection, found):
+        last, first = (change_sentence(one) for one in read_trail(connection, found, 2).acts)
+    assert first == "merged a0 into b0, b0 into c0"
+    assert last.startswith("merged a1 into b1, b1 into c1, a2 into b2")
+    assert ledger.verify("p").passed
+    assert ledger.database.check() == []
 
 
 # -- erased --------------------------------------------------------------------------------

@@ -63,6 +63,23 @@ def test_a_number_is_an_address_only_if_both_are_alone(ledger: Ledger, write: Wr
     assert suggested(ledger) == set()  # ada may be 7 or 8
 
 
+@pytest.mark.parametrize(
+    ("goes", "stays"),
+    [("ann", "Ann Lee"), ("A. Lee", "Ann Lee"), ("17", "ann@b.example"), ("Jörg", "Joerg")],
+)
+def test_the_fuller_name_stays_or_else_the_one_with_more_answers(
+    sqlite_ledger: Ledger, write: Write, goes: str, stays: str
+) -> None:
+    more = {"Joerg": stays}.get(stays, goes)  # a name that is not fuller stays by its answers
+    fill(sqlite_ledger, write, [("1", goes, "x"), ("2", stays, "x"), ("3", more, "x")])
+    assert suggested(sqlite_ledger) == {(goes, stays)}
+
+
+def test_a_first_name_of_two_people_suggests_neither(sqlite_ledger: Ledger, write: Write) -> None:
+    fill(sqlite_ledger, write, [("1", name, "x") for name in ("ann", "Ann Lee", "Ann Smith")])
+    assert suggested(sqlite_ledger) == set()
+
+
 def test_people_of_two_kinds_are_two(sqlite_ledger: Ledger, write: Write) -> None:
     fill(sqlite_ledger, write, [("1", "ada", "x"), ("2", "Ada", "x")])
     sqlite_ledger.annotators.kind("p", "Ada", "model")

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from shlex import quote
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from tracker.cli.context import Yes, confirm_command, ledger_of_command
+from tracker.cli.import_options import DryRun
 from tracker.cli.output import Output, print_result
 from tracker.cli.project_argument import ProjectArgument, with_project_argument
 from tracker.cli.terminal import hint, say, warn
+from tracker.core.errors import InvalidOption
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 identities = typer.Typer()
 
@@ -43,16 +49,15 @@ def list_duplicates_command(
 
     Suggested are names that differ in case, accents or punctuation, a name and an e-mail address
     of that name, and a number and an address that never answered the same item, if neither has
-    another such counterpart.
+    another such counterpart. The fuller name stays. To merge many: write the list to a file, remove
+    the lines that are wrong, and merge from it.
 
-    Example:
+    Examples:
     - `tracker annotator duplicates reviews`
+    - `tracker annotator duplicates reviews --csv > pairs.csv`
 
-    Next: `tracker annotator merge "ann b" --into ann`
+    Next: `tracker annotator merge reviews --from pairs.csv`
     """
-    from tracker.render.cells import count_cell
-    from tracker.render.tables import table
-
     rows = [
         one | {"merge": f"tracker annotator merge {words} -p {quote(project)}"}
         for one in (
@@ -60,64 +65,91 @@ def list_duplicates_command(
         )
         for words in [f"{quote(one['annotator'])} --into {quote(one['into'])}"]
     ]
-    counts = ("answers_in_common", "different")
     print_result(
         {"project": project, "duplicates": rows},
         output=output,
         rows=rows,
-        view=[
-            table(
-                ("annotator ", "into ", "why ", "answers both gave", "different"),
-                [
-                    (
-                        one["annotator"],
-                        one["into"],
-                        one["why"],
-                        *(count_cell(one[c]) for c in counts),
-                    )
-                    for one in rows
-                ],
-            )
-        ]
-        if rows
-        else ["no two annotators look like one person"],
+        view=[_pairs_table(rows)] if rows else ["no two annotators look like one person"],
     )
     for one in rows:
         hint(one["merge"])
 
 
-@with_project_argument(identities, "merge")
+def _pairs_table(rows: Sequence[Mapping[str, Any]]) -> RenderableType:
+    """Return a table of pairs of names, with what both answered."""
+    from tracker.render.cells import count_cell
+    from tracker.render.tables import table
+
+    texts = [name for name in ("annotator", "into", "why") if name in rows[0]]
+    counts = {"answers_in_common": "answers both gave", "different": "different"}
+    return table(
+        (*(f"{name} " for name in texts), *counts.values()),
+        [
+            (*(row[name] for name in texts), *(count_cell(row[name]) for name in counts))
+            for row in rows
+        ],
+    )
+
+
+@with_project_argument(identities, "merge", file=True)
 def merge_annotators_command(
     context: typer.Context,
     project: ProjectArgument,
-    name: Name,
+    name: Annotated[
+        str | None, typer.Argument(metavar="[ANNOTATOR]", help="The annotator's name.")
+    ] = None,
     into: Annotated[
-        str, typer.Option("--into", metavar="NAME", help="Annotator who receives the answers.")
-    ],
+        str | None,
+        typer.Option("--into", metavar="NAME", help="Annotator who receives the answers."),
+    ] = None,
+    file: Annotated[
+        str | None,
+        typer.Option(
+            "--from", metavar="FILE", help="File of pairs: the name that goes, the one that stays."
+        ),
+    ] = None,
+    dry_run: DryRun = False,
     yes: Yes = False,
+    output: Output = Output(),
 ) -> None:
-    """Merge two annotators who are the same person, in all questions.
+    """Merge annotators who are the same person, in all questions.
 
-    If both answered an item, the later answer stands; how many answers differ is said first. To
-    undo: tracker annotator split.
+    If both answered an item, the later answer stands; how many answers differ is said first. All
+    pairs of a file are merged, or none. To undo: tracker annotator split.
 
-    Example:
+    Examples:
     - `tracker annotator merge "ann b" --into ann`
+    - `tracker annotator merge reviews --from pairs.csv`
 
     Next: `tracker annotator list reviews`
     """
     from tracker.render.nouns import count_noun
 
+    if (file is None) != (name is not None and into is not None) or (file and (name or into)):
+        raise InvalidOption("name an annotator and --into another, or --from FILE", "see: --help")
     known = ledger_of_command(context).annotators
-    common = known.common(project, name, into)
-    if common.answers:
+    pairs = file if name is None or into is None else [(name, into)]
+    assert pairs is not None
+    rows = [one.to_dict() for one in known.merge_pairs(project, pairs, dry_run=True)]
+    both, different = (sum(row[n] for row in rows) for n in ("answers_in_common", "different"))
+    if both:
         warn(
-            f"both gave {count_noun(common.answers, 'answer')} to the same items, "
-            f"{common.different:,} differently; the later one stands"
+            f"both gave {count_noun(both, 'answer')} to the same items, "
+            f"{different:,} differently; the later one stands"
         )
-    confirm_command(f"Merge {name} into {into}?", yes=yes)
-    made = known.merge(project, name, into)
-    say(f"{made.name} is also known as {', '.join(made.aliases)}")
+    if not dry_run:
+        who = f"{name} into {into}" if file is None else count_noun(len(rows), "annotator")
+        confirm_command(f"Merge {who}?", yes=yes)
+        known.merge_pairs(project, pairs)
+    print_result(
+        {"project": project, "dry_run": dry_run, "merged": rows},
+        output=output,
+        rows=rows,
+        view=[
+            _pairs_table(rows),
+            f"{count_noun(len(rows), 'annotator')} {'would be merged' if dry_run else 'merged'}",
+        ],
+    )
 
 
 @with_project_argument(identities, "split")

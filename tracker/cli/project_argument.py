@@ -38,14 +38,19 @@ _Function = TypeVar("_Function", bound=Callable[..., None])
 
 
 def with_project_argument(
-    app: typer.Typer, name: str | None = None, *, guess: bool = True, numbers: bool = False
+    app: typer.Typer,
+    name: str | None = None,
+    *,
+    guess: bool = True,
+    numbers: bool = False,
+    file: bool = False,
 ) -> Callable[[_Function], _Function]:
     """Return a decorator that registers a command whose first argument is ``project``.
 
     The project is the first word, or ``--project``; if neither is given, the only one in the
     database, and a line on stderr says so. Without ``guess`` it must be named: for what cannot be
     taken back. With ``numbers`` a first word that is a number is not the project's name but
-    the argument that follows.
+    the argument that follows. With ``file`` the option of that name stands for all other words.
     """
 
     def register(function: _Function) -> _Function:
@@ -77,7 +82,7 @@ def with_project_argument(
         keywords = [one.replace(kind=one.KEYWORD_ONLY) for one in parameters]
         command.__signature__ = inspect.Signature(keywords)  # type: ignore[attr-defined]
         command.__annotations__ = hints
-        app.command(name, cls=_BeforeNumbers if numbers else _First)(command)
+        app.command(name, cls=_BeforeNumbers if numbers else _OrFile if file else _First)(command)
         return function
 
     return register
@@ -113,6 +118,15 @@ class _First(TyperCommand):
 def _is_given(value: Any) -> bool:
     """Return whether the parser found words for an argument: a text, or some of them."""
     return isinstance(value, str) or (isinstance(value, tuple) and bool(value))
+
+
+class _OrFile(_First):
+    """Such a command whose other words are needed unless a file has them."""
+
+    def _begins_otherwise(self, ctx: Any, args: list[str]) -> bool:
+        given, _, _ = self.make_parser(ctx).parse_args(list(args))
+        _, *others = (one for one in self.params if one.param_type_name == "argument")
+        return given.get("file") is None and not all(_is_given(given[str(o.name)]) for o in others)
 
 
 class _BeforeNumbers(_First):

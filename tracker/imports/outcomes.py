@@ -24,7 +24,7 @@ from tracker.imports.validate import (
 )
 from tracker.projects.annotators import list_annotators
 from tracker.projects.categories import category_names, project_labels_by_category
-from tracker.projects.duplicate_annotators import alike_annotators
+from tracker.projects.duplicate_annotators import alike_annotators, name_fullness
 from tracker.projects.lookup import look_alike_names, resembling_names
 from tracker.projects.question import QuestionInfo
 from tracker.storage.facts import forget_annotator_facts, forget_category_facts
@@ -168,10 +168,9 @@ def resembling_names_warnings(connection: Connection, intake: Intake) -> Iterato
             known_id, new_id = pair
             if known_id < people.first_new <= new_id:
                 new_name, known_name = named[new_id], named[known_id]
+                less, fuller = sorted((new_name, known_name), key=name_fullness)
                 what = f"the annotator {new_name!r} is new and resembles {known_name!r} ({why})"
-                yield _same_as(
-                    what, "annotator", [new_name, "--into", known_name, "-p", project.name]
-                )
+                yield _same_as(what, "annotator", [less, "--into", fuller, "-p", project.name])
 
 
 def _same_as(what: str, command: str, words: Sequence[str]) -> str:

@@ -1,34 +1,46 @@
-"""Files with a key of an item and another one on each line."""
+"""Files with two names on each line: an item's keys, or two annotators who are one."""
 
 from __future__ import annotations
 
 from contextlib import closing
 from pathlib import Path
+from typing import TypeAlias
 
 from tracker.core.errors import Refused
 from tracker.imports.readers.rows import head_columns, table_rows
 from tracker.imports.readers.source import SourceFile
-from tracker.projects.item_aliases import Pair
 
-_COLUMNS = ("item", "alias")
+Pair: TypeAlias = tuple[int, str, str]
+"""The line in the file, and what it has in the first and in the second column."""
 
 
-def pairs_of_file(path: str | Path) -> list[Pair]:
-    """Return the pairs of a table with the columns item and alias.
+def pairs_of_file(
+    path: str | Path, first: str, second: str, *, further: bool = False, bare: bool = False
+) -> list[Pair]:
+    """Return the pairs of a table with two columns; it may have ``further`` ones or not.
 
-    Raises Refused for one that cannot be read, has other columns, or no row.
+    If ``bare``, a table of two columns without these titles is one of pairs from its first line.
+    Raises Refused for one that cannot be read, lacks a column or has no row.
     """
     with closing(SourceFile(str(path))) as source:
         columns = [name.strip() for name in head_columns(source)]
-        if sorted(columns) != sorted(_COLUMNS):
+        lacking = {first, second} - set(columns)
+        pairs: list[Pair] = []
+        if bare and len(columns) == 2 and lacking == {first, second}:
+            pairs.append((1, columns[0], columns[1]))
+            one, other = 0, -1
+        elif lacking or (len(columns) > 2 and not further):
             has = f"; it has {', '.join(columns)}" if columns else ""
+            others = "" if further else ", and no others"
             raise Refused(
-                f"{source.name} is no file of other keys",
-                f"it needs the columns item and alias, and no others{has}",
+                f"{source.name} is no file of pairs",
+                f"it needs the columns {first} and {second}{others}{has}",
             )
-        place = columns.index("item")
-        cells = ((line, list(row.values())) for line, row in table_rows(source))
-        pairs = [Pair(line, row[place], row[1 - place]) for line, row in cells]
+        else:
+            one, other = columns.index(first), columns.index(second)
+        for line, row in table_rows(source):
+            cells = [*row.values()]
+            pairs.append((line, cells[one].strip(), cells[other].strip()))
     if not pairs:
         raise Refused(f"{source.name} has no rows below its header")
     return pairs

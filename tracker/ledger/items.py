@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 from tracker.ledger.namespaces import Namespace
 
 if TYPE_CHECKING:
+    from tracker.projects.item_aliases import Pair
     from tracker.projects.items import ItemAnnotators, ItemPage, ItemRecord
     from tracker.queries import Selecting
 
@@ -95,11 +96,10 @@ class Items(Namespace):
 
     def alias_file(self, project: str | None, path: str | Path) -> int:
         """Do so with the pairs of a file (columns item, alias); returns how many keys are new."""
-        from tracker.imports.pairs import pairs_of_file
         from tracker.projects.item_aliases import add_item_aliases
 
         with self._ledger.writing(project) as (connection, found):
-            return add_item_aliases(connection, found, pairs_of_file(path), str(path))
+            return add_item_aliases(connection, found, _pairs_of_file(path), str(path))
 
     def unalias(self, project: str | None, *aliases: str) -> int:
         """Let keys stand for no other item; what was imported under them stays where it is.
@@ -114,11 +114,10 @@ class Items(Namespace):
 
     def unalias_file(self, project: str | None, path: str | Path) -> int:
         """Do so with the pairs of a file (columns item, alias); returns how many there are."""
-        from tracker.imports.pairs import pairs_of_file
         from tracker.projects.item_aliases import end_item_aliases
 
         with self._ledger.writing(project) as (connection, found):
-            return end_item_aliases(connection, found, pairs_of_file(path), str(path))
+            return end_item_aliases(connection, found, _pairs_of_file(path), str(path))
 
     def show(
         self,
@@ -196,3 +195,10 @@ class Items(Namespace):
             for row in rows[:most]
         ]
         return ItemsPage(found.name, items, rows[most - 1].id if len(rows) > most else None)
+
+
+def _pairs_of_file(path: str | Path) -> list[Pair]:
+    from tracker.imports.pairs import pairs_of_file
+    from tracker.projects.item_aliases import Pair
+
+    return [Pair(*pair) for pair in pairs_of_file(path, "item", "alias")]

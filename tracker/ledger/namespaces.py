@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tracker.core.errors import TrackerError
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from tracker.ledger.projects import Projects
     from tracker.ledger.questions import Questions
     from tracker.ledger.transactions import Transactions
+    from tracker.projects.annotator_merge import Merged
     from tracker.projects.annotators import AnnotatorInfo
     from tracker.projects.duplicate_annotators import Common, Duplicate
     from tracker.projects.mentions import Mention
@@ -312,6 +314,31 @@ class Annotators(Namespace):
 
         with self._ledger.writing(project) as (connection, found):
             return merge_annotators(connection, found, name, into)
+
+    def merge_pairs(
+        self,
+        project: str,
+        pairs: Sequence[tuple[str, str]] | str | Path,
+        *,
+        dry_run: bool = False,
+    ) -> Sequence[Merged]:
+        """Merge the first of each pair into the second, all or none, and return them.
+
+        Instead of pairs the path of a file: two columns, or those named annotator and into among
+        others, as ``tracker annotator duplicates --csv`` writes them. Raises Refused, with the
+        line, for a pair of a file that cannot be merged.
+        """
+        from tracker.imports.pairs import pairs_of_file
+        from tracker.projects.annotator_merge import merge_annotator_pairs
+
+        file = None
+        if isinstance(pairs, str | Path):
+            file = str(pairs)
+            rows = pairs_of_file(pairs, "annotator", "into", further=True, bare=True)
+        else:
+            rows = [(n, *pair) for n, pair in enumerate(pairs)]
+        with self._ledger.writing(project, keep=not dry_run) as (connection, found):
+            return merge_annotator_pairs(connection, found, rows, file)
 
     def split(self, project: str, alias: str) -> AnnotatorInfo:
         """Separate an alias: its answers are those of an annotator of that name again."""

@@ -164,9 +164,14 @@ class Transactions:
         return moment
 
     @contextmanager
-    def writing(self, project: str | None) -> Iterator[tuple[Connection, ProjectInfo]]:
-        """A connection in one transaction, and the project (None: the only one)."""
-        with self.database.write() as connection:
+    def writing(
+        self, project: str | None, *, keep: bool = True
+    ) -> Iterator[tuple[Connection, ProjectInfo]]:
+        """A connection in one transaction, undone unless ``keep``, and the project.
+
+        None stands for the only one.
+        """
+        with self.database.write(keep=keep) as connection:
             yield connection, find_project(connection, project)
 
     @contextmanager

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from shlex import quote
-from typing import cast
+from typing import Any, NamedTuple, cast
 
 from sqlalchemy import (
     ColumnElement,
@@ -24,14 +24,17 @@ from sqlalchemy import (
     update,
 )
 
-from tracker.core.errors import InvalidOption, NotFound
+from tracker.core.errors import InvalidOption, NotFound, Refused, TrackerError
 from tracker.projects.annotators import (
     AnnotatorInfo,
     annotator_names,
+    annotator_of_name,
+    annotators_by_name,
     find_annotator,
     project_aliases,
 )
 from tracker.projects.change_log import lock_project, log_touched_items, record_change
+from tracker.projects.duplicate_annotators import Common, answers_in_common
 from tracker.projects.mentions import erase_from_readings, forget_kept_texts
 from tracker.projects.project import ProjectInfo, list_projects
 from tracker.projects.supersede import restore_superseded_labels, supersede_labels
@@ -66,27 +69,96 @@ def merge_annotators(
     The name becomes an alias of the other, as do its own aliases. Raises NotFound for an
     unknown name, InvalidOption for the same one twice or for two kinds of annotators.
     """
+    merge_annotator_pairs(connection, project, [(1, name, into)])
+    return find_annotator(connection, project, into)
+
+
+class Merged(NamedTuple):
+    """Two names of one person: the first was merged into the second."""
+
+    name: str
+    into: str
+    common: Common
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the merge as JSON."""
+        return {"annotator": self.name, "into": self.into} | self.common.to_dict()
+
+
+def merge_annotator_pairs(
+    connection: Connection,
+    project: ProjectInfo,
+    pairs: Sequence[tuple[int, str, str]],
+    file: str | None = None,
+) -> list[Merged]:
+    """Merge the first of each pair into the second by one change, and return them.
+
+    A pair has its line in the ``file`` before it, if there is one. Lines may build on each other:
+    after ``a, b`` and ``b, c`` the answers of all three are those of ``c``. The number of
+    statements does not depend on that of the pairs.
+
+    Raises InvalidOption for a name that is merged twice, and all that `merge_annotators` raises;
+    of a file Refused, with the line.
+    """
     lock_project(connection, project.id)
-    one, other = (find_annotator(connection, project, which) for which in (name, into))
+    known = annotators_by_name(connection, project)
+    everybody = {one.id: one for one in known.values()}
+    kept: dict[int, int] = {}  # the one who stays by the one who goes
+
+    def owner_of(number: int) -> int:
+        while number in kept:
+            number = kept[number]
+        return number
+
+    lines: dict[int, int] = {}
+    named: list[tuple[AnnotatorInfo, AnnotatorInfo]] = []
+    for line, *names in pairs:
+        try:
+            one, other = (annotator_of_name(known, project, name) for name in names)
+            if one.id in lines:
+                where = f" on line {lines[one.id]}" if file else ""
+                raise InvalidOption(f"{names[0]!r} is merged{where} already", "leave one out")
+            owner = everybody[owner_of(other.id)]
+            _check_pair(project, one, owner, names)
+        except TrackerError as error:
+            if file is None:
+                raise
+            raise Refused(f"{file}, line {line}: {error.message}", error.mend) from None
+        kept[one.id], lines[one.id] = owner.id, line
+        named.append((one, other))
+    people = {one.id for pair in named for one in pair}
+    common = answers_in_common(connection, project, people)
+    goes, stays = [one.id for one, _ in named], [other.id for _, other in named]
+    detail = {"annotator": goes, "into": stays} if len(named) > 1 else {
+        "annotator": goes[0], "into": stays[0]
+    }  # fmt: skip
+    change, _ = record_change(connection, project.id, MERGE, detail)
+    aliases = project_aliases(connection, project.id)
+    owners = {number: owner_of(number) for number in goes}
+    owners |= {alias: owner_of(one) for alias, one in aliases.items() if one in kept}
+    _end_aliases(connection, project.id, [one for one in owners if one in aliases], change)
+    rows = [{"project_id": project.id, "alias_id": alias, "annotator_id": number,
+             "from_change": change} for alias, number in owners.items()]  # fmt: skip
+    connection.execute(insert(Alias), rows)
+    _hand_over(connection, project.id, list(owners), change)
+    numbers = [sorted((one.id, other.id)) for one, other in named]
+    return [
+        Merged(one.name, other.name, common.get((first, second), Common()))
+        for (one, other), (first, second) in zip(named, numbers, strict=True)
+    ]
+
+
+def _check_pair(
+    project: ProjectInfo, one: AnnotatorInfo, other: AnnotatorInfo, names: Sequence[str]
+) -> None:
     if one.id == other.id:
-        raise InvalidOption(f"{name!r} and {into!r} are already one annotator")
+        raise InvalidOption(f"{names[0]!r} and {names[1]!r} are already one annotator")
     if one.kind != other.kind:
         raise InvalidOption(
             f"{one.name!r} is a {one.kind} annotator, {other.name!r} a {other.kind} one",
             f"first: tracker annotator kind {quote(one.name)} {other.kind} "
             f"-p {quote(project.name)}",
         )
-    detail = {"annotator": one.id, "into": other.id}
-    change, _ = record_change(connection, project.id, MERGE, detail)
-    moved = [one.id]
-    for alias, owner in project_aliases(connection, project.id).items():
-        if owner == one.id:
-            _end_alias(connection, project.id, alias, change)
-            moved.append(alias)
-    for alias in moved:
-        _begin_alias(connection, project.id, alias, other.id, change)
-    _hand_over(connection, project.id, moved, other.id, change)
-    return find_annotator(connection, project, other.name)
 
 
 def split_annotator(connection: Connection, project: ProjectInfo, alias: str) -> AnnotatorInfo:
@@ -114,8 +186,8 @@ def split_annotator(connection: Connection, project: ProjectInfo, alias: str) ->
         )
     detail = {"alias": found.id, "from": found.annotator_id}
     change, _ = record_change(connection, project.id, SPLIT, detail)
-    _end_alias(connection, project.id, found.id, change)
-    _hand_over(connection, project.id, [found.id], found.id, change)
+    _end_aliases(connection, project.id, [found.id], change)
+    _hand_over(connection, project.id, [found.id], change)
     return find_annotator(connection, project, alias)
 
 
@@ -225,25 +297,17 @@ def _items(rows: FromClause) -> tuple[ColumnElement[int], ColumnElement[int]]:
     return rows.c.question_id, rows.c.item_id
 
 
-def _begin_alias(
-    connection: Connection, project_id: int, alias: int, annotator: int, change: int
+def _end_aliases(
+    connection: Connection, project_id: int, aliases: Sequence[int], change: int
 ) -> None:
-    row = {"alias_id": alias, "annotator_id": annotator, "from_change": change}
-    connection.execute(insert(Alias).values(project_id=project_id, **row))
-
-
-def _end_alias(connection: Connection, project_id: int, alias: int, change: int) -> None:
+    ended = (Alias.project_id == project_id) & Alias.alias_id.in_(aliases)
     connection.execute(
-        update(Alias)
-        .where(Alias.project_id == project_id, Alias.alias_id == alias, Alias.to_change.is_(None))
-        .values(to_change=change)
+        update(Alias).where(ended, Alias.to_change.is_(None)).values(to_change=change)
     )
 
 
-def _hand_over(
-    connection: Connection, project_id: int, names: list[int], annotator: int, change: int
-) -> None:
-    """Give the records made under some names to an annotator, and settle what stands.
+def _hand_over(connection: Connection, project_id: int, names: Sequence[int], change: int) -> None:
+    """Give the records made under some names to whom these are aliases of, and settle what stands.
 
     All standing answers that this touches go to the past first, those of the owner before and
     of the one after; then the best record of each answer stands again.
@@ -258,7 +322,13 @@ def _hand_over(
     log_touched_items(connection, project_id, change, touched)
     affected = tuple_(*_items(_labels)).in_(select(*_items(items)))
     supersede_labels(connection, and_(_labels.c.project_id == project_id, affected))
-    connection.execute(update(_past).where(given(_past)).values(annotator_id=annotator))
+    owner = select(Alias.annotator_id).where(
+        Alias.project_id == project_id,
+        Alias.alias_id == _past.c.given_as,
+        Alias.to_change.is_(None),
+    )
+    owned = func.coalesce(owner.correlate(_past).scalar_subquery(), _past.c.given_as)
+    connection.execute(update(_past).where(given(_past)).values(annotator_id=owned))
     # Every standing label of these items is in the past now, under one name or another.
     of_annotator = select(*_items(_past)).where(given(_past))
     restore_superseded_labels(

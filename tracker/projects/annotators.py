@@ -121,16 +121,27 @@ def find_annotators(
     connection: Connection, project: ProjectInfo, names: Sequence[str]
 ) -> list[AnnotatorInfo]:
     """Return the annotators of these names or aliases; raises NotFound, with the near names."""
-    annotators = list_annotators(connection, project)
-    known = {name: one for one in annotators for name in (one.name, *one.aliases)}
-    found = [known.get(name.strip()) for name in names]
-    for name, annotator in zip(names, found, strict=True):
-        if annotator is None:
-            raise NotFound(
-                f"there is no annotator {name!r} in {project.name!r}",
-                near_names(name, known) or f"see: tracker annotator list -p {quote(project.name)}",
-            )
-    return [annotator for annotator in found if annotator is not None]
+    known = annotators_by_name(connection, project)
+    return [annotator_of_name(known, project, name) for name in names]
+
+
+def annotators_by_name(connection: Connection, project: ProjectInfo) -> dict[str, AnnotatorInfo]:
+    """Return the annotators of a project by each of their names and aliases."""
+    people = list_annotators(connection, project)
+    return {name: one for one in people for name in (one.name, *one.aliases)}
+
+
+def annotator_of_name(
+    known: Mapping[str, AnnotatorInfo], project: ProjectInfo, name: str
+) -> AnnotatorInfo:
+    """Return the one of that name among those known; raises NotFound, with the near names."""
+    annotator = known.get(name.strip())
+    if annotator is None:
+        raise NotFound(
+            f"there is no annotator {name!r} in {project.name!r}",
+            near_names(name, known) or f"see: tracker annotator list -p {quote(project.name)}",
+        )
+    return annotator
 
 
 def find_flagged_annotators(connection: Connection, question: QuestionInfo) -> set[int]:

@@ -31,6 +31,10 @@ class Common(NamedTuple):
     answers: int = 0
     different: int = 0
 
+    def to_dict(self) -> dict[str, int]:
+        """Return the numbers as JSON."""
+        return {"answers_in_common": self.answers, "different": self.different}
+
 
 class Duplicate(NamedTuple):
     """Two names that may be one person's: the first would be merged into the second."""
@@ -46,16 +50,16 @@ class Duplicate(NamedTuple):
             "annotator": self.name,
             "into": self.into,
             "why": self.why,
-            "answers_in_common": self.common.answers,
-            "different": self.common.different,
-        }
+        } | self.common.to_dict()
 
 
 def likely_duplicates(connection: Connection, project: ProjectInfo) -> list[Duplicate]:
     """Return the pairs of one kind that look like one person, those without conflicts first.
 
     Names alike suggest it, and so do a number and an e-mail address whose owners never answered
-    the same item, if neither has another such counterpart.
+    the same item, if neither has another such counterpart. The fuller name stays
+    (`name_fullness`); of two that are equally full, the one with more answers. Each annotator goes
+    once at most, into the fullest name.
     """
     people = {one.id: one for one in list_annotators(connection, project)}
     labels = project_labels_by_annotator(connection, project)
@@ -71,14 +75,23 @@ def likely_duplicates(connection: Connection, project: ProjectInfo) -> list[Dupl
         for pair in apart
         if all(partners[number] == 1 for number in pair)
     }
-    found = []
+
+    def rank(who: AnnotatorInfo) -> tuple[Any, ...]:
+        return name_fullness(who.name), labels.get(who.id, 0), who.name
+
+    found: dict[int, tuple[AnnotatorInfo, Duplicate]] = {}
     for pair, reason in why.items():
         one, into = sorted(
             (people[number] for number in pair),
-            key=lambda who: (not _NUMBER.fullmatch(who.name), labels.get(who.id, 0), who.name),
+            key=rank,
         )
-        found.append(Duplicate(one.name, into.name, reason, common.get(pair, Common())))
-    return sorted(found, key=lambda one: (one.common.different, one.into, one.name))
+        other = found.get(one.id)
+        if other is None or rank(other[0]) < rank(into):
+            found[one.id] = into, Duplicate(one.name, into.name, reason, common.get(pair, Common()))
+    return sorted(
+        (duplicate for _, duplicate in found.values()),
+        key=lambda one: (one.common.different, one.into, one.name),
+    )
 
 
 def answers_in_common(
@@ -144,6 +157,16 @@ def alike_annotators(people: Iterable[AnnotatorInfo]) -> dict[tuple[int, int], s
             if first != then:
                 found.setdefault((min(first, then), max(first, then)), _reason(name, second))
     return _shortened(spelt) | found
+
+
+def name_fullness(name: str) -> tuple[bool, int, int]:
+    """Return how much a name tells: no bare number, more words, then more letters.
+
+    So "Ann Lee" is fuller than "A. Lee", and that than "ann" or "17". Case and punctuation do not
+    count, nor does what follows the @ of an e-mail address; an umlaut counts as its two letters.
+    """
+    words = next(reversed(_spellings(name)), [])
+    return not _NUMBER.fullmatch(name), len(words), sum(map(len, words))
 
 
 def _shortened(

@@ -189,6 +189,8 @@ class _Names:
             number = detail.get(key)
             if type(number) is int and kind in _OF_ANNOTATORS:
                 told[key] = self._annotators.get(number, number)
+            elif isinstance(number, list) and kind in _OF_ANNOTATORS:
+                told[key] = [self._annotators.get(one, one) for one in number]
             elif type(number) is int and kind in _OF_CATEGORIES:
                 told[key] = self._categories.get((question, number), number)
         return told

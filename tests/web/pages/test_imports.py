@@ -64,7 +64,7 @@ def test_warnings_stand_before_an_import_and_beside_it_until_it_is_undone(
     address = sent(client, b"item,annotator,category\n2,Ann Lee,x\n")
     sentence = (
         "the annotator 'Ann Lee' is new and resembles 'ann' (ann is the first name of one "
-        "annotator only); if it is the same: tracker annotator merge 'Ann Lee' --into ann -p p"
+        "annotator only); if it is the same: tracker annotator merge ann --into 'Ann Lee' -p p"
     )
     assert sentence in read(client, address).text
     client.post(address, data={"action": "import"})

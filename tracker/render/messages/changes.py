@@ -52,6 +52,9 @@ def change_sentence(act: Act) -> str:
     if act.findings:
         number = count_noun(act.findings, "finding") if act.findings > 1 else "finding {}"
         return _OF_FINDINGS.get(act.kind, act.kind + " {}").format(number.format(act.finding))
+    if isinstance(act.detail.get("into"), list):  # annotators, by one file
+        pairs = zip(act.detail["annotator"], act.detail["into"], strict=True)
+        return "merged " + ", ".join(f"{name} into {into}" for name, into in pairs)
     try:
         return _SENTENCES[act.kind].format_map({k: _words(v) for k, v in act.detail.items()})
     except KeyError:  # of an older version of the program
