@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterator
 from typing import Any
@@ -32,9 +33,10 @@ def options(command: Any) -> set[str]:
 def parse(line: str) -> str:
     """The command that a line names, its arguments parsed as they would be; nothing is run.
 
+    A shell's `> FILE` at its end is none of them.
     Raises the parser's error, an exception with a ``format_message``, where a word is wrong.
     """
-    program, *words = shlex.split(line)
+    program, *words = shlex.split(re.sub(r" > \S+$", "", line))
     assert program == "tracker", line
     context = ROOT.make_context("tracker", words, resilient_parsing=False)
     command, path = ROOT, []

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -190,6 +193,31 @@ def test_no_byte_of_a_name_stays_while_a_server_runs(url: str, write: Write) -> 
         ledger.database.vacuum()
         assert holding(ledger, names) == {*names} - {*more}
         assert server.status("p").answers == len(names) - len(more)
+
+
+_KILLED = """
+import os, signal, sys
+from tracker.ledger import Ledger
+from tracker.storage.database import Database
+
+Database.forget_deleted = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+Ledger(sys.argv[1]).annotators.erase("p", sys.argv[2])
+"""
+
+
+def test_an_erasure_killed_before_the_files_are_clean_is_finished_by_the_next_one(
+    url: str, write: Write
+) -> None:
+    ledger = Ledger(url)
+    with ledger.database.keep_connections():  # SQLite keeps its log as long as somebody has it open
+        ledger.import_file(write(f"item,annotator,category\n i,{NAME},x\n i,B,x"), "p")
+        killed = subprocess.run([sys.executable, "-c", _KILLED, url, NAME], check=False)
+        assert killed.returncode == -signal.SIGKILL
+        assert [one.annotator.name for one in ledger.annotators.list("p")] == ["B", "erased 1"]
+        assert holding(ledger, [NAME]) == {NAME}
+        with pytest.raises(NotFound):
+            ledger.annotators.erase("p", NAME)
+        assert holding(ledger, [NAME]) == set()
 
 
 def test_an_erasure_that_readers_hold_up_says_what_is_left_to_do(

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tracker.core.errors import TrackerError
+from tracker.core.errors import NotFound, TrackerError
 from tracker.ledger.transactions import Transactions
 from tracker.projects.project import find_project
 
@@ -358,13 +358,13 @@ class Annotators(Namespace):
             labels = {found.name: erase_annotator(connection, found, name)}
             return labels, [annotator.name, *annotator.aliases]
 
-        return self._erased(erase)
+        return self._erased(erase, name)
 
     def erase_everywhere(self, name: str) -> Erased:
         """Delete an annotator's answers and names in all projects of the database, for good."""
         from tracker.projects.annotator_merge import erase_annotator_everywhere
 
-        return self._erased(partial(erase_annotator_everywhere, name=name))
+        return self._erased(partial(erase_annotator_everywhere, name=name), name)
 
     def erasures(self) -> int:
         """Return how many annotators were erased, each in one project, since the ledger began."""
@@ -373,17 +373,26 @@ class Annotators(Namespace):
         with self._ledger.database.read() as connection:
             return count_erasures(connection)
 
-    def _erased(self, erase: Callable[[Connection], _Names]) -> Erased:
-        """Erase, look for what is left, and take the bytes of the names out of the files."""
+    def _erased(self, erase: Callable[[Connection], _Names], name: str) -> Erased:
+        """Erase, look for what is left, and take the bytes of the names out of the files.
+
+        A name that nobody has is taken out likewise, for an erasure that was ended before it had
+        done so; then NotFound is raised.
+        """
         from tracker.exchange.waiting_files import forget_waiting_files
         from tracker.projects.annotator_merge import ERASED_FROM
         from tracker.projects.mentions import find_annotator_mentions
 
         database = self._ledger.database
         forget_waiting_files(database)
-        with database.write() as connection:
-            labels, names = erase(connection)
-            mentions = find_annotator_mentions(connection, names)
+        try:
+            with database.write() as connection:
+                labels, names = erase(connection)
+                mentions = find_annotator_mentions(connection, names)
+        except NotFound:
+            if not self._ledger.is_missing and self.erasures():
+                database.forget_deleted(ERASED_FROM, [name.strip()])
+            raise
         try:
             database.forget_deleted(ERASED_FROM, names)
         except TrackerError as error:
