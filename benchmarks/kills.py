@@ -28,7 +28,8 @@ from sqlalchemy import NullPool, create_engine, inspect, text
 # The harness of the tests lies beside this folder, in the checkout.
 sys.path.append(str(Path(__file__).resolve().parent.parent))
 
-FIRST, BACKUP = "first import", "backup"
+FIRST, BACKUP, ERASE = "first import", "backup", "erase"
+PERSON = "wilhelmina.zuiderzee"  # no file may have the name once the erasure was typed again
 BEFORE, AFTER, ENDED, WRONG = "before", "after", "ended", "wrong"
 GONE = {0, 2, 3, 4}  # how a command may end whose work is done already
 
@@ -40,7 +41,7 @@ COMMANDS: dict[str, tuple[str, set[int]]] = {
     "undo": ("imports undo 2 --yes", GONE),
     "prune": ("snapshots prune p --keep daily:1 --yes", {0}),
     "merge": ("annotator merge p a1 --into a2 --yes", GONE),
-    "erase": ("annotator erase p a3 --yes", GONE),
+    ERASE: (f"annotator erase p {PERSON} --yes", GONE),
     BACKUP: ("database backup backup.db", GONE),
 }
 FURNISH = ("import rows.csv -p p", "snapshot p", "import few.csv -p p", "snapshot p")
@@ -117,6 +118,9 @@ class Kills:
         if fate == BEFORE and self._rows(name, url) != whole:
             fault += f"again: {self._rows(name, url)}; after {whole}"
         fault += self._fault(url)
+        files = self.folder.glob("killed.db*")  # of SQLite
+        if name == ERASE and any(PERSON.encode() in one.read_bytes() for one in files):
+            fault += "again: the name is still in the files"
         return (WRONG, fault) if fault else (fate if killed else ENDED, "")
 
     def _fault(self, url: str, *, record: bool = True) -> str:
@@ -143,9 +147,10 @@ def _write(folder: Path, rows: int, chance: random.Random) -> None:
         for item in range(first, first + rows // 5):
             truth = chance.choice("xyz")
             given = [truth if chance.random() < 0.8 else chance.choice("xyz") for _ in range(4)]
-            lines += [f"i{item},a{who},{what}\n" for who, what in enumerate([*given, "x"])]
+            answers = zip(("a0", "a1", "a2", PERSON, "a4"), [*given, "x"], strict=True)
+            lines += [f"i{item},{who},{what}\n" for who, what in answers]
         (folder / f"{name}.csv").write_text("".join(lines))
-    (folder / "few.csv").write_text(header + "i1,a1,z\ni2,a3,z\nnew,a2,x\n")
+    (folder / "few.csv").write_text(header + f"i1,a1,z\ni2,{PERSON},z\nnew,a2,x\n")
 
 
 def _file(folder: Path, name: str, copied: str | None) -> str:
