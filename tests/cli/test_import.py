@@ -42,6 +42,16 @@ def test_json_of_an_import(run: Run, answers: Path) -> None:
     }
 
 
+def test_an_import_shows_how_its_files_were_read(run: Run, folder: Path) -> None:
+    table = "Survey\n\nDoc;Coder;Label;Note\n1;a;x;n\n1;b;y;n\nTotal;;;2\n"
+    (folder / "a.csv").write_text(table, "utf-8")
+    run("import", "a.csv", "-p", "p", "--map", "item=Doc")
+    lines = [" ".join(line.split()) for line in run("imports", "show", 1).out.splitlines()]
+    assert "read format csv; header row 3; encoding utf-8; delimiter ;" in lines
+    assert "columns item=Doc, annotator=Coder, category=Label" in lines
+    assert "left out rows of totals: 1, columns: 1" in lines
+
+
 def test_the_same_again_changes_nothing(run: Run, answers: Path) -> None:
     run("import", answers, "-p", "p")
     again = run("import", answers, "-p", "p", "--json").json()

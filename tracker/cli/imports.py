@@ -201,7 +201,7 @@ def show_import_command(
     ],
     output: Output = Output(),
 ) -> None:
-    """Show one import: its files, their digests, and the outcome of its rows.
+    """Show one import: its files, how they were read, and the outcome of its rows.
 
     Example:
     - `tracker imports show 3`
@@ -209,6 +209,7 @@ def show_import_command(
     Next: `tracker imports undo 3`
     """
     from tracker.render.cells import count_cell, minute_cell
+    from tracker.render.messages.imports import reading_rows
     from tracker.render.tables import table
 
     found = ledger_of_command(context).imports.show(number).to_dict()
@@ -218,6 +219,7 @@ def show_import_command(
         ("recorded", minute_cell(found["recorded_at"])),
         *((name, count_cell(found[name])) for name in _COUNTS),
         ("undone", minute_cell(found["undone_at"])),
+        *reading_rows(found),
     ]
     files = [(source["name"], source["sha256"]) for source in found["sources"]]
     print_result(found, output, view=[table((" ", " "), rows), table(("file", "sha256 "), files)])

@@ -69,6 +69,8 @@ def test_warnings_stand_before_an_import_and_beside_it_until_it_is_undone(
     assert sentence in read(client, address).text
     client.post(address, data={"action": "import"})
     assert sentence in read(client, "/projects/p/imports").text
+    how = "item=item, annotator=annotator, category=category"
+    assert how in read(client, "/projects/p/imports").text
     client.post("/projects/p/imports/2/undo")
     assert sentence not in read(client, "/projects/p/imports").text
 

@@ -108,6 +108,25 @@ def layout_lines(columns: Mapping[str, Any]) -> list[str]:
     return [*lines, *columns.get("notes", [])]
 
 
+def reading_rows(imported: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return how an import's files were read and what was left out, by a title each.
+
+    ``imported`` is the import as JSON; one that was made before this was kept has no rows.
+    """
+    read, rows = imported["read"], []
+    for way in () if read is None else (read, *read.get("others", ())):
+        facts = [
+            f"{name.replace('_', ' ')} {value}"
+            for name, value in way.items()
+            if value is not None and name not in {"columns", "others", "file", "unlisted_files"}
+        ]
+        columns = [f"{role}={column}" for column, role in way["columns"].items()]
+        name = f"{way['file']} read" if "file" in way else "read"
+        rows += [(name, "; ".join(facts)), ("columns", ", ".join(columns))]
+    left_out = [f"{noun}: {number:,}" for noun, number in (imported["left_out"] or {}).items()]
+    return [row for row in (*rows, ("left out", ", ".join(left_out))) if row[1]]
+
+
 def question_sentence(told: Mapping[str, Any]) -> str:
     """Return what became of the answers to one question of an import."""
     fates = ("inserted", "changed", "unchanged", "older")

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from tracker.core.errors import InvalidOption, TrackerError
 from tracker.ledger import Ledger
-from tracker.render.messages.imports import layout_lines
+from tracker.render.messages.imports import layout_lines, reading_rows
 from tracker.render.nouns import count_noun
 from tracker.web.api.uploading import uploaded
 from tracker.web.asking import AskedLedger
@@ -64,7 +64,8 @@ def _lines(text: str) -> list[str]:
 @router.get("/projects/{project:name}/imports", dependencies=[needs(Role.VIEWER)])
 def imports_page(request: Request, place: At, asked: AskedLedger) -> HTMLResponse:
     """Show the imports into a project, and what a job that made the last one warned of."""
-    rows = [one.to_dict() for one in asked.ledger.imports.list(place.project)][::-1]
+    imports = [one.to_dict() for one in asked.ledger.imports.list(place.project)][::-1]
+    rows = [one | {"reading": reading_rows(one)} for one in imports]
     last = rows[0]["import"] if rows and not rows[0]["undone_at"] else None
     results = [one.outcome.result or {} for one in request.app.state.jobs.list() if one.outcome]
     warnings = [
