@@ -34,7 +34,10 @@ def page_of(ledger: Ledger, project: str = "p") -> Page:
 SAID = {
     "nothing": ["There are no answers to count yet.", "There are no items yet", "is no figure"],
     "numeric": ["Pairs of categories are not counted for spans and numbers", "Answers are numbers"],
-    "one_annotator": ["Nobody can be compared with anybody yet", "24 of 24 items have fewer"],
+    "one_annotator": [
+        "Nobody can be compared with anybody yet", "24 of 24 items have fewer",
+        "Nobody can be compared with others: no item has two answers.",
+    ],
     "one_item": [
         "too few to tell whose answers stand out", "Each two annotators", "needs 10 items",
         "no annotator shares more than 1 item with others",
@@ -112,6 +115,16 @@ def test_no_number_of_many_stands_for_a_category(
     text = page_in_html(document).text
     assert text.count("shares of equal answers would say nothing") == (0 if drawn else 2)
     assert ("with others" in text) == drawn
+
+
+def test_shares_are_drawn_of_those_who_share_items(
+    sqlite_ledger: Ledger, fill_once: FillOnce
+) -> None:
+    alone = fill_once(sqlite_ledger, KINDS["one_annotator"])
+    names = [one.name for one in figures_of(report_document(alone, Asked("p")).sections)]
+    assert not [name for name in names if name.startswith("annotators")]
+    own = own_document(alone.annotator_report_by_question("p", "ada").to_dict())
+    assert figures_of(own.sections) == []
 
 
 def figures_of(blocks: object) -> list[Figure]:

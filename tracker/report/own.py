@@ -64,9 +64,9 @@ def _figures(page: Told, place: int) -> Iterator[Block]:
     yield Paragraph(line(MIDDLE_HALF), "quiet")
     shares = page["figures"]["category_shares"] or {}
     known = {name: share for name, share in shares.items() if share is not None}
-    if not known:
-        return
     peers = page["figures"]["peer_shares"] or {}
+    if not known or not peers:
+        return
     row: dict[str, Any] = {
         "annotator": "you",
         "answers": page["figures"]["answers"] or 0,

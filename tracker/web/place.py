@@ -10,6 +10,9 @@ from fastapi import Depends, Query
 if TYPE_CHECKING:
     from tracker.ledger import Selecting
 
+LARGEST = 2**31 - 1
+"""The largest number that a column of the ledger holds, and so the largest in an address."""
+
 
 class Then(TypedDict):
     """A moment on both clocks; None for now."""

@@ -24,7 +24,8 @@ class Staged:
         token: the upload is known by; nobody can guess it.
         project: the project to import into.
         files: where each is, and the name that it was sent with.
-        options: the keywords of `import_uploads`.
+        form: the fields that say how they are read, as they were filled in.
+        options: the same as keywords of `import_uploads`.
         found: what an import would do, as JSON; None until that is known.
         problem: why that cannot be known.
     """
@@ -32,6 +33,7 @@ class Staged:
     token: str
     project: str
     files: list[tuple[Path, str]]
+    form: dict[str, list[str]] = field(default_factory=dict)
     options: dict[str, Any] = field(default_factory=dict)
     found: dict[str, Any] | None = None
     problem: TrackerError | None = None

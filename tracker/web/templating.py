@@ -29,9 +29,9 @@ from tracker.render.nouns import count_noun
 from tracker.render.words import measure_title_words, undefined_in_words
 from tracker.report.html import page_environment
 from tracker.web import drawing
+from tracker.web.file_form import by_form
 from tracker.web.forms import csrf_field, csrf_token, may_post
 from tracker.web.place import Place
-from tracker.web.wording import by_form
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

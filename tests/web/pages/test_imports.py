@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
+from dataclasses import fields
 from pathlib import Path
 
 import pandas as pd
@@ -14,6 +15,8 @@ from fastapi.testclient import TestClient
 from tests.web.reading import read
 from tracker.core.errors import NotFound, Refused
 from tracker.ledger import Ledger
+from tracker.web.file_form import FIELDS
+from tracker.web.import_options import ImportOptions
 from tracker.web.jobs import Cancelled, Jobs, Outcome, Step
 from tracker.web.staging import Staging
 
@@ -93,9 +96,9 @@ def test_a_column_for_each_question_can_be_named(client: TestClient, ledger: Led
     page = read(client, address)
     assert 'in the field "Questions": NAME=COLUMN for each column of answers' in page.text
     assert "--" not in page.text
-    wrong = client.post(address, data={"questions": "tone=Tome"}).text
+    wrong = client.post(address, data={"question": "tone=Tome"}).text
     assert "no column &#39;Tome&#39; (in the field &#34;Questions&#34;: tone=Tome)" in wrong
-    data = {"questions": "tone=Tone:low<high\r\n\r\n fair=fair "}
+    data = {"question": "tone=Tone:low<high\r\n\r\n fair=fair "}
     shown = client.post(address, data=data).text
     assert "4 labels for p: 4 new" in shown
     assert "<li>question tone: Tone</li>" in shown
@@ -232,3 +235,24 @@ def test_an_erasure_forgets_files_that_wait_and_what_was_told_of_them(
     forgotten = threading.Event()
     monkeypatch.setattr(client.app.state.jobs, "forget", forgotten.set)  # type: ignore[attr-defined]
     assert forgotten.wait(30)
+
+
+def test_a_table_without_a_header_is_read_by_the_fields_of_the_form(
+    client: TestClient, ledger: Ledger
+) -> None:
+    address = sent(client, b"1;x\n2;y\n3;x\n", "week.csv")
+    told = read(client, address).text
+    assert 'tick "no header"' in told
+    assert "--" not in told
+    given = {"no_header": "true", "map": "item=1\ncategory=2", "annotator": "ada"}
+    shown = client.post(address, data={"action": "look"} | given).text
+    assert "3 rows for p: 3 new" in shown
+    assert 'value="ada"' in shown
+    client.post(address, data={"action": "import"} | given)
+    assert [row.annotator.name for row in ledger.annotators.list("p")] == ["ada"]
+    wrong = client.post(sent(client, GOOD), data={"header_row": "three"})
+    assert wrong.status_code == 422
+
+
+def test_every_option_of_the_form_is_one_of_the_interface() -> None:
+    assert {field.name for field in FIELDS} <= {one.name for one in fields(ImportOptions)}

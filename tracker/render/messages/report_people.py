@@ -25,6 +25,7 @@ WHY_PROGRESS: Final = (
 NOT_RECORDED: Final = "Nobody has recorded the findings yet. To work through them: "
 NO_SHARES: Final = "Nobody has answered yet."
 NO_FINDING: Final = "No finding: nobody's answers stand out from those of the others."
+NOBODY_COMPARED: Final = "Nobody can be compared with others: no item has two answers."
 NOT_SHOWN: Final = "Not all is shown: "
 FIGURES: Final = "Each annotator's figures"
 EVIDENCE: Final = "Items that show it"

@@ -43,8 +43,8 @@ def _of(found: Gathered, one: OfQuestion) -> Iterator[Block]:
         return
     yield from _findings(found, one)
     title = "Shares of the categories"
-    drawn = [_known(row) for row in rows]
-    if any(row["category_shares"] for row in drawn) and not one.numbers:
+    drawn = [row for row in map(_known, rows) if row["category_shares"] and row["peer_shares"]]
+    if drawn and not one.numbers:
         yield Figure(
             f"annotators-{found.questions.index(one)}",
             people.SHARES,
@@ -78,7 +78,9 @@ def _findings(found: Gathered, one: OfQuestion) -> Iterator[Block]:
     left_out = words.findings_left_out(found.asked.suppress_below)
     left_out = f"{people.NOT_SHOWN}{left_out}." if one.audit["left_out"] else ""
     if not standing:
-        yield Paragraph(line(left_out or people.NO_FINDING))
+        compared = any(row["items_shared"] for row in one.audit["annotators"])
+        nothing = people.NO_FINDING if compared else people.NOBODY_COMPARED
+        yield Paragraph(line(left_out or nothing))
         return
     blocks: list[Block] = []
     for why, flag in list(standing.items())[:_FINDINGS]:

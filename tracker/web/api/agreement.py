@@ -14,7 +14,8 @@ from tracker.web.api import agreement_ways as ways
 from tracker.web.api.agreement_ways import AgreementAsked, Further
 from tracker.web.api.answering import Answer, reads, resource
 from tracker.web.api.bodies.figures import Agreement, AgreementByQuestion, AgreementRows
-from tracker.web.api.parameters import LARGEST, Answers, Figures, Measures, Uncertainty
+from tracker.web.api.parameters import Answers, Figures, Measures, Uncertainty
+from tracker.web.place import LARGEST
 
 router = resource("figures")
 

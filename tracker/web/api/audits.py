@@ -11,7 +11,8 @@ from fastapi import Depends, Query, Response
 from tracker.ledger import Ledger
 from tracker.web.api.answering import Answer, reads, resource, writes
 from tracker.web.api.bodies.figures import Audit
-from tracker.web.api.parameters import LARGEST, Answers
+from tracker.web.api.parameters import Answers
+from tracker.web.place import LARGEST
 
 if TYPE_CHECKING:
     from tracker.audit import AuditByQuestion

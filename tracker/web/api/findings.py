@@ -11,7 +11,8 @@ from tracker.ledger import Ledger
 from tracker.web.api.answering import Answer, Answering, reads, resource, writes
 from tracker.web.api.bodies.figures import Acted, Finding, FindingChanges, Findings
 from tracker.web.api.bodies.requests import Act, Appeal
-from tracker.web.api.parameters import LARGEST, Questions
+from tracker.web.api.parameters import Questions
+from tracker.web.place import LARGEST
 
 router = resource("findings")
 

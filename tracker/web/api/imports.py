@@ -10,7 +10,7 @@ from tracker.ledger import Ledger
 from tracker.web.api.answering import Answer, reads, resource
 from tracker.web.api.bodies.records import Formats, Import, Imports
 from tracker.web.api.pages import Cursor, Limit, next_page, page_start
-from tracker.web.api.parameters import LARGEST
+from tracker.web.place import LARGEST
 
 router = resource("imports")
 

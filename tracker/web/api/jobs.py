@@ -10,7 +10,7 @@ from tracker.web import jobs
 from tracker.web.api.answering import Answer, reads, resource, writes
 from tracker.web.api.bodies.records import Job, Jobs
 from tracker.web.api.keyed import stores_nothing
-from tracker.web.api.parameters import LARGEST
+from tracker.web.place import LARGEST
 
 router = resource("jobs")
 

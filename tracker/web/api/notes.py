@@ -10,7 +10,7 @@ from tracker.ledger import Ledger
 from tracker.web.api.answering import Answer, reads, resource, writes
 from tracker.web.api.bodies.records import NoteOfProject, Notes
 from tracker.web.api.bodies.requests import NewNote
-from tracker.web.api.parameters import LARGEST
+from tracker.web.place import LARGEST
 
 router = resource("records")
 

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from fastapi import Query, Request
 
 from tracker.core.errors import InvalidOption
-from tracker.web.api.parameters import LARGEST
+from tracker.web.place import LARGEST
 
 _MOST = 10_000
 

@@ -11,12 +11,11 @@ from fastapi import Query
 
 from tracker.core.errors import InvalidOption
 from tracker.ledger.choosing import distinct_names, values_by_attribute
-from tracker.web.place import Then
+from tracker.web.place import LARGEST, Then
 
 if TYPE_CHECKING:
     from tracker.ledger import Asking, Computing, Selecting
 
-LARGEST = 2**31 - 1
 MOST_SAMPLES = 1_000_000
 
 Question = Annotated[

@@ -10,8 +10,8 @@ from tracker.web.api.answering import Answer, reads, resource, writes
 from tracker.web.api.bodies.records import AddedWebhook, Webhook, Webhooks, WebhookTest
 from tracker.web.api.bodies.requests import NewWebhook
 from tracker.web.api.keyed import stores_nothing
-from tracker.web.api.parameters import LARGEST
 from tracker.web.identity import Role
+from tracker.web.place import LARGEST
 
 router = resource("hooks")
 

@@ -15,7 +15,9 @@ from tracker.render.messages.imports import layout_lines, reading_rows
 from tracker.render.nouns import count_noun
 from tracker.web.api.uploading import uploaded
 from tracker.web.asking import AskedLedger
+from tracker.web.file_form import FIELDS, filled_fields
 from tracker.web.identity import Role, needs
+from tracker.web.import_options import ImportOptions, with_fields
 from tracker.web.jobs import Outcome, Step
 from tracker.web.pages.jobs import see_job
 from tracker.web.place import At
@@ -31,34 +33,21 @@ _NOTHING: dict[str, Any] = {
 }  # fmt: skip
 
 
-class How(BaseModel):
-    """How files are read, as a form has it.
+class Sent(BaseModel, extra="allow"):
+    """What the page of files that wait sends, beside the fields that say how they are read.
 
     Attributes:
-        map: ``ROLE=COLUMN``, a line each.
-        questions: ``NAME=COLUMN``, a line each, as the option ``--question``.
-        format: the format's name; empty if it is to be recognized.
-        wide: whether there is one column per annotator.
         skip_invalid: whether rows that cannot be read are left out.
         action: ``look`` again, or ``import``.
     """
 
-    map: str = ""
-    questions: str = ""
-    format: str = ""
-    wide: bool = False
     skip_invalid: bool = False
     action: str = "look"
 
-    def options(self) -> dict[str, Any]:
-        """Return the keywords of an import."""
-        return {"columns": _lines(self.map), "questions": _lines(self.questions),
-                "format": self.format or None, "wide": self.wide,
-                "skip_invalid": self.skip_invalid}  # fmt: skip
-
-
-def _lines(text: str) -> list[str]:
-    return [line.strip() for line in text.splitlines() if line.strip()]
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The other fields."""
+        return self.model_extra or {}
 
 
 @router.get("/projects/{project:name}/imports", dependencies=[needs(Role.VIEWER)])
@@ -111,16 +100,18 @@ def staged_page(request: Request, token: str) -> HTMLResponse:
     layouts = [(one["source"], layout_lines(one)) for one in found["columns"]]
     formats = [one.to_dict()["format"] for one in Ledger.formats()]
     return page(request, "staged.html", staged=staged, found=found, layouts=layouts,
-                formats=formats)  # fmt: skip
+                fields=FIELDS, formats=formats)  # fmt: skip
 
 
 @router.post("/imports/{token}", dependencies=[needs(Role.MANAGER)])
 def import_staged(
-    request: Request, token: str, asked: AskedLedger, form: Annotated[How, Form()]
+    request: Request, token: str, asked: AskedLedger, form: Annotated[Sent, Form()]
 ) -> RedirectResponse:
     """Import files that were looked at, or look at them anew, read otherwise."""
     staged: Staged = request.app.state.staging.get(token)
-    staged.options = form.options()
+    staged.form = filled_fields({name: str(text) for name, text in form.fields.items()})
+    options: ImportOptions = with_fields(ImportOptions(), staged.form)
+    staged.options = options.reading | {"skip_invalid": form.skip_invalid}
     if form.action != "import":
         return _preview(request, staged)
     ledger = asked.ledger
@@ -144,7 +135,7 @@ def _preview(request: Request, staged: Staged) -> RedirectResponse:
         staged.found = staged.problem = None
         try:
             found = ledger.import_uploads(
-                staged.files, staged.project, progress=step, preview=True, **staged.options
+                staged.files, staged.project, progress=step, **staged.options | {"preview": True}
             )
             staged.found = found.to_dict() | {"unit": found.unit}
         except TrackerError as problem:  # the page asks how to read them otherwise
