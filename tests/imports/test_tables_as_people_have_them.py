@@ -182,7 +182,8 @@ JOINED = {
 def test_a_column_for_each_option(
     sqlite_ledger: Ledger, write: Write, pattern: str, table: str
 ) -> None:
-    sqlite_ledger.import_file(write(table), "p", pattern=pattern)
+    result = sqlite_ledger.import_file(write(table), "p", pattern=pattern)
+    assert result.columns[0]["questions"]["tone"].count(",") >= 1
     assert answers(sqlite_ledger) == [
         ("1", "A1", "rude"), ("1", "A2", "kind"), ("2", "A1", "kind"), ("2", "A1", "rude"),
         ("2", "A2", "kind"), ("3", "A1", None),
@@ -223,3 +224,18 @@ def test_a_mapping_keeps_how_a_table_is_read(
     assert answers(sqlite_ledger) == [("d|a", "A", "x"), ("d|b", "A", "y")]
     for key, value in (("header_row", 3), ("pattern", "{annotator}")):
         assert repr(value).strip("'") in sqlite_ledger.mapping_text(tmp_path, **{key: value})
+
+
+def test_two_answers_that_no_column_tells_apart_can_be_read_as_repeats(
+    sqlite_ledger: Ledger, write: Write
+) -> None:
+    path = write("item,annotator,category\n1,a,x\n1,a,y\n")
+    with pytest.raises(Refused, match="--repeat revision, or --repeat pass"):
+        sqlite_ledger.import_file(path, "p")
+    assert sqlite_ledger.import_file(path, "p", repeat="pass").inserted == 2
+
+
+def test_a_header_is_on_a_line_or_there_is_none(sqlite_ledger: Ledger, write: Write) -> None:
+    path = write("item,annotator,category\n1,a,x\n")
+    with pytest.raises(InvalidOption, match="contradict each other"):
+        sqlite_ledger.import_file(path, "p", header_row=1, no_header=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -192,8 +192,12 @@ class Layout:
         return unit_of_time(self.names[self.roles["seconds"]] if "seconds" in self.roles else "")[0]
 
     def _asked(self) -> dict[str, str]:
-        named = {one.question: self.names[one.place] for one in self.named if one.question}
-        return named | {
+        """Return the columns that answer each question, those of a pattern with a comma between."""
+        columns: defaultdict[str, list[str]] = defaultdict(list)
+        for column in self.named:
+            if column.question:
+                columns[column.question].append(self.names[column.place])
+        return {question: ", ".join(names) for question, names in columns.items()} | {
             role.removeprefix(OF_QUESTION): self.names[n]
             for role, n in self.roles.items()
             if role.startswith(OF_QUESTION)

@@ -60,6 +60,10 @@ def with_columns_apart(
         files.rejections.ways += [
             f"use what tells the rows apart: {apart.option}; or pass over it: {ignored}"
         ]
+    if contradictory and not words:
+        files.rejections.ways += [
+            "or say what a second answer is: --repeat revision, or --repeat pass"
+        ]
 
     def told(row: Contradiction) -> Contradiction:
         said = words.get(row.answer)

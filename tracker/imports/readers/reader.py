@@ -58,7 +58,11 @@ class ReadOptions:
             raise InvalidOption("--annotator names nobody", "such as: --annotator ada")
         if self.annotator and self.annotator_from:
             raise InvalidOption("--annotator and --annotator-from both say who answered")
-        if self.header_row is not None and (self.no_header or self.header_row < 1):
+        if self.header_row is not None and self.no_header:
+            raise InvalidOption(
+                "--header-row and --no-header contradict each other", "leave one out"
+            )
+        if self.header_row is not None and self.header_row < 1:
             raise InvalidOption(
                 "--header-row is the header's line, from 1", "a table without one: --no-header"
             )
