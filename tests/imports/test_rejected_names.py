@@ -54,3 +54,27 @@ def test_new_names_that_resemble_known_ones_are_told(ledger: Ledger, write: Writ
     (fuller,) = ledger.import_file(write(header + "3,Ada Lovelace,A1\n"), "p").warnings
     assert fuller.endswith("tracker annotator merge Ada --into 'Ada Lovelace' -p p")
     assert ledger.import_file(write(header + "3,Anna Jones,A1\n3,anna,A1\n"), "p").warnings == ()
+
+
+def test_new_names_that_resemble_each_other_are_told(sqlite_ledger: Ledger, write: Write) -> None:
+    rows = [f"{n},Ada Smith,{'Servis' if n == 3 else 'Service'}\n" for n in range(20)]
+    rows += [f"{n},{who},Service\n" for n, who in enumerate(["ada smith", "A. Smith", "Ada"])]
+    text = "item,annotator,category\n" + "".join(rows)
+    told = sqlite_ledger.import_file(write(text), "p").warnings
+    assert [words.partition(" is new")[0] for words in told] == [
+        "the category 'Servis'",
+        "the annotator 'A. Smith'",
+        "the annotator 'Ada'",
+        "the annotator 'ada smith'",
+    ]
+    halves = [f"{n},{who},{c}\n" for n in range(9) for who, c in (("bo", "angry"), ("cy", "anger"))]
+    two = "item,annotator,category\n" + "".join(halves)
+    assert sqlite_ledger.import_file(write(two), "two categories").warnings == ()
+
+
+def test_many_names_that_are_alike_are_counted(sqlite_ledger: Ledger, write: Write) -> None:
+    rows = [f"1,{who}{'abcdefghijklmno'[n]},x\n" for n in range(15) for who in ("Kim ", "KIM ")]
+    *_, last = sqlite_ledger.import_file(
+        write("item,annotator,category\n" + "".join(rows)), "p"
+    ).warnings
+    assert last.startswith("5 more pairs of annotators have names that are alike")

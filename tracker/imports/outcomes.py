@@ -144,33 +144,40 @@ def look_alike_warnings(connection: Connection, questions: ImportQuestions) -> I
 
 
 def resembling_names_warnings(connection: Connection, intake: Intake) -> Iterator[str]:
-    """Yield a sentence for each new category or person whose name resembles a known one's."""
+    """Yield a sentence for each new category or person whose name resembles another one's.
+
+    Of two new categories, it is a slip if the other has at least `_SLIP` times as many labels.
+    """
     questions, project = intake.questions, intake.questions.project
     for ids in questions.answered.values():
         current = (
-            project_labels_by_category(connection, ids.question)
-            if 1 < ids.first_new < ids.next
-            else {}
+            project_labels_by_category(connection, ids.question) if ids.first_new < ids.next else {}
         )
         new = [name for name in current if ids.names[name] >= ids.first_new]
         known = [name for name in current if ids.names[name] < ids.first_new]
-        for name, other in resembling_names(new, known).items():
+        alike = resembling_names(new, new) | resembling_names(new, known)
+        for name, other in alike.items():
+            if ids.names[other] >= ids.first_new and current[name] * _SLIP > current[other]:
+                continue
             words = [project.name, name, other]
             words += ["--question", ids.question.name] if questions.several else []
             yield _same_as(
                 f"the category {name!r} is new and resembles {other!r}", "category", words
             )
     people = intake.annotators
-    if 1 < people.first_new < people.next <= _MOST_COMPARED:
+    if people.first_new < people.next <= _MOST_COMPARED:
         everybody = list_annotators(connection, project)
         named = {one.id: one.name for one in everybody}
-        for pair, why in alike_annotators(everybody).items():
-            known_id, new_id = pair
-            if known_id < people.first_new <= new_id:
-                new_name, known_name = named[new_id], named[known_id]
-                less, fuller = sorted((new_name, known_name), key=name_fullness)
-                what = f"the annotator {new_name!r} is new and resembles {known_name!r} ({why})"
-                yield _same_as(what, "annotator", [less, "--into", fuller, "-p", project.name])
+        alike_people = alike_annotators(everybody).items()
+        pairs = [(pair, why) for pair, why in alike_people if pair[1] >= people.first_new]
+        for pair, why in pairs[:_MOST_TOLD]:
+            before, added = (named[number] for number in pair)
+            less, fuller = sorted((added, before), key=name_fullness)
+            what = f"the annotator {added!r} is new and resembles {before!r} ({why})"
+            yield _same_as(what, "annotator", [less, "--into", fuller, "-p", project.name])
+        if (more := len(pairs) - _MOST_TOLD) > 0:
+            command = shlex.join(["annotator", "duplicates", "-p", project.name])
+            yield f"{more:,} more pairs of annotators have names that are alike: tracker {command}"
 
 
 def _same_as(what: str, command: str, words: Sequence[str]) -> str:
@@ -178,3 +185,5 @@ def _same_as(what: str, command: str, words: Sequence[str]) -> str:
 
 
 _MOST_COMPARED = 20_000  # annotators
+_MOST_TOLD = 10  # pairs of annotators
+_SLIP = 10

@@ -174,8 +174,9 @@ def _shortened(
 ) -> dict[tuple[int, int], str]:
     """Return the pairs of which one is a first name, or an initial and a last name, of the other.
 
-    Only if it is of nobody else.
+    Only if it is of nobody else; names that are spelt alike but for case and the like are one.
     """
+    first: dict[tuple[str, str], int] = {}
     longer: dict[tuple[str, str], set[int]] = {}
     short: list[tuple[AnnotatorInfo, str, str]] = []
     for one, name, words in spelt:
@@ -184,7 +185,8 @@ def _shortened(
             short += [(one, name, key)] if len(key) > 2 and not _NUMBER.search(key) else []
         else:
             for key in (words[0], f"{words[0][0]} {words[-1]}"):
-                longer.setdefault((one.kind, key), set()).add(one.id)
+                same = first.setdefault((one.kind, "".join(sorted(words))), one.id)
+                longer.setdefault((one.kind, key), set()).add(same)
     found: dict[tuple[int, int], str] = {}
     for one, name, key in short:
         others = longer.get((one.kind, key), set()) - {one.id}

@@ -52,7 +52,7 @@ def resembling_names(new: Iterable[str], known: Iterable[str]) -> dict[str, str]
     for name in new:
         folded = " ".join(unicodedata.normalize("NFKC", name).casefold().split())
         for other, original in beginning.get(folded[:_ALIKE], [])[:_COMPARED]:
-            if _differ_by_slip(folded, other):
+            if original != name and _differ_by_slip(folded, other):
                 found[name] = original
                 break
     return found
