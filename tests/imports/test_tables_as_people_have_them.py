@@ -13,6 +13,7 @@ import pytest
 from tests.helpers import standing
 from tracker.core.errors import InvalidOption, Refused
 from tracker.ledger import Ledger
+from tracker.render.messages.imports import columns_sentence
 
 Write = Callable[..., Path]
 
@@ -190,6 +191,13 @@ def test_a_column_for_each_option(
     ]  # fmt: skip
     (asked,) = sqlite_ledger.questions.list("p")
     assert (asked.name, asked.answers) == ("tone", "several")
+
+
+def test_a_column_for_each_category_beside_known_ones(sqlite_ledger: Ledger, write: Write) -> None:
+    table = "id,worker,polite,rude\n1,w1,1,0\n1,w2,0,1\n"
+    result = sqlite_ledger.import_file(write(table), "p", pattern="{category}")
+    assert answers(sqlite_ledger) == [("1", "w1", "polite"), ("1", "w2", "rude")]
+    assert columns_sentence(result.columns[0]).endswith("; one per category: polite, rude")
 
 
 def test_a_column_for_each_annotator_and_question(sqlite_ledger: Ledger, write: Write) -> None:

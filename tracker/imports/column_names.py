@@ -37,7 +37,7 @@ NAMES_OF_ROLES = {
 LESSER_NAMES_OF_ROLES = {
     "item": "sent_id sentence_id id",
     "annotator": "participant participant_id ann",
-    "category": "winner",
+    "category": "winner labels categories answers",
 }
 """Names of a role's column in a file without one of those names; the first that is there."""
 

@@ -338,13 +338,9 @@ def layout_of_header(
     if mapped.several and "question" not in mapped.roles:
         roles |= _question_column(names, _taken(roles, joined))
     roles |= _judge_columns(names, mapped, _taken(roles, joined))
-    named = (
-        ()
-        if mapped.pattern is None
-        else _patterned(mapped.pattern, names, _taken(roles, joined), source)
-    )
+    roles = _recognised(roles, mapped, singular, names, _taken(roles, joined), source)
+    named = _patterned(mapped.pattern, names, _taken(roles, joined), source)
     taken = {column.place for column in named}
-    roles = _recognised(roles, mapped, singular, names, taken | _taken(roles, joined), source)
     roles |= _kept_columns(names, every, mapped.keep, taken | _taken(roles, joined), source)
     annotators: dict[str, int] = {}
     if mapped.wide and ("item" in roles or mapped.annotators):
@@ -418,8 +414,11 @@ def _taken(roles: Mapping[str, int], joined: Mapping[int, tuple[int, ...]]) -> s
 
 
 def _patterned(
-    pattern: ColumnPattern, names: Sequence[str], taken: set[int], source: str
+    pattern: ColumnPattern | None, names: Sequence[str], taken: set[int], source: str
 ) -> tuple[NamedColumn, ...]:
+    """Return the columns that a pattern names, of those that have no other role."""
+    if pattern is None:
+        return ()
     named = pattern.columns(names, taken)
     if not named:
         raise Refused(

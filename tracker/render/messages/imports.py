@@ -40,6 +40,10 @@ def columns_sentence(columns: Mapping[str, Any], *, items: bool = False) -> str:
     if asked:
         parts.append(f"questions: {_listed([f'{name}={one}' for name, one in asked.items()])}")
     parts += [f"one per annotator: {_listed(annotators)}"] if annotators else []
+    named = columns.get("named", {})
+    parts += (
+        [f"one per category: {_listed([*named])}"] if named and not (asked or annotators) else []
+    )
     parts += [f"kept: {_listed(kept)}"] if kept else []
     parts += [f"left out: {_listed(left)} ({_advice(left, items)})"] if left else []
     parts += [f"rows left out: {_listed(rows)}"] if rows else []
