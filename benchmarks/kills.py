@@ -118,7 +118,8 @@ class Kills:
         if fate == BEFORE and self._rows(name, url) != whole:
             fault += f"again: {self._rows(name, url)}; after {whole}"
         fault += self._fault(url)
-        files = self.folder.glob("killed.db*")  # of SQLite
+        path = Path(url.removeprefix("sqlite:///"))  # the files of Postgres are the server's
+        files = path.parent.glob(f"{path.name}*") if url.startswith("sqlite") else ()
         if name == ERASE and any(PERSON.encode() in one.read_bytes() for one in files):
             fault += "again: the name is still in the files"
         return (WRONG, fault) if fault else (fate if killed else ENDED, "")

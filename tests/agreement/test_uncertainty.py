@@ -203,6 +203,16 @@ def test_what_does_not_go(sqlite_ledger: Ledger, how: dict[str, Any], message: s
         assessed(sqlite_ledger, uncertainty=how)
 
 
+def test_figures_without_the_errors_asked_for_are_named(sqlite_ledger: Ledger) -> None:
+    sqlite_ledger.import_frame(frame(answers()), "p", keep=["doc"])
+    bootstrap = {"replicates": 9}
+    alone = assessed(sqlite_ledger, "p", "light_kappa", uncertainty=bootstrap)
+    assert alone.warnings == ("Light's kappa has an analytic error over items; no other is known.",)
+    beside = assessed(sqlite_ledger, uncertainty=bootstrap).warnings[-1]
+    assert beside.endswith("the other figures have those asked for (bootstrap).")
+    assert assessed(sqlite_ledger, "p", "light_kappa").warnings == ()
+
+
 def test_documents_of_spans_have_their_own_errors(
     sqlite_ledger: Ledger, write: Callable[..., Path]
 ) -> None:

@@ -247,3 +247,11 @@ def test_a_header_is_on_a_line_or_there_is_none(sqlite_ledger: Ledger, write: Wr
     path = write("item,annotator,category\n1,a,x\n")
     with pytest.raises(InvalidOption, match="contradict each other"):
         sqlite_ledger.import_file(path, "p", header_row=1, no_header=True)
+
+
+@pytest.mark.parametrize(("form", "lies_in"), [("xlsx", "workbooks"), ("brat", "folders or zips")])
+def test_a_table_is_no_workbook_and_no_folder(
+    sqlite_ledger: Ledger, write: Write, form: str, lies_in: str
+) -> None:
+    with pytest.raises(Refused, match=f"is no {form}, which is read from {lies_in}"):
+        sqlite_ledger.import_file(write("item,annotator,category\n1,a,x\n"), "p", format=form)

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 
 _FEW_TELLING: Final = 10
-_RESAMPLED: Final = ("bootstrap", "jackknife over annotators", "clustered by ")
-"""How errors are called that a query asks for, and that not every figure can have."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +50,8 @@ class Assessment(Shown):
     ``binary`` holds the coefficients of each category against the rest, by id;
     ``selection`` says which answers the figures rest on, as JSON; None for all;
     ``intraclass`` holds the forms of the intraclass correlation on a numeric scale;
-    ``answers_of_models`` are left out where no person has answered.
+    ``answers_of_models`` are left out if no person has answered; ``errors`` is the method of the
+    errors that were asked for, which not every figure can have.
     """
 
     project: str
@@ -67,6 +66,7 @@ class Assessment(Shown):
     selection: Mapping[str, Any] | None = None
     intraclass: tuple[IntraclassCorrelation, ...] = ()
     answers_of_models: int = 0
+    errors: str | None = None
 
     @property
     def summary(self) -> Summary:
@@ -105,10 +105,10 @@ class Assessment(Shown):
         if 0 < items < _FEW_TELLING:
             told.append(Message("agreement.few_telling", items=items, compared=compared))
         known = [one for one in self.measures if one.ci_low is not None and one.method]
-        asked = {str(one.method) for one in known if str(one.method).startswith(_RESAMPLED)}
-        own = [one.measure for one in known if one.method not in asked]
-        if asked and own:
-            told.append(Message("agreement.own_errors", measures=own, others=min(asked)))
+        own = [one.measure for one in known if one.method != self.errors]
+        if self.errors and own:
+            others = "" if len(own) == len(known) else self.errors
+            told.append(Message("agreement.own_errors", measures=own, others=others))
         return tuple(map(str, told))
 
     def to_dict(self) -> dict[str, Any]:

@@ -63,6 +63,7 @@ def assess(
         selection=counted.selection.told,
         intraclass=_intraclass(counted),
         answers_of_models=_answers_of_models(connection, counted.selection, found),
+        errors=asked.uncertainty.method,
     )
 
 

@@ -42,6 +42,15 @@ class Uncertainty:
         }
         return [option for option, wanted in given.items() if wanted]
 
+    @property
+    def method(self) -> str | None:
+        """How figures that have these errors call them; None for those of independent items."""
+        if self.replicates is not None:
+            return "bootstrap"
+        if self.resample == "annotators":
+            return "jackknife over annotators"
+        return None if self.cluster is None else f"clustered by {self.cluster}"
+
     def check(self) -> None:
         """Raise InvalidOption for what does not go together."""
         if self.resample not in _RESAMPLED:

@@ -36,10 +36,11 @@ def models_left_out_sentence(models: Sequence[str], project: str, *, alone: bool
 
 
 def own_errors(measures: Sequence[str], others: str) -> str:
-    """Return which figures keep their analytic errors, where others are resampled."""
+    """Return which figures keep their analytic errors; ``others``: how those of others are made."""
     names = listed([MEASURES[one].title for one in measures], len(measures))
     have = "has an analytic error" if len(measures) == 1 else "have analytic errors"
-    return f"{names} {have} over items; the other figures have those asked for ({others})."
+    rest = f"the other figures have those asked for ({others})" if others else "no other is known"
+    return f"{names} {have} over items; {rest}."
 
 
 def few_telling(items: int, compared: int) -> str:
