@@ -166,9 +166,8 @@ def _batches_of_file(source: SourceFile, reading: Reading, author: str | None) -
         refuse_other_file(source.name, source.head[:100])
     reader = READERS[form] if form else next(known, DELIMITED)
     if reader.read is None:
-        lies_in = "workbooks" if reader is XLSX else "folders or zips"
         raise Refused(
-            f"{source.name} is no {reader.name}, which is read from {lies_in}",
+            f"{source.name} is no workbook, which the format {reader.name} is read from",
             "without a format, it is recognized (--format, or format in a mapping)",
         )
     source.facts["format"] = reader.name
