@@ -175,6 +175,17 @@ def test_a_backup_that_fails_leaves_nothing(sqlite_file: Path, tmp_path: Path) -
     assert list(folder.iterdir()) == []
 
 
+@pytest.mark.parametrize("what", [b"table", b"CREATE TRIGGER"])
+def test_check_finds_bytes_of_the_schema_that_are_no_text(sqlite_file: Path, what: bytes) -> None:
+    database = Database(str(sqlite_file))
+    fill(database)
+    database.engine.dispose()
+    content = sqlite_file.read_bytes()
+    sqlite_file.write_bytes(content.replace(what, b"\xff" * len(what)))
+    (problem,) = Database(str(sqlite_file)).check()
+    assert problem == "the database file is damaged: restore a backup"
+
+
 def test_a_backup_of_a_damaged_file_is_refused(sqlite_file: Path, tmp_path: Path) -> None:
     database = Database(str(sqlite_file))
     fill(database)

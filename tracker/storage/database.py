@@ -251,6 +251,8 @@ class Database:
             return
         try:
             opened = engine.connect()
+        except UnicodeDecodeError:  # of the names of tables
+            raise DatabaseUnusable(f"{self}: {DAMAGED.message}", DAMAGED.mend) from None
         except (TypeError, ValueError, AttributeError):  # of an option of the URL
             raise DatabaseUnusable(
                 f"{self}: the URL's options cannot be used", "check the URL"

@@ -96,6 +96,7 @@ class Sqlite(Backend):
         ("disk is full", _FULL),
         ("disk I/O error", _FAILED),
         ("malformed", DAMAGED),
+        ("decode to UTF-8", DAMAGED),
     )
 
     def checked(self, url: URL) -> URL | None:
