@@ -277,3 +277,18 @@ def test_recorded_snapshots_are_of_what_was_chosen_then(
         with pytest.raises(InvalidOption, match="recorded snapshots keep the selection") as raised:
             sqlite_ledger.history("p", **asked)
         assert "add --every week" in str(raised.value)
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin", "America/New_York"])
+def test_weeks_of_a_time_zone_are_over_at_its_midnight(
+    sqlite_ledger: Ledger, write: Write, zone: str
+) -> None:
+    rows = [
+        f"{week} {n},{who},{'x' if n % 3 or who == 'A' else 'y'},2026-{month:02}-{day:02}T12:00"
+        for week, (month, day) in enumerate([(3, 18), (3, 25), (4, 1), (4, 8), (4, 15)])
+        for n in range(9)
+        for who in "AB"
+    ]
+    sqlite_ledger.import_file(write(HEADER + "\n".join(rows)), "p")
+    sqlite_ledger.projects.set("p", timezone=zone)
+    assert len(sqlite_ledger.monitor("p", "percent_agreement").points) == 5

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import time
 from typing import Any, Final
 
 from sqlalchemy import Connection
@@ -20,7 +20,7 @@ from tracker.projects.question import QuestionInfo
 from tracker.snapshots.curve import Curve, rebuilt_curve
 
 _DAYS: Final = {"day": 1, "week": 7}
-_SUNDAY: Final = 6
+_MONDAY: Final = 0
 
 _SHARE: Final = (0.0, 1.0)
 _COEFFICIENT: Final = (-1.0, 1.0)
@@ -148,7 +148,8 @@ def _figures(curve: Curve, query: Query) -> Iterator[monitoring.Point | None]:
     limits = (choice.as_of, choice.known_at, choice.until)
     over = min([limit for limit in limits if limit is not None], default=None)
     for point in curve.points:
-        if not _is_whole(point.moment, curve.every) or (over is not None and point.moment > over):
+        whole = _is_whole(point.moment, curve.every, curve.zone)
+        if not whole or (over is not None and point.moment > over):
             continue
         figure = point.assessment.measures[0]
         value, error = figure.value, figure.standard_error
@@ -158,8 +159,8 @@ def _figures(curve: Curve, query: Query) -> Iterator[monitoring.Point | None]:
             yield monitoring.Point(point.moment, value, error, figure.items)
 
 
-def _is_whole(moment: int, every: str) -> bool:
-    """Return whether a moment is the last one of a period."""
-    if (moment + 1) % DAY:
-        return False
-    return every == "day" or datetime.fromtimestamp(moment // 1_000_000, UTC).weekday() == _SUNDAY
+def _is_whole(moment: int, every: str, zone: str | None) -> bool:
+    """Return whether a moment is the last one of a period, in a time zone."""
+    after = clock.local_time(moment + 1, zone)
+    begins = after.time() == time.min
+    return begins and (every == "day" or after.weekday() == _MONDAY)
