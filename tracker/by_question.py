@@ -129,7 +129,7 @@ def agreement_by_question(
     until = choice.known_at if choice.as_of is None else choice.as_of
 
     def ask(question: QuestionInfo) -> QuestionAgreement:
-        assessment = assess(connection, question, query)
+        assessment = assess(connection, question, query, recent=True)
         main = assessment.measures[0] if query.measures else assessment.main
         last = last_snapshot_of_choice(
             connection, question, assessment.selection, [main.measure], until

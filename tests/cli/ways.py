@@ -8,6 +8,7 @@ __all__ = ["ASKED", "BAD", "COLUMNS", "FIGURES", "GOOD", "WAYS", "Good"]
 
 FIGURES = {
     "project",
+    "recent",
     "as_of",
     "scale",
     "selection",

@@ -22,6 +22,8 @@ from tracker.measures.posterior import posterior_informative_items
 if TYPE_CHECKING:
     import pandas as pd
 
+    from tracker.agreement.recent import Recent
+
 
 _FEW_TELLING: Final = 10
 
@@ -51,7 +53,8 @@ class Assessment(Shown):
     ``selection`` says which answers the figures rest on, as JSON; None for all;
     ``intraclass`` holds the forms of the intraclass correlation on a numeric scale;
     ``answers_of_models`` are left out if no person has answered; ``errors`` is the method of the
-    errors that were asked for, which not every figure can have.
+    errors that were asked for, which not every figure can have; ``recent`` the last change of
+    the level of agreement, if it was looked for and there is one.
     """
 
     project: str
@@ -67,6 +70,7 @@ class Assessment(Shown):
     intraclass: tuple[IntraclassCorrelation, ...] = ()
     answers_of_models: int = 0
     errors: str | None = None
+    recent: Recent | None = None
 
     @property
     def summary(self) -> Summary:
@@ -111,6 +115,29 @@ class Assessment(Shown):
             told.append(Message("agreement.own_errors", measures=own, others=others))
         return tuple(map(str, told))
 
+    @property
+    def recent_words(self) -> str:
+        """The sentence on the last change of level; empty if there is none."""
+        recent = self.recent
+        if recent is None:
+            return ""
+        alpha = next((one for one in self.measures if one.measure == recent.now.measure), None)
+        message = Message(
+            "agreement.recent",
+            day=recent.day,
+            now=recent.now,
+            before=recent.before,
+            whole=None if alpha is None else alpha.value,
+            changed=len(recent.annotators),
+            of=self.counts.annotators,
+        )
+        return str(message)
+
+    def _recent_dict(self) -> dict[str, Any] | None:
+        if self.recent is None:
+            return None
+        return self.recent.to_dict() | {"why": self.recent_words}
+
     def to_dict(self) -> dict[str, Any]:
         """The contract's JSON of ``tracker agreement``."""
         told = {
@@ -119,6 +146,7 @@ class Assessment(Shown):
             "scale": self.scale,
             "selection": None if self.selection is None else dict(self.selection),
             **self.figures(),
+            "recent": self._recent_dict(),
             "gold": None if self.gold is None else self.gold.to_dict(),
             "warnings": list(self.warnings),
         }

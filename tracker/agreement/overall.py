@@ -17,6 +17,7 @@ from tracker.agreement.coefficients import (
 )
 from tracker.agreement.metric import check_metric, sample_under_metric
 from tracker.agreement.query import OF_ITEMS, Query
+from tracker.agreement.recent import recent_level
 from tracker.agreement.spans import SpanFigures, SpanPair, assess_spans
 from tracker.agreement.study import Study, study
 from tracker.agreement.uncertainty import study_with_uncertainty
@@ -41,10 +42,12 @@ def assess(
     query: Query | None = None,
     *,
     selection: Selection | None = None,
+    recent: bool = False,
 ) -> Assessment:
     """The project's figures now, or those that are asked for, with their errors.
 
-    ``selection`` is what the question's choice comes to, where that is known.
+    ``selection`` is what the question's choice comes to, where that is known; with ``recent`` the
+    last change of their level is looked for.
 
     Raises InvalidOption for a measure, a reading, a choice or a way to an error that does not
     fit the project.
@@ -64,6 +67,7 @@ def assess(
         intraclass=_intraclass(counted),
         answers_of_models=_answers_of_models(connection, counted.selection, found),
         errors=asked.uncertainty.method,
+        recent=recent_level(counted) if recent else None,
     )
 
 

@@ -61,7 +61,7 @@ class AgreementQuestions(Transactions):
         from tracker.agreement import assess
 
         with self._asked(project, asking) as (connection, found, query):
-            return assess(connection, found, query)
+            return assess(connection, found, query, recent=True)
 
     def agreement_by_question(
         self, project: str, *, questions: Sequence[str] = (), **asking: Unpack[Asking]

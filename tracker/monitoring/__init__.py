@@ -11,7 +11,13 @@ is wrong.
 from __future__ import annotations
 
 from tracker.monitoring.autocorrelation import FEW_PERIODS, Autocorrelation
-from tracker.monitoring.change_points import Change, ChangePoints, Level, change_points
+from tracker.monitoring.change_points import (
+    SHORTEST,
+    Change,
+    ChangePoints,
+    Level,
+    change_points,
+)
 from tracker.monitoring.cusum import DIRECTIONS, ENOUGH_FOR_ALARMS, Alarm, Watch, watch
 from tracker.monitoring.series import Point
 from tracker.monitoring.slope import Slope, slope
@@ -20,6 +26,7 @@ __all__ = [
     "DIRECTIONS",
     "ENOUGH_FOR_ALARMS",
     "FEW_PERIODS",
+    "SHORTEST",
     "Alarm",
     "Autocorrelation",
     "Change",

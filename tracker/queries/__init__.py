@@ -52,7 +52,12 @@ from tracker.queries.tallies import (
     select_items_of_patterns,
     select_label_contents,
 )
-from tracker.queries.timeline import Timeline, count_timeline, count_timeline_blocks
+from tracker.queries.timeline import (
+    Timeline,
+    count_patterns_by_moment,
+    count_timeline,
+    count_timeline_blocks,
+)
 from tracker.queries.transitions import count_active_days, count_transitions
 from tracker.queries.valid_periods import Window
 from tracker.queries.votes import (
@@ -98,6 +103,7 @@ __all__ = [
     "count_item_patterns",
     "count_patterns_by_group",
     "count_patterns_by_cluster",
+    "count_patterns_by_moment",
     "count_patterns_by_annotator_group",
     "select_example_items",
     "select_items_of_patterns",

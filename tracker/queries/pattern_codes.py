@@ -51,21 +51,27 @@ def make_pattern_code(
     selection: Selection,
     excluded: frozenset[int] = frozenset(),
     within: Subquery | None = None,
+    *,
+    dated: Subquery | None = None,
 ) -> Code:
     """Return the code for a selection: digits of an integer if they fit, else strings.
 
     Answers of ``excluded`` annotators are in no code, but their items are all there. If
     ``within`` is given, which has one row per answer of the selection, each of its rows gets
     the item's code beside it: sorting those rows was expensive, and joining them with a row per
-    item is more so.
+    item is more so. ``dated`` is likewise, with a column ``at``: each item has its greatest one
+    as ``last`` beside its code.
     """
+    answers = within if dated is None else dated
+    rows = select_answer_rows(selection, alone=True) if answers is None else answers
+    beside = within is not None
     if selection.question.answers == "one":
         annotators, categories = select_highest_ids(connection, selection)
         # The highest digit may hold every annotator.
         kept = annotators.bit_length() - selection.bits
         digits = Digits.fitting(selection.bits, max(categories, 1), kept)
         if len(digits.starts) <= MOST_CODE_COLUMNS:
-            code = _digit_code(selection, digits, excluded, within)
+            code = _digit_code(rows, digits, excluded, beside=beside)
             widths = (
                 selection.bits * categories,
                 annotators.bit_length(),
@@ -73,7 +79,7 @@ def make_pattern_code(
             )
             fits = len(code.columns) == 1 and Packing(widths).fits
             return replace(code, bits=widths) if fits else code
-    return _string_code(selection, excluded, within)
+    return _string_code(rows, excluded, beside=beside)
 
 
 def select_id_widths(connection: Connection, selection: Selection) -> tuple[int, int] | None:
@@ -104,27 +110,25 @@ def select_highest_ids(connection: Connection, selection: Selection) -> tuple[in
 
 
 def _digit_code(
-    selection: Selection, digits: Digits, excluded: frozenset[int], within: Subquery | None
+    answers: Subquery, digits: Digits, excluded: frozenset[int], *, beside: bool
 ) -> Code:
-    answers = select_answer_rows(selection, alone=True) if within is None else within
     columns: dict[str, FunctionElement[Any]] = {}
     for start in digits.starts:
         one = digits.one(answers.c.answer, start)
         if excluded:
             one = case((answers.c.annotator_id.in_(sorted(excluded)), 0), else_=one)
         columns[f"code_{start}"] = func.sum(one)
-    items = _items(answers, columns, beside=within is not None)
+    items = _items(answers, columns, beside=beside)
     return Code(items, tuple(columns), digits.decode, (1 << digits.bits) - 1)
 
 
-def _string_code(selection: Selection, excluded: frozenset[int], within: Subquery | None) -> Code:
+def _string_code(answers: Subquery, excluded: frozenset[int], *, beside: bool) -> Code:
     """Return a code of answers joined by commas; their order varies, and decoding folds it."""
-    answers = select_answer_rows(selection, alone=True) if within is None else within
     answer: ColumnElement[str] = sql_cast(answers.c.answer, Text)
     if excluded:
         answer = case((answers.c.annotator_id.not_in(sorted(excluded)), answer))  # else NULL
     columns = {"code": func.aggregate_strings(answer, ",")}
-    items = _items(answers, columns, beside=within is not None)
+    items = _items(answers, columns, beside=beside)
 
     def decode(codes: tuple[str | None]) -> Pattern:
         if codes[0] is None:
@@ -147,6 +151,8 @@ def _items(
 
     named = [made(*one) for one in columns.items()]
     named.append(made("answers", func.count()))
+    if "at" in answers.c:
+        named.append(made("last", func.max(answers.c.at)))
     if beside:
         return select(answers, *named).subquery("patterns")
     return select(item, *named).group_by(item).subquery("patterns")

@@ -17,10 +17,18 @@ from sqlalchemy import CTE, Connection, Integer, Subquery, case, func, literal, 
 
 from tracker.core import clock
 from tracker.core.audit_tallies import Blocks
+from tracker.core.clock import DAY
 from tracker.core.tallies import Answer, ItemPatterns, Pattern
 from tracker.queries.annotator_patterns import OPTIONAL_ANSWER, Extra, count_against_patterns
 from tracker.queries.gold import NOBODY, select_answers_with_truths
-from tracker.queries.selection import Selection, labels, stream_rows, where_chosen
+from tracker.queries.pattern_codes import make_pattern_code, widen_pattern_code
+from tracker.queries.selection import (
+    Selection,
+    labels,
+    local_moment,
+    stream_rows,
+    where_chosen,
+)
 from tracker.queries.transitions import (
     ADDED,
     REMOVED,
@@ -222,6 +230,36 @@ def count_timeline_blocks(
     rows, nobody = select_answers_with_truths(selection, cut), frozenset({NOBODY})
     tallies = count_against_patterns(connection, selection, rows, nobody, extra, every=True)
     return {who: Blocks(_ordered(tallies.get(who, {})), starts) for who, starts in began.items()}
+
+
+def count_patterns_by_moment(
+    connection: Connection, selection: Selection
+) -> dict[int, ItemPatterns]:
+    """Return how many items with each pattern had their last answer when: by moment, ascending.
+
+    The moment of an answer is the begin of its day in the project's time zone; without a time of
+    its own, when its import was recorded.
+    """
+    dated = select_dated_answers(selection)
+    at = dated.c.labeled_at
+    of_day = local_moment(selection.question.project.timezone, at) % DAY
+    rows = select(dated, case((dated.c.timed == 1, at - of_day), else_=at).label("at"))
+    code = make_pattern_code(connection, selection, dated=rows.subquery("at"))
+    last = code.items.c["last"]
+    key = [last, *(code.items.c[name] for name in code.columns)]
+    statement = select(*key, func.count(), func.max(code.items.c.answers)).group_by(*key)
+    moments: defaultdict[int, Counter[Pattern]] = defaultdict(Counter)
+    most = 0
+    for moment, *codes, items, answers in stream_rows(connection, statement):
+        most = max(most, answers)
+        if code.most_answers is None or answers <= code.most_answers:
+            moments[moment][code.decode(tuple(codes))] += items
+    wider = widen_pattern_code(selection, code, most)
+    if wider is not None:
+        return count_patterns_by_moment(connection, wider)
+    return {
+        moment: ItemPatterns(dict(sorted(moments[moment].items()))) for moment in sorted(moments)
+    }
 
 
 def _ordered(

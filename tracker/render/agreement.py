@@ -8,6 +8,7 @@ from shlex import quote
 from rich.console import RenderableType
 
 from tracker.agreement import Assessment
+from tracker.agreement.recent import Recent
 from tracker.measures.benchmark_scales import landis_koch
 from tracker.measures.category_rates import CategoryRate
 from tracker.measures.coefficient import Coefficient
@@ -45,6 +46,9 @@ def agreement_view(found: Assessment, *, named: bool = False) -> Iterator[Render
         if not found.warnings:
             yield _no_answers(found.project, chosen=found.selection is not None)
         return
+    if found.recent is not None:
+        yield Text(found.recent_words, style="yellow")
+        yield from _who_changed(found.recent, counts.annotators)
     yield from _lead(found)
     for warning in found.warnings:
         yield Text(warning, style="yellow")
@@ -69,6 +73,16 @@ def _no_answers(project: str, *, chosen: bool) -> Text:
     if chosen:
         return Text("There are no answers among those chosen.")
     return Text(f"There are no answers yet; next: tracker import FILE --project {quote(project)}")
+
+
+def _who_changed(recent: Recent, of: int) -> Iterator[RenderableType]:
+    """Yield the categories and, if they are few, the annotators that changed."""
+    parts = [f"categories: {', '.join(recent.categories)}"] * bool(recent.categories)
+    parts += [f"annotators: {', '.join(recent.annotators)}"] * (
+        0 < len(recent.annotators) <= of / 2
+    )
+    if parts:
+        yield Text(f"What changed: {'; '.join(parts)}")
 
 
 def _lead(found: Assessment) -> Iterator[Text]:

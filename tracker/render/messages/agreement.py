@@ -7,6 +7,8 @@ from shlex import quote
 from typing import Final
 
 from tracker.measures import MEASURES
+from tracker.measures.coefficient import Coefficient
+from tracker.render.cells import figure_cell
 from tracker.render.messages.report import listed
 from tracker.render.nouns import count_noun
 
@@ -33,6 +35,29 @@ def models_left_out_sentence(models: Sequence[str], project: str, *, alone: bool
         f"{listed(models)} {are} and left out: the audit is of people. Beside the "
         f"people: tracker agreement {quote(project)} --by model"
     )
+
+
+def recent(
+    day: str, now: Coefficient, before: float, whole: float | None, changed: int, of: int
+) -> str:
+    """Return that the level of agreement is another one since a day.
+
+    ``changed`` annotators ``of`` so many changed, too; ``whole`` is the figure of all answers.
+    """
+    told = (
+        f"Since {day} {MEASURES[now.measure].title} is {figure_cell(now.value)} "
+        f"({figure_cell(now.ci_low)} to {figure_cell(now.ci_high)}, "
+        f"{count_noun(now.items, 'item')}); before, it was {figure_cell(before)}."
+    )
+    fell = now.value is not None and now.value < before
+    if whole is not None:
+        does = "hides it" if fell else "still counts the time before"
+        told += f" The figure of all answers, {figure_cell(whole)}, {does}."
+    if changed:
+        agree = "agrees" if changed == 1 else "agree"
+        way = "less" if fell else "more"
+        told += f" {changed} of {count_noun(of, 'annotator')} {agree} {way} with the others."
+    return told
 
 
 def own_errors(measures: Sequence[str], others: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tracker.audit.kind import MINIMUM_INFORMATIVE
@@ -34,6 +34,7 @@ def verdict_section(found: Gathered) -> Section:
         sentences, warnings = warnings, []
     else:
         sentences = [
+            *_recent(found),
             words.counted(
                 told["counts"], len(found.questions), one.name, advised_question(found).name
             ),
@@ -59,6 +60,14 @@ def verdict_section(found: Gathered) -> Section:
     )
 
 
+def _recent(found: Gathered) -> Iterator[str]:
+    """Yield how the level of each question's agreement changed of late."""
+    for one in found.questions:
+        recent = one.agreement["recent"]
+        if recent is not None:
+            yield (words.of_question(one.name) if found.several else "") + recent["why"]
+
+
 def _change(one: OfQuestion) -> str:
     last = one.agreement["since_snapshot"]
     if last is None or main_figure(one)["value"] is None:
@@ -71,6 +80,7 @@ def _facts(found: Gathered, one: OfQuestion, figure: Told, flagged: list[str]) -
     interval = interval_cell(figure["ci_low"], figure["ci_high"])
     return Facts(
         [
+            *_level(one),
             Fact(
                 words.title(figure["measure"]),
                 figure_cell(figure["value"]),
@@ -82,6 +92,15 @@ def _facts(found: Gathered, one: OfQuestion, figure: Told, flagged: list[str]) -
             *_complete(status),
         ]
     )
+
+
+def _level(one: OfQuestion) -> list[Fact]:
+    """Return the level of agreement now; nothing if it is that of all answers."""
+    recent = one.agreement["recent"]
+    if recent is None:
+        return []
+    bounds = interval_cell(recent["ci_low"], recent["ci_high"])
+    return [Fact(f"Since {recent['since'][:10]}", figure_cell(recent["value"]), bounds)]
 
 
 def _stand_out(found: Gathered, flagged: list[str]) -> Fact:

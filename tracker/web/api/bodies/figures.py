@@ -55,6 +55,7 @@ class Agreement(Body):
     measures: list[Measure | dict[str, Any]]
     categories: list[CategoryRate | dict[str, Any]]
     summary: dict[str, Any]
+    recent: dict[str, Any] | None = None
 
 
 class AgreementByQuestion(Body):

@@ -1,0 +1,121 @@
+"""How often a change of the level of agreement is told: python recent_level.py [--projects 100].
+
+Each project is a year of answers, imported into a ledger and looked at as of the end of each
+week. *Steady* projects never change: the share of them in which a change is told in any week is
+that of false alarms a project and year. In the others the last five weeks are worse, and the
+share is of those in which that is told at the end of the year, with the day within three weeks.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import partial
+
+import pandas as pd
+
+from tracker.core.clock import iso
+from tracker.ledger import Ledger
+
+BEGIN = datetime(2025, 1, 6, tzinfo=UTC)  # a Monday
+WEEKS, WORSE = 52, 47
+LEAST = 3  # weeks before the first look
+
+
+@dataclass(frozen=True)
+class Design:
+    """A kind of project.
+
+    Attributes:
+        name: what it is called.
+        items: a week.
+        right: how often an annotator is right; of hard items less.
+        hard: the share of hard items.
+        spread: how far annotators' skills lie apart.
+        moods: how far whole weeks are better or worse, one depending on the one before.
+        worse: how often an annotator is right in the last five weeks; None for a steady project.
+    """
+
+    name: str
+    items: int
+    right: float = 0.92
+    hard: float = 0.0
+    spread: float = 0.0
+    moods: float = 0.0
+    worse: float | None = None
+
+
+DESIGNS = (
+    Design("steady, 10 items a week", 10),
+    Design("steady, 20 items a week", 20),
+    Design("steady, 75 items a week", 75),
+    Design("steady, 300 items a week", 300),
+    Design("steady, 75, nearly all agree", 75, right=0.99),
+    Design("steady, 75, poor", 75, right=0.7),
+    Design("steady, 75, hard items", 75, hard=0.3),
+    Design("steady, 75, unequal skills", 75, spread=0.1),
+    Design("steady, 75, weeks in moods", 75, moods=0.03),
+    Design("from .92 to .62, 10 items a week", 10, worse=0.62),
+    Design("from .92 to .62, 75 items a week", 75, worse=0.62),
+    Design("from .92 to .8, 20 items a week", 20, worse=0.8),
+    Design("from .92 to .8, 75 items a week", 75, worse=0.8),
+    Design("from .92 to .85, 75 items a week", 75, worse=0.85),
+    Design("from .92 to .88, 300 items a week", 300, worse=0.88),
+)
+
+
+def answers(design: Design, chance: random.Random) -> Iterator[tuple[str, str, str, str]]:
+    """Yield the answers of three of ten annotators to each item of a year."""
+    skills = {f"a{n}": min(chance.gauss(design.right, design.spread), 0.99) for n in range(10)}
+    mood = 0.0
+    for week in range(WEEKS):
+        mood = 0.7 * mood + chance.gauss(0, design.moods)
+        for n in range(design.items):
+            hard = chance.random() < design.hard
+            truth = chance.randrange(3)
+            at = BEGIN + timedelta(weeks=week, days=7 * n / design.items)
+            for who in chance.sample(sorted(skills), 3):
+                right = skills[who] + mood - 0.3 * hard
+                if design.worse is not None and week >= WORSE:
+                    right = design.worse
+                given = truth if chance.random() < right else (truth + chance.choice((1, 2))) % 3
+                yield f"{week} {n}", who, "abc"[given], at.isoformat()
+
+
+def told(design: Design, seed: int) -> bool:
+    """Return whether a change is told of a project."""
+    columns = ["item", "annotator", "category", "labeled_at"]
+    ledger = Ledger("sqlite://")
+    rows = pd.DataFrame(answers(design, random.Random(f"{design.name} {seed}")), columns=columns)
+    ledger.import_frame(rows, "p")
+    weeks = range(LEAST, WEEKS + 1) if design.worse is None else (WEEKS,)
+    for week in weeks:
+        end = BEGIN + timedelta(weeks=week) - timedelta(seconds=1)
+        recent = ledger.agreement(
+            "p", measures=["krippendorff_alpha"], as_of=end.isoformat()
+        ).recent
+        if recent is not None:
+            began = datetime.fromisoformat(iso(recent.since)) - BEGIN
+            near = abs(began / timedelta(weeks=1) - WORSE) <= 3
+            return design.worse is None or near
+    return False
+
+
+def main() -> None:
+    """Print the share of projects of each kind in which a change is told."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--projects", type=int, default=100)
+    parser.add_argument("--processes", type=int, default=2)
+    given = parser.parse_args()
+    with ProcessPoolExecutor(given.processes) as pool:
+        for design in DESIGNS:
+            found = list(pool.map(partial(told, design), range(given.projects)))
+            print(f"{design.name:<36}{sum(found):>5} of {len(found)}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
