@@ -9,6 +9,9 @@ from typing import Any
 from sqlalchemy import Connection
 
 from tracker import queries
+from tracker.agreement import Query, assess
+from tracker.agreement.recent import recent_level
+from tracker.agreement.study import study
 from tracker.core import clock
 from tracker.core.shown import Shown
 from tracker.flags import count_flags
@@ -28,7 +31,8 @@ class Status(Shown):
     weeks before the newest, from the ``oldest`` of them; ``done_at`` the moment at which, at that
     pace from ``now`` on, every item has the wanted answers. None if nobody has answered for as
     long as the pace was taken over: work that has stopped has no end. The pace is that of those who
-    are still there; ``gone`` are the others, by name.
+    are still there; ``gone`` are the others, by name. ``recent`` is the last change of the level of
+    agreement, as JSON.
     """
 
     question: QuestionInfo
@@ -41,6 +45,7 @@ class Status(Shown):
     oldest: int | None = None
     now: int | None = None
     gone: tuple[str, ...] = ()
+    recent: Mapping[str, Any] | None = None
 
     @property
     def project(self) -> str:
@@ -112,6 +117,7 @@ class Status(Shown):
             "estimated_completion": None if self.done_at is None else clock.iso(self.done_at),
             "last_import": self.last_import,
             "open_flags": self.flags,
+            "recent": None if self.recent is None else dict(self.recent),
             "archived": self.question.project.archived_at is not None,
         }
 
@@ -146,4 +152,13 @@ def project_status(
         newest=newest,
         oldest=oldest,
         now=clock.now() if as_of is None else as_of,
+        recent=None if question.answers == "spans" else _recent(connection, question),
     )
+
+
+def _recent(connection: Connection, question: QuestionInfo) -> dict[str, Any] | None:
+    query = Query(("krippendorff_alpha",))
+    # Intervals cost a listing the start of scipy: they are made if there is something to say.
+    if recent_level(study(connection, question, query)) is None:
+        return None
+    return assess(connection, question, query, recent=True).recent_dict

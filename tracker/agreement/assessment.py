@@ -133,7 +133,9 @@ class Assessment(Shown):
         )
         return str(message)
 
-    def _recent_dict(self) -> dict[str, Any] | None:
+    @property
+    def recent_dict(self) -> dict[str, Any] | None:
+        """The last change of level as JSON, with its sentence; None if there is none."""
         if self.recent is None:
             return None
         return self.recent.to_dict() | {"why": self.recent_words}
@@ -146,7 +148,7 @@ class Assessment(Shown):
             "scale": self.scale,
             "selection": None if self.selection is None else dict(self.selection),
             **self.figures(),
-            "recent": self._recent_dict(),
+            "recent": self.recent_dict,
             "gold": None if self.gold is None else self.gold.to_dict(),
             "warnings": list(self.warnings),
         }

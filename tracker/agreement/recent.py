@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import numpy as np
@@ -47,6 +47,7 @@ class Recent:
         categories: those whose own agreement changed, by name.
         annotators: those who agree with the others more or less than before, by name.
         zone: the project's time zone; None for UTC.
+        levels: the item patterns of the level before, and of the one since then.
     """
 
     since: int
@@ -56,6 +57,9 @@ class Recent:
     categories: tuple[str, ...]
     annotators: tuple[str, ...]
     zone: str | None = None
+    levels: tuple[ItemPatterns, ItemPatterns] = field(
+        default=(ItemPatterns(), ItemPatterns()), repr=False, compare=False
+    )
 
     @property
     def day(self) -> str:
@@ -120,6 +124,7 @@ def recent_level(counted: Study) -> Recent | None:
         tuple(_changed_categories(counted, before, after)),
         tuple(sorted(_changed_annotators(counted, periods[start].first, since))),
         counted.question.project.timezone,
+        (before, after),
     )
 
 

@@ -42,7 +42,7 @@ def status(
     Next: `tracker agreement reviews`
     """
     from tracker.render.documents import statuses_as_json
-    from tracker.render.snapshots import status_pace_view, status_view
+    from tracker.render.snapshots import status_pace_view, status_recent_view, status_view
 
     name = chosen(argument, project)
     ledger = ledger_of_command(context)
@@ -60,7 +60,7 @@ def status(
         {"projects": told} if name is None else told[0],
         output=output,
         rows=[_row(one) for project in told for one in project.get("questions", [project])],
-        view=[status_view(found), *status_pace_view(found)],
+        view=[status_view(found), *status_recent_view(found), *status_pace_view(found)],
     )
     if not found:
         hint("there is no project yet: tracker import FILE --project NAME, or: tracker demo")
@@ -70,7 +70,8 @@ def status(
 
 def _row(told: dict[str, Any]) -> dict[str, Any]:
     """One status as a flat row."""
-    return {key: told[key] for key in told if key not in {"answers_per_item", "last_import"}}
+    parts = {"answers_per_item", "last_import", "recent"}
+    return {key: told[key] for key in told if key not in parts}
 
 
 def _next(found: Sequence[Status]) -> str:

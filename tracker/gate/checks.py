@@ -22,12 +22,14 @@ EVERY = "*"
 class Figure:
     """A measure by name, or the agreement on a category; on each of them for `EVERY`.
 
-    Of a ``model`` it is the agreement with the people: `MODEL_MEASURES`, or on a category.
+    Of a ``model`` it is the agreement with the people: `MODEL_MEASURES`, or on a category. If
+    ``recent``, it is that of the items since the level of agreement changed, if it did.
     """
 
     measure: str | None = None
     category: str | None = None
     model: str | None = None
+    recent: bool = False
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,11 @@ class AtLeast:
 
 @dataclass(frozen=True)
 class MaxDrop:
-    """A figure may not be further below what it was in a snapshot; None is the last one."""
+    """A figure may not be further below what it was in a snapshot; None is the last one.
+
+    Nor may it have fallen by more when the level of agreement changed; if it is a ``recent`` one,
+    that alone is asked.
+    """
 
     place: Place
     name: str | None

@@ -38,13 +38,13 @@ ANY = "any"
 _TOP = ("check", "confidence", "interval", "scale", "weights", "distance")
 # What a check is about, and the keys that go with it, besides its name.
 _ABOUT = {
-    "measure": {"model", "at_least", "on", "max_drop", "since"},
-    "category": {"model", "at_least", "on", "max_drop", "since"},
+    "measure": {"model", "at_least", "on", "max_drop", "since", "recent"},
+    "category": {"model", "at_least", "on", "max_drop", "since", "recent"},
     "flags": set[str](),
     "items_at_least": set[str](),
     "overlap_at_least": set[str](),
 }
-_KEYS = ("name", "question", *_ABOUT, "model", "at_least", "on", "max_drop", "since")
+_KEYS = ("name", "question", *_ABOUT, "model", "at_least", "on", "max_drop", "since", "recent")
 _SEPARATE = "give each a [[check]] of its own"
 _UNBOUNDED = {"unitizing_alpha"}
 _UNBOUNDED_WITH_WEIGHTS = {"brennan_prediger", "gwet_ac1", "gwet_ac2"}
@@ -160,7 +160,7 @@ def _of_figure(table: Table, name: str | None, metric: Metric) -> Check:
             f"one of: {', '.join(MODEL_MEASURES)}; or a category",
             key="measure",
         )
-    figure = Figure(measure, table.text("category"), model)
+    figure = Figure(measure, table.text("category"), model, _recent(table, measure))
     thresholds = [key for key in table.told if key in {"at_least", "max_drop"}]
     if not thresholds:
         raise table.refused(
@@ -187,6 +187,23 @@ def _of_figure(table: Table, name: str | None, metric: Metric) -> Check:
     on = table.word("on", ("value", "ci_low"), "bound")
     at_least = table.number("at_least", low, 1)
     return AtLeast(table.place, name, figure, at_least, "ci_low" if on == "ci_low" else "value")
+
+
+def _recent(table: Table, measure: str | None) -> bool:
+    recent = table.told.get("recent", False)
+    if not isinstance(recent, bool):
+        raise table.refused("recent is neither true nor false", "recent = true", key="recent")
+    for key in ("model", "since"):
+        if recent and key in table.told:
+            raise table.refused(f"{key!r} does not go with recent", "leave it out", key=key)
+    if recent and measure is not None and MEASURES[measure].needs != "patterns":
+        known = (name for name, one in MEASURES.items() if one.needs == "patterns")
+        raise table.refused(
+            f"{measure} is not computed of a part of the items",
+            f"one of: {', '.join(known)}",
+            key="measure",
+        )
+    return recent
 
 
 def _measure(table: Table) -> str | None:

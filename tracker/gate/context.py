@@ -14,6 +14,7 @@ from tracker import queries
 from tracker.agreement import Assessment, Query, assess
 from tracker.agreement.coefficients import check_agreement_measures
 from tracker.agreement.metric import check_metric
+from tracker.agreement.overall import assess_patterns
 from tracker.audit import Audit, AuditQuery, audit_questions
 from tracker.audit.models import (
     CONFIDENCE,
@@ -41,7 +42,8 @@ class Standing:
     """One figure as it stands, or stood: a measure's, or the agreement on a category.
 
     ``read`` is how it was read, where that changes it: weights, scale, distance. Of a ``model``,
-    ``people`` is the same of two people on its items: the human ceiling.
+    ``people`` is the same of two people on its items: the human ceiling. ``since`` is the day on
+    which the level of agreement began that it is of, if it is not of all answers.
     """
 
     measure: str | None
@@ -54,6 +56,16 @@ class Standing:
     read: Mapping[str, Any]
     model: str | None = None
     people: float | None = None
+    since: str | None = None
+
+
+@dataclass(frozen=True)
+class Levels:
+    """The figures of the level of agreement before the last change, and since the day of it."""
+
+    day: str
+    before: Assessment
+    now: Assessment
 
 
 def gate_standings(found: Assessment, figure: Figure) -> list[Standing]:
@@ -157,7 +169,7 @@ class Present:
     @cached_property
     def assessment(self) -> Assessment:
         """The measures that checks name, every category and the counts."""
-        of_figures = (one for one in self.config.checks if isinstance(one, AtLeast | MaxDrop))
+        of_figures = [one for one in self.config.checks if isinstance(one, AtLeast | MaxDrop)]
         measures = [
             one.figure.measure
             for one in of_figures
@@ -170,10 +182,36 @@ class Present:
             self.choice,
             self.config.interval,
         )
-        return assess(self.connection, self.question, query)
+        wanted = any(isinstance(one, MaxDrop) or one.figure.recent for one in of_figures)
+        return assess(self.connection, self.question, query, recent=wanted)
+
+    @cached_property
+    def levels(self) -> Levels | None:
+        """The figures before and since the last change of level; None if there was none."""
+        recent = self.assessment.recent
+        if recent is None:
+            return None
+        names = category_names(self.connection, self.question)
+        known = [one.measure for one in self.assessment.measures]
+        query = Query(
+            [name for name in known if MEASURES[name].needs == "patterns"],
+            self.config.confidence,
+            self.config.metric,
+            self.choice,
+            self.config.interval,
+        )
+        people = self.assessment.counts.annotators
+        before, now = (
+            assess_patterns(self.question, names, patterns, people, query.measures, query)
+            for patterns in recent.levels
+        )
+        return Levels(recent.day, before, now)
 
     def standings(self, figure: Figure) -> list[Standing]:
         """The figures of that name, of the people or of a model; see `gate_standings`."""
+        if figure.recent and self.levels is not None:
+            level = self.levels
+            return [replace(one, since=level.day) for one in gate_standings(level.now, figure)]
         if figure.model is None:
             return gate_standings(self.assessment, figure)
         return _model_standings(self._models[figure.model], figure, self.config.confidence)

@@ -38,7 +38,11 @@ def figure_check_results(check: AtLeast | MaxDrop, now: Present) -> Iterator[Che
         if isinstance(check, AtLeast):
             yield _least(check, figure)
         else:
-            yield _drop(check, figure, now)
+            fall = _fall_of_level(check, figure, now)
+            if check.figure.recent:
+                yield _one_level(check, figure) if fall is None else fall
+            else:
+                yield _drop(check, figure, now) if fall is None or fall.passed else fall
 
 
 def _plain(check: AtLeast | MaxDrop, measure: str | None, category: str | None) -> CheckResult:
@@ -119,6 +123,48 @@ def _drop(check: MaxDrop, figure: Standing, now: Present) -> CheckResult:
     )
     passed = drop <= check.max_drop + ROUNDING
     return replace(plain, passed=passed, value=drop, reason=reason)
+
+
+def _one_level(check: MaxDrop, figure: Standing) -> CheckResult:
+    """What becomes of a check of the last change of level if there was none."""
+    plain = _plain(check, figure.measure, figure.category)
+    if figure.value is None:
+        return plain.unknown(Message("gate.no_figure_sentence", figure=figure), figure.undefined)
+    details = {"figure": figure.value, "then": None, "since": None}
+    reason = Message("gate.one_level_sentence", figure=figure)
+    return replace(plain, passed=True, value=0.0, reason=reason, details=details)
+
+
+def _fall_of_level(check: MaxDrop, figure: Standing, now: Present) -> CheckResult | None:
+    """By how much a figure fell when the level of agreement changed last; None if it cannot say."""
+    levels = now.levels
+    if levels is None:
+        return None
+    same = replace(check.figure, category=figure.category)
+    sides = (gate_standings(level, same) for level in (levels.before, levels.now))
+    before, since = (next(iter(found), None) for found in sides)
+    if before is None or since is None or before.value is None or since.value is None:
+        return None
+    drop = before.value - since.value
+    reason = Message(
+        "gate.level_drop_sentence",
+        figure=replace(since, since=levels.day),
+        before=before.value,
+        fell=drop if drop > ROUNDING else None,
+        most=check.max_drop,
+    )
+    return replace(
+        _plain(check, figure.measure, figure.category),
+        details={
+            "figure": since.value,
+            "then": before.value,
+            "since": None,
+            "level_since": levels.day,
+        },
+        passed=drop <= check.max_drop + ROUNDING,
+        value=drop,
+        reason=reason,
+    )
 
 
 @dataclass

@@ -19,6 +19,7 @@ from tracker.gate.config import DEFAULT_CONFIG, parse_gate_config
 from tracker.gate.context import Standing, gate_standings
 from tracker.gate.evaluate import judge_gate
 from tracker.gate.result import CheckResult
+from tracker.measures import MEASURES
 from tracker.projects.question import QuestionInfo, are_many_numbers, list_questions
 from tracker.queries import EVERYTHING, AnswerFilter
 
@@ -116,6 +117,11 @@ def _blocks(found: Assessment, measures: tuple[str, ...], *, of_category: bool) 
             Message("gate_file.drop_sentence"),
             (f'measure = "{overall.measure}"', f"max_drop = {_MAX_DROP}"),
         )
+        if MEASURES[overall.measure or ""].needs == "patterns":
+            yield _Block(
+                Message("gate_file.level_sentence"),
+                (f'measure = "{overall.measure}"', f"max_drop = {_MAX_DROP}", "recent = true"),
+            )
     for kind in _KINDS:
         yield _Block(Message("gate_file.finding_sentence", kind=kind), (f'flags = ["{kind}"]',))
     counts = found.counts

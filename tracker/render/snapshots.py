@@ -214,6 +214,13 @@ def _ranges(numbers: Sequence[int]) -> str:
     return ", ".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
 
 
+def status_recent_view(statuses: Sequence[Status]) -> Iterator[RenderableType]:
+    """Yield a line for each question whose level of agreement changed of late."""
+    for status in statuses:
+        if status.recent is not None:
+            yield Text(f"{_whose(status, statuses)}: {status.recent['why']}", style="yellow")
+
+
 def status_pace_view(found: Sequence[Status]) -> Iterator[Text]:
     """Yield for each question over which days its pace was taken, and why it has no forecast."""
     for status in found:

@@ -34,6 +34,7 @@ def asked_sentence(check: Check, category: str | None = None, *, titled: bool = 
             return f"{bound}{_figure_asked(figure, category, titled)} at least {least:g}"
         case MaxDrop(figure=figure, max_drop=most, since=since):
             then = "the last snapshot" if since is None else f"snapshot {since}"
+            then = "the level before" if figure.recent else then
             return f"{_figure_asked(figure, category, titled)} at most {most:g} below {then}"
         case NoFlags(kinds=kinds):
             return f"no finding of {', '.join(kinds) or 'any kind'}"
@@ -48,6 +49,7 @@ def asked_sentence(check: Check, category: str | None = None, *, titled: bool = 
 def _figure_asked(figure: Figure, category: str | None, titled: bool) -> str:
     title = MEASURES[figure.measure].title if titled and figure.measure is not None else None
     told = title or figure.measure or f'agreement on "{category or figure.category}"'
+    told += " of late" if figure.recent else ""
     return told if figure.model is None else f"{told} of {figure.model} with people"
 
 
@@ -78,6 +80,23 @@ def drop_sentence(
         lower, allowed = distinct_numbers_in_sentence(fell, most)
         text += f": {lower} lower, and at most {allowed} is allowed"
     return sentence(text)
+
+
+def level_drop_sentence(figure: Standing, before: float, fell: float | None, most: float) -> str:
+    """Return what a figure is since the level changed, what it was, and how far it ``fell``."""
+    assert figure.value is not None
+    shown, was = distinct_numbers_in_sentence(figure.value, before)
+    text = f"{figure_in_sentence(figure)} is {shown}, and was {was} before"
+    if fell is not None:
+        lower, allowed = distinct_numbers_in_sentence(fell, most)
+        text += f": {lower} lower, and at most {allowed} is allowed"
+    return sentence(text)
+
+
+def one_level_sentence(figure: Standing) -> str:
+    """Return that the level of agreement did not change."""
+    assert figure.value is not None
+    return sentence(f"{figure_in_sentence(figure)} is {figure.value:.3f}; its level is steady")
 
 
 def no_figure_sentence(figure: Standing, since: SnapshotRecord | None = None) -> str:
@@ -123,6 +142,8 @@ def figure_in_sentence(figure: Standing | Figure) -> str:
         told = MEASURES[figure.measure].title
     else:
         told = f'agreement on "{figure.category}"'
+    if isinstance(figure, Standing) and figure.since is not None:
+        return f"{told} since {figure.since}"
     if figure.model is None:
         return told
     people = "what most people gave" if figure.measure == "cohen_kappa" else "people"

@@ -65,6 +65,11 @@ def drop_sentence() -> str:
     return 'Compared with the last snapshot; for another one: since = "its name".'
 
 
+def level_sentence() -> str:
+    """Return what a check of a change of level compares with."""
+    return "Compared with the level before the last change; no snapshot is needed."
+
+
 def finding_sentence(kind: str) -> str:
     """Return what a check of findings asks for."""
     return f"No finding of {kind} by an audit, except those that were dismissed or resolved."

@@ -83,6 +83,7 @@ class Status(Body):
     answers_per_day: float | None
     estimated_completion: str | None
     open_flags: int
+    recent: dict[str, Any] | None
 
 
 class StatusByQuestion(Body):
