@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from tests.agreement.test_recent import collapse, year
 from tests.helpers import ONE, SEVERAL, SPANS
 from tracker.ledger import Ledger
 from tracker.projects.question import QuestionOptions
@@ -154,11 +155,18 @@ def always_one(ledger: Ledger) -> None:
     ledger.import_frame(pd.DataFrame(answers(people, 120)), "p")
 
 
+def collapsed(ledger: Ledger) -> None:
+    """Agreement fell in the last weeks, just after a note."""
+    ledger.import_frame(year(collapse), "p")
+    ledger.projects.set("p", timezone="Europe/Berlin")
+    ledger.notes.add("p", "guideline v2", at="2024-06-23")
+
+
 KINDS = {
     fill.__name__: fill
     for fill in (
         plain, nothing, only_items, one_annotator, one_item, no_overlap, all_agree, spans, several,
         ordinal, numeric, questions, models, gold, flagged,
-        always_one,
+        always_one, collapsed,
     )
 }  # fmt: skip

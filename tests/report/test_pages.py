@@ -42,6 +42,10 @@ SAID = {
         "too few to tell whose answers stand out", "Each two annotators", "needs 10 items",
         "no annotator shares more than 1 item with others",
     ],
+    "collapsed": [
+        "\nSince 2024-06-2", "hides it. 4 of 4 annotators agree less", "What happened",
+        "Agreement fell on 2024-06-2", "Noted on 2024-06-2", "guideline v2",
+    ],
     "no_overlap": ["No two annotators answered the same item"],
     "all_agree": ["wherever two annotators answered the same item, they agree", "every item has"],
     "spans": [

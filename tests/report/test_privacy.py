@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from tests.filled import FillOnce
+from tests.report.pages import read_page
 from tests.report.projects import KINDS, PEOPLE, abc, answers
 from tracker.ledger import Ledger
 from tracker.report import (
@@ -172,3 +173,16 @@ def test_a_notebook_for_others_opens_no_ledger(sqlite_ledger: Ledger, fill_once:
         book = FORMATS["ipynb"](report_document(ledger, asked)).decode()
         assert "tracker.open" not in book
         assert '"cell_type": "code"' not in book
+
+
+def test_a_level_of_too_few_items_is_left_out(sqlite_ledger: Ledger, fill_once: FillOnce) -> None:
+    ledger = fill_once(sqlite_ledger, KINDS["collapsed"])
+    told = {
+        least: read_page(
+            FORMATS["html"](report_document(ledger, Asked("p", suppress_below=least)))
+        ).text
+        for least in (2, 500)
+    }
+    assert "What happened" in told[2]
+    assert "What happened" not in told[500]
+    assert "hides it" not in told[500]

@@ -70,6 +70,7 @@ class Recent:
         """Return the change as JSON has it."""
         return {
             "since": clock.iso(self.since),
+            "day": self.day,
             "measure": self.now.measure,
             "items": self.now.items,
             "value": self.now.value,

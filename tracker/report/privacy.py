@@ -187,6 +187,8 @@ def _figures_of_enough(found: Mapping[str, Any], least: int) -> dict[str, Any]:
     agreement["categories"] = [
         _if(row, row["potential_agreements"], least) for row in agreement["categories"]
     ]
+    if agreement["recent"] is not None and agreement["recent"]["items"] < least:
+        agreement["recent"] = None
     lowest = agreement["summary"]["lowest"]
     known = {row["category"]: row["rate"] for row in agreement["categories"]}
     if lowest is not None and known.get(lowest["category"]) is None:

@@ -17,6 +17,7 @@ ENOUGH: Final = 0.8
 """Krippendorff's customary least value of alpha for conclusions."""
 SUPPRESSED: Final = "it rests on too few answers to be shown"
 
+WHAT_HAPPENED = "What happened"
 WHOM = "Whom to talk to"
 WHICH = "Which definition to fix"
 WHAT_NEXT = "What to label next"
@@ -172,6 +173,30 @@ def of_question(name: str) -> str:
 
 
 # -- the acts ------------------------------------------------------------------------------
+
+
+WHY_HAPPENED: Final = (
+    "The answers are laid out in time, and cut into periods of as many items. The level is looked "
+    "for among the figures of the periods; the day may be early or late by one period."
+)
+
+
+def what_happened(recent: Mapping[str, Any], annotators: int, notes: Sequence[str]) -> str:
+    """Return when agreement changed, on what and whose; ``notes`` say what lies near."""
+    fell = recent["value"] < recent["before"]
+    told = f"Agreement {'fell' if fell else 'rose'} on {recent['day']}"
+    on = listed([quoted(name) for name in recent["categories"]])
+    told += f", on {on}." if on else "."
+    number = len(recent["annotators"])
+    if number:
+        whose = "All annotators" if number == annotators else f"{number} of {annotators:,}"
+        told += f" {whose} agree {'less' if fell else 'more'} with the others than before."
+    return " ".join([told, *notes])
+
+
+def noted(note: Mapping[str, Any]) -> str:
+    """Return a note on the time line as a sentence."""
+    return f"Noted on {note['at'][:10]}: {note['text']}."
 
 
 OTHERS_TOO: Final = " There are also findings about "

@@ -1,8 +1,9 @@
-"""What to do next, in three sentences: whom to talk to, what to define, what to label."""
+"""What to do next: what happened, whom to talk to, what to define, what to label."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime, timedelta
 from typing import Any
 
 from tracker.render.messages import report as words
@@ -14,13 +15,15 @@ from tracker.report.gather import Gathered, OfQuestion
 Told = Mapping[str, Any]
 _CARELESS = {"constant_category", "random_answers"}
 _SEVERITIES = ("high", "medium", "low", None)
+_NEAR = timedelta(days=14)
 _WIDE = 0.2
 """Of an interval that says too little about its figure."""
 
 
 def acts(found: Gathered) -> Acts:
-    """Return the three acts."""
-    return Acts([_whom(found), _which(found, advised_question(found)), _next(found)])
+    """Return the three acts; before them, when and where agreement changed, if it did."""
+    which = _which(found, advised_question(found))
+    return Acts([*_what_happened(found), _whom(found), which, _next(found)])
 
 
 def advised_question(found: Gathered) -> OfQuestion:
@@ -66,6 +69,26 @@ def findings_left_out(found: Gathered) -> str:
     """Return that findings are left out of the page; nothing if none is."""
     some = any(one.audit["left_out"] for one in found.questions)
     return words.findings_left_out(found.asked.suppress_below) if some else ""
+
+
+def _what_happened(found: Gathered) -> Iterator[Act]:
+    """Yield what lies at the last change of level of each question that has one."""
+    for one in found.questions:
+        recent = one.agreement["recent"]
+        if recent is None:
+            continue
+        notes = [words.noted(note) for note in found.notes if _is_near(note["at"], recent["since"])]
+        sentence = words.what_happened(recent, one.agreement["counts"]["annotators"], notes)
+        begin = words.of_question(one.name) if found.several else ""
+        shown = command(found, "agreement", "--since", recent["day"], question=one.name)
+        why = Why([line(recent["why"]), line(words.WHY_HAPPENED)], shown)
+        yield Act(words.WHAT_HAPPENED, line(begin, sentence), why, needed=True)
+
+
+def _is_near(at: str, since: str) -> bool:
+    """Return whether a note lies within two weeks of a change."""
+    then, change = (datetime.fromisoformat(moment) for moment in (at, since))
+    return abs(then - change) <= _NEAR
 
 
 def _whom(found: Gathered) -> Act:

@@ -100,7 +100,7 @@ def _level(one: OfQuestion) -> list[Fact]:
     if recent is None:
         return []
     bounds = interval_cell(recent["ci_low"], recent["ci_high"])
-    return [Fact(f"Since {recent['since'][:10]}", figure_cell(recent["value"]), bounds)]
+    return [Fact(f"Since {recent['day']}", figure_cell(recent["value"]), bounds)]
 
 
 def _stand_out(found: Gathered, flagged: list[str]) -> Fact:
