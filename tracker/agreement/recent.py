@@ -21,7 +21,7 @@ from tracker.core.tallies import AnnotatorTallies, ItemPatterns, answers_in_patt
 from tracker.measures.category_rates import category_rates
 from tracker.measures.coefficient import Coefficient
 from tracker.measures.krippendorff import Floats, krippendorff_alpha, krippendorff_disagreement
-from tracker.monitoring import SHORTEST, ChangePoints, Point, change_points
+from tracker.monitoring import SHORTEST, Point, change_points
 from tracker.projects.annotators import annotator_names
 
 _LEAST_ITEMS: Final = 25
@@ -29,8 +29,12 @@ _LEAST_ITEMS: Final = 25
 _MOST_PERIODS: Final = 40
 _CERTAIN: Final = 0.001
 """The greatest p-value of a change that is told. See the table of false alarms in the docs."""
+_ALWAYS: Final = 0.02
+"""The standard error of a level of alpha beside that of its items: no two months are the same."""
 _OF_PARTS: Final = 0.05
 """The greatest p-value, times their number, of a category or an annotator that changed, too."""
+_MOST_RELATED: Final = 0.9
+"""The greatest correlation of neighboring periods that is reckoned with."""
 _BRIEF: Final = 3
 """Periods of a level that is taken with the one before it: the change may lie inside a period."""
 
@@ -187,17 +191,16 @@ def _last_change(counted: Study, periods: Sequence[_Period]) -> tuple[int, int, 
 
     each = [disagreement(row[None, :]) for row in numbers]
     spread = sum(squares for _, squares, _ in each) / max(numbers.sum() - len(periods), 1)
-    levels = change_points(
-        [
-            Point(
-                period.last,
-                1 - mean / parts.expected,
-                math.sqrt(spread * share) / parts.expected,
-                period.patterns.items_compared,
-            )
-            for period, (mean, _, share) in zip(periods, each, strict=True)
-        ]
-    )
+    points = [
+        Point(
+            period.last,
+            1 - mean / parts.expected,
+            math.sqrt(spread * share) / parts.expected,
+            period.patterns.items_compared,
+        )
+        for period, (mean, _, share) in zip(periods, each, strict=True)
+    ]
+    levels = change_points(points)
     if not levels.changes:
         return None
     *earlier, before, last = (level.n for level in levels.levels)
@@ -207,19 +210,26 @@ def _last_change(counted: Study, periods: Sequence[_Period]) -> tuple[int, int, 
     (then, _, share_then), (now, _, share_now) = (
         disagreement(some) for some in (numbers[start:place], numbers[place:])
     )
-    error = math.sqrt(pooled * (share_then + share_now) * _inflation(levels))
-    if error == 0:
-        return None
+    sampled = pooled * (share_then + share_now) * _inflation(points[:place])
+    error = math.sqrt(sampled + (_ALWAYS * parts.expected) ** 2)
     p_value = _two_sided(then - now, error) * (len(periods) - 2 * SHORTEST + 1)
     return (start, place, p_value) if p_value <= _CERTAIN else None
 
 
-def _inflation(levels: ChangePoints) -> float:
-    """Return by what the variance of a mean of periods exceeds that of independent items."""
-    if levels.autocorrelation is None:
+def _inflation(points: Sequence[Point]) -> float:
+    """Return by what the variance of a mean of periods exceeds that of independent items.
+
+    From all periods before the change: those of a project in which good and bad weeks follow each
+    other differ by more than their items let one expect, and so will those after it.
+    """
+    values = np.array([point.value for point in points])
+    errors = np.array([point.error for point in points])
+    if not errors.all() or len(points) < 2 * SHORTEST:
         return 1.0
-    related = levels.autocorrelation.value
-    beyond = max((levels.dispersion or 1.0) * (1 - related**2), 1.0)
+    apart = (values - np.average(values, weights=errors**-2.0)) / errors
+    beyond = max(float(apart @ apart) / (len(points) - 1), 1.0)
+    related = float(apart[1:] @ apart[:-1]) / float(apart @ apart) if beyond > 1 else 0.0
+    related = min(max(related, 0.0), _MOST_RELATED)
     return beyond * (1 + related) / (1 - related)
 
 
