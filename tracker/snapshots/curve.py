@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
@@ -16,10 +17,11 @@ from tracker.agreement import Assessment, Query
 from tracker.agreement.overall import assess_patterns, measures_of_patterns
 from tracker.core import clock
 from tracker.core.errors import InvalidOption
+from tracker.core.tallies import ItemPatterns
 from tracker.projects.categories import category_names
 from tracker.projects.notes import NoteInfo, list_notes
 from tracker.projects.question import QuestionInfo
-from tracker.queries import EVERYTHING, AnswerFilter, Selecting, Window
+from tracker.queries import EVERYTHING, AnswerFilter, Selecting, Selection, Window
 from tracker.snapshots.snapshot import FiguresOverTime
 
 PERIODS = ("day", "week", "month")
@@ -28,10 +30,14 @@ _WINDOW = re.compile(r"([0-9]{1,6}) ?(d|days?|w|weeks?)|last-([0-9]{1,9})-items"
 
 @dataclass(frozen=True)
 class Point:
-    """The figures at the end of a period, a moment in microseconds."""
+    """The figures at the end of a period, a moment in microseconds.
+
+    ``own`` are those of the period's own items, whose last answers came in it.
+    """
 
     moment: int
     assessment: Assessment
+    own: Assessment
 
     def to_dict(self) -> dict[str, Any]:
         """Return one element of the contract's ``snapshots``, which was never recorded."""
@@ -45,6 +51,11 @@ class Point:
             "selection": None if selection is None else dict(selection),
             "scale": self.assessment.scale,
             **self.assessment.figures(),
+            "own": {
+                "items": self.own.counts.items,
+                "answers": self.own.counts.answers,
+                "measures": self.own.figures()["measures"],
+            },
         }
 
 
@@ -152,6 +163,7 @@ def rebuilt_curve(
     selection = queries.select_answers(connection, question, choice)
     found = queries.count_timeline(connection, selection, spanned)
     ends = _ends(found.first, found.last, every, query, zone)
+    own = _own_patterns(connection, selection, ends, query)
     points: list[Point] = []
     now = clock.now()
     for day, state in zip(ends, found.at(ends), strict=True):
@@ -161,9 +173,26 @@ def rebuilt_curve(
             _, patterns, annotators = state
             assessment = assess_patterns(question, names, patterns, annotators, measures, query)
             assessment = replace(assessment, selection=selection.told)
-        points.append(Point(min(clock.end_of_day_number(day, zone), now), assessment))
+        people = assessment.counts.annotators
+        patterns = own.get(day, ItemPatterns())
+        of_period = assess_patterns(question, names, patterns, people, measures, query)
+        end = min(clock.end_of_day_number(day, zone), now)
+        points.append(Point(end, assessment, of_period))
     notes = _between(list_notes(connection, question.project), query.filter)
     return Curve(question.project.name, every, window, tuple(points), notes, zone)
+
+
+def _own_patterns(
+    connection: Connection, selection: Selection, ends: Sequence[int], query: Query
+) -> dict[int, ItemPatterns]:
+    """Return the patterns of the items whose last answers came in each period, by its last day."""
+    zone, since = selection.question.project.timezone, query.filter.since
+    own: dict[int, ItemPatterns] = {}
+    for moment, patterns in queries.count_patterns_by_moment(connection, selection).items():
+        place = bisect_left(ends, clock.day_number(moment, zone))
+        if place < len(ends) and (since is None or moment >= since):
+            own[ends[place]] = own.get(ends[place], ItemPatterns()) + patterns
+    return own
 
 
 def _between(notes: Sequence[NoteInfo], choice: AnswerFilter) -> tuple[NoteInfo, ...]:
