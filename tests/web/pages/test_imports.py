@@ -20,6 +20,13 @@ from tracker.web.import_options import ImportOptions
 from tracker.web.jobs import Cancelled, Jobs, Outcome, Step
 from tracker.web.staging import Staging
 
+
+@pytest.fixture(autouse=True)
+def wait_for_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a busy machine end what a form began before its page is read."""
+    monkeypatch.setattr("tracker.web.pages.jobs._SOON", 60)
+
+
 GOOD = b"item,annotator,category\n1,a,x\n1,b,y\n"
 BAD = GOOD + b",c,x\n"
 
