@@ -7,6 +7,7 @@ import re
 import pandas as pd
 from fastapi.testclient import TestClient
 
+from tests.agreement.test_recent import collapse, year
 from tests.helpers import SEVERAL, SPANS
 from tests.web.reading import read
 from tracker.ledger import Ledger
@@ -182,3 +183,19 @@ def test_a_page_that_is_opened_does_not_wait_for_its_figures(
     assert client.get("/projects/p?wait=yes", headers=opened).status_code == 200
     assert client.get("/projects/p", headers=opened).status_code == 200, "kept"
     assert client.get("/projects/p/report", headers=opened).status_code == 200
+
+
+def test_a_collapse_is_told_by_every_page_that_shows_the_figure(
+    client: TestClient, sqlite_ledger: Ledger
+) -> None:
+    sqlite_ledger.import_frame(year(collapse), "p")
+    sqlite_ledger.import_frame(year(lambda *_: 0.93), "steady")
+    recent = sqlite_ledger.agreement("p").recent
+    assert recent is not None
+    told = f"{recent.now.value:.3f} since {recent.day}; before, {recent.before:.3f}"
+    text = read(client, "/").text
+    assert text.count(told) == text.count(" since ") == 1
+    for address in ("/projects/p", "/projects/p/questions/label"):
+        assert sqlite_ledger.agreement("p").recent_words in read(client, address).text
+    for address in ("/projects/steady", "/projects/steady/questions/label"):
+        assert "before, it was" not in read(client, address).text

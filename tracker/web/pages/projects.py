@@ -53,7 +53,8 @@ def _row_if_counted(asked: Asked, place: Place) -> dict[str, Any]:
 
 def _row(asked: Asked, place: Place) -> dict[str, Any]:
     statuses = [one.to_dict() for one in known.progress_of(asked, place)]
-    weakest = next(iter(known.agreement_of(asked, place).questions), None)
+    questions = known.agreement_of(asked, place).questions
+    weakest = next(iter(questions), None)
     last = statuses[0]["last_import"] if statuses else None
     row = {
         "name": place.project,
@@ -64,6 +65,11 @@ def _row(asked: Asked, place: Place) -> dict[str, Any]:
         "recorded": known.has_recorded_findings(asked, place),
         "last": last and last["recorded_at"],
         "weakest": None,
+        "changed": [
+            (one.question.name, one.assessment.recent_dict)
+            for one in questions
+            if one.assessment.recent is not None
+        ],
     }
     if weakest is not None and row["answers"]:
         main, measures = weakest.main, weakest.assessment.to_dict()["measures"]
