@@ -25,7 +25,9 @@ from tracker.core.audit_tallies import (
     TRUTH,
     AnswerTimes,
     Blocks,
+    FileTallies,
     Given,
+    ImportedFile,
     JointAnswers,
     PairPatterns,
     SharedItems,
@@ -33,8 +35,10 @@ from tracker.core.audit_tallies import (
     joint_answers_tally,
 )
 from tracker.core.tallies import AnnotatorTallies, Pattern, make_pattern
+from tracker.core.tally_columns import tally_columns_of
 
 BLOCKS = 20
+FILES = 5
 
 
 class Asked(NamedTuple):
@@ -48,6 +52,7 @@ class Asked(NamedTuple):
     before: int | None
     others: Mapping[int, int]
     ordinal: bool
+    file: int
 
     def honest(self, accuracy: float | None = None) -> int:
         if self.random.random() < (self.accuracy if accuracy is None else accuracy):
@@ -82,6 +87,7 @@ class Record:
     skipped: list[set[int]]
     categories: int
     ordinal: bool
+    files: list[int]
 
     def evidence(self) -> Evidence:
         met = [_met(held) for held in self.items]
@@ -102,6 +108,7 @@ class Record:
             times=self.times,
             skips=self.skips,
             pairs=self.pairs,
+            files=self._files(met),
         )
 
     def consult(self, findings: Collection[Finding]) -> JointAnswers:
@@ -142,6 +149,19 @@ class Record:
             counts[block, (self.items[item][who],), met[item][who], known] += 1
             began.setdefault(block, place * 60_000_000)
         return Blocks(counts, began)
+
+    def _files(self, met: list[dict[int, Pattern]]) -> FileTallies:
+        rows = (
+            ((who, self.files[item]), ((own,), met[item][who]))
+            for item, held in enumerate(self.items)
+            for who, own in held.items()
+        )
+        counts = dict(sorted(_grouped(rows).items()))
+        return FileTallies(
+            tally_columns_of(AnnotatorTallies(dict(enumerate(counts.values())))),
+            tuple(who for who, _ in counts),
+            tuple(ImportedFile(1 + file, 1 + file, 1, f"{file}.csv") for _, file in counts),
+        )
 
     @cached_property
     def times(self) -> dict[int, AnswerTimes]:
@@ -242,6 +262,7 @@ def recorded(
     items: list[dict[int, int]] = [{} for _ in truths]
     skipped: list[set[int]] = [set() for _ in truths]
     seconds, again = {}, {}
+    files = [item * FILES // len(truths) for item in range(len(truths))]
     for who, mine in order.items():  # whom a planted one copies has the lower number
         random.shuffle(mine)
         pace, before = math.log(persons[who].pace) + random.gauss(0.0, 0.3), None
@@ -258,6 +279,7 @@ def recorded(
                 before,
                 items[item],
                 ordinal,
+                files[item],
             )
             own = before = persons[who].voice(asked)
             seconds[who, item] = math.exp(long[item] + pace + random.gauss(0.0, 0.5))
@@ -266,4 +288,4 @@ def recorded(
             items[item][who] = own
     order = {who: [item for item in mine if who in items[item]] for who, mine in order.items()}
     known = [truth if random.random() < gold else None for truth in truths]
-    return Record(items, known, order, seconds, again, skipped, categories, ordinal)
+    return Record(items, known, order, seconds, again, skipped, categories, ordinal, files)

@@ -22,6 +22,7 @@ MISSING = {
     "severity_bias": "points",
     "low_gold_accuracy": "gold",
     "low_self_agreement": "repeats",
+    "odd_import": "files",
     "drift": "blocks",
     "straight_lining": "sequences",
     "too_fast": "times",

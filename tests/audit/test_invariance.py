@@ -89,6 +89,7 @@ def test_the_order_of_items_does_not_matter(seed, random):
         record,
         items=[record.items[n] for n in back],
         truths=[record.truths[n] for n in back],
+        files=[record.files[n] for n in back],
         skipped=[record.skipped[n] for n in back],
         order={who: [place[n] for n in order] for who, order in record.order.items()},
         seconds={(who, place[n]): s for (who, n), s in record.seconds.items()},

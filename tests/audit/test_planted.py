@@ -33,6 +33,10 @@ def tiring(asked: Asked) -> int:
     return asked.honest(0.1) if asked.place > 0.5 else asked.honest()
 
 
+def slipped(asked: Asked) -> int:
+    return blindly(asked) if asked.file == 3 else asked.honest()
+
+
 def lazy(asked: Asked) -> int:
     again = asked.before is not None and asked.random.random() < 0.5
     return asked.before if again else asked.honest()
@@ -50,6 +54,7 @@ PLANTED = {
     "low_agreement": (Person(careless), {"answers": 140, "accuracy": 0.85, "spread": 0.05}),
     "low_gold_accuracy": (Person(wrong), {"answers": 60, "gold": 1.0}),
     "low_self_agreement": (Person(again=lambda asked, _: blindly(asked)), {"repeats": 0.4}),
+    "odd_import": (Person(slipped), {"answers": 300, "accuracy": 0.9}),
     "drift": (Person(tiring), {"gold": 0.9}),
     "straight_lining": (Person(lazy), {"answers": 100}),
     "too_fast": (Person(pace=0.05), {"people": 24, "answers": 30}),

@@ -36,7 +36,7 @@ def test_kinds_are_chosen_by_name(run: Run, furnished: Path) -> None:
         return found | {one["kind"] for one in told["not_applicable"]}
 
     every = kinds()
-    assert len(every | {"copying"}) == 12  # of pairs only those that stand out are told
+    assert len(every | {"copying"}) == 13  # of pairs only those that stand out are told
     assert kinds("--kind", "drift", "--kind", "constant_category") == {
         "drift",
         "constant_category",

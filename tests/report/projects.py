@@ -8,6 +8,8 @@ from typing import Any
 import pandas as pd
 
 from tests.agreement.test_recent import collapse, year
+from tests.audit.crowds import seeded
+from tests.audit.test_definitions import school, sliced
 from tests.helpers import ONE, SEVERAL, SPANS
 from tracker.ledger import Ledger
 from tracker.projects.question import QuestionOptions
@@ -162,11 +164,22 @@ def collapsed(ledger: Ledger) -> None:
     ledger.notes.add("p", "guideline v2", at="2024-06-23")
 
 
+def weak_slice(ledger: Ledger) -> None:
+    """Dutch items are hardly labeled alike."""
+    frame = sliced(seeded(1), 400, {"nl": 0.7, "en": 0.1, "de": 0.1})
+    ledger.import_frame(frame, "p", keep=["language"])
+
+
+def schools(ledger: Ledger) -> None:
+    """Half of the people read one category in another way."""
+    ledger.import_frame(school(seeded(1), "schools", 8, 400), "p")
+
+
 KINDS = {
     fill.__name__: fill
     for fill in (
         plain, nothing, only_items, one_annotator, one_item, no_overlap, all_agree, spans, several,
         ordinal, numeric, questions, models, gold, flagged,
-        always_one, collapsed,
+        always_one, collapsed, weak_slice, schools,
     )
 }  # fmt: skip

@@ -46,6 +46,13 @@ SAID = {
         "\nSince 2024-06-2", "hides it. 4 of 4 annotators agree less", "What happened",
         "Agreement fell on 2024-06-2", "Noted on 2024-06-2", "guideline v2",
     ],
+    "weak_slice": [
+        "\nWhere language is nl, alpha is 0", "Where it is bad", "of all disagreement",
+        "tracker agreement p --by slice",
+    ],
+    "schools": [
+        "” is read in two ways: ", "less often.", "settle the definition of “",
+    ],
     "no_overlap": ["No two annotators answered the same item"],
     "all_agree": ["wherever two annotators answered the same item, they agree", "every item has"],
     "spans": [

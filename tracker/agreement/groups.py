@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
@@ -53,10 +54,12 @@ class GroupedAgreement:
 
 
 def agreement_by_attribute(
-    connection: Connection, question: QuestionInfo, attribute: str, query: Query
+    connection: Connection, question: QuestionInfo, attribute: str | None, query: Query
 ) -> GroupedAgreement:
     """The figures of the items of each value of an attribute, by value; those without one last.
 
+    Without an attribute, those of the items with answers of each import, by its number; an item
+    counts with each import that brought an answer, with all its answers.
     Figures that depend on who of many annotators answered what are not among them.
 
     Raises InvalidOption for an attribute that no item has, or that has too many values.
@@ -66,13 +69,14 @@ def agreement_by_attribute(
     names = category_names(connection, question)
     check_metric(question, names, query.metric)
     wanted = _wanted(question, query)
-    check_item_attribute(connection, question.project, attribute)
+    if attribute is not None:
+        check_item_attribute(connection, question.project, attribute)
     selection = queries.select_answers(connection, question, query.filter)
     patterns = queries.count_patterns_by_group(connection, selection, attribute)
     annotators = queries.select_annotators_by_group(connection, selection, attribute)
     tables = _pairs(connection, selection, attribute, annotators) if "cohen_kappa" in wanted else {}
     groups = []
-    for value in sorted(patterns, key=lambda value: (value is None, value or "")):
+    for value in sorted(patterns, key=partial(_place, numbers=attribute is None)):
         number = annotators[value].number
         of = sample_under_metric(question, names, patterns[value], number, query.metric)
         pair = Pairs([(0, 1)], kappa_cells([tables.get(value, {})], of.table.answers))
@@ -86,7 +90,13 @@ def agreement_by_attribute(
             query,
         )
         groups.append((value, found))
-    return GroupedAgreement(question.project.name, attribute, tuple(groups), selection.told)
+    name = "import" if attribute is None else attribute
+    return GroupedAgreement(question.project.name, name, tuple(groups), selection.told)
+
+
+def _place(value: str | None, *, numbers: bool) -> tuple[bool, int, str]:
+    """Return the place of a group's value, those without one last."""
+    return value is None, int(value) if numbers and value else 0, value or ""
 
 
 def _wanted(question: QuestionInfo, query: Query) -> list[str]:
@@ -103,7 +113,7 @@ def _wanted(question: QuestionInfo, query: Query) -> list[str]:
 def _pairs(
     connection: Connection,
     selection: Selection,
-    attribute: str,
+    attribute: str | None,
     annotators: Mapping[str | None, GroupAnnotators],
 ) -> dict[str | None, Mapping[tuple[Answer, Answer], int]]:
     """The cross-table of each group that exactly two annotators answered."""

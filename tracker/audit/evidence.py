@@ -13,6 +13,7 @@ from tracker.audit.thresholds import Floors, Threshold
 from tracker.core.audit_tallies import (
     AnswerTimes,
     Blocks,
+    FileTallies,
     GoldTallies,
     RepeatTallies,
     Sequences,
@@ -44,6 +45,7 @@ class Evidence:
         times: how long answers took.
         skips: answers left out, or empty.
         pairs: the shared items of every two annotators.
+        files: the tallies of each annotator's answers of each imported file.
     """
 
     tallies: AnnotatorTallies
@@ -58,6 +60,7 @@ class Evidence:
     times: Mapping[int, AnswerTimes] | None = None
     skips: SkipTallies | None = None
     pairs: SharedItems | None = None
+    files: FileTallies | None = None
 
     def __post_init__(self) -> None:
         """Raise InvalidOption if alpha is not between 0 and 1."""

@@ -258,5 +258,8 @@ _COUNTS = {
         lambda _, there: there.times,
     ),
     "pairs": _Count(_shared_items),
+    "files": _Count(
+        lambda connection, selection, _: queries.count_file_tallies(connection, selection)
+    ),
 }
 """The fields of the evidence that not every audit needs, each with how it is counted."""

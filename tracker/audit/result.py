@@ -6,9 +6,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from tracker.audit.divided import DividedDefinition
 from tracker.audit.gather import audit_kinds_named
 from tracker.audit.kind import Flag, Key
 from tracker.audit.kinds import KINDS
+from tracker.audit.weak_slices import SliceAgreement
 from tracker.core.errors import InvalidOption
 from tracker.core.shown import Shown, as_json
 
@@ -47,6 +49,7 @@ class Audit(Shown):
         shown: of findings that stand up, the items that show them best, as JSON.
         question: the name of the question that was answered.
         models_left_out: names of the models that answered, and were not asked for.
+        definitions: what is wrong with a definition or some of the items, not with a person.
     """
 
     project: str
@@ -57,6 +60,7 @@ class Audit(Shown):
     shown: Mapping[Key, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
     question: str = ""
     models_left_out: tuple[str, ...] = ()
+    definitions: tuple[DividedDefinition | SliceAgreement, ...] = ()
 
     def flagged(self, remarks: Collection[str] = ()) -> list[tuple[AuditedAnnotator, Flag]]:
         """Return every finding that stands up, with its annotator; of a pair, with both.
@@ -115,6 +119,10 @@ class Audit(Shown):
         values = flag.to_dict(self.names, self.category_name(flag), annotator.id)
         items = self.shown.get(flag.key)
         return values if items is None else values | {"evidence": list(items)}
+
+    def definition_values(self) -> list[dict[str, Any]]:
+        """Return what is wrong with definitions and slices of the items, as JSON."""
+        return [one.to_dict(self.question, self.names, self.categories) for one in self.definitions]
 
     def category_name(self, flag: Flag) -> str | None:
         """The name of the category that a finding is about."""
@@ -216,7 +224,12 @@ def suppressed_audit(found: Audit, least: int) -> Audit:
     """
     check_audit_suppress_below(least)
     annotators = tuple(_suppressed(one, least) for one in found.annotators)
-    return replace(found, annotators=annotators, shown={} if least > 1 else found.shown)
+    definitions = tuple(
+        replace(one, items=()) if least > 1 and isinstance(one, DividedDefinition) else one
+        for one in found.definitions
+    )
+    shown = {} if least > 1 else found.shown
+    return replace(found, annotators=annotators, shown=shown, definitions=definitions)
 
 
 def check_audit_suppress_below(least: int) -> None:

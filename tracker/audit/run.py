@@ -12,6 +12,7 @@ from tracker import queries
 from tracker.agreement import Query
 from tracker.agreement.overall import assess_project_spans
 from tracker.agreement.spans import AnnotatorSpans
+from tracker.audit.definitions import Definition, definitions_and_flags
 from tracker.audit.evidence import Evidence
 from tracker.audit.examples import finding_examples
 from tracker.audit.findings import audit, audited_annotator_figures
@@ -22,6 +23,10 @@ from tracker.audit.gather import (
     kinds_not_looked_for,
 )
 from tracker.audit.kind import Flag, Key
+from tracker.audit.kinds import KINDS
+from tracker.audit.kinds.odd_import import ODD_IMPORT
+from tracker.audit.odd_files import file_shifts
+from tracker.audit.relabeling import relabeling_details
 from tracker.audit.result import Audit, AuditedAnnotator
 from tracker.audit.verdict import Judged, judge_tests, make_tests
 from tracker.core import clock
@@ -92,13 +97,29 @@ def _audit(
         lambda findings: gather_second_opinion(connection, selection, evidence, findings),
         judged,
     )
-    found = order_audit_flags(connection, selection, found)
     categories = category_names(connection, question)
+    found = order_audit_flags(connection, selection, found)
+    told = [flag for flag in found if flag.state != "clear"]
+    shifts = file_shifts(connection, selection, evidence, told)
+    found = [
+        replace(flag, details={**flag.details, **details})
+        for flag in found
+        for details in [
+            shifts.get(flag.annotator, {})
+            if flag.kind == ODD_IMPORT.name
+            else relabeling_details(flag, evidence, categories)
+        ]
+    ]
     if question.answers == "spans":
         rows = _span_rows(connection, question, query.filter)
     else:
         rows = audited_figure_rows(connection, selection, evidence, categories, timed=there.times)
     names = annotator_names(connection, question.project)
+    definitions: list[Definition] = []
+    if query.kinds == tuple(KINDS.values()) and question.answers != "spans":
+        found, definitions = definitions_and_flags(
+            connection, selection, evidence, categories, found
+        )
     flags: dict[int, list[Flag]] = {}
     for flag in found:
         for annotator in (flag.annotator, flag.other):
@@ -121,6 +142,7 @@ def _audit(
         shown,
         question.name,
         tuple(queries.count_model_answers(connection, selection)),
+        tuple(definitions),
     )
 
 

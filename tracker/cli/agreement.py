@@ -27,7 +27,18 @@ if TYPE_CHECKING:
 
 _ATTRIBUTE = "attribute:"
 _OF_ANNOTATORS = "annotator-attribute:"
-_BY = ("category", "annotator", "model", "pair", "item", "confusion", _ATTRIBUTE, _OF_ANNOTATORS)
+_BY = (
+    "category",
+    "annotator",
+    "model",
+    "pair",
+    "item",
+    "confusion",
+    "import",
+    "slice",
+    _ATTRIBUTE,
+    _OF_ANNOTATORS,
+)
 _BY_WORDS = "|".join(_BY).replace(":", ":NAME")
 
 
@@ -44,8 +55,8 @@ def agreement(
         typer.Option(
             metavar=_BY_WORDS,
             help="One row per category, annotator, model beside the people, pair, item, two "
-            "categories that are confused, value of an item attribute, or group of annotators by "
-            "an attribute of theirs.",
+            "categories that are confused, import, slice of the items beside the rest, value of an "
+            "item attribute, or group of annotators by an attribute of theirs.",
             autocompletion=lambda incomplete: [word for word in _BY if word.startswith(incomplete)],
         ),
     ] = None,
@@ -73,6 +84,8 @@ def agreement(
     - `tracker agreement reviews --as-of 2026-03-31`
     - `tracker agreement reviews --where language=nl --by attribute:source`
     - `tracker agreement reviews --by annotator-attribute:team`
+    - `tracker agreement reviews --by import`
+    - `tracker agreement reviews --by slice`
     - `tracker agreement reviews --explain fleiss_kappa`
     - `tracker agreement reviews --influence annotator`
     - `tracker agreement reviews --best-merges`
@@ -129,6 +142,8 @@ def _by(asked: Asked, by: str) -> None:
         "model": lambda: agreement_questions.print_by_model(asked),
         "item": lambda: agreement_questions.print_by_item(asked),
         "confusion": lambda: agreement_questions.print_by_confusion(asked),
+        "import": lambda: agreement_questions.print_by_import(asked),
+        "slice": lambda: agreement_questions.print_by_slice(asked),
     }
     if by in rows:
         rows[by]()

@@ -275,6 +275,24 @@ def print_by_attribute(asked: Asked, attribute: str) -> None:
     )
 
 
+def print_by_import(asked: Asked) -> None:
+    """Print a row per import."""
+    from tracker.render.pairs import group_csv_rows, groups_view
+
+    grouped = asked.ledger.by_import(asked.project, **asked.asking)
+    asked.print(grouped.to_dict(), rows=group_csv_rows(grouped), view=groups_view(grouped))
+
+
+def print_by_slice(asked: Asked) -> None:
+    """Print a row per slice of the items, those that explain most disagreement first."""
+    from tracker.render.slices import slices_view
+
+    rows = [one.figures() for one in asked.ledger.by_slice(asked.project, **asked.asking)]
+    asked.print(
+        {"project": asked.project, "slices": rows}, rows=rows, view=slices_view(asked.project, rows)
+    )
+
+
 def print_by_annotator_attribute(asked: Asked, attribute: str) -> None:
     """Print a row per group of annotators, then one per pair of groups."""
     from tracker.render.annotator_groups import (

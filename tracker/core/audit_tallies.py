@@ -52,6 +52,29 @@ class Blocks:
     began: Mapping[int, int]
 
 
+class ImportedFile(NamedTuple):
+    """A file: its import's number and change, its number within the import, and its name."""
+
+    import_id: int
+    change: int
+    number: int
+    name: str
+
+
+class FileTallies(NamedTuple):
+    """The tallies of each annotator's answers of each file.
+
+    Attributes:
+        columns: the tallies; an owner is an annotator's answers of one file.
+        annotators: of each owner the annotator's id, ascending.
+        files: of each owner the file; None for answers of none, or of a very small one.
+    """
+
+    columns: TallyColumns
+    annotators: tuple[int, ...]
+    files: tuple[ImportedFile | None, ...]
+
+
 @dataclass(frozen=True)
 class AnswerTimes:
     """The times that one annotator's answers took.

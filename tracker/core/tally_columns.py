@@ -16,6 +16,7 @@ from tracker.core.tallies import (
     Answer,
     FloatArray,
     IntArray,
+    ItemPatterns,
     Pattern,
     answers_in_pattern,
 )
@@ -59,6 +60,14 @@ class TallyColumns(Mapping[int, Mapping[tuple[Answer, Pattern], int]]):
             (np.cumsum(wide) - 1)[self.pattern[kept]],
             self.number[kept],
         )
+
+    @cached_property
+    def item_patterns(self) -> ItemPatterns:
+        """How many items have each pattern."""
+        sizes = [answers_in_pattern(one) for one in self.patterns]
+        answers = np.bincount(self.pattern, self.number, len(sizes)).astype(np.int64).tolist()
+        counts = zip(self.patterns, answers, sizes, strict=True)
+        return ItemPatterns({pattern: number // size for pattern, number, size in counts})
 
     @cached_property
     def met(self) -> tuple[list[tuple[Answer, Pattern]], IntArray]:

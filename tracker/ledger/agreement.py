@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from tracker.agreement.explain import Explanation
     from tracker.agreement.intra_annotator import Themselves
     from tracker.agreement.sensitivity import Influences, Merges
+    from tracker.audit import SliceAgreement
     from tracker.by_question import AgreementByQuestion
     from tracker.compare.result import AgainstOther
     from tracker.core.each_question import ByQuestion
@@ -134,6 +135,24 @@ class AgreementQuestions(Transactions):
         way = f"--by attribute:{attribute}"
         with self._asked(project, asking, way) as (connection, found, query):
             return agreement_by_attribute(connection, found, attribute, query)
+
+    def by_import(self, project: str, **asking: Unpack[Asking]) -> GroupedAgreement:
+        """Return the figures of the items with answers of each import, by its number."""
+        from tracker.agreement import agreement_by_attribute
+
+        with self._asked(project, asking, "--by import") as (connection, found, query):
+            return agreement_by_attribute(connection, found, None, query)
+
+    def by_slice(self, project: str, **asking: Unpack[Asking]) -> list[SliceAgreement]:
+        """Return every slice of the items beside the rest, those that explain most first.
+
+        A slice has one value of a kept attribute, one quarter of its numbers or of the lengths
+        of texts, or answers of one import.
+        """
+        from tracker.audit import question_by_slice
+
+        with self._asked(project, asking, "--by slice") as (connection, found, query):
+            return question_by_slice(connection, found, query.filter)
 
     def by_annotator_attribute(
         self, project: str, attribute: str, **asking: Unpack[Asking]

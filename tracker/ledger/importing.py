@@ -293,6 +293,7 @@ class Importing(Transactions):
         pattern: str | None = None,
         sync: SyncRun | EventRun | None = None,
     ) -> ImportResult:
+        from tracker.audit.odd_files import odd_file_messages
         from tracker.imports.column_roles import parse_column_roles
         from tracker.imports.loader import load_import, load_items
         from tracker.imports.question_columns import parse_questions
@@ -341,6 +342,9 @@ class Importing(Transactions):
                 )
                 if sync is not None:
                     sync.end(connection, project, result)
+                answered = [one.question for one in into.answered.values()]
+                odd = map(str, odd_file_messages(connection, answered, result.id))
+                result = replace(result, warnings=(*result.warnings, *odd))
         return replace(result, columns=_layouts(sources))
 
 

@@ -31,6 +31,11 @@ from tracker.queries.groups import (
     pair_tallies_by_group,
     select_annotators_by_group,
 )
+from tracker.queries.import_tallies import (
+    LEAST_ROWS,
+    count_file_tallies,
+    count_shifted_agreement,
+)
 from tracker.queries.item_answers import select_answers_to_items, select_items_below
 from tracker.queries.item_page import ItemChoice, ItemVotes, select_item_page
 from tracker.queries.pair_tables import count_pair_cells, pair_tallies
@@ -43,7 +48,9 @@ from tracker.queries.retest import (
 from tracker.queries.sampled_answers import select_joint_sample
 from tracker.queries.selection import Selection, select_answering_annotators, where_chosen
 from tracker.queries.shared_items import count_shared_items
+from tracker.queries.sides import count_sides
 from tracker.queries.skips import skip_tallies
+from tracker.queries.slices import LEAST_ITEMS, Slice, count_patterns_by_slice
 from tracker.queries.spans import Document, select_span_documents
 from tracker.queries.tallies import (
     Present,
@@ -69,6 +76,8 @@ from tracker.queries.votes import (
 
 __all__ = [
     "EVERYTHING",
+    "LEAST_ITEMS",
+    "LEAST_ROWS",
     "AnswerFilter",
     "Document",
     "GroupAnnotators",
@@ -78,6 +87,7 @@ __all__ = [
     "Repeated",
     "Selecting",
     "Selection",
+    "Slice",
     "Timeline",
     "Window",
     "any_confidence",
@@ -100,7 +110,11 @@ __all__ = [
     "count_active_days",
     "select_fastest_items",
     "gold_tallies",
+    "count_file_tallies",
     "count_item_patterns",
+    "count_patterns_by_slice",
+    "count_sides",
+    "count_shifted_agreement",
     "count_patterns_by_group",
     "count_patterns_by_cluster",
     "count_patterns_by_moment",

@@ -131,6 +131,7 @@ def count_against_patterns(
     extra: Mapping[str, Extra] | None = None,
     *,
     every: bool = False,
+    further: int = 0,
 ) -> Tallies:
     """Return on how many items each annotator's answer met a pattern, by further columns.
 
@@ -142,10 +143,11 @@ def count_against_patterns(
         extra: how to read the further columns, by name.
         every: whether ``answers`` are all answers of the selection. Then the patterns are made
             of them, and answers whose first further column is NULL are in no tally.
+        further: bits of ``annotator_id`` beyond those of an annotator's id.
     """
     extra = extra or {}
     code = make_pattern_code(connection, selection, excluded, answers if every else None)
-    key, split = _grouping(code, code.items if every else answers, extra)
+    key, split = _grouping(code, code.items if every else answers, extra, further)
     counts: Tallies = {}
     most = 0
     for *group, items, number in stream_rows(
@@ -159,7 +161,9 @@ def count_against_patterns(
         own_counts[met] = own_counts.get(met, 0) + items
     wider = widen_pattern_code(selection, code, most)
     if wider is not None:
-        return count_against_patterns(connection, wider, answers, excluded, extra, every=every)
+        return count_against_patterns(
+            connection, wider, answers, excluded, extra, every=every, further=further
+        )
     return counts
 
 
@@ -184,7 +188,7 @@ def _grouped(
 
 
 def _grouping(
-    code: Code, answers: Subquery, extra: Mapping[str, Extra]
+    code: Code, answers: Subquery, extra: Mapping[str, Extra], further: int
 ) -> tuple[list[Label[Any]], _Split]:
     """Return what to group tallies by, and a reader of a group's annotator and key."""
     columns: list[ColumnElement[Any]] = [
@@ -193,7 +197,7 @@ def _grouping(
         answers.c.answer,
         answers.c.annotator_id,
     ]
-    packing = _packing(code, extra)
+    packing = _packing(code, extra, further)
     if packing.fits:
         for place, one in enumerate(extra.values()):
             if one.optional:
@@ -204,8 +208,8 @@ def _grouping(
     @cache
     def key_of(key: tuple[Any, ...]) -> tuple[Any, ...]:
         *rest, own = packing.but_last.unpack(key)
-        further = (value(one) for value, one in zip(reads, rest, strict=False))
-        return (*further, read(own), decode(tuple(rest[len(reads) :])))
+        values = (value(one) for value, one in zip(reads, rest, strict=False))
+        return (*values, read(own), decode(tuple(rest[len(reads) :])))
 
     def split(group: list[Any]) -> tuple[int, tuple[Any, ...]]:
         key, annotator = packing.split_last(group)
@@ -214,9 +218,9 @@ def _grouping(
     return packing.key(columns), split
 
 
-def _packing(code: Code, extra: Mapping[str, Extra]) -> Packing:
+def _packing(code: Code, extra: Mapping[str, Extra], further: int) -> Packing:
     if code.bits is None:
         return AS_COLUMNS
     of_code, of_annotator, of_category = code.bits
-    further = [of_category if one.bits is None else one.bits for one in extra.values()]
-    return Packing((*further, of_code, of_category, of_annotator))
+    widths = [of_category if one.bits is None else one.bits for one in extra.values()]
+    return Packing((*widths, of_code, of_category, of_annotator + further))

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, NamedTuple, cast
 
-from sqlalchemy import ColumnElement, Connection, Table, and_, case, func, or_, select
+from sqlalchemy import ColumnElement, Connection, Table, and_, case, func, or_, select, true
 from sqlalchemy.sql.selectable import FromClause
 
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import Answer, ItemPatterns, PairTallies, Pattern
+from tracker.queries.import_tallies import select_import_numbers
 from tracker.queries.pair_tables import join_answer_pairs
 from tracker.queries.pattern_codes import (
     Code,
@@ -31,7 +32,6 @@ from tracker.storage.schema import ItemAttribute
 
 MOST_GROUPS = 1000
 _attributes = cast("Table", ItemAttribute.__table__).alias("grouped")
-_value = _attributes.c.value
 
 
 @dataclass(frozen=True)
@@ -44,19 +44,23 @@ class GroupAnnotators:
 
 
 def count_patterns_by_group(
-    connection: Connection, selection: Selection, attribute: str
+    connection: Connection, selection: Selection, attribute: str | None
 ) -> dict[str | None, ItemPatterns]:
     """Return the number of items with each pattern, by attribute value; None for items without one.
+
+    Without an attribute it is by the imports that brought their answers, by number: an item may
+    be in several groups.
 
     Raises InvalidOption for an attribute with more than `MOST_GROUPS` values.
     """
     code = make_pattern_code(connection, selection)
     groups: dict[str | None, dict[Pattern, int]] = {}
     most = 0
-    key = [_value, *_columns(code)]
+    grouping = _grouping(selection, attribute)
+    key = [grouping.value, *_columns(code)]
     statement = (
         select(*key, func.count(), func.max(code.items.c.answers))
-        .select_from(code.items.outerjoin(_attributes, _of_items(selection, attribute, code.items)))
+        .select_from(grouping.joined(code.items))
         .group_by(*key)
     )
     with closing(stream_rows(connection, statement)) as rows:
@@ -87,25 +91,27 @@ def count_patterns_by_cluster(
     of texts. A pattern may occur more than once among them; its items add up.
     """
     code = wide_pattern_code(connection, selection)
-    alone = case((_value.is_(None), code.items.c.item_id))
-    key = [_value, alone, *_columns(code)]
+    grouping = _grouping(selection, attribute)
+    alone = case((grouping.value.is_(None), code.items.c.item_id))
+    key = [grouping.value, alone, *_columns(code)]
     statement = (
         select(*key, func.count())
-        .select_from(code.items.outerjoin(_attributes, _of_items(selection, attribute, code.items)))
+        .select_from(grouping.joined(code.items))
         .group_by(*key)
-        .order_by(_value, alone)
+        .order_by(grouping.value, alone)
     )
     for value, item, *codes, items in stream_rows(connection, statement):
         yield (item if value is None else value), code.decode(tuple(codes)), items
 
 
 def select_annotators_by_group(
-    connection: Connection, selection: Selection, attribute: str
+    connection: Connection, selection: Selection, attribute: str | None
 ) -> dict[str | None, GroupAnnotators]:
     """Return whose answers count, by the items' value; None for items without one."""
+    grouping = _grouping(selection, attribute)
     met = (
-        select(_value, labels.c.annotator_id)
-        .select_from(labels.outerjoin(_attributes, _of_items(selection, attribute, labels)))
+        select(grouping.value.label("value"), labels.c.annotator_id)
+        .select_from(grouping.joined(labels))
         .where(where_counted(selection))
         .distinct()
         .subquery("met")
@@ -117,21 +123,28 @@ def select_annotators_by_group(
 
 
 def pair_tallies_by_group(
-    connection: Connection, selection: Selection, attribute: str, values: Sequence[str | None]
+    connection: Connection,
+    selection: Selection,
+    attribute: str | None,
+    values: Sequence[str | None],
 ) -> dict[str | None, PairTallies]:
     """Return the pair tallies of the items with each of some values; None for items without one."""
     first, second = select_answer_rows(selection, "first"), select_answer_rows(selection, "second")
-    wanted: ColumnElement[bool] = _value.in_([value for value in values if value is not None])
+    grouping = _grouping(selection, attribute)
+    named = [value for value in values if value is not None]
+    wanted: ColumnElement[bool] = grouping.value.in_(named)
     if None in values:
-        wanted = or_(wanted, _value.is_(None))
-    key = [_value, first.c.annotator_id, second.c.annotator_id, first.c.answer, second.c.answer]
+        wanted = or_(wanted, grouping.value.is_(None))
+    key = [
+        grouping.value,
+        first.c.annotator_id,
+        second.c.annotator_id,
+        first.c.answer,
+        second.c.answer,
+    ]
     statement = (
         select(*key, func.count())
-        .select_from(
-            join_answer_pairs(first, second).outerjoin(
-                _attributes, _of_items(selection, attribute, first)
-            )
-        )
+        .select_from(grouping.joined(join_answer_pairs(first, second), first))
         .where(wanted)
         .group_by(*key)
     )
@@ -147,10 +160,24 @@ def _columns(code: Code) -> list[ColumnElement[int]]:
     return [code.items.c[name] for name in code.columns]
 
 
-def _of_items(selection: Selection, attribute: str, items: FromClause) -> ColumnElement[bool]:
-    """Return the condition that an attribute's row is that of an item."""
-    return and_(
-        _attributes.c.project_id == selection.question.project_id,
-        _attributes.c.item_id == items.c.item_id,
-        _attributes.c.name == attribute,
+class _Grouping(NamedTuple):
+    """Where the items' values are: a column, its rows, and which of them are of this grouping."""
+
+    value: ColumnElement[Any]
+    rows: FromClause
+    which: ColumnElement[bool]
+
+    def joined(self, others: FromClause, items: FromClause | None = None) -> FromClause:
+        """Return rows with the value of their item, whose id they have, or else ``items``."""
+        of = others if items is None else items
+        return others.outerjoin(self.rows, and_(self.which, self.rows.c.item_id == of.c.item_id))
+
+
+def _grouping(selection: Selection, attribute: str | None) -> _Grouping:
+    if attribute is None:
+        rows = select_import_numbers(selection).subquery("grouped")
+        return _Grouping(rows.c.value, rows, true())
+    which = and_(
+        _attributes.c.project_id == selection.question.project_id, _attributes.c.name == attribute
     )
+    return _Grouping(_attributes.c.value, _attributes, which)

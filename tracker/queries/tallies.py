@@ -10,6 +10,7 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Select,
+    Subquery,
     and_,
     case,
     false,
@@ -90,25 +91,32 @@ def select_items_of_patterns(
 
 def count_annotator_tallies(connection: Connection, selection: Selection) -> AnnotatorTallies:
     """Return for each annotator on how many items an own answer met a pattern of the item."""
+    return count_tallies_of_rows(connection, selection, select_answer_rows(selection))
+
+
+def count_tallies_of_rows(
+    connection: Connection, selection: Selection, answers: Subquery, further: int = 0
+) -> AnnotatorTallies:
+    """Return the same of rows of answers, whose annotator's id may have further bits."""
     code = make_pattern_code(connection, selection)
-    if code.bits is None:
-        answers = select_answer_rows(selection)
-        return AnnotatorTallies(count_against_patterns(connection, selection, answers))
-    of_code, of_annotator, of_answer = code.bits
-    packing = Packing((of_code, of_answer, of_annotator))
-    keys, number = select_number_pairs(connection, _packed_tallies(selection, code, packing)).T
+    of_code, of_annotator, of_answer = code.bits or (0, 0, 0)
+    packing = Packing((of_code, of_answer, of_annotator + further))
+    if code.bits is None or not packing.fits:
+        counts = count_against_patterns(connection, selection, answers, further=further)
+        return AnnotatorTallies(counts)
+    statement = _packed_tallies(answers, code, packing)
+    keys, number = select_number_pairs(connection, statement).T
     wider = widen_pattern_code(selection, code, -int(keys.min(initial=0)))
     if wider is not None:
-        return count_annotator_tallies(connection, wider)
+        return count_tallies_of_rows(connection, wider, answers, further)
     return AnnotatorTallies(_unpacked(keys, number, code, packing))
 
 
-def _packed_tallies(selection: Selection, code: Code, packing: Packing) -> Select[Any]:
+def _packed_tallies(answers: Subquery, code: Code, packing: Packing) -> Select[Any]:
     """Return items by one integer of pattern, own answer and annotator.
 
     If a digit is too small for an item's answers, the integer is their number below 0.
     """
-    answers = select_answer_rows(selection)
     # An outer join finds the same, and is read item by item: see `count_against_patterns`.
     of_item = answers.c.item_id == code.items.c.item_id
     columns = [code.items.c[code.columns[0]], answers.c.answer, answers.c.annotator_id]

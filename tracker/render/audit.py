@@ -55,6 +55,7 @@ def audit_as_json(found: Audit, *, clear: bool = False) -> dict[str, Any]:
             "share_standing_out": found.standing_out,
             "lost": found.standing_out > MOST_LOST,
         },
+        "definitions": found.definition_values(),
         "models_left_out": list(found.models_left_out),
         "not_applicable": [
             {"kind": kind, "why": lacking_evidence_sentence(need)}
@@ -100,6 +101,7 @@ def audit_view(
     )
     yield from selection_view(found.selection)
     told = found.to_dict(clear=clear)
+    yield from definitions_view(told["definitions"])
     findings = found.by_strength(clear=clear)
     for annotator, flag in findings[:limit]:
         yield from finding_lines(annotator.name, finding_as_json(found, annotator, flag))
@@ -117,6 +119,21 @@ def audit_view(
         rows.sort(key=lambda row: (not kinds[row["annotator"]], row["agreement_with_peers"] or 0))
         yield Text(f"The {_MOST_ROWS} to look at first; for all of them: --json")
     yield annotators_view(rows[:_MOST_ROWS], kinds)
+
+
+def definitions_view(
+    definitions: Sequence[Mapping[str, Any]], question: str | None = None
+) -> Iterator[RenderableType]:
+    """Yield what is wrong with definitions or some of the items; it stands above people."""
+    of = "" if question is None else f"{question}: "
+    for one in definitions:
+        yield Text.assemble(
+            (f"{one['state']:<13}", _STYLES[one["state"]]),
+            (f"{one['kind']}  ", "bold"),
+            f"{of}{one['why']}",
+        )
+        if one.get("evidence"):
+            yield Text(f"  items that show it: {', '.join(one['evidence'])}", style="dim")
 
 
 def _models_left_out(
@@ -144,6 +161,8 @@ def audit_by_question_view(
         f"in {count_noun(len(found.audits), 'question')}",
     )
     yield from selections_view({one.question: one.selection for one in found.audits})
+    for audit in found.audits:
+        yield from definitions_view(audit.definition_values(), audit.question)
     findings = found.by_strength(clear=clear)
     for audit, annotator, flag in findings[:limit]:
         told = finding_as_json(audit, annotator, flag)

@@ -11,6 +11,7 @@ from tracker.audit.kinds.empty_answers import EMPTY_ANSWERS
 from tracker.audit.kinds.low_agreement import LOW_AGREEMENT
 from tracker.audit.kinds.low_gold_accuracy import LOW_GOLD_ACCURACY
 from tracker.audit.kinds.low_self_agreement import LOW_SELF_AGREEMENT
+from tracker.audit.kinds.odd_import import ODD_IMPORT
 from tracker.audit.kinds.random_answers import RANDOM_ANSWERS
 from tracker.audit.kinds.severity_bias import SEVERITY_BIAS
 from tracker.audit.kinds.straight_lining import STRAIGHT_LINING
@@ -26,6 +27,7 @@ _ALL = (
     LOW_AGREEMENT,
     LOW_GOLD_ACCURACY,
     LOW_SELF_AGREEMENT,
+    ODD_IMPORT,
     DRIFT,
     STRAIGHT_LINING,
     TOO_FAST,

@@ -6,9 +6,12 @@ a kind without one gets a plain one.
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
+
+from tracker.render.nouns import count_noun
 
 Finding: TypeAlias = Mapping[str, Any]
 
@@ -26,6 +29,7 @@ LACKING: Final[Mapping[str, str]] = {
     "times": "durations of answers",
     "skips": "skipped or empty answers",
     "pairs": "two annotators with 20 items in common",
+    "files": "two imported files",
 }
 """What is missing if a field of `tracker.audit.evidence.Evidence` is not given."""
 
@@ -69,7 +73,22 @@ def finding_sentence(finding: Finding, annotator: str, other: str | None = None)
         parts.append(_ALIKE_ALONE)
     if "answered_alike" in finding["details"]:
         parts.append(_who_was_later(finding["details"], names))
+    if finding["details"].get("relabeling"):
+        parts.append(_relabeling(finding["details"]))
+    if finding["details"].get("divided"):
+        parts.append(
+            f"but {names.category} is read in two ways, and the answers cannot say who is right"
+        )
+    if "import" in finding["details"]:
+        parts.append(_what_to_do_with_file(finding["details"]))
     return "; ".join(parts) + "."
+
+
+def odd_file(annotator: str, finding: Finding) -> str:
+    """Return the sentence about an annotator's answers of a file that was just imported."""
+    names = Names(annotator, "", "")
+    values = {**finding, "effect": finding["effect"].value, "effect_high": None}
+    return f"{_sentence(values, names)}; {_what_to_do_with_file(finding['details'])}"
 
 
 def is_accusation(finding: Finding) -> bool:
@@ -113,6 +132,8 @@ SENTENCES: Final[dict[str, str]] = {
     "such items",
     "low_self_agreement": "{annotator} gave the same answer again in {same} of {n} repeated items "
     "({observed}); on items as contested the others did so {peers} of the time",
+    "odd_import": "{annotator}'s answers of {file} agree with the others' {observed} of the time, "
+    "those of other files {expected}",
     "drift": "{annotator}'s {of} fell from {expected} to {observed} since {since}",
     "straight_lining": "{annotator} gave the same answer as just before on {observed} of "
     "{informative} contested items; the items explain {expected}",
@@ -139,6 +160,8 @@ OWN_SENTENCES: Final[dict[str, str]] = {
     "({observed}); the others are right {peers} of the time on such items",
     "low_self_agreement": "you gave the same answer again in {same} of {n} repeated items "
     "({observed}); on items as contested the others did so {peers} of the time",
+    "odd_import": "your answers of {file} agree with the others' {observed} of the time, those of "
+    "other files {expected}",
     "drift": "your {of} fell from {expected} to {observed} since {since}",
     "straight_lining": "you gave the same answer as just before on {observed} of {informative} "
     "contested items; the items explain {expected}",
@@ -271,6 +294,29 @@ def _who_was_later(details: Mapping[str, Any], names: Names) -> str:
         return "neither consistently answered first"
     later = names.other if second > first else names.annotator
     return f"{later} answered later on {max(first, second)} of {alike} answered alike"
+
+
+def _relabeling(details: Mapping[str, Any]) -> str:
+    """Return what the categories seem to mean, and how such a file is imported."""
+    meant = details["relabeling"]
+    read = ", ".join(f"“{given}” as “{to}”" for given, to in meant.items())
+    values = " ".join(f"--value {shlex.quote(f'{given}={to}')}" for given, to in meant.items())
+    return (
+        f"with {read} the answers agree {percent_text(details['agreement_after'])} of the time "
+        f"instead of {percent_text(details['agreement_before'])}: import the annotator's file "
+        f"again with {values}"
+    )
+
+
+def _what_to_do_with_file(details: Mapping[str, Any]) -> str:
+    """Return by how many rows the answers of a file slipped, and how to take it back."""
+    rows = details["shift"]
+    moved = ""
+    if rows:
+        by = f"{count_noun(abs(rows), 'row')} {'down' if rows > 0 else 'up'}"
+        share = percent_text(details["agreement_moved"])
+        moved = f"moved by {by} they agree {share} of the time; "
+    return f"{moved}mend the file, and import it again: tracker imports undo {details['import']}"
 
 
 def _small(probability: float) -> str:

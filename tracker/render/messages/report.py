@@ -21,6 +21,7 @@ WHAT_HAPPENED = "What happened"
 WHOM = "Whom to talk to"
 WHICH = "Which definition to fix"
 WHAT_NEXT = "What to label next"
+WHERE = "Where it is bad"
 
 
 def percent(share: float | None) -> str:
@@ -179,6 +180,24 @@ WHY_HAPPENED: Final = (
     "The answers are laid out in time, and cut into periods of as many items. The level is looked "
     "for among the figures of the periods; the day may be early or late by one period."
 )
+
+
+WHY_WHERE: Final = (
+    "The items with each value of a kept attribute, each quarter of its numbers and of the lengths "
+    "of texts, and those of each import are held against the rest. One false discovery rate is "
+    "held over all of them."
+)
+WHY_DIVIDED: Final = (
+    "A fifth of the annotators give the category more often than the others of the same items, as "
+    "many less often, and on the items on which they differ each side answers alike. Findings about "
+    "people then only repeat what is about the definition."
+)
+
+
+def first_clause(sentence: str) -> str:
+    """Return what a sentence about a definition or a slice says first."""
+    head, _, _ = sentence.partition(", and each side")
+    return head if head.endswith(".") else f"{head}."
 
 
 def what_happened(recent: Mapping[str, Any], annotators: int, notes: Sequence[str]) -> str:

@@ -21,9 +21,26 @@ _WIDE = 0.2
 
 
 def acts(found: Gathered) -> Acts:
-    """Return the three acts; before them, when and where agreement changed, if it did."""
-    which = _which(found, advised_question(found))
-    return Acts([*_what_happened(found), _whom(found), which, _next(found)])
+    """Return the three acts; before them, when and where agreement changed, if it did.
+
+    The items that are worse than the rest come before whom to talk to if they explain more of the
+    disagreement than any two categories do; else after the definitions.
+    """
+    advised = advised_question(found)
+    where = _where(found)
+    top = _top(advised.advised)
+    first = where and where[0][0] > (0.0 if top is None else top["share"] or 0.0)
+    acts = [act for _, act in where]
+    return Acts(
+        [
+            *_what_happened(found),
+            *(acts if first else ()),
+            _whom(found),
+            _divided(found) or _which(found, advised),
+            *(() if first else acts),
+            _next(found),
+        ]
+    )
 
 
 def advised_question(found: Gathered) -> OfQuestion:
@@ -83,6 +100,44 @@ def _what_happened(found: Gathered) -> Iterator[Act]:
         shown = command(found, "agreement", "--since", recent["day"], question=one.name)
         why = Why([line(recent["why"]), line(words.WHY_HAPPENED)], shown)
         yield Act(words.WHAT_HAPPENED, line(begin, sentence), why, needed=True)
+
+
+def definitions(found: Gathered) -> list[tuple[OfQuestion, Told]]:
+    """Return what is wrong with definitions and some of the items, with its question."""
+    return [
+        (one, row)
+        for one in found.questions
+        for row in one.audit["definitions"]
+        if row["state"] == "flagged"
+    ]
+
+
+def definition_sentence(found: Gathered, one: OfQuestion, row: Told) -> str:
+    """Return what is wrong with a definition, or some of the items, of which question."""
+    return (words.of_question(one.name) if found.several else "") + str(row["why"])
+
+
+def _where(found: Gathered) -> list[tuple[float, Act]]:
+    """Return the slices of the items that explain most, with how much they explain."""
+    weak = [(one, row) for one, row in definitions(found) if row["kind"] == "weak_slice"]
+    ranked = sorted(weak, key=lambda pair: -pair[1]["explained"])
+    acts = []
+    for one, row in ranked[:1]:
+        shown = command(found, "agreement", "--by", "slice", question=one.name)
+        why = Why([line(words.WHY_WHERE)], shown)
+        sentence = line(definition_sentence(found, one, row))
+        acts.append((row["explained"], Act(words.WHERE, sentence, why, needed=True)))
+    return acts
+
+
+def _divided(found: Gathered) -> Act | None:
+    """Return the definition that is read in two ways; None if there is none."""
+    for one, row in definitions(found):
+        if row["kind"] == "divided_definition":
+            why = Why([line(words.WHY_DIVIDED)], command(found, "audit", question=one.name))
+            sentence = line(definition_sentence(found, one, row))
+            return Act(words.WHICH, sentence, why, needed=True)
+    return None
 
 
 def _is_near(at: str, since: str) -> bool:

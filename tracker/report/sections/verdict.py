@@ -14,6 +14,8 @@ from tracker.report.sections.acts import (
     acts,
     advised_question,
     answering,
+    definition_sentence,
+    definitions,
     findings_left_out,
     items_shared,
     main_figure,
@@ -21,6 +23,8 @@ from tracker.report.sections.acts import (
 )
 
 Told = Mapping[str, Any]
+_MOST = 2
+"""Sentences about when, where and what, before those about all answers."""
 
 
 def verdict_section(found: Gathered) -> Section:
@@ -34,7 +38,7 @@ def verdict_section(found: Gathered) -> Section:
         sentences, warnings = warnings, []
     else:
         sentences = [
-            *_recent(found),
+            *[*_recent(found), *_definitions(found)][:_MOST],
             words.counted(
                 told["counts"], len(found.questions), one.name, advised_question(found).name
             ),
@@ -66,6 +70,12 @@ def _recent(found: Gathered) -> Iterator[str]:
         recent = one.agreement["recent"]
         if recent is not None:
             yield (words.of_question(one.name) if found.several else "") + recent["why"]
+
+
+def _definitions(found: Gathered) -> Iterator[str]:
+    """Yield what is wrong with a definition or some of the items, in as few words as will do."""
+    for one, row in definitions(found):
+        yield words.first_clause(definition_sentence(found, one, row))
 
 
 def _change(one: OfQuestion) -> str:

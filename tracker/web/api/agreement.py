@@ -21,7 +21,8 @@ router = resource("figures")
 
 _OF_ITEMS, _OF_ANNOTATORS = "attribute:", "annotator-attribute:"
 _BY_WORDS = (
-    "category, annotator, model, pair, item, confusion, attribute:NAME or annotator-attribute:NAME"
+    "category, annotator, model, pair, item, confusion, import, slice, attribute:NAME or "
+    "annotator-attribute:NAME"
 )
 _Compute = Callable[[Ledger, AgreementAsked], Any]
 

@@ -134,6 +134,15 @@ def _models(ledger: Ledger, asked: AgreementAsked) -> Any:
     return {"project": asked.project, "models": rows}
 
 
+def _imports(ledger: Ledger, asked: AgreementAsked) -> Any:
+    return ledger.by_import(asked.project, **asked.asking).to_dict()
+
+
+def _slices(ledger: Ledger, asked: AgreementAsked) -> Any:
+    rows = [one.figures() for one in ledger.by_slice(asked.project, **asked.asking)]
+    return {"project": asked.project, "slices": rows}
+
+
 def by_attribute(ledger: Ledger, asked: AgreementAsked, name: str) -> Any:
     """Return the figures of the items with each value of an attribute."""
     return ledger.by_attribute(asked.project, name, **asked.asking).to_dict()
@@ -210,5 +219,5 @@ WAYS: Mapping[str | None, _Way] = {
 }  # fmt: skip
 BY: Mapping[str, _Way] = {
     "category": _category, "pair": _pairs, "annotator": _annotators, "item": _items,
-    "model": _models, "confusion": _confusions,
+    "model": _models, "confusion": _confusions, "import": _imports, "slice": _slices,
 }  # fmt: skip

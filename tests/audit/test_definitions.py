@@ -1,0 +1,181 @@
+"""What is wrong with a definition or some of the items is told above people; sound data are still.
+
+The two schools are those of a simulation in which nobody is bad: half of the people read an
+ambiguous item as one category, half as another.
+"""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from tests.audit.crowds import seeded
+from tracker.ledger import Ledger
+
+
+def school(random: Random, kind: str, people: int, items: int, per_item: int = 4) -> pd.DataFrame:
+    """Answers of a crowd: "schools", "equal", "strict" (a quarter), or "lazy" (a quarter)."""
+    right = [min(max(random.gauss(0.85, 0.07), 0.5), 0.98) for _ in range(people)]
+    rows = []
+    for item in range(items):
+        truth = random.randrange(3)
+        ambiguous = truth in (0, 1) and random.random() < 0.35
+        for who in random.sample(range(people), per_item):
+            given = truth
+            if kind == "schools" and ambiguous:
+                given = 0 if who % 2 else 1
+            if random.random() > right[who]:
+                given = (given + random.randrange(1, 3)) % 3
+            if kind == "strict" and who % 4 == 0 and given == 0 and random.random() < 0.35:
+                given = 1
+            if kind == "lazy" and who % 4 == 0 and random.random() < 0.4:
+                given = 0
+            rows.append((f"i{item:04}", f"p{who:02}", "abc"[given]))
+    return pd.DataFrame(rows, columns=["item", "annotator", "category"])
+
+
+def definitions(ledger: Ledger, project: str = "p") -> list[dict[str, Any]]:
+    return ledger.audit(project).to_dict()["definitions"]
+
+
+@pytest.mark.parametrize(("people", "items"), [(30, 1500), (8, 500)])
+def test_two_schools_are_about_the_definition(ledger: Ledger, people: int, items: int) -> None:
+    ledger.import_frame(school(seeded(1), "schools", people, items), "p")
+    told = ledger.audit("p").to_dict()
+    [one] = told["definitions"]
+    assert one["kind"] == "divided_definition"
+    assert one["state"] == "flagged"
+    assert one["category"] in {"a", "b"}
+    odd = {name for name in one["more"] if int(name[1:]) % 2}
+    assert odd in (set(), set(one["more"]))
+    assert {int(name[1:]) % 2 for name in one["less"]} == {int(one["more"][0][1:]) % 2 ^ 1}
+    assert len(one["evidence"]) == 5
+    assert "is read in two ways" in one["why"]
+    about = [
+        flag
+        for row in told["annotators"]
+        for flag in row["flags"]
+        if flag["category"] == one["category"]
+    ]
+    assert about
+    assert all("the answers cannot say who is right" in flag["why"] for flag in about)
+
+
+@pytest.mark.parametrize("people", [8, 30])
+@pytest.mark.parametrize("kind", ["equal", "strict", "lazy"])
+def test_other_crowds_have_no_divided_definition(ledger: Ledger, kind: str, people: int) -> None:
+    found = 0
+    for seed in range(3):
+        ledger.import_frame(school(seeded(seed), kind, people, 500), f"p{seed}")
+        found += bool(definitions(ledger, f"p{seed}"))
+    # Careless people may lean on the same items by chance: at most a fifth, over many crowds.
+    assert found <= (kind == "lazy")
+
+
+def sliced(random: Random, items: int, wrong: dict[str, float], **attributes: Any) -> pd.DataFrame:
+    """Answers of six people, by language, with as many attributes that mean nothing as wanted."""
+    rows = []
+    for item in range(items):
+        language = random.choice(sorted(wrong))
+        truth = random.choice("abc")
+        kept = {name: make(random, language) for name, make in attributes.items()}
+        for who in random.sample("uvwxyz", 3):
+            given = random.choice("abc") if random.random() < wrong[language] else truth
+            rows.append(
+                {"item": f"i{item:04}", "annotator": who, "category": given, "language": language}
+                | kept
+            )
+    return pd.DataFrame(rows)
+
+
+def test_a_language_that_is_hardly_labeled_alike_is_told(ledger: Ledger) -> None:
+    frame = sliced(seeded(1), 800, {"nl": 0.7, "en": 0.1, "de": 0.1})
+    ledger.import_frame(frame, "p", keep=["language"])
+    [one] = definitions(ledger)
+    assert (one["kind"], one["attribute"], one["value"]) == ("weak_slice", "language", "nl")
+    assert one["figure"] < 0.4
+    assert one["elsewhere"] > 0.75
+    assert one["items"] == frame[frame["language"] == "nl"]["item"].nunique()
+    assert one["q_value"] < 1e-6
+    assert one["explained"] > 0.4
+    by_hand = ledger.agreement("p", where={"language": "nl"}).to_dict()["measures"]
+    [alpha] = [row["value"] for row in by_hand if row["measure"] == "krippendorff_alpha"]
+    assert one["figure"] == pytest.approx(alpha)
+
+
+def test_numbers_are_searched_in_quarters_and_texts_by_length(ledger: Ledger) -> None:
+    frame = sliced(
+        seeded(2),
+        800,
+        {"short": 0.1, "long": 0.6},
+        words=lambda random, of: random.randrange(10, 50) + 50 * (of == "long"),
+        text=lambda random, of: "x" * (random.randrange(10, 50) + 50 * (of == "long")),
+    )
+    ledger.import_frame(frame, "p", keep=["words"], columns=["text=text"])
+    told = {(one["attribute"], one["value"]) for one in definitions(ledger)}
+    assert {attribute for attribute, _ in told} == {"words", "text length"}
+    assert all(float(value.split(" to ")[0]) > 45 for _, value in told)
+
+
+def test_an_import_that_is_worse_for_everybody_is_told(ledger: Ledger) -> None:
+    random = seeded(3)
+    for week in range(6):
+        frame = sliced(random, 100, {"en": 0.7 if week == 3 else 0.1})
+        ledger.import_frame(frame.assign(item=frame["item"] + f"-{week}"), "p")
+    [one] = definitions(ledger)
+    assert (one["attribute"], one["value"]) == ("import", "4")
+
+
+def test_fifty_attributes_that_mean_nothing_are_still(ledger: Ledger) -> None:
+    random = seeded(4)
+    names = [f"k{n}" for n in range(50)]
+    makes = {
+        name: (lambda random, _, n=n: random.randrange(200) if n % 2 else random.choice("pqrs"))
+        for n, name in enumerate(names)
+    }
+    ledger.import_frame(sliced(random, 400, {"en": 0.3}, **makes), "p", keep=names)
+    assert definitions(ledger) == []
+
+
+def test_the_number_of_statements_does_not_depend_on_slices(ledger: Ledger) -> None:
+    from tests.helpers import count_statements
+
+    numbers = []
+    for values in (2, 12):
+        frame = sliced(seeded(5), 400, {f"l{n}": 0.2 for n in range(values)})
+        ledger.import_frame(frame, f"p{values}", keep=["language"])
+        with count_statements(ledger.database.engine) as counted:
+            ledger.audit(f"p{values}")
+        numbers.append(counted.number)
+    assert numbers[0] == numbers[1]
+
+
+def test_slices_are_listed_the_worst_first(ledger: Ledger) -> None:
+    frame = sliced(seeded(1), 800, {"nl": 0.7, "en": 0.1, "de": 0.1})
+    ledger.import_frame(frame, "p", keep=["language"])
+    first, *others = ledger.by_slice("p")
+    assert (first.slice.value, first.weak) == ("nl", True)
+    assert {one.slice.value for one in others} == {"en", "de"}
+    assert not any(one.weak or one.explained > 0 for one in others)
+
+
+def test_a_row_for_each_import_has_the_items_that_it_brought_answers_to(ledger: Ledger) -> None:
+    random = seeded(3)
+    for week in range(3):
+        frame = sliced(random, 60, {"en": 0.7 if week == 1 else 0.1})
+        ledger.import_frame(frame.assign(item=frame["item"] + f"-{week}"), "p")
+    again = frame[frame["annotator"] == "u"].assign(annotator="late")
+    ledger.import_frame(again, "p")
+    told = ledger.by_import("p").to_dict()
+    assert told["attribute"] == "import"
+    counts = {row["value"]: row["counts"]["items"] for row in told["groups"]}
+    assert counts == {"1": 60, "2": 60, "3": 60, "4": len(again)}
+    alphas = {row["value"]: row["measures"] for row in told["groups"]}
+    value = {
+        name: next(m["value"] for m in rows if m["measure"] == "krippendorff_alpha")
+        for name, rows in alphas.items()
+    }
+    assert value["2"] < 0.5 < min(value["1"], value["3"])

@@ -1,0 +1,221 @@
+"""One annotator's answers of one imported file agree with the others far less than elsewhere.
+
+So it looks if a spreadsheet was sorted in one column, or the wrong column was mapped: the
+annotator is as good as before, and the file is to be imported again.
+
+Two exact tests must both reject. Against the annotator's other answers: on items of which the
+others answered alike, agreeing with most of them is hypergeometric (`stratified`). Within the file:
+the annotator agrees with the others less than any of the items' annotators would by chance
+(`exchangeability`); of items of two answers, less often than the others of that file do
+(`stratified`). The p-value is the larger one, times the number of the annotator's files.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from tracker.audit.evidence import Evidence
+from tracker.audit.kind import (
+    MINIMUM_INFORMATIVE,
+    Effect,
+    Finding,
+    Kind,
+    severity_of_gap,
+)
+from tracker.audit.statistics.peer_agreement import Alignment, peer_agreement_alignments
+from tracker.audit.statistics.poisson_binomial import Z_95
+from tracker.audit.statistics.stratified import Stratum, pool_strata
+from tracker.audit.thresholds import Threshold
+from tracker.core.audit_tallies import FileTallies, ImportedFile
+from tracker.core.tallies import Answer, Pattern, answers_in_pattern, pattern_without
+
+NAME = "odd_import"
+
+GAP = Threshold("odd_import_gap", 0.3)
+"""By how much less the others are agreed with than elsewhere, at least, for a flag."""
+
+_LEAST_PART: Final = 2 / 3
+"""Part of the agreement that a file lacks, that its answers gain by being moved."""
+
+LEAST_SHARED: Final = 10
+"""Items of a file that others answered, too."""
+_SURE: Final = 1e-4
+"""P-value against the annotator's other answers that is told if nothing else can be tested."""
+
+
+class _Part(NamedTuple):
+    """An annotator's answers of one file: the owner's place in the tallies."""
+
+    place: int
+    annotator: int
+    file: ImportedFile
+    alignment: Alignment
+
+
+def findings_of_kind(evidence: Evidence) -> Iterator[Finding]:
+    """One test per annotator with answers of two files: of the file that agrees least."""
+    tallies = evidence.files
+    if tallies is None:
+        return
+    parts = _parts(tallies)
+    for annotator in sorted(parts):
+        own = parts[annotator]
+        if len(own) < 2:
+            continue
+        odd = sum(_gap(part, own) >= evidence.floor(GAP) for part in own)
+        worst = max(own, key=lambda part: _gap(part, own))
+        # Answers that are worse in many files are no slip of one.
+        one = 0 < odd <= max(1, len(own) // 3)
+        yield _finding(evidence, tallies, worst, own, looked_at=one)
+
+
+def _parts(tallies: FileTallies) -> dict[int, list[_Part]]:
+    alignments = peer_agreement_alignments(tallies.columns.shared)
+    parts: defaultdict[int, list[_Part]] = defaultdict(list)
+    for place, owner in enumerate(tallies.columns.annotators.tolist()):
+        file, alignment = tallies.files[place], alignments.get(owner)
+        if file is not None and alignment is not None and alignment.n >= LEAST_SHARED:
+            annotator = tallies.annotators[place]
+            parts[annotator].append(_Part(place, annotator, file, alignment))
+    return parts
+
+
+def _elsewhere(part: _Part, own: Sequence[_Part]) -> float:
+    """Return the mean agreement with the others in the annotator's other files."""
+    rest = [one.alignment for one in own if one is not part]
+    return sum(one.observed * one.n for one in rest) / sum(one.n for one in rest)
+
+
+def _gap(part: _Part, own: Sequence[_Part]) -> float:
+    return _elsewhere(part, own) - part.alignment.observed
+
+
+def _finding(
+    evidence: Evidence,
+    tallies: FileTallies,
+    part: _Part,
+    own: Sequence[_Part],
+    *,
+    looked_at: bool,
+) -> Finding:
+    """Return the finding; of a file that is not ``looked_at`` it is that nothing is odd."""
+    alignment = part.alignment
+    before, within, worse = 1.0, None, False
+    if looked_at:
+        same = _agreeing(tallies, [part.place])
+        against_own = pool_strata(_strata(same, _agreeing(tallies, [one.place for one in own])))
+        before = 1.0 if against_own is None else against_own.tails.lower
+        within, worse = _within_file(tallies, part, same, evidence.floor(GAP))
+    tested = within is not None or not looked_at
+    p_value = min(len(own) * max(before, within or 0.0), 1.0) if tested else None
+    expected = _elsewhere(part, own)
+    error = (alignment.deviation or 0.0) / alignment.n**0.5
+    gap = alignment.observed - expected
+    return Finding(
+        kind=NAME,
+        annotator=part.annotator,
+        category=None,
+        observed=alignment.observed,
+        expected=expected,
+        peers=alignment.peers,
+        n=alignment.n,
+        informative=alignment.informative,
+        effect=Effect("difference", gap, gap - Z_95 * error, gap + Z_95 * error),
+        p_value=p_value,
+        notable=worse,
+        suspicious=not tested and before * len(own) <= _SURE,
+        severity=severity_of_gap(-gap),
+        details={
+            "import": part.file.import_id,
+            "file": part.file.name,
+            "file_number": part.file.number,
+            "shift": None,
+        },
+    )
+
+
+def _within_file(
+    tallies: FileTallies,
+    part: _Part,
+    same: Mapping[Pattern, tuple[int, int]],
+    floor: float,
+) -> tuple[float | None, bool]:
+    """Return the p-value against the others of the same file, and whether they are as far off.
+
+    None if there are no others to compare with.
+    """
+    alignment = part.alignment
+    if alignment.informative >= MINIMUM_INFORMATIVE:
+        return alignment.lower, -(alignment.gap or 0.0) >= floor
+    places = [place for place, file in enumerate(tallies.files) if file == part.file]
+    pool = pool_strata(_strata(same, _agreeing(tallies, places)))
+    if pool is None or pool.trials < MINIMUM_INFORMATIVE:
+        return None, False
+    return pool.tails.lower, pool.peers - pool.own / pool.trials >= floor
+
+
+def _agreeing(tallies: FileTallies, places: Sequence[int]) -> dict[Pattern, tuple[int, int]]:
+    """Return by the others' answers how often most of them are agreed with, and of how many."""
+    columns = tallies.columns
+    met: Counter[tuple[Answer, Pattern]] = Counter()
+    for place in places:
+        met.update(columns[columns.annotators[place]])
+    found: defaultdict[Pattern, tuple[int, int]] = defaultdict(lambda: (0, 0))
+    for (own, pattern), items in met.items():
+        if answers_in_pattern(pattern) > 1:
+            others = pattern_without(pattern, own)
+            alike = dict(others).get(own, 0) == max(count for _, count in others)
+            agreeing, number = found[others]
+            found[others] = agreeing + items * alike, number + items
+    return found
+
+
+def _strata(
+    own: Mapping[Pattern, tuple[int, int]], every: Mapping[Pattern, tuple[int, int]]
+) -> Iterator[Stratum]:
+    for others, (agreeing, number) in own.items():
+        yield Stratum(agreeing, number, *every[others])
+
+
+def suspected_annotators(tallies: FileTallies, import_id: int, sure: float) -> dict[int, int]:
+    """Return the annotators who agree far less with the others within a file of an import.
+
+    Beside each the items of the file that are shared with others. Whether the annotator's other
+    answers are as unlike is not asked.
+    """
+    suspected: dict[int, int] = {}
+    for annotator, parts in _parts(tallies).items():
+        for part in parts:
+            if part.file.import_id == import_id:
+                same = _agreeing(tallies, [part.place])
+                within, worse = _within_file(tallies, part, same, GAP.default)
+                if worse and within is not None and within <= sure:
+                    suspected[annotator] = suspected.get(annotator, 0) + part.alignment.n
+    return suspected
+
+
+def odd_file(details: Mapping[str, object], evidence: Evidence) -> ImportedFile | None:
+    """Return the file that a finding with these details is about."""
+    files = () if evidence.files is None else evidence.files.files
+    about = (details["import"], details["file_number"])
+    return next((file for file in files if file and (file.import_id, file.number) == about), None)
+
+
+def shift_details(agreement: Mapping[int, float], elsewhere: float) -> dict[str, object]:
+    """Return by how many rows the answers have to be moved to agree with the others again.
+
+    They agree again if two thirds of what the file lacks are gained; if they never do, nothing is
+    returned. ``agreement`` is that after a move by so many rows, ``elsewhere`` that in other files.
+    """
+    as_they_are = agreement.get(0, 0.0)
+    rows = max(agreement, key=lambda rows: (agreement[rows], -abs(rows)))
+    gain = agreement[rows] - as_they_are
+    if not rows or gain < (elsewhere - as_they_are) * _LEAST_PART:
+        return {}
+    return {"shift": rows, "agreement_moved": agreement[rows]}
+
+
+ODD_IMPORT = Kind(NAME, frozenset({"files"}), findings_of_kind, GAP)
+"""Answers of one file that are unlike the annotator's others."""

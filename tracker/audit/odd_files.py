@@ -1,0 +1,147 @@
+"""Whether an annotator's answers slipped in a file that was just imported.
+
+Only the file's own items are counted and, of an annotator who agrees far less with the others
+there, as many of the last answers before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, Final, cast
+
+from sqlalchemy import Connection, Select, Table, and_, select, union
+
+from tracker import queries
+from tracker.audit.evidence import Evidence
+from tracker.audit.kind import Finding, Flag
+from tracker.audit.kinds.odd_import import (
+    NAME,
+    findings_of_kind,
+    odd_file,
+    shift_details,
+    suspected_annotators,
+)
+from tracker.core.shown import Message
+from tracker.core.tallies import AnnotatorTallies
+from tracker.projects.annotators import annotator_names
+from tracker.projects.question import QuestionInfo
+from tracker.queries import LEAST_ROWS, Selection
+from tracker.storage.answer_keys import of_question
+from tracker.storage.as_of import NOW, shadow_tables_of_items
+from tracker.storage.schema import Import, Label, Touched
+
+_imports, _labels = cast("Table", Import.__table__), cast("Table", Label.__table__)
+_touched = cast("Table", Touched.__table__)
+_SURE: Final = 1e-3
+"""The greatest p-value that is told."""
+_MOST: Final = 10
+"""Annotators of a file that are looked at again."""
+
+
+def odd_file_messages(
+    connection: Connection, questions: Sequence[QuestionInfo], import_id: int | None
+) -> Iterator[Message]:
+    """Yield a sentence for each annotator whose answers of an import are unlike all others.
+
+    Nothing is said of a project's first import, with which nothing can be compared, and of one
+    that is only shown.
+    """
+    if import_id is None or not questions:
+        return
+    project = questions[0].project
+    imports = connection.execute(
+        select(_imports.c.id, _imports.c.change_id, _imports.c.rows)
+        .where(_imports.c.project_id == project.id, _imports.c.id <= import_id)
+        .order_by(_imports.c.id.desc())
+        .limit(2)
+    ).all()
+    if len(imports) < 2 or imports[0].rows < LEAST_ROWS:
+        return
+    names = annotator_names(connection, project)
+    for question in questions:
+        if question.answers != "spans":
+            for finding in _odd_files(connection, question, *imports[0][:2]):
+                yield Message(
+                    "findings.odd_file", annotator=names[finding.annotator], finding=vars(finding)
+                )
+
+
+def _odd_files(
+    connection: Connection, question: QuestionInfo, import_id: int, change: int
+) -> Iterator[Finding]:
+    selection = queries.select_answers(connection, question)
+    own = _items_of_change(selection, change)
+    with shadow_tables_of_items(connection, question.project_id, NOW, own):
+        tallies = queries.count_file_tallies(connection, selection, least=1)
+    suspected = {} if tallies is None else suspected_annotators(tallies, import_id, _SURE)
+    if not suspected:
+        return
+    before = (
+        _last_items(selection, annotator, change, items)
+        for annotator, items in sorted(suspected.items())[:_MOST]
+    )
+    both = union(own, *before).subquery("both")
+    with shadow_tables_of_items(connection, question.project_id, NOW, select(both.c.item_id)):
+        tallies = queries.count_file_tallies(connection, selection)
+        evidence = Evidence(AnnotatorTallies(), files=tallies)
+        found = [
+            finding
+            for finding in findings_of_kind(evidence)
+            if finding.notable and finding.p_value is not None and finding.p_value <= _SURE
+        ]
+        shifts = file_shifts(connection, selection, evidence, found)
+    for finding in found:
+        if finding.annotator in suspected and finding.details["import"] == import_id:
+            details = {**finding.details, **shifts.get(finding.annotator, {})}
+            yield replace(finding, details=details)
+
+
+def _items_of_change(selection: Selection, change: int) -> Select[Any]:
+    """Return the items with answers of a change, found by the ranges that it touched."""
+    within = and_(
+        _labels.c.project_id == _touched.c.project_id,
+        _labels.c.question_id == _touched.c.question_id,
+        _labels.c.item_id.between(_touched.c.first_item, _touched.c.last_item),
+        _labels.c.change_id == _touched.c.change_id,
+    )
+    ranges = and_(of_question(_touched, selection.question.key), _touched.c.change_id == change)
+    return select(_labels.c.item_id).select_from(_touched.join(_labels, within)).where(ranges)
+
+
+def _last_items(selection: Selection, annotator: int, change: int, items: int) -> Select[Any]:
+    """Return so many of the last items that an annotator had answered before."""
+    last = (
+        select(_labels.c.item_id)
+        .where(
+            of_question(_labels, selection.question.key),
+            _labels.c.annotator_id == annotator,
+            _labels.c.change_id != change,
+        )
+        .order_by(_labels.c.item_id.desc())
+        .limit(items)
+        .subquery()
+    )
+    return select(last.c.item_id)
+
+
+def file_shifts(
+    connection: Connection,
+    selection: Selection,
+    evidence: Evidence,
+    findings: Iterable[Finding | Flag],
+) -> dict[int, dict[str, object]]:
+    """Return the details of findings of odd files whose answers slipped by some rows.
+
+    They are by annotator: there is one finding of each.
+    """
+    files = {
+        (finding.annotator, file): finding
+        for finding in findings
+        if finding.kind == NAME and (file := odd_file(finding.details, evidence)) is not None
+    }
+    moved = queries.count_shifted_agreement(connection, selection, list(files))
+    return {
+        owner[0]: shift_details(agreement, files[owner].expected or 0.0)
+        for owner, agreement in moved.items()
+    }
