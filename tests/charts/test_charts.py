@@ -171,9 +171,9 @@ def test_a_line_through_the_snapshots(asked: Ledger) -> None:
         asked.snapshot("p", name=f"week {number}")
     found = asked.history("p")
     chart = history_chart(found, "krippendorff_alpha")
-    assert [row["value"] for row in chart.rows] == [
-        row["value"] for row in found.rows() if row["measure"] == "krippendorff_alpha"
-    ]
+    of_all = [row["value"] for row in found.rows() if row["measure"] == "krippendorff_alpha"]
+    assert [row["so_far"] for row in chart.rows] == of_all
+    assert [row["value"] for row in chart.rows] == [of_all[0], None, None], "nothing came since"
     # Taken within a second, they are told apart by their names.
     assert {"week 0", "week 1", "week 2"} <= {*texts(chart)}
 

@@ -69,7 +69,8 @@ def test_the_record_as_rows(run: Run) -> None:
 def test_the_curve_joins_the_moments_of_one_question(run: Run) -> None:
     shown = run("history", "reviews").out
     told = run("history", "reviews", "--json").json()["snapshots"]
-    first, last = (f"{value(told[n]):.3f}" for n in (0, 4))
+    first, last = (f"{value(told[n]['own']):.3f}" for n in (0, 4))
+    assert f"{value(told[4]):.3f}" in shown, "the figure of all, and that of what is new"
     assert re.search(rf"^alpha +[▁-█]{{4}}  {first} → {last} \(from ", shown, re.MULTILINE)
     assert re.search(r"^raw agreement  [▁-█]{4} ", shown, re.MULTILINE)
     assert "Not on the curve: 1 snapshot with other settings or answers." in shown
@@ -100,7 +101,7 @@ def test_the_measures_asked_for(run: Run) -> None:
     told = run(*words, "--json").json()["snapshots"]
     assert [[m["measure"] for m in one["measures"]] for one in told] == [[RAW, "gwet_ac1"]] * 5
     shown = run(*words, "--measure", "gwet_ac1").out
-    assert shown.count("Gwet's AC1 ") == 2, "a curve and a column"
+    assert shown.count("Gwet's ") == 2, "a curve and a column"
     assert shown.index("Gwet's AC1 ") < shown.index("raw agreement "), "in the order asked for"
     assert "alpha" not in shown
     header = run(*words, "--csv").out.splitlines()[0].split(",")

@@ -160,7 +160,8 @@ def test_figures_on_the_page_are_those_of_the_ledger(
     for row in by_name["pairs-0"].chart.rows:
         assert row["cohen_kappa"] == pairs[row["annotator"], row["other"]]["cohen_kappa"]
     curve = by_name["history-0"].chart.rows
-    assert [row["value"] for row in curve] == [found.main.value] * 2
+    assert [row["so_far"] for row in curve] == [found.main.value] * 2
+    assert [row["value"] for row in curve] == [found.main.value, None], "nothing came since"
     verdict = document.sections[0]
     (acts,) = [one for one in verdict.blocks if isinstance(one, Acts)]
     assert [act.needed for act in acts.acts] == [True, True, False]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tracker.web.drawing import HEIGHT, WIDTH, across, curve, scale_from
+from tracker.web.drawing import HEIGHT, WIDTH, across, are_steady, curve, scale_from
 
 
 def test_the_ends_of_a_scale_lie_inside_the_drawing() -> None:
@@ -18,17 +18,29 @@ def test_a_scale_begins_at_nought_or_below_what_it_shows() -> None:
     assert scale_from([0.2, -0.3, None]) == -0.3
 
 
-def test_a_gap_ends_a_line_and_the_greatest_lies_on_top() -> None:
-    first, second = (
-        [tuple(map(float, point.split(","))) for point in line.split()]
-        for line in curve([0.1, 0.5, None, 0.9])
-    )
+def points(figures: list[tuple[float | None, float | None]]) -> list[list[tuple[float, float]]]:
+    """The points of each line of a curve."""
+    return [
+        [(float(x), float(y)) for x, y in (point.split(",") for point in line.split())]
+        for line in curve(figures)
+    ]
+
+
+def test_a_gap_ends_a_line_and_curves_have_one_scale() -> None:
+    first, second = points([(0.1, 0.02), (0.5, 0.02), (None, None), (0.9, 0.02)])
     assert [x for x, _ in first + second] == sorted(x for x, _ in first + second)
     heights = [y for _, y in first + second]
     assert heights == sorted(heights, reverse=True)
     assert all(0 < y < HEIGHT for y in heights)
+    (other,) = points([(0.5, 0.02), (0.9, 0.02)])
+    assert [y for _, y in other] == heights[1:]
+    (beyond,) = points([(0.5, 0.02), (-0.9, 0.02)])
+    assert beyond[1][1] < HEIGHT
 
 
-def test_values_that_are_all_alike_are_a_line_in_the_middle() -> None:
-    assert {point.split(",")[1] for point in curve([0.4, 0.4])[0].split()} == {f"{HEIGHT / 2:.1f}"}
-    assert curve([None]) == curve([]) == []
+def test_numbers_that_differ_by_no_more_than_chance_are_a_flat_line() -> None:
+    noise = [(0.4, 0.1), (0.6, 0.1), (0.5, 0.1)]
+    assert are_steady(noise)
+    assert {y for (line,) in [points(noise)] for _, y in line} == {HEIGHT / 2}
+    assert not are_steady([(0.4, 0.01), (0.6, 0.01)])
+    assert curve([(None, None)]) == curve([]) == []

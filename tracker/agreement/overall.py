@@ -223,8 +223,13 @@ def assess_patterns(
     annotators: int,
     measures: Sequence[str],
     query: Query,
+    *,
+    rated: bool = True,
 ) -> Assessment:
-    """The figures of item patterns of so many annotators; ``names`` are the categories by id."""
+    """The figures of item patterns of so many annotators; ``names`` are the categories by id.
+
+    ``rated`` says whether the rates of the categories are wanted.
+    """
     of = sample_under_metric(question, names, patterns, annotators, query.metric)
     found = coefficients(measures, of, None, query.confidence)
     return Assessment(
@@ -238,7 +243,9 @@ def assess_patterns(
             labels=patterns.labels,
         ),
         measures=tuple(finish_coefficients(found, query.confidence, query.interval)),
-        rates=tuple(category_rates(patterns, list(names), query.confidence, query.interval)),
+        rates=tuple(
+            category_rates(patterns, list(names) if rated else [], query.confidence, query.interval)
+        ),
         categories=names,
         gold=None,
         patterns=patterns,

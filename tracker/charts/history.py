@@ -46,8 +46,9 @@ def history_rows(told: Mapping[str, Any], measure: str) -> list[dict[str, Any]]:
     rows = []
     for one in told["snapshots"]:
         of_all = _figure(one, measure)
-        own = _figure(one.get("own") or one, measure)
-        if of_all is not None and own is not None:
+        own = _figure(one["own"], measure) if one.get("own") else None
+        if of_all is not None:
+            own = own or of_all
             row = {"as_of": one["as_of"], "snapshot": one["name"] or one["snapshot"]}
             row |= {name: own[name] for name in _FIGURE}
             rows.append(row | {"so_far": of_all["value"]})

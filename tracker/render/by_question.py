@@ -21,8 +21,9 @@ from tracker.render.cells import (
     minute_cell,
 )
 from tracker.render.filter import selections_view
-from tracker.render.history import answers_of_snapshot, day_cell
+from tracker.render.history import answers_of_snapshot
 from tracker.render.nouns import count_noun
+from tracker.render.plot import day_cell
 from tracker.render.tables import table
 from tracker.render.words import figure_reading_words, figure_title_words
 from tracker.snapshots import SnapshotRecord

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import json
-from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, Final, TypeAlias
 
-from rich.console import Console, ConsoleOptions, RenderableType
+from rich.console import RenderableType
 
 from tracker.agreement import Assessment
-from tracker.core import clock
 from tracker.measures import MEASURES
-from tracker.monitoring import are_within_noise
 from tracker.projects.notes import NoteInfo
 from tracker.render.cells import (
     Text,
@@ -23,18 +19,17 @@ from tracker.render.cells import (
     interval_cell,
     level_cell,
     minute_cell,
-    sparkline,
 )
 from tracker.render.filter import selection_in_words, selection_view
+from tracker.render.noise import Figure, are_steady
 from tracker.render.nouns import count_noun
+from tracker.render.plot import Plot, day_cell, history_note_text
 from tracker.render.tables import table
 from tracker.snapshots import History, SnapshotRecord
 from tracker.snapshots.curve import Curve, Point
 from tracker.snapshots.listing import Overview
 
 Row: TypeAlias = tuple[str, ...]
-Figure: TypeAlias = tuple[float | None, float | None]
-"""A value and its standard error."""
 _NONE: Final[Figure] = (None, None)
 
 _LAST, _MEASURES = 12, 4  # of a history in a notebook
@@ -91,8 +86,13 @@ def snapshots_title(found: Overview) -> Text:
 def history_view(found: Overview) -> Iterator[RenderableType]:
     """Yield recorded snapshots: the parts of the page, in order."""
     yield snapshots_title(found)
-    cumulative = {one: [(value, None) for value in found.values[one]] for one in found.measures}
-    yield _plot(found.moments, cumulative, found.notes, found.zone)
+    own = found.own
+    yield _plot(
+        found.moments[-len(own) :] if own else (),
+        {one: _recorded_figures(found, own, one) for one in found.measures},
+        found.notes,
+        found.zone,
+    )
     if found.apart and len(found.moments) > 1:
         yield Text(
             f"Not on the curve: {count_noun(found.apart, 'snapshot')} "
@@ -102,8 +102,17 @@ def history_view(found: Overview) -> Iterator[RenderableType]:
     if not found.shown:
         return
     chosen = any(answers_of_snapshot(one) for one in found.shown)
-    titles = ("snapshot", "as of ", "name ", *history_figure_titles(found.measures))
-    rows = [(one.moment, _snapshot(one, found.measures, chosen)) for one in found.shown]
+    new = _new_titles(found)
+    titles = ("snapshot", "as of ", "name ", *history_figure_titles(found.measures), *new)
+    rows = [
+        (
+            one.moment,
+            _snapshot(
+                one, found.measures, chosen, _new_cells(one, found.measures[0]) if new else ()
+            ),
+        )
+        for one in found.shown
+    ]
     hidden = len(found.shown) < found.total
     yield table(
         (*titles, "only answers ") if chosen else titles,
@@ -186,6 +195,16 @@ def _with_interval(cells: Sequence[tuple[str, str]], interval: str) -> Iterator[
     yield from (first, interval, *others)
 
 
+def _recorded_figures(
+    found: Overview, own: Sequence[Assessment | None], measure: str
+) -> list[Figure]:
+    """Return the figures of what came since the snapshot before; those of all if there are none."""
+    figures = _figures([one for one in own if one is not None], measure)
+    if len(figures) == len(own) and any(value is not None for value, _ in figures[1:]):
+        return figures
+    return [(value, None) for value in found.values[measure][-len(own) :]]
+
+
 def _figures(found: Iterable[Assessment], measure: str) -> list[Figure]:
     """Return a measure's values with their errors, point by point."""
     return [
@@ -206,11 +225,7 @@ def _plot(
 ) -> Plot:
     titles = {measure: _SHORT.get(measure, MEASURES[measure].title) for measure in figures}
     curves = {titles[one]: [value for value, _ in curve] for one, curve in figures.items()}
-    steady = {
-        titles[measure]
-        for measure, curve in figures.items()
-        if are_within_noise([(value, error) for value, error in curve if value is not None])
-    }
+    steady = {titles[measure] for measure, curve in figures.items() if are_steady(curve)}
     return Plot(moments, curves, notes, zone, steady)
 
 
@@ -264,93 +279,20 @@ def answers_of_snapshot(one: SnapshotRecord) -> str:
     return selection_in_words({**selection, "as_of": None, "known_at": None})
 
 
-def _snapshot(one: SnapshotRecord, measures: Sequence[str], chosen: bool) -> Row:
+def _snapshot(one: SnapshotRecord, measures: Sequence[str], chosen: bool, new: Row = ()) -> Row:
     cells = history_figure_cells(one.assessment, measures)
     words = [answers_of_snapshot(one)] if chosen else []
-    return (str(one.id), minute_cell(one.moment), one.name or "", *cells, *words)
+    return (str(one.id), minute_cell(one.moment), one.name or "", *cells, *new, *words)
 
 
-MARK = "▲"
-_MOST_POINTS, _FEWEST_POINTS = 120, 20
-_MOST_NOTES = 10
+def _new_titles(found: Overview) -> Row:
+    """Return the titles of `_new_cells`; none of spans."""
+    return ("new items", "of new") if any(one.own for one in found.shown) else ()
 
 
-def day_cell(moment: int, zone: str | None = None) -> str:
-    """Return the date of a moment in a time zone; None is UTC."""
-    return str(clock.day_of_moment(moment, zone))
-
-
-def history_note_text(note: NoteInfo) -> str:
-    """Return a note on one line, with its mark."""
-    return f"{MARK} {' '.join(note.text.split())}"
-
-
-@dataclass(frozen=True)
-class Plot:
-    """Curves by their titles over moments in their order, and the notes of the time.
-
-    A curve of ``steady`` figures, which differ by no more than their errors, is drawn flat.
-    It fits the terminal: of more points than there is room for, the last of as many stretches
-    are drawn. Numbers beside a curve are of all its points.
-    """
-
-    moments: Sequence[int]
-    curves: Mapping[str, Sequence[float | None]]
-    notes: Sequence[NoteInfo]
-    zone: str | None = None
-    steady: Set[str] = frozenset()
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
-        """Yield the lines, for a console of some width."""
-        known = {
-            title: [value for value in values if value is not None]
-            for title, values in self.curves.items()
-        }
-        told = {
-            title: _told(values, steady=title in self.steady)
-            for title, values in known.items()
-            if len(values) > 1
-        }
-        if not told:
-            return
-        left = max(map(len, told)) + 2
-        room = options.max_width - left - max(map(len, told.values())) - 2
-        columns = min(len(self.moments), _MOST_POINTS, max(room, _FEWEST_POINTS))
-        for title, words in told.items():
-            values = _last_of_stretches(self.curves[title], columns)
-            drawn = sparkline(values, flat=title in self.steady)
-            yield Text(f"{title:<{left}}{drawn}  {words}")
-        if self.notes:
-            yield Text(" " * left + self._marks(columns))
-            yield from self._legend(left)
-
-    def _marks(self, columns: int) -> str:
-        """Return marks under the first point that each note lies before; or behind the last."""
-        total = len(self.moments)
-        marks = [" "] * (columns + 1)
-        for note in self.notes:
-            place = bisect_left(self.moments, note.at)
-            marks[columns if place == total else place * columns // total] = MARK
-        return "".join(marks).rstrip()
-
-    def _legend(self, left: int) -> Iterator[Text]:
-        hidden = len(self.notes) - _MOST_NOTES
-        if hidden > 0:
-            yield Text(f"{'':<{left}}{hidden:,} notes before these:", style="dim")
-        for note in self.notes[-_MOST_NOTES:]:
-            yield Text(
-                f"{'':<{left}}{day_cell(note.at, self.zone)} {history_note_text(note)}", style="dim"
-            )
-
-
-def _told(values: Sequence[float], *, steady: bool) -> str:
-    course = f"{figure_cell(values[0])} → {figure_cell(values[-1])}"
-    if steady:
-        return f"{course}, within noise"
-    return f"{course} (from {figure_cell(min(values))} to {figure_cell(max(values))})"
-
-
-def _last_of_stretches(values: Sequence[float | None], columns: int) -> list[float | None]:
-    """Return as many stretches of the values as there are columns, by the last value of each."""
-    total = len(values)
-    return [values[-(-(column + 1) * total // columns) - 1] for column in range(columns)]
+def _new_cells(one: SnapshotRecord, measure: str) -> Row:
+    """Return the items that came since the snapshot before, and the first figure of them."""
+    if one.own is None:
+        return ("-", "-")
+    value = history_measure_value(one.own, measure)
+    return (count_cell(one.own.counts.items), figure_cell(value))

@@ -159,7 +159,9 @@ def without_small_cells(found: Gathered, least: int) -> Gathered:
 def _without_small(one: OfQuestion, least: int) -> OfQuestion:
     agreement = _figures_of_enough(one.agreement, least)
     points = [
-        point for point in one.history["snapshots"] if point["counts"]["items_compared"] >= least
+        point | {"own": _own_of_enough(point["own"], least)}
+        for point in one.history["snapshots"]
+        if point["counts"]["items_compared"] >= least
     ]
     without = one.without and replace(
         one.without,
@@ -200,6 +202,13 @@ def _figures_of_enough(found: Mapping[str, Any], least: int) -> dict[str, Any]:
     if lowest is not None and known.get(lowest["category"]) is None:
         agreement["summary"] = agreement["summary"] | {"lowest": None}
     return agreement
+
+
+def _own_of_enough(own: Mapping[str, Any] | None, least: int) -> dict[str, Any] | None:
+    """Return the figures of what came since the point before, none of too few items."""
+    if own is None:
+        return None
+    return {**own, "measures": [_if(row, row["items"], least) for row in own["measures"]]}
 
 
 def _confusions_of_enough(found: Mapping[str, Any] | None, least: int) -> dict[str, Any] | None:

@@ -9,12 +9,14 @@ from typing import Any, cast
 
 from sqlalchemy import Connection, Table, func, select
 
+from tracker.agreement import Assessment
 from tracker.core import clock
 from tracker.core.tallies import Answer
 from tracker.flags.listing import list_flags
 from tracker.projects.annotators import annotator_names
 from tracker.projects.notes import NoteInfo, list_notes
 from tracker.projects.question import QuestionInfo
+from tracker.snapshots.history import with_own_figures
 from tracker.snapshots.read import (
     check_snapshot_measures,
     count_thinned_snapshots,
@@ -38,6 +40,8 @@ _measures = cast("Table", SnapshotMeasure.__table__)
 MEASURES_SHOWN = ("krippendorff_alpha", "percent_agreement")
 """The measures that people see where they name none."""
 _OF_SPANS = ("unitizing_alpha", "span_f1_exact")
+_MOST_DRAWN = 60
+"""The last snapshots of a curve, which are drawn if they have figures of their own."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +54,9 @@ class Overview:
         thinned: of how many more only the row is left.
         measures: those shown.
         shown: the last snapshots, oldest first.
-        moments: of the snapshots on the curve, which are all of the same settings, oldest first.
+        drawn: the last snapshots of the curve and others between them, likewise.
+        numbers: the snapshots on the curve, which are all of the same settings, oldest first.
+        moments: of these.
         values: their figures, by measure; None if undefined or not there.
         apart: how many snapshots have other settings.
         notes: what happened in between.
@@ -62,11 +68,19 @@ class Overview:
     thinned: int
     measures: Sequence[str]
     shown: Sequence[SnapshotRecord]
+    drawn: Sequence[SnapshotRecord]
+    numbers: Sequence[int]
     moments: Sequence[int]
     values: Mapping[str, Sequence[float | None]]
     apart: int
     notes: Sequence[NoteInfo]
     zone: str | None
+
+    @property
+    def own(self) -> list[Assessment | None]:
+        """The figures of what came since the snapshot before, of the curve's last snapshots."""
+        own = {one.id: one.own for one in self.drawn}
+        return [own[number] for number in self.numbers[-_MOST_DRAWN:]]
 
 
 def snapshots_overview(
@@ -96,17 +110,24 @@ def snapshots_overview(
     ).all()
     total = sum(kind.number for kind in kinds)
     settings = alike_snapshot_settings(max(_curves(kinds), key=_standing).settings) if kinds else []
-    moments, values = _curve(connection, ours & _snapshots.c.settings.in_(settings), measures)
+    on_curve, moments, values = _curve(
+        connection, ours & _snapshots.c.settings.in_(settings), measures
+    )
     numbers = select(_snapshots.c.id).where(ours).order_by(_snapshots.c.id.desc())
     first = 1
     if last is not None and last < total:
         first = connection.scalar(numbers.offset(last - 1).limit(1)) or 1
+    earliest = min([first, *on_curve[-_MOST_DRAWN:]])
+    records = snapshot_records(connection, question, earliest)
+    drawn = with_own_figures(connection, question, records, earliest, only=measures)
     return Overview(
         question.project.name,
         total,
         count_thinned_snapshots(connection, question),
         measures,
-        snapshot_records(connection, question, first),
+        drawn[-last:] if last else drawn,
+        drawn,
+        on_curve,
         moments,
         values,
         total - len(moments),
@@ -147,8 +168,8 @@ def _standing(kind: _Kind) -> tuple[bool, bool, bool, int]:
 
 def _curve(
     connection: Connection, chosen: Any, measures: Sequence[str]
-) -> tuple[list[int], dict[str, list[float | None]]]:
-    """Return the moments of snapshots in their order, and their figures by measure."""
+) -> tuple[list[int], list[int], dict[str, list[float | None]]]:
+    """Return the numbers and moments of snapshots in their order, and their figures by measure."""
     moment = func.coalesce(_snapshots.c.as_of, _snapshots.c.taken_at)
     rows = connection.execute(
         select(_snapshots.c.id, moment).where(chosen).order_by(moment, _snapshots.c.id)
@@ -167,7 +188,7 @@ def _curve(
         ).all()
     }
     values = {measure: [known.get((number, measure)) for number, _ in rows] for measure in measures}
-    return [at for _, at in rows], values
+    return [number for number, _ in rows], [at for _, at in rows], values
 
 
 @dataclass(frozen=True)
@@ -193,6 +214,7 @@ class SnapshotPage:
     def to_dict(self) -> dict[str, Any]:
         """Return the snapshot as in ``tracker history``, and all else of it."""
         return self.record.to_dict() | {
+            "own": self.record.own_dict,
             "settings": dict(self.settings),
             "change": dict(self.change),
             "seal": self.record.seal,
@@ -215,6 +237,7 @@ class SnapshotPage:
 def snapshot_page(connection: Connection, question: QuestionInfo, which: int | str) -> SnapshotPage:
     """Return the page of the given snapshot, see `snapshot_number`; raises NotFound."""
     record = find_snapshot(connection, question, which)
+    (record,) = with_own_figures(connection, question, [record], record.id, record.id)
     parts = read_snapshot_parts(connection, question.key, record.id, record.id).get(record.id, {})
     return SnapshotPage(
         record,

@@ -21,7 +21,6 @@ from tracker.measures.coefficient import Coefficient
 from tracker.projects.annotators import annotator_names, with_annotator_names
 from tracker.projects.categories import every_category_name
 from tracker.projects.lookup import near_names
-from tracker.projects.notes import list_notes
 from tracker.projects.question import QuestionInfo
 from tracker.snapshots.rows import (
     MEASURE_COLUMNS,
@@ -30,7 +29,7 @@ from tracker.snapshots.rows import (
     read_snapshot_parts,
     snapshot_pattern_texts,
 )
-from tracker.snapshots.snapshot import History, SnapshotRecord
+from tracker.snapshots.snapshot import SnapshotRecord
 from tracker.storage.answer_keys import of_question
 from tracker.storage.schema import Snapshot, SnapshotCategory, SnapshotMeasure, Tombstone
 
@@ -93,22 +92,6 @@ def snapshot_number(connection: Connection, question: QuestionInfo, which: int |
     return int(number)
 
 
-def snapshot_history(
-    connection: Connection, question: QuestionInfo, measures: Sequence[str] = ()
-) -> History:
-    """Return every snapshot of a project, without its tallies, with all measures or the given ones.
-
-    Raises InvalidOption for a measure that does not exist or does not fit the project.
-    """
-    check_snapshot_measures(question, measures)
-    return History(
-        question.project.name,
-        snapshot_records(connection, question, measures=measures),
-        tuple(list_notes(connection, question.project)),
-        count_thinned_snapshots(connection, question),
-    )
-
-
 def last_snapshot_of_choice(
     connection: Connection,
     question: QuestionInfo,
@@ -147,7 +130,7 @@ def count_thinned_snapshots(connection: Connection, question: QuestionInfo) -> i
     return connection.scalar(gone) or 0
 
 
-class _Records(Sequence[SnapshotRecord]):
+class LazyRecords(Sequence[SnapshotRecord]):
     """Snapshots created on access: of a curve of ten thousand, few are shown."""
 
     def __init__(self, rows: Sequence[Any], make: Callable[[Any], SnapshotRecord]) -> None:
@@ -163,7 +146,7 @@ class _Records(Sequence[SnapshotRecord]):
     def __getitem__(self, place: slice) -> Sequence[SnapshotRecord]: ...
     def __getitem__(self, place: int | slice) -> SnapshotRecord | Sequence[SnapshotRecord]:
         if isinstance(place, slice):
-            return _Records(self._rows[place], self._make)
+            return LazyRecords(self._rows[place], self._make)
         return self._make(self._rows[place])
 
 
@@ -203,7 +186,7 @@ def snapshot_records(
         assessment = replace(assessment, selection=told)
         return snapshot_record_of(row._mapping, assessment)
 
-    return _Records(rows, make)
+    return LazyRecords(rows, make)
 
 
 def _by_snapshot(
@@ -231,8 +214,8 @@ def _coefficient(measure: str, *values: Any) -> Coefficient:
 
 def snapshot_record_of(row: Mapping[str, Any], assessment: Assessment) -> SnapshotRecord:
     """Return a snapshot from its row and its figures."""
-    own = (field.name for field in fields(SnapshotRecord) if field.name != "assessment")
-    return SnapshotRecord(**{name: row[name] for name in own}, assessment=assessment)
+    stored = (one.name for one in fields(SnapshotRecord) if one.name not in {"assessment", "own"})
+    return SnapshotRecord(**{name: row[name] for name in stored}, assessment=assessment)
 
 
 def _assessment(

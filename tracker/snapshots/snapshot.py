@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from tracker.agreement import Assessment, Metric, Query
@@ -39,6 +39,8 @@ class SnapshotRecord:
         digest: of what was counted, chained.
         seal: of everything stored, chained.
         assessment: the figures.
+        own: those of what came since the snapshot before; None if that was not asked for or is
+            not known.
     """
 
     id: int
@@ -52,11 +54,17 @@ class SnapshotRecord:
     digest: str
     seal: str
     assessment: Assessment
+    own: Assessment | None = field(default=None, compare=False)
 
     @property
     def moment(self) -> int:
         """The moment whose labels the snapshot shows."""
         return self.taken_at if self.as_of is None else self.as_of
+
+    @property
+    def own_dict(self) -> dict[str, Any] | None:
+        """The figures of what came since the snapshot before, as JSON; None if not known."""
+        return None if self.own is None else own_figures(self.own)
 
     def to_dict(self) -> dict[str, Any]:
         """Return one element of the contract's ``snapshots``."""
@@ -134,7 +142,9 @@ class History(FiguresOverTime, Shown):
         return {
             "project": self.project,
             "thinned": self.thinned,
-            "snapshots": [snapshot.to_dict() for snapshot in self.snapshots],
+            "snapshots": [
+                snapshot.to_dict() | {"own": snapshot.own_dict} for snapshot in self.snapshots
+            ],
             "notes": [note.to_dict() for note in self.notes],
         }
 

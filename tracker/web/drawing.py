@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from tracker.render.noise import Figure, are_steady
+
+__all__ = ["HEIGHT", "WIDTH", "across", "are_steady", "curve", "scale_from"]
+
 WIDTH, HEIGHT = 120, 16
 """Size of a drawing in its own units."""
 _EDGE = 4
@@ -20,21 +24,22 @@ def across(value: float, begin: float = 0.0) -> float:
     return round(_EDGE + share * (WIDTH - 2 * _EDGE), 1)
 
 
-def curve(values: Sequence[float | None]) -> list[str]:
+def curve(figures: Sequence[Figure]) -> list[str]:
     """Return the lines that lead through numbers in order, as points; a gap ends a line.
 
-    The least number lies at the foot, the greatest at the head.
+    All curves have one scale, from 0 at the foot to 1 at the head. One whose figures `are_steady`
+    is flat, at the height of their mean.
     """
-    known = [value for value in values if value is not None]
+    known = [value for value, _ in figures if value is not None]
     if not known:
         return []
-    low, span = min(known), max(known) - min(known)
-    step = (WIDTH - 2 * _EDGE) / max(len(values) - 1, 1)
+    flat = sum(known) / len(known) if are_steady(figures) else None
+    step = (WIDTH - 2 * _EDGE) / max(len(figures) - 1, 1)
     lines: list[list[str]] = [[]]
-    for place, value in enumerate(values):
+    for place, (value, _) in enumerate(figures):
         if value is None:
             lines.append([])
             continue
-        up = (value - low) / span if span else 0.5
+        up = min(max(value if flat is None else flat, 0.0), 1.0)
         lines[-1].append(f"{_EDGE + place * step:.1f},{HEIGHT - 3 - up * (HEIGHT - 6):.1f}")
     return [" ".join(line) for line in lines if line]

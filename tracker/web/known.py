@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from tracker.web.asking import Asked
 from tracker.web.place import Place
@@ -14,10 +14,14 @@ if TYPE_CHECKING:
     from tracker.by_question import AgreementByQuestion
     from tracker.ledger import Ledger
     from tracker.ledger.agreement import Pairs
+    from tracker.render.noise import Figure
+    from tracker.snapshots import History
     from tracker.status import Status
 
 _EVIDENCE = 5
 """Items that show a finding."""
+_MOST_DRAWN = 60
+"""Snapshots in a small drawing, the last ones."""
 
 
 def agreement_of(asked: Asked, place: Place) -> AgreementByQuestion:
@@ -90,15 +94,21 @@ def pairs_of(asked: Asked, place: Place, question: str) -> Pairs:
     return asked.figure(place.project, "pairs", place.key, question, compute=pairs)
 
 
-def trend_of(asked: Asked, place: Place, question: str, measure: str) -> Sequence[float | None]:
-    """Return a figure's values in the snapshots of a project, oldest first."""
-    told = asked.figure(
-        place.project,
-        "trend",
-        question,
-        measure,
-        compute=lambda it: it.history_by_question(
+def trend_of(asked: Asked, place: Place, question: str, measure: str) -> Sequence[Figure]:
+    """Return a figure's values with their errors in the last snapshots, oldest first.
+
+    They are those of what came since the snapshot before; if a measure has none, those of all
+    answers, without errors.
+    """
+
+    def trend(ledger: Ledger) -> list[Figure]:
+        history = ledger.history_by_question(
             place.project, questions=[question], measures=[measure]
-        ).questions[question].to_dict(),
-    )  # fmt: skip
-    return [one["measures"][0]["value"] for one in told["snapshots"] if one["measures"]]
+        ).questions[question]
+        found = cast("History", history).snapshots[-_MOST_DRAWN:]
+        own = [one for point in found if point.own for one in point.own.measures]
+        if len(own) == len(found) and any(one.value is not None for one in own[1:]):
+            return [(one.value, one.standard_error) for one in own]
+        return [(one.value, None) for point in found for one in point.assessment.measures]
+
+    return asked.figure(place.project, "trend", question, measure, compute=trend)
