@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from sqlalchemy import Connection
 
@@ -18,8 +18,10 @@ from tracker.audit.divided import (
     patterns_that_show,
     sides_read_alike,
 )
+from tracker.audit.divided import KIND as DIVIDED
 from tracker.audit.evidence import Evidence
 from tracker.audit.kind import Flag
+from tracker.audit.weak_slices import KIND as WEAK_SLICE
 from tracker.audit.weak_slices import SliceAgreement, agreement_by_slice, weak_slices
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import ItemPatterns
@@ -29,6 +31,8 @@ from tracker.projects.question import QuestionInfo
 from tracker.queries import EVERYTHING, AnswerFilter, Selection
 
 Definition: TypeAlias = DividedDefinition | SliceAgreement
+OF_DEFINITIONS: Final = (DIVIDED, WEAK_SLICE)
+"""Findings about nobody: of a definition, and of some of the items."""
 
 
 def definitions_and_flags(

@@ -15,6 +15,7 @@ from tracker.agreement.spans import AnnotatorSpans
 from tracker.audit.definitions import Definition, definitions_and_flags
 from tracker.audit.evidence import Evidence
 from tracker.audit.examples import finding_examples
+from tracker.audit.explained import with_explained
 from tracker.audit.findings import audit, audited_annotator_figures
 from tracker.audit.gather import (
     AuditQuery,
@@ -110,6 +111,7 @@ def _audit(
             else relabeling_details(flag, evidence, categories)
         ]
     ]
+    found = with_explained(found, evidence)
     if question.answers == "spans":
         rows = _span_rows(connection, question, query.filter)
     else:

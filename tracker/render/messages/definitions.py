@@ -37,3 +37,9 @@ def weak_slice(
         f"({count_noun(items, 'item')}); elsewhere it is {figure_cell(elsewhere)}. "
         f"That explains {percent_text(explained)} of all disagreement."
     )
+
+
+def first_clause(sentence: str) -> str:
+    """Return what a sentence about a definition or a slice says first."""
+    head, _, _ = sentence.partition(", and each side")
+    return head if head.endswith(".") else f"{head}."

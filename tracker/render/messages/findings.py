@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from tracker.render.nouns import count_noun
@@ -16,6 +16,7 @@ from tracker.render.nouns import count_noun
 Finding: TypeAlias = Mapping[str, Any]
 
 NEARLY_ALWAYS = 0.95
+_WORTH_TELLING: Final = 0.01
 """Share of the items answered alike on which the same one is later, to be called the later one."""
 
 LACKING: Final[Mapping[str, str]] = {
@@ -73,15 +74,28 @@ def finding_sentence(finding: Finding, annotator: str, other: str | None = None)
         parts.append(_ALIKE_ALONE)
     if "answered_alike" in finding["details"]:
         parts.append(_who_was_later(finding["details"], names))
-    if finding["details"].get("relabeling"):
-        parts.append(_relabeling(finding["details"]))
     if finding["details"].get("divided"):
         parts.append(
             f"but {names.category} is read in two ways, and the answers cannot say who is right"
         )
-    if "import" in finding["details"]:
-        parts.append(_what_to_do_with_file(finding["details"]))
-    return "; ".join(parts) + "."
+    return "; ".join([*parts, *_mends(finding["details"])]) + "."
+
+
+def finding_in_short(finding: Finding, annotator: str, explained: float | None) -> str:
+    """Return what was seen of one annotator, what it explains, and what would mend it."""
+    names = Names(annotator, f"“{finding['category']}”", "")
+    parts = [_sentence(finding, names)]
+    if explained is not None and explained >= _WORTH_TELLING:
+        parts.append(f"that explains {percent_text(explained)} of all disagreement")
+    return "; ".join([*parts, *_mends(finding["details"])]) + "."
+
+
+def _mends(details: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what would make the answers agree again, if anything is known to."""
+    if details.get("relabeling"):
+        yield _relabeling(details)
+    if "import" in details:
+        yield _what_to_do_with_file(details)
 
 
 def odd_file(annotator: str, finding: Finding) -> str:

@@ -11,6 +11,7 @@ from tracker.render.messages.findings import is_accusation
 from tracker.report.commands import annotator_command, command
 from tracker.report.document import Act, Acts, Line, Strong, Why, line
 from tracker.report.gather import Gathered, OfQuestion
+from tracker.verdict import Concern, Figures, concerns_of
 
 Told = Mapping[str, Any]
 _CARELESS = {"constant_category", "random_answers"}
@@ -100,6 +101,19 @@ def _what_happened(found: Gathered) -> Iterator[Act]:
         shown = command(found, "agreement", "--since", recent["day"], question=one.name)
         why = Why([line(recent["why"]), line(words.WHY_HAPPENED)], shown)
         yield Act(words.WHAT_HAPPENED, line(begin, sentence), why, needed=True)
+
+
+def concerns(found: Gathered) -> list[Concern]:
+    """Return what is wrong, whatever it is about, the weightiest first."""
+    return concerns_of(
+        Figures(
+            one.name if found.several else None,
+            one.agreement["recent"],
+            one.agreement["changes"],
+            one.audit,
+        )
+        for one in found.questions
+    )
 
 
 def definitions(found: Gathered) -> list[tuple[OfQuestion, Told]]:
