@@ -70,6 +70,8 @@ def _told_slices(
 
     What is told of them is counted over all items.
     """
+    if evidence.columns.item_patterns.items_compared < 2 * queries.LEAST_ITEMS:
+        return []
     share = min(queries.MOST_SEARCHED / max(int(evidence.columns.number.sum()), 1), 1.0)
     reading = Reading(selection.question, categories, len(evidence.columns.annotators))
     weak = weak_slices(_slices(connection, selection, reading, share))
