@@ -16,7 +16,7 @@ from tracker.audit.kind import Finding, Kind
 from tracker.audit.kinds import KINDS
 from tracker.audit.kinds.drift import drift_falls_since
 from tracker.audit.thresholds import Floors, Threshold, audit_thresholds_from_file
-from tracker.core.audit_tallies import JointAnswers, SharedItems
+from tracker.core.audit_tallies import FileTallies, JointAnswers, SharedItems
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import AnnotatorTallies, answers_in_pattern
 from tracker.projects.categories import category_names
@@ -143,12 +143,15 @@ def gather_evidence(
     if needs is None:
         asked |= {"gold", "repeats"}  # figures of annotators, whatever is tested
     spans = selection.question.answers == "spans"
-    tallies = None if spans else queries.count_annotator_tallies(connection, selection)
+    tallies, files = AnnotatorTallies(), None
+    if not spans:
+        tallies, files = _tallies(connection, selection, by_file="files" in asked)
     evidence = Evidence(
-        tallies or AnnotatorTallies(),
+        tallies,
         several=selection.question.answers == "several",
         alpha=query.alpha,
         floors=query.floors,
+        files=files,
     )
     counted: dict[str, Any] = {
         need: one.make(connection, selection, evidence) or None
@@ -156,6 +159,16 @@ def gather_evidence(
         if need in asked and (one.of_spans or not spans) and one.there(selection, there)
     }
     return replace(evidence, **counted)
+
+
+def _tallies(
+    connection: Connection, selection: Selection, *, by_file: bool
+) -> tuple[AnnotatorTallies, FileTallies | None]:
+    """Return the tallies, and those by file if they are asked for, of which the others are sums."""
+    files = queries.count_file_tallies(connection, selection) if by_file else None
+    if files is None:
+        return queries.count_annotator_tallies(connection, selection), None
+    return AnnotatorTallies(files.columns.merged(files.annotators)), files
 
 
 def kinds_not_looked_for(
@@ -258,8 +271,5 @@ _COUNTS = {
         lambda _, there: there.times,
     ),
     "pairs": _Count(_shared_items),
-    "files": _Count(
-        lambda connection, selection, _: queries.count_file_tallies(connection, selection)
-    ),
 }
 """The fields of the evidence that not every audit needs, each with how it is counted."""

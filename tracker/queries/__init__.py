@@ -55,7 +55,13 @@ from tracker.queries.selection import Selection, select_answering_annotators, wh
 from tracker.queries.shared_items import count_shared_items
 from tracker.queries.sides import count_sides
 from tracker.queries.skips import skip_tallies
-from tracker.queries.slices import LEAST_ITEMS, Slice, count_patterns_by_slice
+from tracker.queries.slices import (
+    LEAST_ITEMS,
+    MOST_SEARCHED,
+    Slice,
+    count_patterns_by_slice,
+    count_tallies_by_slice,
+)
 from tracker.queries.spans import Document, select_span_documents
 from tracker.queries.tallies import (
     Present,
@@ -83,6 +89,7 @@ __all__ = [
     "EVERYTHING",
     "LEAST_ITEMS",
     "LEAST_ROWS",
+    "MOST_SEARCHED",
     "AnswerFilter",
     "Document",
     "GroupAnnotators",
@@ -119,6 +126,7 @@ __all__ = [
     "count_file_tallies",
     "count_item_patterns",
     "count_patterns_by_slice",
+    "count_tallies_by_slice",
     "count_sides",
     "count_shifted_agreement",
     "count_patterns_by_group",
