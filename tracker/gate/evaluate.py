@@ -40,8 +40,12 @@ def judge_gate(
     questions: Sequence[QuestionInfo],
     config: GateConfig,
     choice: AnswerFilter = EVERYTHING,
+    *,
+    with_verdict: bool = False,
 ) -> GateResult:
     """Return what becomes of every check, of the question that it names or of each of these.
+
+    If asked for, the verdict on the project is there, too: it takes an audit.
 
     Raises Refused where the file does not fit the project, NotFound for a snapshot or an
     annotator that is not there, InvalidOption for a choice of answers that does not fit.
@@ -68,9 +72,11 @@ def judge_gate(
             found[place] += (replace(one, question=told) for one in _results(check, now))
     results = tuple(result for of_check in found.values() for result in of_check)
     project = questions[0].project.name
+    result = GateResult(project, config.source, results, seen[0][1].selection)
+    if not with_verdict:
+        return result
     concerns = project_concerns(connection, questions, choice, list(audits.by_question.values()))
-    verdict = tuple(concern.to_dict(project) for concern in concerns)
-    return GateResult(project, config.source, results, seen[0][1].selection, verdict)
+    return replace(result, verdict=tuple(concern.to_dict(project) for concern in concerns))
 
 
 def _is_of(check: Check, question: str, names: Mapping[str, Collection[str]]) -> bool:
