@@ -68,7 +68,10 @@ def answering(found: Gathered) -> list[str]:
 
 
 def standing_findings(found: Gathered) -> list[tuple[str, Told]]:
-    """Return the findings that stand up, each once with its annotator, the surest first."""
+    """Return the findings that stand up, each once with its annotator, the surest first.
+
+    Those about a category that is read in two ways come last: they may only repeat that.
+    """
     once: dict[Any, tuple[str, Told]] = {}
     for one in found.questions:
         for row in one.audit["annotators"]:
@@ -79,7 +82,12 @@ def standing_findings(found: Gathered) -> list[tuple[str, Told]]:
                     once.setdefault(key, (row["annotator"], {**flag, "question": one.name}))
     return sorted(
         once.values(),
-        key=lambda row: (_SEVERITIES.index(row[1]["severity"]), row[1]["p_value"] or 0.0, row[0]),
+        key=lambda row: (
+            bool(row[1]["details"].get("divided")),
+            _SEVERITIES.index(row[1]["severity"]),
+            row[1]["p_value"] or 0.0,
+            row[0],
+        ),
     )
 
 
