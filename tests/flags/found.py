@@ -72,6 +72,7 @@ def audit_of(
     annotators.sort(key=lambda annotator: annotator.name, reverse=True)
     made: Audit = _made(
         Audit,
+        models={},
         project="p",
         annotators=tuple(annotators),
         categories=categories,

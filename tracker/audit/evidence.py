@@ -12,6 +12,7 @@ from tracker.audit.statistics.peer_agreement import Alignment, peer_agreement_al
 from tracker.audit.thresholds import Floors, Threshold
 from tracker.core.audit_tallies import (
     AnswerTimes,
+    BesideModels,
     Blocks,
     FileTallies,
     GoldTallies,
@@ -45,6 +46,7 @@ class Evidence:
         times: how long answers took.
         skips: answers left out, or empty.
         pairs: the shared items of every two annotators.
+        models: the people's items that models answered, too; these are in nothing else.
         files: the tallies of each annotator's answers of each imported file.
     """
 
@@ -60,6 +62,7 @@ class Evidence:
     times: Mapping[int, AnswerTimes] | None = None
     skips: SkipTallies | None = None
     pairs: SharedItems | None = None
+    models: BesideModels | None = None
     files: FileTallies | None = None
 
     def __post_init__(self) -> None:
@@ -97,6 +100,11 @@ class Evidence:
     def majorities(self) -> FloatArray:
         """Items by what the others mostly gave and by the own answer; (annotators, q, q)."""
         return majority_tables(self.shared_columns)
+
+    @property
+    def model_ids(self) -> frozenset[int]:
+        """The models that people are held beside."""
+        return frozenset(model for _, model in self.models.pairs) if self.models else frozenset()
 
     @property
     def shared(self) -> bool | None:

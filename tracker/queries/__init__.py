@@ -48,6 +48,7 @@ from tracker.queries.retest import (
 from tracker.queries.sampled_answers import select_joint_sample
 from tracker.queries.selection import Selection, select_answering_annotators, where_chosen
 from tracker.queries.shared_items import count_shared_items
+from tracker.queries.shared_with_models import count_items_beside_models
 from tracker.queries.sides import count_sides
 from tracker.queries.skips import skip_tallies
 from tracker.queries.slices import LEAST_ITEMS, Slice, count_patterns_by_slice
@@ -68,6 +69,7 @@ from tracker.queries.timeline import (
 from tracker.queries.transitions import count_active_days, count_transitions
 from tracker.queries.valid_periods import Window
 from tracker.queries.votes import (
+    ModelAnswers,
     count_answers_per_item,
     count_model_answers,
     count_recent_labels,
@@ -84,6 +86,7 @@ __all__ = [
     "GroupPatterns",
     "ItemChoice",
     "ItemVotes",
+    "ModelAnswers",
     "Repeated",
     "Selecting",
     "Selection",
@@ -140,6 +143,7 @@ __all__ = [
     "select_labels",
     "count_transitions",
     "count_shared_items",
+    "count_items_beside_models",
     "skip_tallies",
     "select_span_documents",
     "count_timeline",

@@ -40,13 +40,15 @@ from tracker.queries.selection import (
     stream_rows,
 )
 
-_LEAST = 20  # shared items of a pair
+LEAST_SHARED = 20
+"""Items that two must share before they are counted as a pair."""
+
 _OF_GIVEN = 2  # bits
 _TABLE_BITS = 22  # of numbers that a table is quicker for than to sort them
 
 
 def count_shared_items(
-    connection: Connection, selection: Selection, most: int, least: int = _LEAST
+    connection: Connection, selection: Selection, most: int, least: int = LEAST_SHARED
 ) -> SharedItems:
     """Return every pair's shared items, by all that determines how likely the two are to agree.
 

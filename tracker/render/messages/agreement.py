@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from shlex import quote
-from typing import Final
+from typing import Any, Final
 
 from tracker.measures import MEASURES
 from tracker.measures.coefficient import Coefficient
@@ -34,6 +34,16 @@ def models_left_out_sentence(models: Sequence[str], project: str, *, alone: bool
     return (
         f"{listed(models)} {are} and left out: the audit is of people. Beside the "
         f"people: tracker agreement {quote(project)} --by model"
+    )
+
+
+def left_out_of_people_sentence(model: Mapping[str, Any]) -> str:
+    """Return who gives a model's own answers, and so is none of the people beside it."""
+    names = model["left_out_of_people"]
+    give, are = ("gives", "is") if len(names) == 1 else ("give", "are")
+    return (
+        f"{listed(names)} {give} {model['model']}'s answers, and so {are} left out of the people "
+        "beside it."
     )
 
 
