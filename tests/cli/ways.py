@@ -9,6 +9,7 @@ __all__ = ["ASKED", "BAD", "COLUMNS", "FIGURES", "GOOD", "WAYS", "Good"]
 FIGURES = {
     "project",
     "recent",
+    "changes",
     "as_of",
     "scale",
     "selection",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.agreement.test_changes import mixed
 from tests.agreement.test_recent import collapse, year
 from tests.gate.conftest import Gate
 from tracker.core.errors import Refused
@@ -78,3 +79,17 @@ def test_a_gate_to_start_with_looks_at_the_level(ledger: Ledger) -> None:
         text = ledger.gate_config(project)
         assert ("# recent = true" in text) == commented
         assert "recent = true" in text
+
+
+def test_a_category_is_held_to_the_level_of_its_own_change(ledger: Ledger, gate: Gate) -> None:
+    ledger.import_frame(mixed(year(lambda *_: 0.93, items=40), "xy"), "m")
+    own = {one.name: one for one in ledger.agreement("m").changes}
+    text = '[[check]]\ncategory = "x"\nat_least = 0.6\nrecent = true\n'
+    text += '[[check]]\ncategory = "x"\nmax_drop = 0.1\nrecent = true\n'
+    least, drop = gate(text, "m").checks
+    assert not least.passed
+    assert least.value == pytest.approx(own["x"].value)
+    assert f"since {own['x'].day} is" in least.why
+    assert not drop.passed
+    assert drop.value == pytest.approx(own["x"].before - own["x"].value)
+    assert drop.details["level_since"] == own["x"].day

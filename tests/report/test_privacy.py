@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from tests.agreement.test_changes import one_falls
 from tests.filled import FillOnce
 from tests.report.pages import read_page
 from tests.report.projects import KINDS, PEOPLE, abc, answers
@@ -186,3 +187,14 @@ def test_a_level_of_too_few_items_is_left_out(sqlite_ledger: Ledger, fill_once: 
     assert "What happened" in told[2]
     assert "What happened" not in told[500]
     assert "hides it" not in told[500]
+
+
+def test_who_changed_has_a_number_and_too_few_items_none(sqlite_ledger: Ledger) -> None:
+    sqlite_ledger.import_frame(one_falls(), "p")
+    numbered = gather_report(sqlite_ledger, Asked("p", pseudonyms=True))
+    (row,) = numbered.questions[0].agreement["changes"]
+    assert row["name"].startswith("annotator ")
+    assert f"{row['name']} agrees with the others" in row["why"]
+    assert "bo" not in row["why"].split()
+    few = gather_report(sqlite_ledger, Asked("p", suppress_below=row["items"] + 1))
+    assert few.questions[0].agreement["changes"] == []

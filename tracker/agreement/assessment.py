@@ -22,6 +22,7 @@ from tracker.measures.posterior import posterior_informative_items
 if TYPE_CHECKING:
     import pandas as pd
 
+    from tracker.agreement.changes import Changed
     from tracker.agreement.recent import Recent
 
 
@@ -54,7 +55,8 @@ class Assessment(Shown):
     ``intraclass`` holds the forms of the intraclass correlation on a numeric scale;
     ``answers_of_models`` are left out if no person has answered; ``errors`` is the method of the
     errors that were asked for, which not every figure can have; ``recent`` the last change of
-    the level of agreement, if it was looked for and there is one.
+    the level of agreement, if it was looked for and there is one; ``changes`` likewise those of
+    categories, annotators and shares.
     """
 
     project: str
@@ -71,6 +73,7 @@ class Assessment(Shown):
     answers_of_models: int = 0
     errors: str | None = None
     recent: Recent | None = None
+    changes: tuple[Changed, ...] = ()
 
     @property
     def summary(self) -> Summary:
@@ -149,6 +152,7 @@ class Assessment(Shown):
             "selection": None if self.selection is None else dict(self.selection),
             **self.figures(),
             "recent": self.recent_dict,
+            "changes": [one.to_dict() for one in self.changes],
             "gold": None if self.gold is None else self.gold.to_dict(),
             "warnings": list(self.warnings),
         }

@@ -10,11 +10,13 @@ from sqlalchemy import Connection
 
 from tracker import queries
 from tracker.agreement.assessment import Assessment, Counts
+from tracker.agreement.changes import level_changes
 from tracker.agreement.coefficients import (
     check_agreement_measures,
     coefficients,
     finish_coefficients,
 )
+from tracker.agreement.levels import periods_of_items
 from tracker.agreement.metric import check_metric, sample_under_metric
 from tracker.agreement.query import OF_ITEMS, Query
 from tracker.agreement.recent import recent_level
@@ -47,7 +49,7 @@ def assess(
     """The project's figures now, or those that are asked for, with their errors.
 
     ``selection`` is what the question's choice comes to, where that is known; with ``recent`` the
-    last change of their level is looked for.
+    last change of their level is looked for, and those of categories, annotators and shares.
 
     Raises InvalidOption for a measure, a reading, a choice or a way to an error that does not
     fit the project.
@@ -60,6 +62,8 @@ def assess(
     found = assessment_of(
         question, counted.sample, counted.patterns, counted.names, figures, asked, rates
     )
+    periods = periods_of_items(counted) if recent else []
+    level = recent_level(counted, periods)
     return replace(
         found,
         gold=_pooled_gold(connection, counted.selection),
@@ -67,7 +71,8 @@ def assess(
         intraclass=_intraclass(counted),
         answers_of_models=_answers_of_models(connection, counted.selection, found),
         errors=asked.uncertainty.method,
-        recent=recent_level(counted) if recent else None,
+        recent=level,
+        changes=level_changes(counted, periods, level),
     )
 
 

@@ -1,42 +1,42 @@
 """The level of agreement now, if it is another one than before.
 
 A figure of all answers is an average over the time of a project, in which a collapse of the last
-weeks hardly shows. So the items are laid out in the order of their last answers and cut into
-periods of about as many items, and `change_points` looks for levels among the periods.
+weeks hardly shows. So the level of agreement is followed through the periods of a project.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import numpy as np
 
 from tracker import queries
+from tracker.agreement.levels import (
+    CERTAIN,
+    Curve,
+    Period,
+    Shift,
+    last_shift,
+    periods_of_items,
+    sum_of_periods,
+    two_sided,
+)
 from tracker.agreement.study import Study
 from tracker.core import clock
 from tracker.core.tallies import AnnotatorTallies, ItemPatterns, answers_in_pattern
 from tracker.measures.category_rates import category_rates
 from tracker.measures.coefficient import Coefficient
-from tracker.measures.krippendorff import Floats, krippendorff_alpha, krippendorff_disagreement
-from tracker.monitoring import SHORTEST, Point, change_points
+from tracker.measures.krippendorff import krippendorff_alpha, krippendorff_disagreement
+from tracker.monitoring import SHORTEST
 from tracker.projects.annotators import annotator_names
 
-_LEAST_ITEMS: Final = 25
-"""Compared items of a period, at least."""
-_MOST_PERIODS: Final = 40
-_CERTAIN: Final = 0.001
-"""The greatest p-value of a change that is told. See the table of false alarms in the docs."""
 _ALWAYS: Final = 0.02
 """The standard error of a level of alpha beside that of its items: no two months are the same."""
 _OF_PARTS: Final = 0.05
 """The greatest p-value, times their number, of a category or an annotator that changed, too."""
-_MOST_RELATED: Final = 0.9
-"""The greatest correlation of neighboring periods that is reckoned with."""
-_BRIEF: Final = 3
-"""Periods of a level that is taken with the one before it: the change may lie inside a period."""
 
 
 @dataclass(frozen=True)
@@ -96,23 +96,23 @@ class _Period:
     patterns: ItemPatterns
 
 
-def recent_level(counted: Study) -> Recent | None:
+def recent_level(counted: Study, periods: Sequence[Period] | None = None) -> Recent | None:
     """Return the last change of the level of agreement; None if there is none.
 
-    Each item lies in the period of its last answer, with all its answers. A period's figure is
-    alpha with the expected disagreement of all items, so that what is labeled does not move it.
-    Answers without a time of their own stand in the order of their imports.
-
-    Two statements are needed, and two more if there is a change.
+    A period's figure is alpha with the expected disagreement of all items, so that what is labeled
+    does not move it. Two statements are needed, and two more if there is a change; one fewer if
+    the ``periods`` are known.
     """
-    periods = list(
-        _periods(queries.count_patterns_by_moment(counted.connection, counted.selection))
-    )
+    if periods is None:
+        periods = periods_of_items(counted)
     change = _last_change(counted, periods)
     if change is None:
         return None
-    start, place, p_value = change
-    before, after = (_sum(some) for some in (periods[start:place], periods[place:]))
+    first, since = periods[change.start].first, periods[change.place].first
+    before, after = (
+        sum_of_periods(some)
+        for some in (periods[change.start : change.place], periods[change.place :])
+    )
     level = counted.query.confidence, counted.query.interval
     then, now = (
         krippendorff_alpha(counted.read(some, len(counted.annotators))).coefficient(*level)
@@ -120,50 +120,20 @@ def recent_level(counted: Study) -> Recent | None:
     )
     if then.value is None or now.value is None:
         return None
-    since = periods[place].first
     return Recent(
         since,
         then.value,
         now,
-        p_value,
+        change.p_value,
         tuple(_changed_categories(counted, before, after)),
-        tuple(sorted(_changed_annotators(counted, periods[start].first, since))),
+        tuple(sorted(_changed_annotators(counted, first, since))),
         counted.question.project.timezone,
         (before, after),
     )
 
 
-def _periods(moments: Mapping[int, ItemPatterns]) -> Iterator[_Period]:
-    """Yield the periods; what is left over at the end belongs to the last one."""
-    compared = sum(one.items_compared for one in moments.values())
-    enough = max(_LEAST_ITEMS, -(-compared // _MOST_PERIODS))
-    held: list[_Period] = []
-    items = 0
-    waiting: _Period | None = None
-    for moment, patterns in moments.items():
-        held.append(_Period(moment, moment, patterns))
-        items += patterns.items_compared
-        if items >= enough:
-            if waiting is not None:
-                yield waiting
-            waiting, held, items = _joined(held), [], 0
-    if waiting is not None:
-        yield _joined([waiting, *held])
-
-
-def _joined(periods: Sequence[_Period]) -> _Period:
-    return _Period(periods[0].first, periods[-1].last, _sum(periods))
-
-
-def _sum(periods: Sequence[_Period]) -> ItemPatterns:
-    return sum((period.patterns for period in periods), ItemPatterns())
-
-
-def _last_change(counted: Study, periods: Sequence[_Period]) -> tuple[int, int, float] | None:
-    """Return the places at which the level before the last one, and the last one, begin.
-
-    Beside them the p-value of their difference. None if there is no change that is certain.
-    """
+def _last_change(counted: Study, periods: Sequence[Period]) -> Shift | None:
+    """Return the last change of alpha's disagreement; None if there is none that is certain."""
     sample = counted.sample
     if len(periods) < 2 * SHORTEST or sample.why_not is not None:
         return None
@@ -179,58 +149,9 @@ def _last_change(counted: Study, periods: Sequence[_Period]) -> tuple[int, int, 
         for pattern, items in period.patterns:
             if pattern in places:
                 row[places[pattern]] += items
-    sizes = parts.table.sizes.astype(np.float64)
-
-    def disagreement(rows: Floats) -> tuple[float, float, float]:
-        """Return the mean of some periods, the items' squared distances from it, and 1 / n."""
-        items = rows.sum(axis=0)
-        answers = float(items @ sizes)
-        mean = float(items @ parts.within) / answers
-        squares = float(items @ (parts.within - mean * sizes) ** 2)
-        return mean, squares, float(items.sum()) / answers**2
-
-    each = [disagreement(row[None, :]) for row in numbers]
-    spread = sum(squares for _, squares, _ in each) / max(numbers.sum() - len(periods), 1)
-    points = [
-        Point(
-            period.last,
-            1 - mean / parts.expected,
-            math.sqrt(spread * share) / parts.expected,
-            period.patterns.items_compared,
-        )
-        for period, (mean, _, share) in zip(periods, each, strict=True)
-    ]
-    levels = change_points(points)
-    if not levels.changes:
-        return None
-    *earlier, before, last = (level.n for level in levels.levels)
-    place = len(periods) - last
-    start = place - before - (earlier[-1] if earlier and before < _BRIEF else 0)
-    pooled = disagreement(numbers[start:])[1] / max(numbers[start:].sum() - 2, 1)
-    (then, _, share_then), (now, _, share_now) = (
-        disagreement(some) for some in (numbers[start:place], numbers[place:])
-    )
-    sampled = pooled * (share_then + share_now) * _inflation(points[:place])
-    error = math.sqrt(sampled + (_ALWAYS * parts.expected) ** 2)
-    p_value = _two_sided(then - now, error) * (len(periods) - 2 * SHORTEST + 1)
-    return (start, place, p_value) if p_value <= _CERTAIN else None
-
-
-def _inflation(points: Sequence[Point]) -> float:
-    """Return by what the variance of a mean of periods exceeds that of independent items.
-
-    From all periods before the change: those of a project in which good and bad weeks follow each
-    other differ by more than their items let one expect, and so will those after it.
-    """
-    values = np.array([point.value for point in points])
-    errors = np.array([point.error for point in points])
-    if not errors.all() or len(points) < 2 * SHORTEST:
-        return 1.0
-    apart = (values - np.average(values, weights=errors**-2.0)) / errors
-    beyond = max(float(apart @ apart) / (len(points) - 1), 1.0)
-    related = float(apart[1:] @ apart[:-1]) / float(apart @ apart) if beyond > 1 else 0.0
-    related = min(max(related, 0.0), _MOST_RELATED)
-    return beyond * (1 + related) / (1 - related)
+    curve = Curve(numbers, parts.within, parts.table.sizes.astype(np.float64))
+    found = last_shift(curve, _ALWAYS * parts.expected)
+    return None if found is None or found.p_value > CERTAIN else found
 
 
 def _changed_categories(counted: Study, before: ItemPatterns, after: ItemPatterns) -> Iterator[str]:
@@ -288,9 +209,4 @@ def _with_others(tallies: AnnotatorTallies) -> dict[int, tuple[float, float]]:
 
 def _of_part(difference: float, error: float, parts: int) -> bool:
     """Return whether one of several parts changed."""
-    return _two_sided(difference, error) * parts <= _OF_PARTS
-
-
-def _two_sided(difference: float, error: float) -> float:
-    """Return how likely a normal deviate lies as far from 0 as a difference."""
-    return math.erfc(abs(difference) / error / math.sqrt(2))
+    return two_sided(difference, error) * parts <= _OF_PARTS

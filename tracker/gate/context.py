@@ -12,9 +12,11 @@ from sqlalchemy import Connection
 
 from tracker import queries
 from tracker.agreement import Assessment, Query, assess
+from tracker.agreement.changes import Changed
 from tracker.agreement.coefficients import check_agreement_measures
 from tracker.agreement.metric import check_metric
 from tracker.agreement.overall import assess_patterns
+from tracker.agreement.recent import Recent
 from tracker.audit import Audit, AuditQuery, audit_questions
 from tracker.audit.models import (
     CONFIDENCE,
@@ -186,11 +188,20 @@ class Present:
         return assess(self.connection, self.question, query, recent=wanted)
 
     @cached_property
-    def levels(self) -> Levels | None:
-        """The figures before and since the last change of level; None if there was none."""
-        recent = self.assessment.recent
-        if recent is None:
-            return None
+    def levels(self) -> Mapping[str | None, Levels]:
+        """The figures before and since the last change of level, under None if there was one.
+
+        Those of a category that changed for itself are under its name.
+        """
+        found = self.assessment
+        parts: dict[str | None, Recent | Changed] = {
+            one.name: one for one in found.changes if one.subject == "category"
+        }
+        if found.recent is not None:
+            parts[None] = found.recent
+        return {name: self._levels_of(one) for name, one in parts.items()}
+
+    def _levels_of(self, change: Recent | Changed) -> Levels:
         names = category_names(self.connection, self.question)
         known = [one.measure for one in self.assessment.measures]
         query = Query(
@@ -203,18 +214,31 @@ class Present:
         people = self.assessment.counts.annotators
         before, now = (
             assess_patterns(self.question, names, patterns, people, query.measures, query)
-            for patterns in recent.levels
+            for patterns in change.levels
         )
-        return Levels(recent.day, before, now)
+        return Levels(change.day, before, now)
+
+    def level_of(self, category: str | None) -> Levels | None:
+        """The last change of level that a figure's category had, if it had one; else that of all.
+
+        None if the level is steady.
+        """
+        return self.levels.get(category) or self.levels.get(None)
 
     def standings(self, figure: Figure) -> list[Standing]:
         """The figures of that name, of the people or of a model; see `gate_standings`."""
-        if figure.recent and self.levels is not None:
-            level = self.levels
-            return [replace(one, since=level.day) for one in gate_standings(level.now, figure)]
-        if figure.model is None:
-            return gate_standings(self.assessment, figure)
-        return _model_standings(self._models[figure.model], figure, self.config.confidence)
+        if figure.model is not None:
+            return _model_standings(self._models[figure.model], figure, self.config.confidence)
+        whole = gate_standings(self.assessment, figure)
+        return [self._recent(figure, one) for one in whole] if figure.recent else whole
+
+    def _recent(self, figure: Figure, whole: Standing) -> Standing:
+        """The figure of the last level; that of all answers if it was the only one."""
+        level = self.level_of(whole.category)
+        if level is None:
+            return whole
+        (since,) = gate_standings(level.now, replace(figure, category=whole.category))
+        return replace(since, since=level.day)
 
     @cached_property
     def _models(self) -> Mapping[str, ModelAgreement | None]:

@@ -137,7 +137,7 @@ def _one_level(check: MaxDrop, figure: Standing) -> CheckResult:
 
 def _fall_of_level(check: MaxDrop, figure: Standing, now: Present) -> CheckResult | None:
     """By how much a figure fell when the level of agreement changed last; None if it cannot say."""
-    levels = now.levels
+    levels = now.level_of(figure.category)
     if levels is None:
         return None
     same = replace(check.figure, category=figure.category)

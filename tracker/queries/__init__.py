@@ -39,6 +39,11 @@ from tracker.queries.import_tallies import (
 from tracker.queries.item_answers import select_answers_to_items, select_items_below
 from tracker.queries.item_page import ItemChoice, ItemVotes, select_item_page
 from tracker.queries.pair_tables import count_pair_cells, pair_tallies
+from tracker.queries.periods import (
+    PairPeriods,
+    count_pairs_by_period,
+    count_tallies_by_period,
+)
 from tracker.queries.retest import (
     Repeated,
     count_unrepeated_passes,
@@ -87,6 +92,7 @@ __all__ = [
     "ItemChoice",
     "ItemVotes",
     "ModelAnswers",
+    "PairPeriods",
     "Repeated",
     "Selecting",
     "Selection",
@@ -131,6 +137,8 @@ __all__ = [
     "count_annotator_marginals",
     "count_pair_cells",
     "count_pair_order",
+    "count_pairs_by_period",
+    "count_tallies_by_period",
     "pair_tallies",
     "select_label_contents",
     "Present",

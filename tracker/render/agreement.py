@@ -29,6 +29,8 @@ from tracker.render.words import figure_reading_words, figure_title_words, undef
 _HIGH, _LOW = 0.9, 0.5
 _MOST_PASSED_OVER = 3
 """Raw agreement above the one and a category rate below the other contradict each other."""
+_MOST_CHANGES = 5
+"""Changes of categories, annotators and shares, the largest first, that are told."""
 
 
 def agreement_view(found: Assessment, *, named: bool = False) -> Iterator[RenderableType]:
@@ -46,9 +48,7 @@ def agreement_view(found: Assessment, *, named: bool = False) -> Iterator[Render
         if not found.warnings:
             yield _no_answers(found.project, chosen=found.selection is not None)
         return
-    if found.recent is not None:
-        yield Text(found.recent_words, style="yellow")
-        yield from _who_changed(found.recent, counts.annotators)
+    yield from _of_late(found)
     yield from _lead(found)
     for warning in found.warnings:
         yield Text(warning, style="yellow")
@@ -73,6 +73,17 @@ def _no_answers(project: str, *, chosen: bool) -> Text:
     if chosen:
         return Text("There are no answers among those chosen.")
     return Text(f"There are no answers yet; next: tracker import FILE --project {quote(project)}")
+
+
+def _of_late(found: Assessment) -> Iterator[RenderableType]:
+    """Yield what changed: the level of all, annotators, categories and shares."""
+    if found.recent is not None:
+        yield Text(found.recent_words, style="yellow")
+        yield from _who_changed(found.recent, found.counts.annotators)
+    for one in found.changes[:_MOST_CHANGES]:
+        yield Text(one.to_dict()["why"], style="yellow")
+    if len(found.changes) > _MOST_CHANGES:
+        yield Text(f"{len(found.changes) - _MOST_CHANGES} more changes are in --json.", style="dim")
 
 
 def _who_changed(recent: Recent, of: int) -> Iterator[RenderableType]:

@@ -128,6 +128,11 @@ def _renamed(value: Any, names: Mapping[str, str]) -> Any:
             ]
         elif key not in _WRITTEN:
             made[key] = _renamed(one, names)
+    if made.get("subject") == "annotator":
+        from tracker.render.messages.agreement import changed
+
+        made["name"] = names[made["name"]]
+        made["why"] = changed(made)
     return made
 
 
@@ -189,6 +194,7 @@ def _figures_of_enough(found: Mapping[str, Any], least: int) -> dict[str, Any]:
     ]
     if agreement["recent"] is not None and agreement["recent"]["items"] < least:
         agreement["recent"] = None
+    agreement["changes"] = _kept(agreement["changes"], lambda row: row["items"], least)
     lowest = agreement["summary"]["lowest"]
     known = {row["category"]: row["rate"] for row in agreement["categories"]}
     if lowest is not None and known.get(lowest["category"]) is None:

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from tracker.measures import MEASURES
 from tracker.measures.coefficient import Coefficient
-from tracker.render.cells import figure_cell
-from tracker.render.messages.report import listed
+from tracker.render.cells import figure_cell, share_cell
+from tracker.render.messages.report import listed, quoted
 from tracker.render.nouns import count_noun
 
 # By benchmarks/coverage_of_coefficients.py.
@@ -68,6 +68,23 @@ def recent(
         way = "less" if fell else "more"
         told += f" {changed} of {count_noun(of, 'annotator')} {agree} {way} with the others."
     return told
+
+
+def changed(told: Mapping[str, Any]) -> str:
+    """Return that a category, an annotator or what is labeled is another one since a day."""
+    cell = share_cell if told["subject"] == "share" else figure_cell
+    figure, low, high, before = (
+        cell(told[one]) for one in ("value", "ci_low", "ci_high", "before")
+    )
+    name = told["name"] if told["subject"] == "annotator" else quoted(told["name"])
+    what = {
+        "annotator": f" {name} agrees with the others {figure} of the time",
+        "category": f", if one annotator gives {name}, another does too {figure} of the time",
+        "share": f" {figure} of the answers are {name}",
+    }
+    items = count_noun(told["items"], "item")
+    since = f"Since {told['day']}{what[told['subject']]}"
+    return f"{since} ({low} to {high}, {items}); before, {before}."
 
 
 def own_errors(measures: Sequence[str], others: str) -> str:

@@ -189,8 +189,8 @@ WHY_WHERE: Final = (
 )
 WHY_DIVIDED: Final = (
     "A fifth of the annotators give the category more often than the others of the same items, as "
-    "many less often, and on the items on which they differ each side answers alike. Findings about "
-    "people then only repeat what is about the definition."
+    "many less often, and on the items on which they differ each side answers alike. Findings "
+    "about people then only repeat what is about the definition."
 )
 
 

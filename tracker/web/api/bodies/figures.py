@@ -56,6 +56,7 @@ class Agreement(Body):
     categories: list[CategoryRate | dict[str, Any]]
     summary: dict[str, Any]
     recent: dict[str, Any] | None = None
+    changes: list[dict[str, Any]] | None = None
 
 
 class AgreementByQuestion(Body):

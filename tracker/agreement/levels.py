@@ -1,0 +1,245 @@
+"""The periods of a project's items, and the last change of level of a figure among them.
+
+The items are laid out in the order of their last answers and cut into periods of about as many
+items, and `change_points` looks for levels among the periods.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tracker import queries
+from tracker.agreement.study import Study
+from tracker.core.tallies import ItemPatterns
+from tracker.monitoring import SHORTEST, Point, change_points
+
+Floats: TypeAlias = NDArray[np.float64]
+Large: TypeAlias = Callable[[Floats, Floats], NDArray[np.bool_]]
+"""Whether the second of two figures differs from the first by enough to be told."""
+
+CERTAIN: Final = 0.001
+"""The greatest p-value of a change that is told. See the table of false alarms in the docs."""
+LEAST_ITEMS: Final = 25
+"""Compared items of a period, at least."""
+_MOST_PERIODS: Final = 40
+_MOST_RELATED: Final = 0.9
+"""The greatest correlation of neighboring periods that is reckoned with."""
+_BRIEF: Final = 3
+"""Periods of a level that is taken with the one before it: the change may lie inside a period."""
+
+
+@dataclass(frozen=True)
+class Period:
+    """Items that follow each other: when the last answers to them began and ended to come."""
+
+    first: int
+    last: int
+    patterns: ItemPatterns
+
+
+def periods_of_items(counted: Study) -> list[Period]:
+    """Return the periods, by one statement; answers without a time stand by their imports.
+
+    Each item lies in the period of its last answer, with all its answers.
+    """
+    moments = queries.count_patterns_by_moment(counted.connection, counted.selection)
+    return list(_periods(moments))
+
+
+def _periods(moments: Mapping[int, ItemPatterns]) -> Iterator[Period]:
+    """Yield the periods; what is left over at the end belongs to the last one."""
+    compared = sum(one.items_compared for one in moments.values())
+    enough = max(LEAST_ITEMS, -(-compared // _MOST_PERIODS))
+    held: list[Period] = []
+    items = 0
+    waiting: Period | None = None
+    for moment, patterns in moments.items():
+        held.append(Period(moment, moment, patterns))
+        items += patterns.items_compared
+        if items >= enough:
+            if waiting is not None:
+                yield waiting
+            waiting, held, items = _joined(held), [], 0
+    if waiting is not None:
+        yield _joined([waiting, *held])
+
+
+def _joined(periods: Sequence[Period]) -> Period:
+    return Period(periods[0].first, periods[-1].last, sum_of_periods(periods))
+
+
+def sum_of_periods(periods: Sequence[Period]) -> ItemPatterns:
+    """Return the item patterns of several periods."""
+    return sum((period.patterns for period in periods), ItemPatterns())
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """A figure of each period: a sum over its items, over another sum over them.
+
+    Attributes:
+        items: how many items of each sort a period has, (periods, sorts).
+        above: what an item of the sort adds to the sum above, (sorts,).
+        below: to the sum below, likewise, 0 or more.
+    """
+
+    items: Floats
+    above: Floats
+    below: Floats
+
+    def level(self, start: int, stop: int | None = None) -> Level:
+        """Return the figure of some periods together."""
+        items = self.items[start:stop].sum(axis=0)
+        below = float(items @ self.below)
+        value = float(items @ self.above) / below
+        squares = float(items @ (self.above - value * self.below) ** 2)
+        return Level(value, squares, float(items.sum()), below)
+
+    @property
+    def known(self) -> Curve:
+        """The same of the sorts that add to the sum below."""
+        kept = self.below > 0
+        return Curve(self.items[:, kept], self.above[kept], self.below[kept])
+
+
+@dataclass(frozen=True)
+class Level:
+    """A figure of several periods.
+
+    Attributes:
+        value: the figure.
+        squares: the sum over items of how far each is from it, squared.
+        items: how many they are.
+        below: the sum that the figure is divided by.
+    """
+
+    value: float
+    squares: float
+    items: float
+    below: float
+
+    @property
+    def share(self) -> float:
+        """The variance of the figure over that of one item."""
+        return self.items / self.below**2
+
+    @property
+    def error(self) -> float:
+        """The figure's standard error over items."""
+        return math.sqrt(self.squares / max(self.items - 1, 1) * self.share)
+
+
+@dataclass(frozen=True)
+class Shift:
+    """The last change of level of a curve.
+
+    Attributes:
+        start: the place of the first period of the level before.
+        place: that of the first period since.
+        before: the level before.
+        now: the level since.
+        p_value: of the difference, times the number of places at which it could have been found.
+    """
+
+    start: int
+    place: int
+    before: Level
+    now: Level
+    p_value: float
+
+    @property
+    def difference(self) -> float:
+        """What the level is now, less what it was."""
+        return self.now.value - self.before.value
+
+
+def last_shift(curve: Curve, always: float) -> Shift | None:
+    """Return the last change of level; None if there is none, however uncertain it is.
+
+    ``always`` is the standard error of a level beside that of its items. Periods that have no
+    figure are passed over.
+    """
+    there = np.flatnonzero(curve.items @ curve.below)
+    if len(there) < 2 * SHORTEST:
+        return None
+    some = Curve(curve.items[there], curve.above, curve.below)
+    each = [some.level(place, place + 1) for place in range(len(there))]
+    total = sum(one.items for one in each)
+    spread = sum(one.squares for one in each) / max(total - len(each), 1)
+    points = [
+        Point(int(at), one.value, math.sqrt(spread * one.share), round(one.items))
+        for at, one in zip(there, each, strict=True)
+    ]
+    levels = change_points(points)
+    if not levels.changes:
+        return None
+    *earlier, brief, last = (level.n for level in levels.levels)
+    place = len(points) - last
+    start = place - brief - (earlier[-1] if earlier and brief < _BRIEF else 0)
+    before, now, both = some.level(start, place), some.level(place), some.level(start)
+    pooled = both.squares / max(both.items - 2, 1)
+    sampled = pooled * (before.share + now.share) * _inflation(points[:place])
+    p_value = two_sided(now.value - before.value, math.sqrt(sampled + always**2))
+    places = len(points) - 2 * SHORTEST + 1
+    return Shift(int(there[start]), int(there[place]), before, now, p_value * places)
+
+
+def may_shift(curve: Curve, large: Large, least: float, most_p: float) -> bool:
+    """Return whether a curve could have a large change that is certain, wherever it lies.
+
+    Every level before and since is looked at, with the least error that `last_shift` could find:
+    most curves are steady, and this is quick. ``least`` is the items of a level.
+    """
+    moments = [
+        np.ones_like(curve.below),
+        curve.above,
+        curve.below,
+        curve.above**2,
+        curve.above * curve.below,
+        curve.below**2,
+    ]
+    sums = np.zeros((len(curve.items) + 1, len(moments)))
+    np.cumsum(curve.items @ np.array(moments).T, axis=0, out=sums[1:])
+    start, place = np.triu_indices(len(sums) - 1, 1)
+    before, now = sums[place] - sums[start], sums[-1] - sums[place]
+    kept = (before[:, 0] >= least) & (now[:, 0] >= least)
+    before, now = before[kept], now[kept]
+    then, since = before[:, 1] / before[:, 2], now[:, 1] / now[:, 2]
+    items, above, below, squares, both, of_below = (before + now).T
+    mean = above / below
+    spread = (squares - 2 * mean * both + mean**2 * of_below) / np.maximum(items - 2, 1)
+    share = before[:, 0] / before[:, 2] ** 2 + now[:, 0] / now[:, 2] ** 2
+    error = np.sqrt(np.maximum(spread, 0) * share)
+    far = np.abs(since - then) >= -NormalDist().inv_cdf(most_p / 2) * error
+    return bool((large(then, since) & far).any())
+
+
+def _inflation(points: Sequence[Point]) -> float:
+    """Return by what the variance of a mean of periods exceeds that of independent items.
+
+    From all periods before the change: those of a project in which good and bad weeks follow each
+    other differ by more than their items let one expect, and so will those after it.
+    """
+    values = np.array([point.value for point in points])
+    errors = np.array([point.error for point in points])
+    if not errors.all() or len(points) < 2 * SHORTEST:
+        return 1.0
+    apart = (values - np.average(values, weights=errors**-2.0)) / errors
+    beyond = max(float(apart @ apart) / (len(points) - 1), 1.0)
+    related = float(apart[1:] @ apart[:-1]) / float(apart @ apart) if beyond > 1 else 0.0
+    related = min(max(related, 0.0), _MOST_RELATED)
+    return beyond * (1 + related) / (1 - related)
+
+
+def two_sided(difference: float, error: float) -> float:
+    """Return how likely a normal deviate lies as far from 0 as a difference."""
+    if not error:
+        return 0.0 if difference else 1.0
+    return math.erfc(abs(difference) / error / math.sqrt(2))
