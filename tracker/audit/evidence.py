@@ -22,7 +22,7 @@ from tracker.core.audit_tallies import (
     SkipTallies,
 )
 from tracker.core.errors import InvalidOption
-from tracker.core.tallies import AnnotatorTallies, FloatArray
+from tracker.core.tallies import AnnotatorTallies, FloatArray, IntArray
 from tracker.core.tally_columns import TallyColumns, tally_columns_of
 
 DEFAULT_ALPHA = 0.05
@@ -46,6 +46,7 @@ class Evidence:
         times: how long answers took.
         skips: answers left out, or empty.
         pairs: the shared items of every two annotators.
+        linked: every two annotators who share any item; shape (pairs, 2).
         models: the people's items that models answered, too; these are in nothing else.
         files: the tallies of each annotator's answers of each imported file.
     """
@@ -62,6 +63,7 @@ class Evidence:
     times: Mapping[int, AnswerTimes] | None = None
     skips: SkipTallies | None = None
     pairs: SharedItems | None = None
+    linked: IntArray | None = None
     models: BesideModels | None = None
     files: FileTallies | None = None
 

@@ -157,6 +157,8 @@ def gather_evidence(
         for need, one in _COUNTS.items()
         if need in asked and (one.of_spans or not spans) and one.there(selection, there)
     }
+    if (pairs := counted.get("pairs")) is not None:
+        counted |= {"pairs": pairs if pairs.pairs else None, "linked": pairs.linked}
     if models and "models" in asked and not spans:
         most = _most_answers(evidence)
         counted["models"] = queries.count_items_beside_models(connection, selection, models, most)
@@ -214,11 +216,8 @@ def _points(connection: Connection, question: QuestionInfo) -> dict[int, float] 
     return {category: float(name) for category, name in names.items()}
 
 
-def _shared_items(
-    connection: Connection, selection: Selection, evidence: Evidence
-) -> SharedItems | None:
-    pairs = queries.count_shared_items(connection, selection, _most_answers(evidence))
-    return pairs if pairs.pairs else None
+def _shared_items(connection: Connection, selection: Selection, evidence: Evidence) -> SharedItems:
+    return queries.count_shared_items(connection, selection, _most_answers(evidence))
 
 
 def _most_answers(evidence: Evidence) -> int:

@@ -17,7 +17,7 @@ from tracker.audit.statistics.pair_dependence import (
 from tracker.core.tallies import FloatArray
 
 _NOTHING = Opinion(None, None, None, None, holds=False)
-LEAST_COPIED_SHARE = 0.4
+LEAST_COPIED_SHARE = 0.6
 """Of the items on which a person and a model would differ, those on which they do not."""
 
 _PART = 0.75

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from tracker.audit.design import DesignFinding
 from tracker.audit.divided import DividedDefinition
 from tracker.audit.gather import audit_kinds_named
 from tracker.audit.kind import Flag, Key
@@ -51,6 +52,7 @@ class Audit(Shown):
         models: names by id of the models that answered, and were not asked for: people are held
             beside them, and they are in no figure.
         definitions: what is wrong with a definition or some of the items, not with a person.
+        design: what is wrong with who was given which items.
     """
 
     project: str
@@ -62,6 +64,7 @@ class Audit(Shown):
     question: str = ""
     models: Mapping[int, str] = field(default_factory=dict)
     definitions: tuple[DividedDefinition | SliceAgreement, ...] = ()
+    design: tuple[DesignFinding, ...] = ()
 
     def flagged(self, remarks: Collection[str] = ()) -> list[tuple[AuditedAnnotator, Flag]]:
         """Return every finding that stands up, with its annotator; of a pair, with both.
@@ -124,6 +127,10 @@ class Audit(Shown):
     def definition_values(self) -> list[dict[str, Any]]:
         """Return what is wrong with definitions and slices of the items, as JSON."""
         return [one.to_dict(self.question, self.names, self.categories) for one in self.definitions]
+
+    def design_values(self) -> list[dict[str, Any]]:
+        """Return what is wrong with the design, as JSON."""
+        return [one.to_dict(self.project, self.names) for one in self.design]
 
     def category_name(self, flag: Flag) -> str | None:
         """The name of the category that a finding is about."""

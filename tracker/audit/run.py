@@ -13,6 +13,7 @@ from tracker.agreement import Query
 from tracker.agreement.overall import assess_project_spans
 from tracker.agreement.spans import AnnotatorSpans
 from tracker.audit.definitions import Definition, definitions_and_flags
+from tracker.audit.design import design_findings
 from tracker.audit.evidence import Evidence
 from tracker.audit.examples import finding_examples
 from tracker.audit.findings import audit, audited_annotator_figures
@@ -147,10 +148,12 @@ def _audit(
         rows = audited_figure_rows(connection, selection, evidence, categories, timed=there.times)
     names = annotator_names(connection, question.project)
     definitions: list[Definition] = []
-    if query.kinds == tuple(KINDS.values()) and question.answers != "spans":
+    whole = query.kinds == tuple(KINDS.values())
+    if whole and question.answers != "spans":
         found, definitions = definitions_and_flags(
             connection, selection, evidence, categories, found
         )
+    design = design_findings(connection, selection, evidence) if whole else []
     flags: dict[int, list[Flag]] = {}
     for flag in found:
         for annotator in (flag.annotator, flag.other):
@@ -174,6 +177,7 @@ def _audit(
         question.name,
         {one.id: one.name for one in models},
         tuple(definitions),
+        tuple(design),
     )
 
 

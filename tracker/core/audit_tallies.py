@@ -107,6 +107,7 @@ class PairPatterns:
         pattern: place in ``patterns``, shape (rows,).
         same: place in ``answers`` of the answer that both gave, -1 where they differ.
         items: how many such items.
+        linked: every two who share any item, (pairs, 2); None if not asked.
     """
 
     pairs: tuple[tuple[int, int], ...]
@@ -116,6 +117,7 @@ class PairPatterns:
     pattern: NDArray[np.int64]
     same: NDArray[np.int64]
     items: NDArray[np.int64]
+    linked: IntArray | None = None
 
     def of(self, place: int) -> dict[Pattern, int]:
         """Return on how many items a pair met each pattern, by the pair's place in ``pairs``."""
@@ -322,6 +324,7 @@ class SharedItems:
         kind: which kind.
         items: how many such items.
         patterns: the patterns of the items that some of the pairs share.
+        linked: every two who share any item, by id; shape (pairs, 2); None if it is not known.
     """
 
     pairs: tuple[tuple[int, int], ...]
@@ -333,6 +336,7 @@ class SharedItems:
     kind: IntArray
     items: IntArray
     patterns: Callable[[Collection[tuple[int, int]]], PairPatterns]
+    linked: IntArray | None = None
 
 
 BesidePatterns: TypeAlias = Mapping[tuple[int, int], Mapping[tuple[Pattern, Answer, bool], int]]
@@ -395,6 +399,7 @@ def audit_tally_of_pairs(pairs: PairPatterns) -> SharedItems:
         kind,
         pairs.items,
         lambda _: pairs,
+        pairs.linked,
     )
 
 

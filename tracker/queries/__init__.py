@@ -38,6 +38,7 @@ from tracker.queries.import_tallies import (
 )
 from tracker.queries.item_answers import select_answers_to_items, select_items_below
 from tracker.queries.item_page import ItemChoice, ItemVotes, select_item_page
+from tracker.queries.linked_annotators import count_links_of_annotators
 from tracker.queries.pair_tables import count_pair_cells, pair_tallies
 from tracker.queries.periods import (
     PairPeriods,
@@ -152,6 +153,7 @@ __all__ = [
     "count_transitions",
     "count_shared_items",
     "count_items_beside_models",
+    "count_links_of_annotators",
     "skip_tallies",
     "select_span_documents",
     "count_timeline",

@@ -52,8 +52,8 @@ def count_shared_items(
 ) -> SharedItems:
     """Return every pair's shared items, by all that determines how likely the two are to agree.
 
-    Pairs of fewer than ``least`` shared items are left out. ``most`` is the greatest number of
-    answers to an item.
+    Pairs of fewer than ``least`` shared items are only told to be linked. ``most`` is the greatest
+    number of answers to an item.
     """
     digits = most.bit_length()
     # Wide enough at once: to join every two answers again would take as long again.
@@ -70,11 +70,11 @@ def count_shared_items(
     kinds, kind = _numbered(of_kind, 5 * digits + _OF_GIVEN)
     enough = np.bincount(pair, items, len(pairs)) >= least
     kept = enough[pair]
-    first, second = Packing((annotators, annotators)).unpack([pairs[enough]])
+    linked = np.stack(Packing((annotators, annotators)).unpack([pairs]), axis=1)
     parts = Packing((digits, 2 * digits, 2 * digits, _OF_GIVEN))
     answers, alike, minority, given = parts.unpack([kinds])
     return SharedItems(
-        tuple(zip(first.tolist(), second.tolist(), strict=True)),
+        tuple((first, second) for first, second in linked[enough].tolist()),
         answers,
         alike,
         minority,
@@ -83,6 +83,7 @@ def count_shared_items(
         kind[kept],
         items[kept],
         lambda wanted: _patterns(connection, selection, code, least, wanted),
+        linked,
     )
 
 
@@ -209,6 +210,7 @@ def _patterns(
         pattern=rest[kept] // of_pattern,
         same=rest[kept] % of_pattern - 1,
         items=items_of[kept],
+        linked=np.array([*pairs], dtype=np.int64).reshape(-1, 2),
     )
 
 
