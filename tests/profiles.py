@@ -35,6 +35,7 @@ if THOROUGH:
         "test_definitions.py",
         "test_odd_import.py",
         "test_copied_from_models.py",
+        "test_design.py",
     )
 
 

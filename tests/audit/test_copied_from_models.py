@@ -101,13 +101,16 @@ def test_who_gives_a_models_answers_is_found_and_nobody_else(per_item: int) -> N
 
 
 @pytest.mark.parametrize("accuracy", [0.8, 0.9, 0.97])
-def test_an_expert_beside_a_good_model_is_accused_of_nothing(accuracy: float) -> None:
-    for seed in range(20 if THOROUGH else 4):
+def test_an_expert_beside_a_good_model_is_accused_as_rarely_as_a_test_errs(accuracy: float) -> None:
+    number = 40 if THOROUGH else 8
+    accused = 0
+    for seed in range(number // 2):
         voices = [mostly_right(0.97, 4), *[mostly_right(0.7, 4)] * 7]
         model = mostly_right(accuracy, 4)
         for per_item in (3, 8):
             flags = flags_beside_model(answered(seed, per_item, voices, model, copier=False))
-            assert [one for one in standing(flags) if one[1] is not None] == []
+            accused += any(other is not None for _, other in standing(flags))
+    assert accused <= number // 20
 
 
 def test_answers_of_people_and_one_model() -> None:
