@@ -73,6 +73,7 @@ def audit_of(
     made: Audit = _made(
         Audit,
         definitions=(),
+        models={},
         project="p",
         annotators=tuple(annotators),
         categories=categories,

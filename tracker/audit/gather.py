@@ -134,12 +134,14 @@ def gather_evidence(
     there: Present,
     *,
     needs: Collection[str] | None = None,
+    models: Collection[int] = (),
 ) -> Evidence:
     """The evidence that the question's kinds need, or of the fields ``needs`` alone.
 
-    What is not ``there``, no time or no truth, is None in it.
+    ``models`` are those that people may be held beside. What is not ``there``, no time or no
+    truth, is None in it.
     """
-    asked = set(needs or (need for kind in query.kinds for need in kind.needs))
+    asked = set(needs or (need for kind in query.kinds for need in kind.needs | kind.reads))
     if needs is None:
         asked |= {"gold", "repeats"}  # figures of annotators, whatever is tested
     spans = selection.question.answers == "spans"
@@ -158,6 +160,11 @@ def gather_evidence(
         for need, one in _COUNTS.items()
         if need in asked and (one.of_spans or not spans) and one.there(selection, there)
     }
+    if (pairs := counted.get("pairs")) is not None:
+        counted |= {"pairs": pairs if pairs.pairs else None, "linked": pairs.linked}
+    if models and "models" in asked and not spans:
+        most = _most_answers(evidence)
+        counted["models"] = queries.count_items_beside_models(connection, selection, models, most)
     return replace(evidence, **counted)
 
 
@@ -193,8 +200,12 @@ def gather_second_opinion(
 ) -> JointAnswers:
     """Return the answers that a second opinion on these findings rests on.
 
-    Of very many pairs those are looked at that stand out most.
+    Of very many pairs those are looked at that stand out most. If they are about models, these
+    models' answers are among them.
     """
+    models = evidence.model_ids & {finding.other for finding in findings}
+    if models:
+        selection = selection.with_models(frozenset(models))
     single = {finding.annotator for finding in findings if finding.other is None}
     pairs = [finding for finding in findings if finding.other is not None]
     pairs = sorted(pairs, key=lambda finding: finding.p_value or 0.0)[:_PAIRS]
@@ -218,12 +229,13 @@ def _points(connection: Connection, question: QuestionInfo) -> dict[int, float] 
     return {category: float(name) for category, name in names.items()}
 
 
-def _shared_items(
-    connection: Connection, selection: Selection, evidence: Evidence
-) -> SharedItems | None:
-    most = max(map(answers_in_pattern, evidence.columns.patterns), default=0)
-    pairs = queries.count_shared_items(connection, selection, most)
-    return pairs if pairs.pairs else None
+def _shared_items(connection: Connection, selection: Selection, evidence: Evidence) -> SharedItems:
+    return queries.count_shared_items(connection, selection, _most_answers(evidence))
+
+
+def _most_answers(evidence: Evidence) -> int:
+    """Return the greatest number of answers to an item."""
+    return max(map(answers_in_pattern, evidence.columns.patterns), default=0)
 
 
 class _Count(NamedTuple):

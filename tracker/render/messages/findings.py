@@ -60,8 +60,8 @@ def finding_sentence(finding: Finding, annotator: str, other: str | None = None)
     """
     if finding["state"] == "clear":
         return None
-    names = Names(annotator, f"“{finding['category']}”", other or "")
-    sentence = _sentence(finding, names)
+    names = _names(finding, annotator, other or "")
+    sentence = _sentence(finding, names, _FROM_MODEL if _of_model(finding) else None)
     if finding["q_value"] is None:
         return f"{sentence}, but {_short_of_items(finding['informative'])}."
     parts = [sentence]
@@ -112,7 +112,8 @@ def is_accusation(finding: Finding) -> bool:
 
 def own_finding_sentence(finding: Finding) -> str:
     """Return a finding as its annotator is told of it: what was seen, without any test."""
-    names = Names("you", f"“{finding['category']}”", "another annotator")
+    other = "a model" if _of_model(finding) else "another annotator"
+    names = Names("you", f"“{finding['category']}”", other)
     form = _OWN_ON_GOLD if "against" in finding["details"] else OWN_SENTENCES.get(finding["kind"])
     sentence = _sentence(finding, names, form)
     unsure = "" if finding["state"] == "flagged" else _TOO_FEW_TO_BE_SURE
@@ -194,6 +195,10 @@ _OWN_ON_GOLD: Final = (
     "right for {expected} of them"
 )
 _TOO_FEW_TO_BE_SURE: Final = ", but on too few items to be sure"
+_FROM_MODEL: Final = (
+    "{annotator} gives {other}'s answer on {shared_minority_answers} of the {informative} items on "
+    "which few people do; by chance about {by_chance} would be expected"
+)
 _ON_GOLD: Final = (
     "{annotator} gave {category} in {observed} of {n} answers to items whose answer is known, and "
     "it is right for {expected} of them"
@@ -271,6 +276,17 @@ def _odds(found: Finding) -> str:
         return ""
     more = ratio >= 1
     return f"odds {ratio if more else 1 / ratio:.1f} times {'higher' if more else 'lower'}, "
+
+
+def _names(finding: Finding, annotator: str, other: str) -> Names:
+    """Return who the sentence is about: the person before a model, in whatever order they come."""
+    if _of_model(finding) and annotator == finding["with"]:
+        annotator, other = other, annotator
+    return Names(annotator, f"“{finding['category']}”", other)
+
+
+def _of_model(finding: Finding) -> bool:
+    return bool(finding["details"].get("model"))
 
 
 def _second_opinion(found: Finding) -> str:
