@@ -50,6 +50,32 @@ def collapsed(ledger: Ledger, project: str) -> None:
     ledger.import_frame(year(collapse), project)
 
 
+def apart(ledger: Ledger, project: str) -> None:
+    """Two groups of people who share no item."""
+    rows = [
+        (f"{group}{item}", f"{group}{who}", "xyz"[item % 3])
+        for group in "ab"
+        for item in range(60)
+        for who in range(3)
+    ]
+    ledger.import_frame(pd.DataFrame(rows, columns=["item", "annotator", "category"]), project)
+
+
+def pasted(ledger: Ledger, project: str) -> None:
+    """One of eight people gives a model's answers, who errs as often as people do."""
+    random, rows = seeded(4), []
+    for item in range(400):
+        truth = random.choice("abcd")
+        model = truth if random.random() < 0.85 else random.choice("abcd")
+        rows.append((f"i{item}", "gpt", model))
+        for who in range(8):
+            own = truth if random.random() < 0.87 else random.choice("abcd")
+            given = model if who == 5 and random.random() < 0.97 else own
+            rows.append((f"i{item}", f"p{who}", given))
+    ledger.import_frame(pd.DataFrame(rows, columns=["item", "annotator", "category"]), project)
+    ledger.annotators.kind(project, "gpt", "model")
+
+
 def sound(ledger: Ledger, project: str) -> None:
     for frame in answers(seeded(5), per_item=4):
         ledger.import_frame(frame, project)
@@ -61,6 +87,8 @@ WRONG = {
     slipped: ("import", "p3", "tracker imports undo"),
     schools: ("category", "b", "is read in two ways"),
     collapsed: ("period", None, "hides it"),
+    apart: ("project", None, "share no item"),
+    pasted: ("pair", "gpt", "gpt"),
 }
 
 

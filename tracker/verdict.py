@@ -111,7 +111,7 @@ class Concern:
 def concerns_of(questions: Iterable[Figures]) -> list[Concern]:
     """Return all concerns about some questions, the weightiest first; the same one once."""
     concerns = [concern for figures in questions for concern in _of_question(figures)]
-    unique = {(one.kind, one.question, one.names): one for one in reversed(concerns)}
+    unique = {(one.kind, one.question, one.names, one.why): one for one in reversed(concerns)}
     return sorted(unique.values(), key=lambda concern: (*concern.weight, concern.names))
 
 
@@ -161,8 +161,8 @@ def _of_question(figures: Figures) -> Iterator[Concern]:
         verb = ("agreement", "--by", "slice") if slices else ("audit",)
         divided |= set() if slices else {row["category"]}
         yield _concern(row, names, name, row.get("explained"), verb)
-    for row in figures.audit.get("design", ()):
-        yield Concern("project", (), row["kind"], name, None, None, row, ("audit",))
+    for row in figures.audit["design"]:
+        yield Concern("project", (), row["kind"], None, None, None, row, ("audit",))
     yield from _of_people(figures, divided)
 
 
