@@ -11,6 +11,7 @@ from xml.etree import ElementTree as ET
 import pandas as pd
 import pytest
 
+from tests.agreement.test_recent import collapse, year
 from tests.helpers import SPANS, csv_text, write_file
 from tracker.charts import (
     annotators_chart,
@@ -175,6 +176,21 @@ def test_a_line_through_the_snapshots(asked: Ledger) -> None:
     ]
     # Taken within a second, they are told apart by their names.
     assert {"week 0", "week 1", "week 2"} <= {*texts(chart)}
+
+
+def test_a_curve_is_of_its_own_items_and_gray_if_they_differ_by_chance(
+    sqlite_ledger: Ledger,
+) -> None:
+    for project, right in (("steady", lambda *_: 0.9), ("fell", collapse)):
+        sqlite_ledger.import_frame(year(right), project)
+        found = sqlite_ledger.history(project, "week")
+        chart = history_chart(found, "krippendorff_alpha")
+        own = [point.own.measure("krippendorff_alpha") for point in found]
+        assert [(row["value"], row["ci_low"]) for row in chart.rows] == [
+            (one.value, one.ci_low) for one in own
+        ]
+        assert chart.rows[-1]["so_far"] == found.points[-1].assessment.main.value
+        assert ("no more than chance" in chart.description) == (project == "steady")
 
 
 def test_a_curve_has_its_notes(sqlite_ledger: Ledger) -> None:

@@ -185,7 +185,7 @@ def test_the_rebuilt_curve_for_people(run: Run) -> None:
     shown = lines(done.out)
     assert shown[0] == "reviews 26 weeks from the labels, of the last 7d each"
     assert re.fullmatch(r"alpha [▁-█]{26} 0\.\d+ → .*", shown[1])
-    assert "week to note items answers annotators alpha raw weakest rate" in shown
+    assert "week to note items answers alpha 95% interval 7d raw 7d weakest rate" in shown
     rows = shown[-11:]
     assert rows[0].startswith("2025-12-28")
     assert rows[1] == "2025-12-30 ▲ guideline v2"
@@ -204,6 +204,23 @@ def test_the_rebuilt_curve_as_rows(run: Run) -> None:
     assert rows[0]["snapshot"] == ""
     assert [row["as_of"][:7] for row in rows][::6] == ["2025-09", "2026-03"]
     assert 0 < float(rows[-1][ALPHA]) < float(rows[0][ALPHA]) < 1
+    told = run("history", "reviews", "--every", "month", "--measure", ALPHA, "--json").json()
+    for row, point in zip(rows, told["snapshots"], strict=True):
+        (own,) = point["own"]["measures"]
+        assert int(row["own_items"]) == point["own"]["items"]
+        assert float(row[f"own_{ALPHA}"]) == own["value"]
+        assert float(row[f"own_{ALPHA}_ci_low"]) == own["ci_low"]
+
+
+def test_a_period_shows_its_own_items_and_all_so_far(run: Run) -> None:
+    words = ("history", "reviews", "--every", "month", "--measure", ALPHA)
+    *_, last = run(*words, "--json").json()["snapshots"]
+    (own,) = last["own"]["measures"]
+    shown = lines(run(*words).out)
+    assert "month to note items answers alpha 95% interval so far weakest rate" in shown
+    row = next(line for line in shown if line.startswith(last["as_of"][:10]))
+    bounds = f"{own['ci_low']:.3f} to {own['ci_high']:.3f}"
+    assert f" {own['value']:.3f} {bounds} {value(last):.3f} " in row
 
 
 CHOICES = [

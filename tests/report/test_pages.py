@@ -69,7 +69,7 @@ SAID = {
     "questions": ["The weakest of 2 questions is “tone”", "-q tone"],
     "models": ["Models and the human ceiling", "judge"],
     "flagged": ["1 of 5 annotators has answers that stand out", "guideline v2: always joined"],
-    "plain": ["text of item 00", "one at the end of each week", "tracker agreement p"],
+    "plain": ["text of item 00", "each of the items completed in one week", "tracker agreement p"],
 }  # fmt: skip
 
 

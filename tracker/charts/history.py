@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tracker.charts.chart import FAINT, INK, MARK, WIDTH, Chart
 from tracker.measures import MEASURES
+from tracker.monitoring import are_within_noise
 
 if TYPE_CHECKING:
     from tracker.snapshots import History
@@ -37,14 +38,24 @@ def _main(told: Mapping[str, Any]) -> str:
 
 
 def history_rows(told: Mapping[str, Any], measure: str) -> list[dict[str, Any]]:
-    """Return a row for each point of a history's JSON, as `draw_history` takes them."""
-    return [
-        {"as_of": one["as_of"], "snapshot": one["name"] or one["snapshot"]}
-        | {name: figure[name] for name in _FIGURE}
-        for one in told["snapshots"]
-        for figure in one["measures"]
-        if figure["measure"] == measure
-    ]
+    """Return a row for each point of a history's JSON, as `draw_history` takes them.
+
+    The figure is that of what came since the point before, if it has that; ``so_far`` is that of
+    all answers.
+    """
+    rows = []
+    for one in told["snapshots"]:
+        of_all = _figure(one, measure)
+        own = _figure(one.get("own") or one, measure)
+        if of_all is not None and own is not None:
+            row = {"as_of": one["as_of"], "snapshot": one["name"] or one["snapshot"]}
+            row |= {name: own[name] for name in _FIGURE}
+            rows.append(row | {"so_far": of_all["value"]})
+    return rows
+
+
+def _figure(one: Mapping[str, Any], measure: str) -> Mapping[str, Any] | None:
+    return next((figure for figure in one["measures"] if figure["measure"] == measure), None)
 
 
 def draw_history(
@@ -77,15 +88,27 @@ def draw_history(
     band = base.mark_area(color=MARK, opacity=0.15).encode(
         y=alt.Y("ci_low:Q", scale=scale, title=None), y2="ci_high:Q"
     )
-    line = base.mark_line(color=MARK, point=alt.OverlayMarkDef(color=MARK)).encode(y=value)
+    ink = FAINT if _are_steady(rows) else MARK
+    line = base.mark_line(color=ink, point=alt.OverlayMarkDef(color=ink)).encode(y=value)
+    so_far = base.mark_line(color=FAINT, strokeDash=[2, 2]).encode(
+        y=alt.Y("so_far:Q", scale=scale, title=None)
+    )
     noted = alt.Chart(alt.InlineData(list(notes))).encode(x=alt.X("at:T"))
     marks = noted.mark_rule(color=FAINT, strokeDash=[3, 3])
     texts = noted.mark_text(align="left", baseline="top", dx=4, color=INK, fontSize=10).encode(
         y=alt.value(0), text="text:N"
     )
-    layers = [band, line, *([marks, texts] if notes else [])]
+    more = [so_far] if any(row.get("so_far") not in {None, row["value"]} for row in rows) else []
+    layers = [band, *more, line, *([marks, texts] if notes else [])]
     drawing = alt.layer(*layers).properties(width=width, height=_HEIGHT, title=title)
     return Chart(title, _description(rows, notes), drawing, rows)
+
+
+def _are_steady(rows: Sequence[Mapping[str, Any]]) -> bool:
+    """Return whether the points of several differ by no more than their errors."""
+    known = [row for row in rows if row["value"] is not None]
+    figures = [(row["value"], row.get("standard_error")) for row in known]
+    return len(known) > 1 and are_within_noise(figures)
 
 
 def _spans_days(rows: Sequence[Mapping[str, Any]]) -> bool:
@@ -93,7 +116,7 @@ def _spans_days(rows: Sequence[Mapping[str, Any]]) -> bool:
     return len({row["as_of"][:10] for row in rows}) > 1 or any(not row["snapshot"] for row in rows)
 
 
-_FIGURE = ("value", "ci_low", "ci_high", "items", "undefined")
+_FIGURE = ("value", "standard_error", "ci_low", "ci_high", "items", "undefined")
 
 
 def _description(rows: Sequence[Mapping[str, Any]], notes: Sequence[Mapping[str, Any]]) -> str:
@@ -103,4 +126,5 @@ def _description(rows: Sequence[Mapping[str, Any]], notes: Sequence[Mapping[str,
     first, last = known[0], known[-1]
     words = f"From {first['value']:.3f} on {first['as_of'][:10]} "
     words += f"to {last['value']:.3f} on {last['as_of'][:10]}, {len(known)} points."
+    words += " They differ by no more than chance." if _are_steady(rows) else ""
     return words + (f" Notes: {len(notes)}." if notes else "")

@@ -19,6 +19,7 @@ from tracker.monitoring.change_points import (
     change_points,
 )
 from tracker.monitoring.cusum import DIRECTIONS, ENOUGH_FOR_ALARMS, Alarm, Watch, watch
+from tracker.monitoring.noise import are_within_noise
 from tracker.monitoring.series import Point
 from tracker.monitoring.slope import Slope, slope
 
@@ -35,6 +36,7 @@ __all__ = [
     "Point",
     "Slope",
     "Watch",
+    "are_within_noise",
     "change_points",
     "slope",
     "watch",

@@ -71,8 +71,9 @@ def history_by_question_view(
     chosen: dict[tuple[str, int], str] = {}
     for name, history in found.questions.items():
         for point in history:
-            known = {one.measure: one for one in point.assessment.measures}
-            main = known.get(measures[0]) if measures else point.assessment.main
+            assessment = point.own if isinstance(point, Point) else point.assessment
+            known = {one.measure: one for one in assessment.measures}
+            main = known.get(measures[0]) if measures else assessment.main
             row = figures.setdefault(_when(point), {})
             if isinstance(point, SnapshotRecord) and (answers := answers_of_snapshot(point)):
                 chosen[_when(point)] = answers

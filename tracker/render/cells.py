@@ -101,13 +101,18 @@ def bar_cell(value: float | None, width: int = 12) -> str:
     return ("█" * whole + _EIGHTHS[rest]).rstrip()
 
 
-def sparkline(values: Sequence[float | None]) -> str:
-    """Return a curve in one line, from its least to its greatest value; gaps where undefined."""
+def sparkline(values: Sequence[float | None], *, flat: bool = False) -> str:
+    """Return a curve in one line, gaps where undefined; all at their mean height if ``flat``.
+
+    The scale is that of all curves: from 0, or the least value below it, to 1.
+    """
     known = [value for value in values if value is not None]
     if not known:
         return ""
-    low, span = min(known), max(known) - min(known)
+    low, mean = min([0.0, *known]), sum(known) / len(known)
+    high = max([1.0, *known])
+    drawn = ((None if value is None else mean) for value in values) if flat else values
     return "".join(
-        " " if value is None else _HEIGHTS[round((value - low) / span * 7) if span else 3]
-        for value in values
+        " " if value is None else _HEIGHTS[round((value - low) / (high - low) * 7)]
+        for value in drawn
     )

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from itertools import chain
+from typing import Any, Final, TypeAlias
 
 from rich.console import Console, ConsoleOptions, RenderableType
 
 from tracker.agreement import Assessment
 from tracker.core import clock
 from tracker.measures import MEASURES
+from tracker.monitoring import are_within_noise
 from tracker.projects.notes import NoteInfo
 from tracker.render.cells import (
     Text,
     count_cell,
     figure_cell,
+    interval_cell,
+    level_cell,
     minute_cell,
     sparkline,
 )
@@ -25,10 +29,13 @@ from tracker.render.filter import selection_in_words, selection_view
 from tracker.render.nouns import count_noun
 from tracker.render.tables import table
 from tracker.snapshots import History, SnapshotRecord
-from tracker.snapshots.curve import Curve
+from tracker.snapshots.curve import Curve, Point
 from tracker.snapshots.listing import Overview
 
 Row: TypeAlias = tuple[str, ...]
+Figure: TypeAlias = tuple[float | None, float | None]
+"""A value and its standard error."""
+_NONE: Final[Figure] = (None, None)
 
 _LAST, _MEASURES = 12, 4  # of a history in a notebook
 
@@ -44,8 +51,20 @@ def snapshot_csv_rows(told: Mapping[str, Any]) -> list[dict[str, Any]]:
         | one["counts"]
         | {measure["measure"]: measure["value"] for measure in one["measures"]}
         | {f"rate of {row['category']}": row["rate"] for row in one["categories"]}
+        | _own_csv_cells(one.get("own"))
         for one in told["snapshots"]
     ]
+
+
+def _own_csv_cells(own: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return the figures of what came since the point before, and their intervals."""
+    if own is None:
+        return {}
+    return {"own_items": own["items"], "own_answers": own["answers"]} | {
+        "_".join(["own", one["measure"], *end]): one[name]
+        for one in own["measures"]
+        for name, end in (("value", []), ("ci_low", ["ci_low"]), ("ci_high", ["ci_high"]))
+    }
 
 
 def recorded_history_view(found: History) -> Iterator[RenderableType]:
@@ -72,7 +91,8 @@ def snapshots_title(found: Overview) -> Text:
 def history_view(found: Overview) -> Iterator[RenderableType]:
     """Yield recorded snapshots: the parts of the page, in order."""
     yield snapshots_title(found)
-    yield _plot(found.moments, found.values, found.notes, found.zone)
+    cumulative = {one: [(value, None) for value in found.values[one]] for one in found.measures}
+    yield _plot(found.moments, cumulative, found.notes, found.zone)
     if found.apart and len(found.moments) > 1:
         yield Text(
             f"Not on the curve: {count_noun(found.apart, 'snapshot')} "
@@ -108,23 +128,20 @@ def curve_view(found: Curve, measures: Sequence[str], last: int | None) -> Itera
     if not points:
         return
     yield from selection_view(points[-1].assessment.selection)
-    values = {m: [history_measure_value(point.assessment, m) for point in points] for m in measures}
-    yield _plot([point.moment for point in points], values, found.notes, zone)
+    moments = [point.moment for point in points]
+    yield _plot(
+        moments, {m: _figures([p.own for p in points], m) for m in measures}, found.notes, zone
+    )
     shown = points[-last:] if last else points
     hidden = len(shown) < len(points)
     noted = any(note.at > shown[0].moment or not hidden for note in found.notes)
     rows = [
-        (
-            one.moment,
-            (
-                day_cell(one.moment, zone),
-                *_blank(noted),
-                *history_figure_cells(one.assessment, measures),
-            ),
-        )
+        (one.moment, (day_cell(one.moment, zone), *_blank(noted), *_point_cells(one, measures)))
         for one in shown
     ]
-    titles = (f"{found.every} to ", *(["note "] if noted else []), *history_figure_titles(measures))
+    of_all = "so far" if found.window == "all" else found.window.replace("-", " ")
+    note = ["note "] if noted else []
+    titles = (f"{found.every} to ", *note, *_point_titles(points[-1], measures, of_all))
     yield table(
         titles,
         _with_notes(
@@ -136,18 +153,65 @@ def curve_view(found: Curve, measures: Sequence[str], last: int | None) -> Itera
     )
 
 
+def _point_titles(point: Point, measures: Sequence[str], of_all: str) -> Row:
+    """Return the titles of `_point_cells`; ``of_all`` is that of the figures beside a period's."""
+    titles = [(_SHORTER.get(one, MEASURES[one].title), of_all) for one in measures]
+    level = f"{level_cell(point.own.main.confidence)} interval"
+    return ("items", "answers", *_with_interval(titles, level), "weakest ", "rate")
+
+
+def _point_cells(point: Point, measures: Sequence[str]) -> Row:
+    """Return the figures of a period's own items, beside them the measures of all.
+
+    The first has its interval.
+    """
+    own = {one.measure: one for one in point.own.measures}
+    lowest, first = point.own.summary.lowest, own[measures[0]]
+    figures = [
+        (figure_cell(own[one].value), figure_cell(history_measure_value(point.assessment, one)))
+        for one in measures
+    ]
+    return (
+        count_cell(point.own.counts.items),
+        count_cell(point.own.counts.answers),
+        *_with_interval(figures, interval_cell(first.ci_low, first.ci_high)),
+        "" if lowest is None else point.own.categories[lowest.category],
+        figure_cell(None if lowest is None else lowest.rate),
+    )
+
+
+def _with_interval(cells: Sequence[tuple[str, str]], interval: str) -> Iterator[str]:
+    """Yield cells in pairs, an interval behind the first cell of all."""
+    first, *others = chain.from_iterable(cells)
+    yield from (first, interval, *others)
+
+
+def _figures(found: Iterable[Assessment], measure: str) -> list[Figure]:
+    """Return a measure's values with their errors, point by point."""
+    return [
+        next(((m.value, m.standard_error) for m in one.measures if m.measure == measure), _NONE)
+        for one in found
+    ]
+
+
 def _blank(wanted: bool) -> tuple[str, ...]:
     return ("",) if wanted else ()
 
 
 def _plot(
     moments: Sequence[int],
-    values: Mapping[str, Sequence[float | None]],
+    figures: Mapping[str, Sequence[Figure]],
     notes: Sequence[NoteInfo],
     zone: str | None = None,
 ) -> Plot:
-    titles = {measure: _SHORT.get(measure, MEASURES[measure].title) for measure in values}
-    return Plot(moments, {titles[measure]: curve for measure, curve in values.items()}, notes, zone)
+    titles = {measure: _SHORT.get(measure, MEASURES[measure].title) for measure in figures}
+    curves = {titles[one]: [value for value, _ in curve] for one, curve in figures.items()}
+    steady = {
+        titles[measure]
+        for measure, curve in figures.items()
+        if are_within_noise([(value, error) for value, error in curve if value is not None])
+    }
+    return Plot(moments, curves, notes, zone, steady)
 
 
 def _with_notes(
@@ -225,6 +289,7 @@ def history_note_text(note: NoteInfo) -> str:
 class Plot:
     """Curves by their titles over moments in their order, and the notes of the time.
 
+    A curve of ``steady`` figures, which differ by no more than their errors, is drawn flat.
     It fits the terminal: of more points than there is room for, the last of as many stretches
     are drawn. Numbers beside a curve are of all its points.
     """
@@ -233,6 +298,7 @@ class Plot:
     curves: Mapping[str, Sequence[float | None]]
     notes: Sequence[NoteInfo]
     zone: str | None = None
+    steady: Set[str] = frozenset()
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
         """Yield the lines, for a console of some width."""
@@ -240,14 +306,19 @@ class Plot:
             title: [value for value in values if value is not None]
             for title, values in self.curves.items()
         }
-        told = {title: _told(values) for title, values in known.items() if len(values) > 1}
+        told = {
+            title: _told(values, steady=title in self.steady)
+            for title, values in known.items()
+            if len(values) > 1
+        }
         if not told:
             return
         left = max(map(len, told)) + 2
         room = options.max_width - left - max(map(len, told.values())) - 2
         columns = min(len(self.moments), _MOST_POINTS, max(room, _FEWEST_POINTS))
         for title, words in told.items():
-            drawn = sparkline(_last_of_stretches(self.curves[title], columns))
+            values = _last_of_stretches(self.curves[title], columns)
+            drawn = sparkline(values, flat=title in self.steady)
             yield Text(f"{title:<{left}}{drawn}  {words}")
         if self.notes:
             yield Text(" " * left + self._marks(columns))
@@ -272,11 +343,11 @@ class Plot:
             )
 
 
-def _told(values: Sequence[float]) -> str:
-    return (
-        f"{figure_cell(values[0])} → {figure_cell(values[-1])} "
-        f"(from {figure_cell(min(values))} to {figure_cell(max(values))})"
-    )
+def _told(values: Sequence[float], *, steady: bool) -> str:
+    course = f"{figure_cell(values[0])} → {figure_cell(values[-1])}"
+    if steady:
+        return f"{course}, within noise"
+    return f"{course} (from {figure_cell(min(values))} to {figure_cell(max(values))})"
 
 
 def _last_of_stretches(values: Sequence[float | None], columns: int) -> list[float | None]:

@@ -22,7 +22,7 @@ from tracker.projects.categories import category_names
 from tracker.projects.notes import NoteInfo, list_notes
 from tracker.projects.question import QuestionInfo
 from tracker.queries import EVERYTHING, AnswerFilter, Selecting, Selection, Window
-from tracker.snapshots.snapshot import FiguresOverTime
+from tracker.snapshots.snapshot import FiguresOverTime, own_figures
 
 PERIODS = ("day", "week", "month")
 _WINDOW = re.compile(r"([0-9]{1,6}) ?(d|days?|w|weeks?)|last-([0-9]{1,9})-items", re.IGNORECASE)
@@ -51,11 +51,7 @@ class Point:
             "selection": None if selection is None else dict(selection),
             "scale": self.assessment.scale,
             **self.assessment.figures(),
-            "own": {
-                "items": self.own.counts.items,
-                "answers": self.own.counts.answers,
-                "measures": self.own.figures()["measures"],
-            },
+            "own": own_figures(self.own),
         }
 
 

@@ -76,6 +76,15 @@ class SnapshotRecord:
         }
 
 
+def own_figures(own: Assessment) -> dict[str, Any]:
+    """Return as JSON the figures of what came since the point before."""
+    return {
+        "items": own.counts.items,
+        "answers": own.counts.answers,
+        "measures": own.figures()["measures"],
+    }
+
+
 class FiguresOverTime:
     """Snapshots, recorded or not, as flat rows: one per snapshot and measure."""
 

@@ -53,10 +53,10 @@ def formula(measure: str) -> str:
 def points_shown(number: int, every: str | None, title: str, *, events: bool) -> str:
     """Return what a curve shows."""
     if every is None:
-        of = f"{number:,} recorded snapshots"
+        of = f"{number:,} recorded snapshots, each of what came since the one before"
     else:
-        of = f"{count_noun(number, 'point')}, one at the end of each {every}, from the labels"
-    told = f"{title} over {of}, with its 95% interval."
+        of = f"{count_noun(number, 'point')}, each of the items completed in one {every}"
+    told = f"{title} over {of}, with its 95% interval; dotted, that of all answers so far."
     numbered = " Numbered lines are what happened: notes, guidelines and findings, listed below."
     return told + numbered if events else told
 
@@ -76,8 +76,10 @@ NO_CURVE_OF_SPANS_CHOSEN: Final = (
 NO_CURVE_CHOSEN: Final = "The answers chosen lie within one period, so there is no curve."
 WHY_CURVE: Final = {
     None: "Each point is a snapshot: figures recorded at that time, with the tallies they follow "
-    "from. A record never changes.",
-    "rebuilt": "Each point has the figures of all answers that had been given by then.",
+    "from, less those of the snapshot before. A record never changes. A figure of all answers "
+    "hides what happens late, because it still counts all that was before.",
+    "rebuilt": "Each point has the figures of the items whose last answers came in that period. "
+    "A figure of all answers hides what happens late, because it still counts all that was before.",
 }
 
 

@@ -70,7 +70,7 @@ def _no_curve(found: Gathered, one: OfQuestion) -> str:
 def _points(title: str, rows: Sequence[Mapping[str, Any]]) -> Table:
     return Table(
         title,
-        ["as of", "snapshot", "value", "95% interval", "items"],
+        ["as of", "snapshot", "value", "95% interval", "items", "so far"],
         [
             [
                 minute_cell(row["as_of"]),
@@ -78,10 +78,11 @@ def _points(title: str, rows: Sequence[Mapping[str, Any]]) -> Table:
                 figure_cell(row["value"]) if row["value"] is not None else words.reason(row),
                 interval_cell(row["ci_low"], row["ci_high"]),
                 count_cell(row["items"]),
+                figure_cell(row["so_far"]),
             ]
             for row in rows
         ],
-        frozenset({2, 3, 4}),
+        frozenset({2, 3, 4, 5}),
     )
 
 
