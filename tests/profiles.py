@@ -30,7 +30,13 @@ if THOROUGH:
     # What asks the rooms below in ways that neither their tests nor a command's do.
     SQL_ROOMS += ("test_annotator_groups.py", "test_calibration.py", "test_from_rows.py")
     SQL_ROOMS += ("test_groups.py", "test_intra_annotator.py", "test_of_projects.py")
-    SQL_ROOMS += ("test_order.py", "test_definitions.py", "test_odd_import.py")
+    SQL_ROOMS += (
+        "test_order.py",
+        "test_definitions.py",
+        "test_odd_import.py",
+        "test_copied_from_models.py",
+        "test_design.py",
+    )
 
 
 def examples(number: int) -> settings:

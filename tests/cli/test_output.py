@@ -79,7 +79,7 @@ CALLS = {
 }
 # Nothing is merged or settled here, and nobody has two names; their own tests call them.
 UNMERGED = {"category split", "annotator duplicates", "annotator merge", "flags reopen"}
-UNMERGED |= {"flags uphold", "flags reject", "annotator return"}
+UNMERGED |= {"item duplicates", "flags uphold", "flags reject", "annotator return"}
 # These read another program, which is there in the tests of tests/sync.
 LIVE = {"sync label-studio", "sync mlflow"}
 VARIANTS = [

@@ -72,6 +72,8 @@ def audit_of(
     annotators.sort(key=lambda annotator: annotator.name, reverse=True)
     made: Audit = _made(
         Audit,
+        definitions=(),
+        models={},
         project="p",
         annotators=tuple(annotators),
         categories=categories,

@@ -372,20 +372,18 @@ def test_spans(ledger: Ledger, gate: Gate, tmp_path: Any) -> None:
     assert gate(check('measure = "span_f1_exact"', "max_drop = 0.1")).passed
 
 
-def test_the_agreement_is_computed_once_and_no_audit_that_is_not_asked_for(
+def test_the_agreement_and_the_audit_are_computed_once_for_all_checks(
     pair: Ledger, gate: Gate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object, **__: object) -> None:
         pytest.fail("not asked for")
 
-    with monkeypatch.context() as patch:
-        patch.setattr("tracker.gate.context.audit_questions", refuse)
-        with count_statements(pair.database.engine) as few:
-            gate(check('measure = "fleiss_kappa"', "at_least = 0"))
-        text = check('measure = "fleiss_kappa"', "at_least = 0", 'on = "ci_low"') * 2
-        text += check('category = "*"', "at_least = 0") * 3 + check("items_at_least = 1")
-        with count_statements(pair.database.engine) as many:
-            gate(text)
+    with count_statements(pair.database.engine) as few:
+        gate(check('measure = "fleiss_kappa"', "at_least = 0"))
+    text = check('measure = "fleiss_kappa"', "at_least = 0", 'on = "ci_low"') * 2
+    text += check('category = "*"', "at_least = 0") * 3 + check("items_at_least = 1")
+    with count_statements(pair.database.engine) as many:
+        gate(text)
     assert many.number == few.number
     monkeypatch.setattr("tracker.gate.context.assess", refuse)
     gate(check('flags = ["constant_category"]'))

@@ -80,7 +80,7 @@ def _answers_of_models(connection: Connection, selection: Selection, found: Asse
     """The answers of models where there are no others, so that a reader is told of them."""
     if found.counts.answers:
         return 0
-    return sum(queries.count_model_answers(connection, selection).values())
+    return sum(one.answers for one in queries.count_model_answers(connection, selection))
 
 
 def _intraclass(counted: Study) -> tuple[IntraclassCorrelation, ...]:

@@ -29,6 +29,7 @@ from tracker.core import clock
 from tracker.core.tallies import AnnotatorTallies, ItemPatterns, answers_in_pattern
 from tracker.measures.category_rates import category_rates
 from tracker.measures.coefficient import Coefficient
+from tracker.measures.disagreement import explained_by_items
 from tracker.measures.krippendorff import krippendorff_alpha, krippendorff_disagreement
 from tracker.monitoring import SHORTEST
 from tracker.projects.annotators import annotator_names
@@ -50,6 +51,8 @@ class Recent:
         p_value: of the difference, times the number of places at which it could have been found.
         categories: those whose own agreement changed, by name.
         annotators: those who agree with the others more or less than before, by name.
+        explained: the share of all disagreement that would be gone if the worse of both levels
+            was like the better one.
         zone: the project's time zone; None for UTC.
         levels: the item patterns of the level before, and of the one since then.
     """
@@ -60,6 +63,7 @@ class Recent:
     p_value: float
     categories: tuple[str, ...]
     annotators: tuple[str, ...]
+    explained: float
     zone: str | None = None
     levels: tuple[ItemPatterns, ItemPatterns] = field(
         default=(ItemPatterns(), ItemPatterns()), repr=False, compare=False
@@ -84,6 +88,7 @@ class Recent:
             "p_value": self.p_value,
             "categories": list(self.categories),
             "annotators": list(self.annotators),
+            "explained": self.explained,
         }
 
 
@@ -127,9 +132,17 @@ def recent_level(counted: Study, periods: Sequence[Period] | None = None) -> Rec
         change.p_value,
         tuple(_changed_categories(counted, before, after)),
         tuple(sorted(_changed_annotators(counted, first, since))),
+        explained_by_items(counted.patterns, *_by_worth(then.value, now.value, before, after)),
         counted.question.project.timezone,
         (before, after),
     )
+
+
+def _by_worth(
+    then: float, now: float, before: ItemPatterns, after: ItemPatterns
+) -> tuple[ItemPatterns, ItemPatterns]:
+    """Return the patterns of the worse level, then those of the better one."""
+    return (after, before) if now < then else (before, after)
 
 
 def _last_change(counted: Study, periods: Sequence[Period]) -> Shift | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from sqlalchemy import Connection
 
@@ -18,17 +18,26 @@ from tracker.audit.divided import (
     patterns_that_show,
     sides_read_alike,
 )
+from tracker.audit.divided import KIND as DIVIDED
 from tracker.audit.evidence import Evidence
 from tracker.audit.kind import Flag
-from tracker.audit.weak_slices import SliceAgreement, agreement_by_slice, weak_slices
+from tracker.audit.weak_slices import KIND as WEAK_SLICE
+from tracker.audit.weak_slices import (
+    Reading,
+    SliceAgreement,
+    agreement_by_slice,
+    unexplained_slices,
+    weak_slices,
+)
 from tracker.core.errors import InvalidOption
-from tracker.core.tallies import ItemPatterns
 from tracker.projects.categories import category_names
 from tracker.projects.items import item_names_of
 from tracker.projects.question import QuestionInfo
 from tracker.queries import EVERYTHING, AnswerFilter, Selection
 
 Definition: TypeAlias = DividedDefinition | SliceAgreement
+OF_DEFINITIONS: Final = (DIVIDED, WEAK_SLICE)
+"""Findings about nobody: of a definition, and of some of the items."""
 
 
 def definitions_and_flags(
@@ -40,14 +49,51 @@ def definitions_and_flags(
 ) -> tuple[list[Flag], list[Definition]]:
     """Return what is wrong with definitions or slices, and the flags, which then say so too.
 
-    One statement counts the slices, a bounded number more each category that seems divided.
+    Three statements count the slices; a bounded number more is made for each category that seems
+    divided, and if a slice is weak.
     """
     divided = _divided_definitions(connection, selection, evidence, flags)
-    columns = evidence.columns
-    slices = slices_of_items(
-        connection, selection, categories, len(columns.annotators), columns.item_patterns
-    )
-    return _said_of_people(flags, divided), [*divided, *weak_slices(slices)]
+    said = _said_of_people(flags, divided)
+    bad = {
+        flag.annotator
+        for flag in said
+        if flag.state == "flagged" and not flag.remark and not flag.details.get("divided")
+    }
+    slices = _told_slices(connection, selection, evidence, categories, frozenset(bad))
+    return said, [*divided, *slices]
+
+
+def _told_slices(
+    connection: Connection,
+    selection: Selection,
+    evidence: Evidence,
+    categories: Mapping[int, str],
+    bad: frozenset[int],
+) -> list[SliceAgreement]:
+    """Return the weak slices that nothing else explains; in a large project searched in a sample.
+
+    What is told of them is counted over all items.
+    """
+    if evidence.columns.item_patterns.items_compared < 2 * queries.LEAST_ITEMS:
+        return []
+    share = min(queries.MOST_SEARCHED / max(int(evidence.columns.number.sum()), 1), 1.0)
+    reading = Reading(selection.question, categories, len(evidence.columns.annotators))
+    weak = weak_slices(_slices(connection, selection, reading, share))
+    if not weak:
+        return []
+    chosen = [one.slice for one in weak]
+    counts = queries.count_tallies_by_slice(connection, selection, chosen)
+    sound = counts
+    if bad:
+        sound = queries.count_tallies_by_slice(connection, selection.without(bad), chosen)
+    return unexplained_slices(reading, weak, counts, sound)
+
+
+def _slices(
+    connection: Connection, selection: Selection, reading: Reading, share: float = 1.0
+) -> list[SliceAgreement]:
+    patterns, slices = queries.count_patterns_by_slice(connection, selection, share)
+    return agreement_by_slice(reading, patterns, slices)
 
 
 def _divided_definitions(
@@ -81,23 +127,6 @@ def _said_of_people(found: Sequence[Flag], divided: Sequence[DividedDefinition])
     ]
 
 
-def slices_of_items(
-    connection: Connection,
-    selection: Selection,
-    categories: Mapping[int, str],
-    annotators: int,
-    patterns: ItemPatterns,
-) -> list[SliceAgreement]:
-    """Return every slice of the items of a selection beside the rest; two statements.
-
-    ``patterns`` are those of all its items, by so many annotators.
-    """
-    if patterns.items_compared < 2 * queries.LEAST_ITEMS:
-        return []
-    slices = queries.count_patterns_by_slice(connection, selection)
-    return agreement_by_slice(selection.question, categories, annotators, patterns, slices)
-
-
 def question_by_slice(
     connection: Connection, question: QuestionInfo, choice: AnswerFilter = EVERYTHING
 ) -> list[SliceAgreement]:
@@ -108,8 +137,7 @@ def question_by_slice(
     if question.answers == "spans":
         raise InvalidOption("a project of spans has no agreement by slice of its items")
     selection = queries.select_answers(connection, question, choice)
-    patterns = queries.count_item_patterns(connection, selection)
     annotators = len(queries.select_answering_annotators(connection, selection))
     categories = category_names(connection, question)
-    slices = slices_of_items(connection, selection, categories, annotators, patterns)
+    slices = _slices(connection, selection, Reading(question, categories, annotators))
     return sorted(slices, key=lambda one: (not one.weak, -one.explained))

@@ -12,6 +12,7 @@ from tracker.audit.statistics.peer_agreement import Alignment, peer_agreement_al
 from tracker.audit.thresholds import Floors, Threshold
 from tracker.core.audit_tallies import (
     AnswerTimes,
+    BesideModels,
     Blocks,
     FileTallies,
     GoldTallies,
@@ -21,7 +22,7 @@ from tracker.core.audit_tallies import (
     SkipTallies,
 )
 from tracker.core.errors import InvalidOption
-from tracker.core.tallies import AnnotatorTallies, FloatArray
+from tracker.core.tallies import AnnotatorTallies, FloatArray, IntArray
 from tracker.core.tally_columns import TallyColumns, tally_columns_of
 
 DEFAULT_ALPHA = 0.05
@@ -45,6 +46,8 @@ class Evidence:
         times: how long answers took.
         skips: answers left out, or empty.
         pairs: the shared items of every two annotators.
+        linked: every two annotators who share any item; shape (pairs, 2).
+        models: the people's items that models answered, too; these are in nothing else.
         files: the tallies of each annotator's answers of each imported file.
     """
 
@@ -60,6 +63,8 @@ class Evidence:
     times: Mapping[int, AnswerTimes] | None = None
     skips: SkipTallies | None = None
     pairs: SharedItems | None = None
+    linked: IntArray | None = None
+    models: BesideModels | None = None
     files: FileTallies | None = None
 
     def __post_init__(self) -> None:
@@ -97,6 +102,11 @@ class Evidence:
     def majorities(self) -> FloatArray:
         """Items by what the others mostly gave and by the own answer; (annotators, q, q)."""
         return majority_tables(self.shared_columns)
+
+    @property
+    def model_ids(self) -> frozenset[int]:
+        """The models that people are held beside."""
+        return frozenset(model for _, model in self.models.pairs) if self.models else frozenset()
 
     @property
     def shared(self) -> bool | None:

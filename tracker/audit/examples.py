@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlalchemy import Connection
@@ -45,7 +45,7 @@ def finding_examples(
         for flag in flags
         if rows_of[flag.key] == "answers"
     }
-    found = _items(connection, selection, wanted, most)
+    found = _items(connection, selection, wanted, most, evidence.model_ids)
     fast = queries.select_fastest_items(connection, selection, who["fastest"], most)
     changed = queries.select_changed_examples(connection, selection, who["changed"], most)
 
@@ -87,25 +87,50 @@ def _items(
     selection: Selection,
     wanted: Mapping[Key, list[tuple[Answer, Pattern]]],
     most: int,
+    models: Collection[int],
 ) -> dict[Key, list[tuple[int, Answer, Pattern]]]:
     """Items of the answers wanted; of a pair, those that both answered alike."""
     keys: dict[int, set[tuple[Answer, Pattern]]] = {}
     for (annotator, _, _, other), answers in wanted.items():
         keys.setdefault(annotator, set()).update(answers)
-        if other is not None:
+        if other is not None and other not in models:
             keys.setdefault(other, set()).update(answers)
     depth = most * _PAIR_DEPTH if any(other for *_, other in wanted) else most
     of = queries.select_example_items(connection, selection, keys, depth)
     found = {}
+    by_models = _answers_of_models(connection, selection, wanted, of, models)
     for key, answers in wanted.items():
         annotator, _, _, other = key
         rows = []
         for own, pattern in answers:
-            both = set(of.get((other, own, pattern), ())) if other is not None else None
+            both = None
+            if other is not None:
+                both = by_models.get((other, own)) or {*of.get((other, own, pattern), ())}
             items = of.get((annotator, own, pattern), ())
             rows += [(item, own, pattern) for item in items if both is None or item in both]
         found[key] = rows[:most]
     return found
+
+
+def _answers_of_models(
+    connection: Connection,
+    selection: Selection,
+    wanted: Collection[Key],
+    of: Mapping[tuple[int, Answer, Pattern], list[int]],
+    models: Collection[int],
+) -> dict[tuple[int, Answer], set[int]]:
+    """Return to which of the listed items a model that somebody copies gave which answer."""
+    copied = {key[3] for key in wanted if key[3] is not None} & {*models}
+    if not copied:
+        return {}
+    copying = {key[0] for key in wanted if key[3] in copied}
+    met = {item for (who, *_), items in of.items() if who in copying for item in items}
+    beside = replace(selection, only=frozenset(copied), left_out=frozenset())
+    given: dict[tuple[int, Answer], set[int]] = {}
+    for item, answers in queries.select_answers_to_items(connection, beside, met).items():
+        for model, answer in answers:
+            given.setdefault((model, answer), set()).add(item)
+    return given
 
 
 @dataclass(frozen=True)

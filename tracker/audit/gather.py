@@ -16,7 +16,7 @@ from tracker.audit.kind import Finding, Kind
 from tracker.audit.kinds import KINDS
 from tracker.audit.kinds.drift import drift_falls_since
 from tracker.audit.thresholds import Floors, Threshold, audit_thresholds_from_file
-from tracker.core.audit_tallies import JointAnswers, SharedItems
+from tracker.core.audit_tallies import FileTallies, JointAnswers, SharedItems
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import AnnotatorTallies, answers_in_pattern
 from tracker.projects.categories import category_names
@@ -134,28 +134,48 @@ def gather_evidence(
     there: Present,
     *,
     needs: Collection[str] | None = None,
+    models: Collection[int] = (),
 ) -> Evidence:
     """The evidence that the question's kinds need, or of the fields ``needs`` alone.
 
-    What is not ``there``, no time or no truth, is None in it.
+    ``models`` are those that people may be held beside. What is not ``there``, no time or no
+    truth, is None in it.
     """
-    asked = set(needs or (need for kind in query.kinds for need in kind.needs))
+    asked = set(needs or (need for kind in query.kinds for need in kind.needs | kind.reads))
     if needs is None:
         asked |= {"gold", "repeats"}  # figures of annotators, whatever is tested
     spans = selection.question.answers == "spans"
-    tallies = None if spans else queries.count_annotator_tallies(connection, selection)
+    tallies, files = AnnotatorTallies(), None
+    if not spans:
+        tallies, files = _tallies(connection, selection, by_file="files" in asked)
     evidence = Evidence(
-        tallies or AnnotatorTallies(),
+        tallies,
         several=selection.question.answers == "several",
         alpha=query.alpha,
         floors=query.floors,
+        files=files,
     )
     counted: dict[str, Any] = {
         need: one.make(connection, selection, evidence) or None
         for need, one in _COUNTS.items()
         if need in asked and (one.of_spans or not spans) and one.there(selection, there)
     }
+    if (pairs := counted.get("pairs")) is not None:
+        counted |= {"pairs": pairs if pairs.pairs else None, "linked": pairs.linked}
+    if models and "models" in asked and not spans:
+        most = _most_answers(evidence)
+        counted["models"] = queries.count_items_beside_models(connection, selection, models, most)
     return replace(evidence, **counted)
+
+
+def _tallies(
+    connection: Connection, selection: Selection, *, by_file: bool
+) -> tuple[AnnotatorTallies, FileTallies | None]:
+    """Return the tallies, and those by file if they are asked for, of which the others are sums."""
+    files = queries.count_file_tallies(connection, selection) if by_file else None
+    if files is None:
+        return queries.count_annotator_tallies(connection, selection), None
+    return AnnotatorTallies(files.columns.merged(files.annotators)), files
 
 
 def kinds_not_looked_for(
@@ -180,8 +200,12 @@ def gather_second_opinion(
 ) -> JointAnswers:
     """Return the answers that a second opinion on these findings rests on.
 
-    Of very many pairs those are looked at that stand out most.
+    Of very many pairs those are looked at that stand out most. If they are about models, these
+    models' answers are among them.
     """
+    models = evidence.model_ids & {finding.other for finding in findings}
+    if models:
+        selection = selection.with_models(frozenset(models))
     single = {finding.annotator for finding in findings if finding.other is None}
     pairs = [finding for finding in findings if finding.other is not None]
     pairs = sorted(pairs, key=lambda finding: finding.p_value or 0.0)[:_PAIRS]
@@ -205,12 +229,13 @@ def _points(connection: Connection, question: QuestionInfo) -> dict[int, float] 
     return {category: float(name) for category, name in names.items()}
 
 
-def _shared_items(
-    connection: Connection, selection: Selection, evidence: Evidence
-) -> SharedItems | None:
-    most = max(map(answers_in_pattern, evidence.columns.patterns), default=0)
-    pairs = queries.count_shared_items(connection, selection, most)
-    return pairs if pairs.pairs else None
+def _shared_items(connection: Connection, selection: Selection, evidence: Evidence) -> SharedItems:
+    return queries.count_shared_items(connection, selection, _most_answers(evidence))
+
+
+def _most_answers(evidence: Evidence) -> int:
+    """Return the greatest number of answers to an item."""
+    return max(map(answers_in_pattern, evidence.columns.patterns), default=0)
 
 
 class _Count(NamedTuple):
@@ -258,8 +283,5 @@ _COUNTS = {
         lambda _, there: there.times,
     ),
     "pairs": _Count(_shared_items),
-    "files": _Count(
-        lambda connection, selection, _: queries.count_file_tallies(connection, selection)
-    ),
 }
 """The fields of the evidence that not every audit needs, each with how it is counted."""

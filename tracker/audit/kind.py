@@ -312,6 +312,7 @@ class Kind:
     Attributes:
         name: as in the contract.
         needs: fields of ``Evidence`` without which the kind is not asked.
+        reads: fields that it looks at, too, where they are given.
         find: all findings in the evidence, tested or not; of very many, a p-value alone if it
             is above alpha: a test that counts, and a finding that nobody would ask for.
         threshold: the least effect of a flag; `Evidence.floor` knows what the user made of it.
@@ -329,6 +330,7 @@ class Kind:
     needs: frozenset[str]
     find: Callable[[Evidence], Iterable[Finding | float]]
     threshold: Threshold | None = None
+    reads: frozenset[str] = frozenset()
     spoils: bool = False
     confirm: Callable[[Finding, Consensus, Evidence], Opinion] | None = None
     explains: frozenset[str] = frozenset()

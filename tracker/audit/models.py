@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from tracker.audit.gather import AuditQuery, audit_kinds_named
-from tracker.audit.run import audit_with_tallies
+from tracker.audit.run import MOST_MODELS, audit_with_tallies, people_giving_model_answers
 from tracker.audit.statistics.majority import untied_majority
 from tracker.core.tallies import Answer, Pattern, answers_in_pattern, pattern_without
 from tracker.measures.category_rates import CategoryRate, RateSums, rate_of_category
@@ -32,8 +32,6 @@ _KINDS = (
     "low_self_agreement",
 )
 """What may stand out in a model's answers; how fast they came says nothing."""
-MOST_MODELS = 12
-"""Each is counted with the people alone, so that models do not judge each other."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +83,7 @@ class ModelAgreement:
             given most; None if there is no such figure of the question.
         categories: the same for each category that it or a person gave; none of spans.
         findings: what stands out in its answers beside the people's, as JSON.
+        left_out_of_people: names of those who give this model's answers, and say nothing of it.
     """
 
     model: str
@@ -96,6 +95,7 @@ class ModelAgreement:
     majority: Coefficient | None
     categories: Sequence[ModelCategory] = ()
     findings: Sequence[Mapping[str, Any]] = ()
+    left_out_of_people: Sequence[str] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the model as JSON."""
@@ -111,6 +111,7 @@ class ModelAgreement:
             "kappa_low": None if kappa is None else kappa.ci_low,
             "kappa_high": None if kappa is None else kappa.ci_high,
             "majority_items": 0 if kappa is None else kappa.items,
+            "left_out_of_people": list(self.left_out_of_people),
             "findings": [dict(one) for one in self.findings],
             "categories": [one.to_dict() for one in self.categories],
         }
@@ -127,7 +128,8 @@ def models_beside_people(
     """Return the models that answered a question, by name, `MOST_MODELS` at most.
 
     If the choice names annotators, they are among these; ``only`` names models, whatever the choice
-    does. A bounded number of statements for each model.
+    does. Each is counted with the people alone, so that models do not judge each other, and
+    without those who give its own answers. A bounded number of statements for each model.
     """
     known = list_annotators(connection, question.project)
     wanted = [
@@ -140,18 +142,23 @@ def models_beside_people(
     models = [one for one in wanted if one.kind == "model"][:MOST_MODELS]
     if only is not None:
         models = [one for one in known if one.kind == "model" and one.name in only]
-    if not people:
+    if not people or not models:
         return []
+    named = {one.id: one.name for one in wanted}
+    alone = replace(choice, annotators=tuple(sorted(people)))
+    copying = people_giving_model_answers(connection, question, alone, [one.id for one in models])
     names = category_names(connection, question)
     found = []
     for model in models:
-        together = replace(choice, annotators=tuple(sorted([*people, model.name])))
+        out = sorted(named[one] for one in copying.get(model.id, ()))
+        beside = [*(one for one in people if one not in out), model.name]
+        together = replace(choice, annotators=tuple(sorted(beside)))
         query = AuditQuery(kinds=audit_kinds_named(_KINDS), filter=together)
         audit, tallies = audit_with_tallies(connection, question, query)
         for row in audit.to_dict()["annotators"]:
             if row["annotator"] == model.name:
                 met = tallies.counts.get(model.id, {})
-                found.append(_model(model.name, row, met, names, confidence))
+                found.append(_model(model.name, row, met, names, confidence, out))
     return found
 
 
@@ -161,6 +168,7 @@ def _model(
     met: Mapping[tuple[Answer, Pattern], int],
     names: Mapping[int, str],
     confidence: float,
+    left_out: Sequence[str],
 ) -> ModelAgreement:
     most: Counter[tuple[Answer, Answer]] = Counter()
     for (own, pattern), items in met.items():
@@ -177,6 +185,7 @@ def _model(
         cohen_kappa(most, confidence) if met else None,
         _categories(met, names, confidence),
         [flag for flag in row["flags"] if flag["state"] == "flagged"],
+        left_out,
     )
 
 

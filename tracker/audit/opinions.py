@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -16,6 +17,9 @@ from tracker.audit.statistics.pair_dependence import (
 from tracker.core.tallies import FloatArray
 
 _NOTHING = Opinion(None, None, None, None, holds=False)
+LEAST_COPIED_SHARE = 0.6
+"""Of the items on which a person and a model would differ, those on which they do not."""
+
 _PART = 0.75
 """Part of the least effect, in log odds, that is asked of a use of a category: what is not sure of
 the truth makes the odds against it smaller."""
@@ -115,7 +119,7 @@ def opinion_of_fall(finding: Finding, consensus: Consensus, least: float) -> Opi
 def opinion_of_pair(finding: Finding, consensus: Consensus) -> Opinion:
     """Hold the agreement of two against what both give independently."""
     assert finding.other is not None
-    place = consensus.pair(finding.annotator, finding.other)
+    place = consensus.pair(*sorted((finding.annotator, finding.other)))
     if place is None:
         return _NOTHING
     excess, error = float(consensus.excess[place]), float(consensus.error[place])
@@ -129,6 +133,20 @@ def opinion_of_pair(finding: Finding, consensus: Consensus) -> Opinion:
         else None
     )
     return Opinion(agreed, agreed - excess, ratio, p_value, holds=holds)
+
+
+def opinion_of_person_and_model(finding: Finding, consensus: Consensus) -> Opinion:
+    """Hold the agreement of a person and a model against what both give independently.
+
+    The two must share `LEAST_COPIED_SHARE` of the items on which they would not agree by
+    themselves: a model is right so often that there are few of them.
+    """
+    opinion = opinion_of_pair(finding, consensus)
+    if opinion.observed is None or opinion.expected is None:
+        return opinion
+    left = 1.0 - opinion.expected
+    share = (opinion.observed - opinion.expected) / left if left > 0 else 0.0
+    return replace(opinion, holds=share >= LEAST_COPIED_SHARE)
 
 
 def _odds(count: float, other: float, number: float) -> float:

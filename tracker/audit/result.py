@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from tracker.audit.design import DesignFinding
 from tracker.audit.divided import DividedDefinition
 from tracker.audit.gather import audit_kinds_named
 from tracker.audit.kind import Flag, Key
@@ -48,8 +49,10 @@ class Audit(Shown):
             `Evidence`, or "spans" if it is not looked for in spans.
         shown: of findings that stand up, the items that show them best, as JSON.
         question: the name of the question that was answered.
-        models_left_out: names of the models that answered, and were not asked for.
+        models: names by id of the models that answered, and were not asked for: people are held
+            beside them, and they are in no figure.
         definitions: what is wrong with a definition or some of the items, not with a person.
+        design: what is wrong with who was given which items.
     """
 
     project: str
@@ -59,8 +62,9 @@ class Audit(Shown):
     not_applicable: Mapping[str, str] = field(default_factory=dict)
     shown: Mapping[Key, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
     question: str = ""
-    models_left_out: tuple[str, ...] = ()
+    models: Mapping[int, str] = field(default_factory=dict)
     definitions: tuple[DividedDefinition | SliceAgreement, ...] = ()
+    design: tuple[DesignFinding, ...] = ()
 
     def flagged(self, remarks: Collection[str] = ()) -> list[tuple[AuditedAnnotator, Flag]]:
         """Return every finding that stands up, with its annotator; of a pair, with both.
@@ -124,6 +128,10 @@ class Audit(Shown):
         """Return what is wrong with definitions and slices of the items, as JSON."""
         return [one.to_dict(self.question, self.names, self.categories) for one in self.definitions]
 
+    def design_values(self) -> list[dict[str, Any]]:
+        """Return what is wrong with the design, as JSON."""
+        return [one.to_dict(self.project, self.names) for one in self.design]
+
     def category_name(self, flag: Flag) -> str | None:
         """The name of the category that a finding is about."""
         return None if flag.category is None else self.categories[flag.category]
@@ -159,8 +167,13 @@ class Audit(Shown):
 
     @property
     def names(self) -> dict[int, str]:
-        """The annotators' names by id."""
-        return {annotator.id: annotator.name for annotator in self.annotators}
+        """The names of annotators and of models by id."""
+        return {annotator.id: annotator.name for annotator in self.annotators} | {**self.models}
+
+    @property
+    def models_left_out(self) -> tuple[str, ...]:
+        """The names of the models that answered, and were not asked for."""
+        return tuple(sorted(self.models.values()))
 
 
 def finding_strength(flag: Flag) -> tuple[bool, int, int, float]:
@@ -208,10 +221,8 @@ def renamed_audit(
         }
         selection = {**selection, **others}
     ordered = tuple(sorted(annotators, key=lambda one: one.name))
-    models = found.models_left_out
-    if ids is not None:
-        models = tuple(sorted(names[ids[name]] for name in models))
-    return replace(found, annotators=ordered, selection=selection, models_left_out=models)
+    models = {number: names[number] for number in found.models}
+    return replace(found, annotators=ordered, selection=selection, models=models)
 
 
 def suppressed_audit(found: Audit, least: int) -> Audit:

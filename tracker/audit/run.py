@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -13,8 +13,10 @@ from tracker.agreement import Query
 from tracker.agreement.overall import assess_project_spans
 from tracker.agreement.spans import AnnotatorSpans
 from tracker.audit.definitions import Definition, definitions_and_flags
+from tracker.audit.design import design_findings
 from tracker.audit.evidence import Evidence
 from tracker.audit.examples import finding_examples
+from tracker.audit.explained import with_explained
 from tracker.audit.findings import audit, audited_annotator_figures
 from tracker.audit.gather import (
     AuditQuery,
@@ -24,6 +26,7 @@ from tracker.audit.gather import (
 )
 from tracker.audit.kind import Flag, Key
 from tracker.audit.kinds import KINDS
+from tracker.audit.kinds.copying import COPYING_FROM_MODELS
 from tracker.audit.kinds.odd_import import ODD_IMPORT
 from tracker.audit.odd_files import file_shifts
 from tracker.audit.relabeling import relabeling_details
@@ -35,6 +38,9 @@ from tracker.projects.annotators import annotator_names
 from tracker.projects.categories import category_names
 from tracker.projects.question import QuestionInfo
 from tracker.queries import EVERYTHING, AnswerFilter, Present, Selection
+
+MOST_MODELS = 12
+"""Each is joined with every answer of a person, and counted beside the people."""
 
 _FIGURES = ("gold", "repeats", "times")
 
@@ -71,25 +77,52 @@ def audit_with_tallies(
     return _audit(connection, query, counted, judged), counted.evidence.tallies
 
 
+def people_giving_model_answers(
+    connection: Connection, question: QuestionInfo, choice: AnswerFilter, models: Collection[int]
+) -> dict[int, list[int]]:
+    """Return who gives the answers of which model, as an audit of copying finds: ids by model's.
+
+    The choice names the people. A bounded number of statements, and no pair of people is counted.
+    """
+    query = AuditQuery(kinds=(COPYING_FROM_MODELS,), filter=choice)
+    selection = queries.select_answers(connection, question, choice)
+    there = queries.select_label_contents(connection, selection)
+    needs = COPYING_FROM_MODELS.reads
+    evidence = gather_evidence(connection, selection, query, there, needs=needs, models=models)
+    found: dict[int, list[int]] = {}
+    for flag in audit(
+        evidence,
+        query.kinds,
+        lambda findings: gather_second_opinion(connection, selection, evidence, findings),
+    ):
+        if flag.state == "flagged" and flag.other is not None:
+            found.setdefault(flag.other, []).append(flag.annotator)
+    return found
+
+
 class _Counted(NamedTuple):
     """What an audit of one question rests on."""
 
     selection: Selection
     there: Present
     evidence: Evidence
+    models: Sequence[queries.ModelAnswers]
 
 
 def _counted(connection: Connection, question: QuestionInfo, query: AuditQuery) -> _Counted:
     selection = queries.select_answers(connection, question, query.filter)
     there = queries.select_label_contents(connection, selection)
-    return _Counted(selection, there, gather_evidence(connection, selection, query, there))
+    models = queries.count_model_answers(connection, selection)
+    beside = [one.id for one in sorted(models, key=lambda one: -one.answers)[:MOST_MODELS]]
+    evidence = gather_evidence(connection, selection, query, there, models=beside)
+    return _Counted(selection, there, evidence, models)
 
 
 def _audit(
     connection: Connection, query: AuditQuery, counted: _Counted, judged: Mapping[Key, Judged]
 ) -> Audit:
     """Return the audit of one question, by its findings as they were judged."""
-    selection, there, evidence = counted
+    selection, there, evidence, models = counted
     question = selection.question
     found = audit(
         evidence,
@@ -110,16 +143,19 @@ def _audit(
             else relabeling_details(flag, evidence, categories)
         ]
     ]
+    found = with_explained(found, evidence)
     if question.answers == "spans":
         rows = _span_rows(connection, question, query.filter)
     else:
         rows = audited_figure_rows(connection, selection, evidence, categories, timed=there.times)
     names = annotator_names(connection, question.project)
     definitions: list[Definition] = []
-    if query.kinds == tuple(KINDS.values()) and question.answers != "spans":
+    whole = query.kinds == tuple(KINDS.values())
+    if whole and question.answers != "spans":
         found, definitions = definitions_and_flags(
             connection, selection, evidence, categories, found
         )
+    design = design_findings(connection, selection, evidence) if whole else []
     flags: dict[int, list[Flag]] = {}
     for flag in found:
         for annotator in (flag.annotator, flag.other):
@@ -141,8 +177,9 @@ def _audit(
         kinds_not_looked_for(question, evidence, query.kinds),
         shown,
         question.name,
-        tuple(queries.count_model_answers(connection, selection)),
+        {one.id: one.name for one in models},
         tuple(definitions),
+        tuple(design),
     )
 
 
@@ -260,7 +297,7 @@ def order_audit_flags(
     pairs = {
         (flag.annotator, flag.other): flag
         for flag in found
-        if flag.state == "flagged" and flag.other is not None
+        if flag.state == "flagged" and flag.other is not None and "model" not in flag.details
     }
     orders = queries.count_pair_order(connection, selection, list(pairs)) if pairs else {}
     return [

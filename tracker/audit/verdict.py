@@ -20,7 +20,7 @@ from tracker.audit.evidence import Evidence
 from tracker.audit.kind import Finding, Key, Kind, State
 from tracker.audit.second_opinion import Opinion, second_opinion_consensus
 from tracker.audit.statistics.fdr import benjamini_hochberg
-from tracker.core.audit_tallies import JointAnswers, audit_tallies_without
+from tracker.core.audit_tallies import JointAnswers, audit_tallies_without, joint_answers_of
 
 Consult: TypeAlias = Callable[[Collection[Finding]], JointAnswers]
 """Return the answers to some items of the annotators whom these findings are about."""
@@ -89,8 +89,14 @@ def settle_verdict(
     asked = [one.finding for one in judged.values() if one.stands_out and one.finding.kind in named]
     if consult is None or not asked:
         return Verdict(judged)
+    # Models never have a say in a finding about people alone.
+    of_models = [finding for finding in asked if finding.other in evidence.model_ids]
+    asked = [finding for finding in asked if finding.other not in evidence.model_ids]
+    opinions = _opinions_beside_models(named, evidence, of_models, consult)
+    if not asked:
+        return Verdict(judged, opinions)
     joint = consult(asked)
-    verdict = Verdict(judged, _opinions(named, evidence, asked, joint))
+    verdict = Verdict(judged, opinions | _opinions(named, evidence, asked, joint))
     flagged = [key for key, state in verdict.states().items() if state == "flagged"]
     excluded = frozenset(key[0] for key in flagged if key[1] in named and named[key[1]].spoils)
     if not excluded:
@@ -138,6 +144,20 @@ def judge_tests(questions: Sequence[Tests], alpha: float) -> list[dict[Key, Judg
 
 def _p_value(test: Finding | float) -> float | None:
     return test.p_value if isinstance(test, Finding) else test
+
+
+def _opinions_beside_models(
+    kinds: Mapping[str, Kind], evidence: Evidence, asked: Sequence[Finding], consult: Consult
+) -> dict[Key, Opinion]:
+    """A second opinion on findings about a person and a model: all people, and that model."""
+    if not asked:
+        return {}
+    joint, opinions = consult(asked), dict[Key, Opinion]()
+    for model in sorted({finding.other for finding in asked if finding.other is not None}):
+        about = [finding for finding in asked if finding.other == model]
+        beside = joint_answers_of(joint, evidence.model_ids, model)
+        opinions |= _opinions(kinds, evidence, about, beside)
+    return opinions
 
 
 def _opinions(

@@ -5,15 +5,18 @@ slice, beside its share of the answers: what is labeled there is none of it. The
 The p-value is that of the difference of the two means, by their pooled variance; where
 disagreement is rare it is the hypergeometric one of the items with any, by the number of their
 answers, if that is larger (`stratified`). All slices share one false discovery rate.
+
+A weak slice is only told if nothing else explains it (`unexplained_slices`): no slice that was told
+before it, nobody who is flagged, and no other annotator.
 """
 
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from dataclasses import dataclass, replace
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
@@ -21,8 +24,9 @@ from tracker.agreement.metric import sample_under_metric
 from tracker.audit.statistics.fdr import benjamini_hochberg
 from tracker.audit.statistics.stratified import Stratum, pool_strata
 from tracker.core.shown import Message
-from tracker.core.tallies import ItemPatterns, Pattern, answers_in_pattern
+from tracker.core.tallies import ItemPatterns, Pattern, answers_in_pattern, pattern_without
 from tracker.measures.krippendorff import krippendorff_alpha, krippendorff_disagreement
+from tracker.measures.sample import Sample
 from tracker.projects.question import QuestionInfo
 from tracker.queries import LEAST_ITEMS, Slice
 
@@ -36,6 +40,14 @@ _LEAST_RATIO: Final = 1.25
 _RARE: Final = 0.7
 """Share of the other items without any disagreement, above which it is rare."""
 _MOST: Final = 5
+_MOST_LOOKED_AT: Final = 10
+"""Weak slices that are told if nothing explains them; and annotators who may explain one."""
+_STILL_SURE: Final = 0.05
+_STILL_PART: Final = 0.5
+"""The greatest p-value, and the least part of the gap, of a slice without what may explain it."""
+
+SliceTallies: TypeAlias = Mapping[int, Mapping[tuple[Any, ...], int]]
+"""``{annotator: {(slices, own answer, pattern): items}}``; each bit of ``slices`` is one."""
 
 
 @dataclass(frozen=True)
@@ -66,10 +78,13 @@ class SliceAgreement:
     @property
     def weak(self) -> bool:
         """Whether it is surely worse, and by enough."""
+        return self.worse(_LEAST_GAP) and self.q_value <= _SURE
+
+    def worse(self, gap: float) -> bool:
+        """Return whether it is worse by enough, sure or not."""
         if self.figure is None or self.elsewhere is None:
             return False
-        far = self.elsewhere - self.figure >= _LEAST_GAP and self.ratio >= _LEAST_RATIO
-        return far and self.q_value <= _SURE
+        return self.elsewhere - self.figure >= gap and self.ratio >= _LEAST_RATIO
 
     def figures(self) -> dict[str, Any]:
         """Return the figures as JSON."""
@@ -102,10 +117,60 @@ class SliceAgreement:
 
 
 @dataclass(frozen=True)
+class Reading:
+    """How answers are read: those to a question, its categories by id, and how many gave them."""
+
+    question: QuestionInfo
+    names: Mapping[int, str]
+    annotators: int
+
+    def sample(self, patterns: ItemPatterns) -> Sample:
+        """Return what coefficients are computed from."""
+        return sample_under_metric(self.question, self.names, patterns, self.annotators)
+
+    def disagreement(self, patterns: ItemPatterns) -> _Disagreement | None:
+        """Return the disagreement within items of these patterns; None if there is none."""
+        sample = self.sample(patterns)
+        parts = None if sample.why_not is not None else krippendorff_disagreement(sample)
+        if parts is None or not parts.varied:
+            return None
+        compared = (one for one, items in patterns if items and answers_in_pattern(one) > 1)
+        rows = zip(parts.within.tolist(), parts.table.sizes.tolist(), strict=True)
+        within = dict(zip(compared, rows, strict=True))
+        return _Disagreement(within, float(parts.table.items @ parts.within))
+
+    def compare(
+        self, key: Slice, own: ItemPatterns, rest: ItemPatterns, of_all: _Disagreement | None = None
+    ) -> SliceAgreement | None:
+        """Return a slice beside the rest; None if either has too few items."""
+        if min(own.items_compared, rest.items_compared) < LEAST_ITEMS:
+            return None
+        of_all = of_all or self.disagreement(own + rest)
+        if of_all is None:
+            return None
+        (mean, _, items, answers), other = of_all.means(own), of_all.means(rest)[0]
+        p_value = _p_value(of_all, own, rest)
+        return SliceAgreement(
+            key,
+            items,
+            krippendorff_alpha(self.sample(own)).value,
+            krippendorff_alpha(self.sample(rest)).value,
+            mean / other if other else math.inf,
+            (mean - other) * answers / of_all.total,
+            p_value,
+            p_value,
+        )
+
+
+@dataclass(frozen=True)
 class _Disagreement:
-    """Disagreement by pattern: within an item, summed over its answers; and how many they are."""
+    """Disagreement by pattern: within an item, summed over its answers; and how many they are.
+
+    ``total`` is that of all items.
+    """
 
     within: Mapping[Pattern, tuple[float, int]]
+    total: float
 
     def means(self, patterns: ItemPatterns) -> tuple[float, float, int, float]:
         """Return the mean, the items' squared distances from it, the items, and the answers."""
@@ -119,57 +184,138 @@ class _Disagreement:
         return mean, squares, int(items.sum()), answers
 
 
-def weak_slices(slices: Sequence[SliceAgreement]) -> list[SliceAgreement]:
-    """Return the slices that are worse, those first that explain most; at most five."""
-    weak = [one for one in slices if one.weak]
-    return sorted(weak, key=lambda one: -one.explained)[:_MOST]
-
-
 def agreement_by_slice(
-    question: QuestionInfo,
-    names: Mapping[int, str],
-    annotators: int,
-    patterns: ItemPatterns,
-    slices: Mapping[Slice, ItemPatterns],
+    reading: Reading, patterns: ItemPatterns, slices: Mapping[Slice, ItemPatterns]
 ) -> list[SliceAgreement]:
     """Return every slice beside the rest, by attribute and value.
 
     Args:
-        question: whose answers they are.
-        names: its categories by id, in order.
-        annotators: how many gave the answers.
+        reading: of the answers.
         patterns: of all items.
         slices: of the items of each slice; those of too few, or of nearly all items, are left out.
     """
-    sample = sample_under_metric(question, names, patterns, annotators)
-    if sample.why_not is not None:
+    of_all = reading.disagreement(patterns)
+    if of_all is None:
         return []
-    parts = krippendorff_disagreement(sample)
-    if not parts.varied:
-        return []
-    compared = (one for one, items in patterns if items and answers_in_pattern(one) > 1)
-    rows = zip(parts.within.tolist(), parts.table.sizes.tolist(), strict=True)
-    disagreement = _Disagreement(dict(zip(compared, rows, strict=True)))
-    total = float(parts.table.items @ parts.within)
+    compared = (
+        reading.compare(key, own, patterns - own, of_all) for key, own in sorted(slices.items())
+    )
+    found = [one for one in compared if one is not None]
+    q_values = benjamini_hochberg([one.p_value for one in found])
+    return [replace(one, q_value=q) for one, q in zip(found, q_values, strict=True)]
 
-    def alpha(some: ItemPatterns) -> float | None:
-        return krippendorff_alpha(sample_under_metric(question, names, some, annotators)).value
 
-    tested = []
-    for key, own in slices.items():
-        rest = patterns - own
-        if min(own.items_compared, rest.items_compared) >= LEAST_ITEMS:
-            tested.append((key, own, rest, _p_value(disagreement, own, rest)))
-    q_values = benjamini_hochberg([p_value for *_, p_value in tested])
-    found = []
-    for (key, own, rest, p_value), q_value in zip(tested, q_values, strict=True):
-        (mean, _, items, answers), other = disagreement.means(own), disagreement.means(rest)[0]
-        ratio = mean / other if other else math.inf
-        explained = (mean - other) * answers / total
-        found.append(
-            SliceAgreement(key, items, alpha(own), alpha(rest), ratio, explained, p_value, q_value)
+def weak_slices(slices: Sequence[SliceAgreement]) -> list[SliceAgreement]:
+    """Return the slices that are worse, at most ten: attributes first one of which explains most.
+
+    All slices of an attribute follow each other, so that one attribute is told before another.
+    """
+    weak = [one for one in slices if one.weak]
+    most: dict[str, float] = {}
+    for one in weak:
+        name = one.slice.attribute
+        most[name] = max(most.get(name, 0.0), one.explained)
+    return sorted(
+        weak, key=lambda one: (-most[one.slice.attribute], one.slice.attribute, -one.explained)
+    )[:_MOST_LOOKED_AT]
+
+
+def unexplained_slices(
+    reading: Reading, weak: Sequence[SliceAgreement], counts: SliceTallies, sound: SliceTallies
+) -> list[SliceAgreement]:
+    """Return the weak slices that nothing else explains, at most five.
+
+    Args:
+        reading: of the answers.
+        weak: the slices, those that explain most first.
+        counts: the tallies by these slices.
+        sound: the same without the answers of those who are flagged.
+    """
+    every, others = _patterns_by_slices(counts), _patterns_by_slices(sound)
+    told: list[SliceAgreement] = []
+    left_out = 0
+    for place, one in enumerate(weak):
+        bit = 1 << place
+        if _holds(reading, one.slice, sound, others, bit, left_out):
+            whole = reading.compare(one.slice, *_split(every, bit, 0))
+            told.append(replace(whole, q_value=one.q_value) if whole else one)
+            left_out |= bit
+    return told[:_MOST]
+
+
+def _holds(
+    reading: Reading,
+    key: Slice,
+    counts: SliceTallies,
+    patterns: Mapping[int, ItemPatterns],
+    bit: int,
+    left_out: int,
+) -> bool:
+    """Return whether a slice is weak outside of those left out, whoever is left out, too."""
+
+    def still_weak(own: ItemPatterns, rest: ItemPatterns) -> bool:
+        found = reading.compare(key, own, rest)
+        sure = found is not None and found.p_value <= _STILL_SURE
+        return sure and found is not None and found.worse(_STILL_PART * _LEAST_GAP)
+
+    own, rest = _split(patterns, bit, left_out)
+    if not still_weak(own, rest):
+        return False
+    for annotator in _suspects(counts, bit, left_out):
+        without_own, without_rest = (
+            some + change
+            for some, change in zip(
+                (own, rest), _split(_changes(counts[annotator]), bit, left_out), strict=True
+            )
         )
-    return found
+        if without_rest.items_compared < LEAST_ITEMS <= own.items_compared:
+            continue  # Who is everywhere cannot be left out.
+        if not still_weak(without_own, without_rest):
+            return False
+    return True
+
+
+def _patterns_by_slices(counts: SliceTallies) -> dict[int, ItemPatterns]:
+    """Return how many items that lie in the same slices have each pattern."""
+    answers: defaultdict[int, Counter[Pattern]] = defaultdict(Counter)
+    for met in counts.values():
+        for (slices, _, pattern), items in met.items():
+            answers[slices][pattern] += items
+    return {
+        slices: ItemPatterns({one: n // answers_in_pattern(one) for one, n in patterns.items()})
+        for slices, patterns in answers.items()
+    }
+
+
+def _changes(met: Mapping[tuple[Any, ...], int]) -> dict[int, ItemPatterns]:
+    """Return by how many items each pattern becomes rarer or more frequent without an annotator."""
+    changes: defaultdict[int, Counter[Pattern]] = defaultdict(Counter)
+    for (slices, own, pattern), items in met.items():
+        changes[slices][pattern] -= items
+        changes[slices][pattern_without(pattern, own)] += items
+    return {slices: ItemPatterns(patterns) for slices, patterns in changes.items()}
+
+
+def _split(
+    patterns: Mapping[int, ItemPatterns], bit: int, left_out: int
+) -> tuple[ItemPatterns, ItemPatterns]:
+    """Return the patterns in a slice, and those in none of it, outside of the slices left out."""
+    parts = [ItemPatterns(), ItemPatterns()]
+    for slices, some in patterns.items():
+        if not slices & left_out:
+            parts[not slices & bit] += some
+    return parts[0], parts[1]
+
+
+def _suspects(counts: SliceTallies, bit: int, left_out: int) -> list[int]:
+    """Return the annotators who differ most often from the others in a slice."""
+    differing: Counter[int] = Counter()
+    for annotator, met in counts.items():
+        for (slices, own, pattern), items in met.items():
+            if slices & bit and not slices & left_out:
+                alike = dict(pattern)[own]
+                differing[annotator] += items * (answers_in_pattern(pattern) - alike)
+    return [annotator for annotator, _ in differing.most_common(_MOST_LOOKED_AT)]
 
 
 def _p_value(disagreement: _Disagreement, own: ItemPatterns, rest: ItemPatterns) -> float:

@@ -168,6 +168,36 @@ def item_unalias_command(
     say(f"{count_noun(number, 'other key')} ended; answers imported so far stay where they are")
 
 
+@with_project_argument(items, "duplicates")
+def list_same_text_command(
+    context: typer.Context, project: ProjectArgument, output: Output = Output()
+) -> None:
+    """List items of the same text under different keys, as pairs that `item alias` takes.
+
+    The first item of each text stays, and the others' keys become other keys of it. Remove the
+    lines that are wrong: two people may have written the same.
+
+    Examples:
+    - `tracker item duplicates reviews`
+    - `tracker item duplicates reviews --csv > aliases.csv`
+
+    Next: `tracker item alias -p reviews --from aliases.csv`
+    """
+    from tracker.render.tables import table
+
+    rows = [one.to_dict() for one in ledger_of_command(context).items.duplicates(project)]
+    print_result(
+        {"project": project, "duplicates": rows},
+        output=output,
+        rows=rows,
+        view=[
+            table(("item ", "alias "), [(row["item"], row["alias"]) for row in rows])
+            if rows
+            else "no two items have the same text"
+        ],
+    )
+
+
 @with_project_argument(items, "show")
 def show_item_command(
     context: typer.Context,

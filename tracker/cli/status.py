@@ -34,6 +34,8 @@ def status(
 ) -> None:
     """Show the progress of a project, or of all active ones: items, answers, coverage, pace, flags.
 
+    Of one project it says first what is plainly wrong, if anything is.
+
     Examples:
     - `tracker status`
     - `tracker status reviews --as-of 2026-03-31`
@@ -41,8 +43,9 @@ def status(
 
     Next: `tracker agreement reviews`
     """
-    from tracker.render.documents import statuses_as_json
+    from tracker.render.documents import status_as_json, statuses_as_json
     from tracker.render.snapshots import status_pace_view, status_recent_view, status_view
+    from tracker.render.verdict import verdict_view
 
     name = chosen(argument, project)
     ledger = ledger_of_command(context)
@@ -50,17 +53,22 @@ def status(
     names = distinct_questions(question)
     if name is None and names:
         raise InvalidOption("--question is of one project", "name it: tracker status PROJECT")
-    found = (
-        ledger.statuses(**when)
-        if name is None
-        else ledger.status_by_question(name, questions=names, **when)
-    )
-    told = statuses_as_json(found)["projects"]
+    if name is None:
+        found, verdict = ledger.statuses(**when), None
+        told = statuses_as_json(found)["projects"]
+        changed = list(status_recent_view(found))
+    else:
+        found = ledger.status_by_question(name, questions=names, **when)
+        verdict = ledger.verdict(
+            name, questions=names, as_of=moment.as_of, known_at=moment.known_at
+        )
+        told = [status_as_json(found, verdict)]
+        changed = list(verdict_view(verdict, max(one.annotators for one in found)))
     print_result(
         {"projects": told} if name is None else told[0],
         output=output,
         rows=[_row(one) for project in told for one in project.get("questions", [project])],
-        view=[status_view(found), *status_recent_view(found), *status_pace_view(found)],
+        view=[*changed, status_view(found), *status_pace_view(found)],
     )
     if not found:
         hint("there is no project yet: tracker import FILE --project NAME, or: tracker demo")
@@ -70,7 +78,7 @@ def status(
 
 def _row(told: dict[str, Any]) -> dict[str, Any]:
     """One status as a flat row."""
-    parts = {"answers_per_item", "last_import", "recent"}
+    parts = {"answers_per_item", "last_import", "recent", "verdict"}
     return {key: told[key] for key in told if key not in parts}
 
 

@@ -107,6 +107,7 @@ class PairPatterns:
         pattern: place in ``patterns``, shape (rows,).
         same: place in ``answers`` of the answer that both gave, -1 where they differ.
         items: how many such items.
+        linked: every two who share any item, (pairs, 2); None if not asked.
     """
 
     pairs: tuple[tuple[int, int], ...]
@@ -116,6 +117,7 @@ class PairPatterns:
     pattern: NDArray[np.int64]
     same: NDArray[np.int64]
     items: NDArray[np.int64]
+    linked: IntArray | None = None
 
     def of(self, place: int) -> dict[Pattern, int]:
         """Return on how many items a pair met each pattern, by the pair's place in ``pairs``."""
@@ -281,6 +283,29 @@ def _as_met(values: IntArray) -> tuple[IntArray, IntArray]:
     return distinct[order], np.argsort(order)[place]
 
 
+def joint_answers_of(joint: JointAnswers, others: Collection[int], witness: int) -> JointAnswers:
+    """Return the answers without those of some annotators but one, to items with any left.
+
+    An item that only the ``witness`` answered is not among them.
+    """
+    out = np.isin(joint.annotators, [other for other in others if other != witness])
+    kept = ~out[joint.annotator]
+    alone = np.ones(len(joint.items), dtype=np.bool_)
+    alone[joint.item[kept & (joint.annotators[joint.annotator] != witness)]] = False
+    kept &= ~alone[joint.item]
+    places = np.cumsum(~alone) - 1
+    return replace(
+        joint,
+        annotators=joint.annotators[~out],
+        items=joint.items[~alone],
+        truth=joint.truth[~alone],
+        item=places[joint.item[kept]],
+        annotator=(np.cumsum(~out) - 1)[joint.annotator[kept]],
+        answer=joint.answer[kept],
+        late=joint.late[kept],
+    )
+
+
 DIFFERENT, SAME, MINORITY = 0, 1, 2
 """What two gave: not the same; the same; the same, as few of the others did."""
 
@@ -299,6 +324,7 @@ class SharedItems:
         kind: which kind.
         items: how many such items.
         patterns: the patterns of the items that some of the pairs share.
+        linked: every two who share any item, by id; shape (pairs, 2); None if it is not known.
     """
 
     pairs: tuple[tuple[int, int], ...]
@@ -310,6 +336,47 @@ class SharedItems:
     kind: IntArray
     items: IntArray
     patterns: Callable[[Collection[tuple[int, int]]], PairPatterns]
+    linked: IntArray | None = None
+
+
+BesidePatterns: TypeAlias = Mapping[tuple[int, int], Mapping[tuple[Pattern, Answer, bool], int]]
+"""``{(person, model): {(people's answers, the model's, whether the person gave it): items}}``."""
+
+
+@dataclass(frozen=True)
+class BesideModels:
+    """Every person's items that a model answered, too, by all that says how likely both agree.
+
+    Attributes:
+        pairs: ``(person's id, model's id)``; those with enough such items.
+        answers: how many people answered such an item, two at least; shape (rows,), as all that
+            follow.
+        given: how many of them gave the model's answer.
+        same: whether the person did: 0 or 1.
+        pair: place in ``pairs``.
+        items: how many such items.
+        patterns: the items of some of the pairs by what the people and the model answered.
+    """
+
+    pairs: tuple[tuple[int, int], ...]
+    answers: IntArray
+    given: IntArray
+    same: IntArray
+    pair: IntArray
+    items: IntArray
+    patterns: Callable[[Collection[tuple[int, int]]], BesidePatterns]
+
+
+def beside_models_tally(patterns: BesidePatterns, least: int) -> BesideModels:
+    """Return the pairs of so many items, of known patterns."""
+    pairs = [pair for pair, items in patterns.items() if sum(items.values()) >= least]
+    rows = [
+        (answers_in_pattern(pattern), dict(pattern).get(own, 0), same, place, items)
+        for place, pair in enumerate(pairs)
+        for (pattern, own, same), items in patterns[pair].items()
+    ]
+    answers, given, same, pair, items = np.array(rows, dtype=np.int64).reshape(-1, 5).T
+    return BesideModels(tuple(pairs), answers, given, same, pair, items, lambda _: patterns)
 
 
 def audit_tally_of_pairs(pairs: PairPatterns) -> SharedItems:
@@ -332,6 +399,7 @@ def audit_tally_of_pairs(pairs: PairPatterns) -> SharedItems:
         kind,
         pairs.items,
         lambda _: pairs,
+        pairs.linked,
     )
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tracker.agreement.metric import Metric
+from tracker.audit.definitions import OF_DEFINITIONS
 from tracker.audit.kinds import KINDS
 from tracker.core.errors import Refused
 from tracker.gate.checks import (
@@ -234,7 +235,7 @@ def _since(table: Table) -> str | None:
 
 
 def _kinds(table: Table) -> tuple[str, ...]:
-    known = (*KINDS, ANY)
+    known = (*KINDS, *OF_DEFINITIONS, ANY)
     value = table.told["flags"]
     if not isinstance(value, list) or not all(isinstance(one, str) for one in value) or not value:
         raise table.refused(

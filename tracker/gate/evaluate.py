@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from sqlalchemy import Connection
 
+from tracker.audit.kinds import KINDS
 from tracker.core.shown import Message
 from tracker.gate.checks import (
     AtLeast,
@@ -31,6 +32,7 @@ from tracker.projects.categories import category_names
 from tracker.projects.lookup import near_names
 from tracker.projects.question import QuestionInfo, list_questions
 from tracker.queries import EVERYTHING, AnswerFilter
+from tracker.verdict import project_concerns
 
 
 def judge_gate(
@@ -38,8 +40,12 @@ def judge_gate(
     questions: Sequence[QuestionInfo],
     config: GateConfig,
     choice: AnswerFilter = EVERYTHING,
+    *,
+    with_verdict: bool = False,
 ) -> GateResult:
     """Return what becomes of every check, of the question that it names or of each of these.
+
+    If asked for, the verdict on the project is there, too: it takes an audit.
 
     Raises Refused where the file does not fit the project, NotFound for a snapshot or an
     annotator that is not there, InvalidOption for a choice of answers that does not fit.
@@ -65,7 +71,12 @@ def judge_gate(
         for place, check in zip(places, now.config.checks, strict=True):
             found[place] += (replace(one, question=told) for one in _results(check, now))
     results = tuple(result for of_check in found.values() for result in of_check)
-    return GateResult(questions[0].project.name, config.source, results, seen[0][1].selection)
+    project = questions[0].project.name
+    result = GateResult(project, config.source, results, seen[0][1].selection)
+    if not with_verdict:
+        return result
+    concerns = project_concerns(connection, questions, choice, list(audits.by_question.values()))
+    return replace(result, verdict=tuple(concern.to_dict(project) for concern in concerns))
 
 
 def _is_of(check: Check, question: str, names: Mapping[str, Collection[str]]) -> bool:
@@ -96,18 +107,18 @@ def _results(check: Check, now: Present) -> Iterator[CheckResult]:
 def _of_flags(check: NoFlags, now: Present) -> CheckResult:
     found = gate_findings_now(now, check.kinds)
     lacking = gate_kinds_not_applicable(now, check.kinds)
-    who = sorted({name for names, *_ in found.findings for name in names})
+    who = sorted({name for names, kind, _ in found.findings if kind in KINDS for name in names})
     result = CheckResult(
         gate_check_name(check),
         "flags",
-        not who,
+        not found.findings,
         Message("gate.flags_sentence", findings=found.findings, settled=found.settled),
         check.place.line,
         threshold=0,
-        value=len(who),
+        value=len(who) or len(found.findings),
         details={"flags": list(check.kinds), "annotators": who, "settled": found.settled},
     )
-    if not who and lacking:
+    if not found.findings and lacking:
         reason = Message("gate.not_looked_for_sentence", needs=lacking, any_kind=not check.kinds)
         return result.unknown(reason, "not_applicable")
     return result

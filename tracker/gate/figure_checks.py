@@ -199,6 +199,10 @@ def gate_findings_now(now: Present, kinds: Sequence[str]) -> Found:
         people = tuple(sorted(names[one] for one in who))
         explained = () if flag.kind in kinds else tuple(k for k in kinds if k in flag.also)
         found.findings.append((people, flag.kind, explained))
+    for row in now.audit.definition_values():
+        if row["state"] == "flagged" and (not kinds or row["kind"] in kinds):
+            of = row["category"] if "category" in row else f"{row['attribute']} {row['value']}"
+            found.findings.append(((of,), row["kind"], ()))
     return found
 
 

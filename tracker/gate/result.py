@@ -97,13 +97,15 @@ class GateResult(Shown):
     """What became of every check, in the order of the file.
 
     ``config`` is the file's name as it was given; ``selection`` says which answers were looked
-    at, as JSON; None for all.
+    at, as JSON; None for all. ``verdict`` is what is plainly wrong, whether a check asks for it or
+    not: see `tracker.verdict.Concern`.
     """
 
     project: str
     config: str
     checks: tuple[CheckResult, ...]
     selection: Mapping[str, Any] | None = None
+    verdict: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -128,6 +130,7 @@ class GateResult(Shown):
             "config": self.config,
             "selection": None if self.selection is None else dict(self.selection),
             "checks": [check.to_dict() for check in self.checks],
+            "verdict": [dict(concern) for concern in self.verdict],
         }
 
     def to_frame(self) -> pd.DataFrame:

@@ -11,6 +11,7 @@ from shlex import quote
 from sqlalchemy import Connection
 
 from tracker.agreement import Assessment, Query, assess
+from tracker.audit.definitions import OF_DEFINITIONS
 from tracker.core import clock
 from tracker.core.errors import NoFigures
 from tracker.core.shown import Message
@@ -27,7 +28,7 @@ from tracker.queries import EVERYTHING, AnswerFilter
 _MEASURES = {"spans": ("span_f1_exact",)}
 _ANY_MEASURES = ("krippendorff_alpha", "percent_agreement")
 _MAX_DROP = "0.05"
-_KINDS = ("constant_category", "random_answers")
+_KINDS = ("constant_category", "random_answers", "odd_import", *OF_DEFINITIONS)
 
 
 @dataclass(frozen=True)

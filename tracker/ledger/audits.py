@@ -67,6 +67,21 @@ class Audits(Transactions):
             audits = tuple(audit_questions(connection, found, query))
         return AuditByQuestion(found[0].project.name, audits)
 
+    def verdict(
+        self, project: str, *, questions: Sequence[str] = (), **selecting: Unpack[Selecting]
+    ) -> list[dict[str, Any]]:
+        """Return what is plainly wrong, whatever it is about, the weightiest first, as JSON.
+
+        Nothing if nothing stands out. The arguments are those of `gate`.
+        """
+        from tracker.queries import make_answer_filter
+        from tracker.verdict import project_concerns
+
+        choice = make_answer_filter(**selecting)
+        with self.asking_each(project, choice, questions) as (connection, asked):
+            concerns = project_concerns(connection, asked, choice)
+            return [concern.to_dict(asked[0].project.name) for concern in concerns]
+
     def record_audit_by_question(
         self, project: str, *, questions: Sequence[str] = (), **looking: Unpack[Looking]
     ) -> tuple[AuditByQuestion, Recorded]:

@@ -12,6 +12,7 @@ from tracker.ledger.namespaces import Namespace
 if TYPE_CHECKING:
     from tracker.projects.item_aliases import Pair
     from tracker.projects.items import ItemAnnotators, ItemPage, ItemRecord
+    from tracker.projects.same_text import KeyPair
     from tracker.queries import Selecting
 
 NONE = "(none)"
@@ -118,6 +119,13 @@ class Items(Namespace):
 
         with self._ledger.writing(project) as (connection, found):
             return end_item_aliases(connection, found, _pairs_of_file(path), str(path))
+
+    def duplicates(self, project: str) -> Sequence[KeyPair]:
+        """Return the items of one text under different keys: the first with each later one."""
+        from tracker.projects.same_text import list_same_text
+
+        with self._ledger.reading(project) as (connection, found):
+            return list_same_text(connection, found)
 
     def show(
         self,

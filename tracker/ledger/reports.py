@@ -74,7 +74,7 @@ class Reports(Transactions):
 
         checks, choice = read_gate_config(Path(config), project), make_answer_filter(**selecting)
         with self.asking_each(project, choice, questions) as (connection, found):
-            return judge_gate(connection, found, checks, choice)
+            return judge_gate(connection, found, checks, choice, with_verdict=True)
 
     def gate_text(
         self,
@@ -90,7 +90,7 @@ class Reports(Transactions):
 
         checks, choice = parse_gate_config(text, "gate.toml"), make_answer_filter(**selecting)
         with self.asking_each(project, choice, questions) as (connection, found):
-            return judge_gate(connection, found, checks, choice)
+            return judge_gate(connection, found, checks, choice, with_verdict=True)
 
     def gate_config(
         self, project: str, *, questions: Sequence[str] = (), **selecting: Unpack[Selecting]

@@ -38,6 +38,7 @@ from tracker.queries.import_tallies import (
 )
 from tracker.queries.item_answers import select_answers_to_items, select_items_below
 from tracker.queries.item_page import ItemChoice, ItemVotes, select_item_page
+from tracker.queries.linked_annotators import count_links_of_annotators
 from tracker.queries.pair_tables import count_pair_cells, pair_tallies
 from tracker.queries.periods import (
     PairPeriods,
@@ -53,9 +54,16 @@ from tracker.queries.retest import (
 from tracker.queries.sampled_answers import select_joint_sample
 from tracker.queries.selection import Selection, select_answering_annotators, where_chosen
 from tracker.queries.shared_items import count_shared_items
+from tracker.queries.shared_with_models import count_items_beside_models
 from tracker.queries.sides import count_sides
 from tracker.queries.skips import skip_tallies
-from tracker.queries.slices import LEAST_ITEMS, Slice, count_patterns_by_slice
+from tracker.queries.slices import (
+    LEAST_ITEMS,
+    MOST_SEARCHED,
+    Slice,
+    count_patterns_by_slice,
+    count_tallies_by_slice,
+)
 from tracker.queries.spans import Document, select_span_documents
 from tracker.queries.tallies import (
     Present,
@@ -73,6 +81,7 @@ from tracker.queries.timeline import (
 from tracker.queries.transitions import count_active_days, count_transitions
 from tracker.queries.valid_periods import Window
 from tracker.queries.votes import (
+    ModelAnswers,
     count_answers_per_item,
     count_model_answers,
     count_recent_labels,
@@ -83,12 +92,14 @@ __all__ = [
     "EVERYTHING",
     "LEAST_ITEMS",
     "LEAST_ROWS",
+    "MOST_SEARCHED",
     "AnswerFilter",
     "Document",
     "GroupAnnotators",
     "GroupPatterns",
     "ItemChoice",
     "ItemVotes",
+    "ModelAnswers",
     "PairPeriods",
     "Repeated",
     "Selecting",
@@ -119,6 +130,7 @@ __all__ = [
     "count_file_tallies",
     "count_item_patterns",
     "count_patterns_by_slice",
+    "count_tallies_by_slice",
     "count_sides",
     "count_shifted_agreement",
     "count_patterns_by_group",
@@ -148,6 +160,8 @@ __all__ = [
     "select_labels",
     "count_transitions",
     "count_shared_items",
+    "count_items_beside_models",
+    "count_links_of_annotators",
     "skip_tallies",
     "select_span_documents",
     "count_timeline",

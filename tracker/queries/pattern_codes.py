@@ -52,17 +52,17 @@ def make_pattern_code(
     excluded: frozenset[int] = frozenset(),
     within: Subquery | None = None,
     *,
-    dated: Subquery | None = None,
+    of: Subquery | None = None,
 ) -> Code:
     """Return the code for a selection: digits of an integer if they fit, else strings.
 
     Answers of ``excluded`` annotators are in no code, but their items are all there. If
     ``within`` is given, which has one row per answer of the selection, each of its rows gets
     the item's code beside it: sorting those rows was expensive, and joining them with a row per
-    item is more so. ``dated`` is likewise, with a column ``at``: each item has its greatest one
-    as ``last`` beside its code.
+    item is more so. ``of`` are the answers, if not all of the selection; if they have a column
+    ``at``, each item has its greatest one as ``last`` beside its code.
     """
-    answers = within if dated is None else dated
+    answers = within if of is None else of
     rows = select_answer_rows(selection, alone=True) if answers is None else answers
     beside = within is not None
     if selection.question.answers == "one":

@@ -133,7 +133,7 @@ def _sampled(
 ) -> CompoundSelect[Any]:
     """Return the ids of the items: a share of all, some of each annotator, some of each pair."""
     answers = select_answer_rows(selection)
-    of_all = _spread(answers.c.item_id) < literal(int(share * _RANGE), BigInteger)
+    of_all = is_drawn(answers.c.item_id, share)
     own = answers.c.annotator_id.in_(sorted(annotators))
     # Looked for once: to go through all answers takes longer than all the rest.
     met = select(answers.c.item_id, answers.c.annotator_id, case((of_all, 1), else_=0).label("all"))
@@ -162,6 +162,11 @@ def _first(of: Select[Any], key: ColumnElement[Any], most: int) -> Select[Any]:
     place = func.row_number().over(partition_by=key, order_by=_spread(item))
     ranked = of.add_columns(place.label("place")).subquery()
     return select(ranked.c.item_id).where(ranked.c.place <= most)
+
+
+def is_drawn(item: ColumnElement[Any], share: float) -> ColumnElement[bool]:
+    """Return whether an item is among so many of all, always the same."""
+    return _spread(item) < literal(int(share * _RANGE), BigInteger)
 
 
 def _spread(item: ColumnElement[Any]) -> ColumnElement[Any]:

@@ -67,6 +67,11 @@ class Selection:
         """Return the selection with more annotators left out."""
         return replace(self, left_out=self.left_out | annotators)
 
+    def with_models(self, models: frozenset[int]) -> Selection:
+        """Return the selection with the answers of models that were left out."""
+        only = None if self.only is None else self.only | models
+        return replace(self, left_out=self.left_out - models, only=only)
+
 
 def where_counted(
     selection: Selection,

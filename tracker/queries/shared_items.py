@@ -40,18 +40,20 @@ from tracker.queries.selection import (
     stream_rows,
 )
 
-_LEAST = 20  # shared items of a pair
+LEAST_SHARED = 20
+"""Items that two must share before they are counted as a pair."""
+
 _OF_GIVEN = 2  # bits
 _TABLE_BITS = 22  # of numbers that a table is quicker for than to sort them
 
 
 def count_shared_items(
-    connection: Connection, selection: Selection, most: int, least: int = _LEAST
+    connection: Connection, selection: Selection, most: int, least: int = LEAST_SHARED
 ) -> SharedItems:
     """Return every pair's shared items, by all that determines how likely the two are to agree.
 
-    Pairs of fewer than ``least`` shared items are left out. ``most`` is the greatest number of
-    answers to an item.
+    Pairs of fewer than ``least`` shared items are only told to be linked. ``most`` is the greatest
+    number of answers to an item.
     """
     digits = most.bit_length()
     # Wide enough at once: to join every two answers again would take as long again.
@@ -68,11 +70,11 @@ def count_shared_items(
     kinds, kind = _numbered(of_kind, 5 * digits + _OF_GIVEN)
     enough = np.bincount(pair, items, len(pairs)) >= least
     kept = enough[pair]
-    first, second = Packing((annotators, annotators)).unpack([pairs[enough]])
+    linked = np.stack(Packing((annotators, annotators)).unpack([pairs]), axis=1)
     parts = Packing((digits, 2 * digits, 2 * digits, _OF_GIVEN))
     answers, alike, minority, given = parts.unpack([kinds])
     return SharedItems(
-        tuple(zip(first.tolist(), second.tolist(), strict=True)),
+        tuple((first, second) for first, second in linked[enough].tolist()),
         answers,
         alike,
         minority,
@@ -81,6 +83,7 @@ def count_shared_items(
         kind[kept],
         items[kept],
         lambda wanted: _patterns(connection, selection, code, least, wanted),
+        linked,
     )
 
 
@@ -207,6 +210,7 @@ def _patterns(
         pattern=rest[kept] // of_pattern,
         same=rest[kept] % of_pattern - 1,
         items=items_of[kept],
+        linked=np.array([*pairs], dtype=np.int64).reshape(-1, 2),
     )
 
 

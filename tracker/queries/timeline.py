@@ -244,7 +244,7 @@ def count_patterns_by_moment(
     at = dated.c.labeled_at
     of_day = local_moment(selection.question.project.timezone, at) % DAY
     rows = select(dated, case((dated.c.timed == 1, at - of_day), else_=at).label("at"))
-    code = make_pattern_code(connection, selection, dated=rows.subquery("at"))
+    code = make_pattern_code(connection, selection, of=rows.subquery("at"))
     last = code.items.c["last"]
     key = [last, *(code.items.c[name] for name in code.columns)]
     statement = select(*key, func.count(), func.max(code.items.c.answers)).group_by(*key)

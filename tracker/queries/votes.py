@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, func, select
 
 from tracker.core import clock
 from tracker.queries.selection import Selection, labels, stream_rows, where_counted
 from tracker.storage.schema import Annotator
+
+
+class ModelAnswers(NamedTuple):
+    """A model that is left out, and how many items it answered."""
+
+    id: int
+    name: str
+    answers: int
 
 
 def count_votes(connection: Connection, selection: Selection) -> Iterator[tuple[Any, ...]]:
@@ -42,13 +50,13 @@ def count_answers_per_item(connection: Connection, selection: Selection) -> dict
     return dict(sorted((number, items) for number, items in rows))
 
 
-def count_model_answers(connection: Connection, selection: Selection) -> dict[str, int]:
-    """Return the answers of each model that is left out because nobody named it, by its name.
+def count_model_answers(connection: Connection, selection: Selection) -> list[ModelAnswers]:
+    """Return each model that is left out because nobody named it, with its answers, by name.
 
     None if annotators were named.
     """
     if selection.only is not None:
-        return {}
+        return []
     models = connection.execute(
         select(Annotator.id, Annotator.name).where(
             Annotator.project_id == selection.question.project_id,
@@ -57,7 +65,7 @@ def count_model_answers(connection: Connection, selection: Selection) -> dict[st
         )
     ).all()
     if not models:
-        return {}
+        return []
     names = {row.id: row.name for row in models}
     named = replace(selection, only=frozenset(names), left_out=frozenset())
     counts = connection.execute(
@@ -65,7 +73,8 @@ def count_model_answers(connection: Connection, selection: Selection) -> dict[st
         .where(where_counted(named, alone=True))
         .group_by(labels.c.annotator_id)
     )
-    return dict(sorted((names[who], int(answers)) for who, answers in counts))
+    found = [ModelAnswers(who, names[who], int(answers)) for who, answers in counts]
+    return sorted(found, key=lambda one: one.name)
 
 
 def count_recent_labels(

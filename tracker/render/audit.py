@@ -56,6 +56,7 @@ def audit_as_json(found: Audit, *, clear: bool = False) -> dict[str, Any]:
             "lost": found.standing_out > MOST_LOST,
         },
         "definitions": found.definition_values(),
+        "design": found.design_values(),
         "models_left_out": list(found.models_left_out),
         "not_applicable": [
             {"kind": kind, "why": lacking_evidence_sentence(need)}
@@ -101,6 +102,7 @@ def audit_view(
     )
     yield from selection_view(found.selection)
     told = found.to_dict(clear=clear)
+    yield from design_view(told["design"])
     yield from definitions_view(told["definitions"])
     findings = found.by_strength(clear=clear)
     for annotator, flag in findings[:limit]:
@@ -119,6 +121,14 @@ def audit_view(
         rows.sort(key=lambda row: (not kinds[row["annotator"]], row["agreement_with_peers"] or 0))
         yield Text(f"The {_MOST_ROWS} to look at first; for all of them: --json")
     yield annotators_view(rows[:_MOST_ROWS], kinds)
+
+
+def design_view(design: Sequence[Mapping[str, Any]]) -> Iterator[RenderableType]:
+    """Yield what is wrong with who was given what; it stands above all else."""
+    for one in design:
+        yield Text.assemble(
+            (f"{'design':<13}", _STYLES["insufficient"]), (f"{one['kind']}  ", "bold"), one["why"]
+        )
 
 
 def definitions_view(
@@ -161,6 +171,9 @@ def audit_by_question_view(
         f"in {count_noun(len(found.audits), 'question')}",
     )
     yield from selections_view({one.question: one.selection for one in found.audits})
+    # Of a text the same is said of every question.
+    said = {str(row): row for audit in found.audits for row in audit.design_values()}
+    yield from design_view([*said.values()])
     for audit in found.audits:
         yield from definitions_view(audit.definition_values(), audit.question)
     findings = found.by_strength(clear=clear)

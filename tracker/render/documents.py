@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -12,12 +12,18 @@ if TYPE_CHECKING:
     from tracker.status import Status
 
 
-def status_as_json(found: Sequence[Status]) -> dict[str, Any]:
-    """Return the status of a project: of its one question, or of each of several."""
+def status_as_json(
+    found: Sequence[Status], verdict: Sequence[Mapping[str, Any]] | None = None
+) -> dict[str, Any]:
+    """Return the status of a project: of its one question, or of each of several.
+
+    The ``verdict`` is there if it was asked for.
+    """
+    about = {} if verdict is None else {"verdict": [dict(concern) for concern in verdict]}
     if len(found) == 1:
-        return found[0].to_dict()
+        return found[0].to_dict() | about
     questions = [{"question": one.question.name, **one.to_dict()} for one in found]
-    return {"project": found[0].question.project.name, "questions": questions}
+    return {"project": found[0].question.project.name, **about, "questions": questions}
 
 
 def statuses_as_json(found: Iterable[Status]) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from tracker.render.cells import Text, count_cell, figure_cell, printable_part
 from tracker.render.filter import selection_view
 from tracker.render.messages import message_text
 from tracker.render.tables import table
+from tracker.render.verdict import verdict_view
 
 _WIDTH = 140  # of a text in a file
 
@@ -54,6 +55,7 @@ def gate_view(found: GateResult) -> Iterator[RenderableType]:
     """Yield the parts of the page, in order."""
     yield Text.assemble((found.project, "bold"), f"  {gate_summary_text(found)}")
     yield from selection_view(found.selection)
+    yield from verdict_view(found.verdict)
     yield table(
         ("", "check ", "threshold", "value"),
         [

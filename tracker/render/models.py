@@ -9,6 +9,7 @@ from rich.console import RenderableType
 
 from tracker.render.audit import finding_lines
 from tracker.render.cells import Text, count_cell, figure_cell, interval_cell
+from tracker.render.messages.agreement import left_out_of_people_sentence
 from tracker.render.tables import table
 
 NO_MODELS: Final = (
@@ -29,7 +30,7 @@ def model_csv_rows(told: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-_NESTED: Final = {"categories", "findings"}
+_NESTED: Final = {"categories", "findings", "left_out_of_people"}
 _FLAT: Final = (
     "category", "items", "with_people", "low", "high", "people", "kappa_with_majority",
     "kappa_low", "kappa_high", "majority_items",
@@ -53,6 +54,8 @@ def models_view(told: Sequence[Mapping[str, Any]]) -> Iterator[RenderableType]:
     for one in told:
         for flag in one["findings"]:
             yield from finding_lines(one["model"], flag)
+        if one["left_out_of_people"]:
+            yield Text(left_out_of_people_sentence(one), style="yellow")
     yield Text(
         "People: how often two of them gave the same answer on the model's items. "
         "Kappa: with what most people gave, on the items on which one answer was given most.",

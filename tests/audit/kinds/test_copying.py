@@ -9,12 +9,8 @@ from scipy import stats
 from tests.audit.crowds import one, seeded
 from tests.audit.records import Asked, Person, pair_patterns, recorded
 from tracker.audit.findings import Evidence
-from tracker.audit.kinds.copying import (
-    COPYING,
-    copying_habits,
-    copying_in_minority_answers,
-    joint_copying_chance,
-)
+from tracker.audit.habits import copying_habits, joint_copying_chance
+from tracker.audit.kinds.copying import COPYING, copying_in_minority_answers
 from tracker.audit.statistics.fdr import benjamini_hochberg
 from tracker.audit.statistics.poisson_binomial import poisson_binomial_tails
 from tracker.core.audit_tallies import audit_tally_of_pairs

@@ -8,20 +8,23 @@ twice the smaller one of both tests.
 
 That chance is too low for two who err much, or lean to the same category. So the pairs that
 stand out are tested again with each one's own odds of a category and of being right in place of
-everybody's, and keep the larger p-value. Whether the two worked together, one copied from the
+everybody's, and keep the larger p-value. A person and a model are held against the other people
+alone (`beside_models`). Whether the two worked together, one copied from the
 other or both from somewhere else, the answers do not say.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tracker.audit.beside_models import GivenBesideModels
 from tracker.audit.evidence import Evidence
+from tracker.audit.habits import Habits, copying_habits, joint_copying_chance
 from tracker.audit.kind import (
     Effect,
     Finding,
@@ -32,12 +35,15 @@ from tracker.audit.kind import (
     examples_for_kind,
     severity_of_size,
 )
-from tracker.audit.opinions import opinion_of_pair
+from tracker.audit.opinions import opinion_of_pair, opinion_of_person_and_model
 from tracker.audit.second_opinion import Consensus, Opinion
 from tracker.audit.statistics.fdr import benjamini_hochberg
-from tracker.audit.statistics.majority import majority_of_others
 from tracker.audit.statistics.pair_dependence import BoolArray
-from tracker.audit.statistics.poisson_binomial import binomial, clamped_tail_probability
+from tracker.audit.statistics.poisson_binomial import (
+    binomial,
+    clamped_tail_probability,
+    upper_tail_bounds,
+)
 from tracker.audit.thresholds import Threshold
 from tracker.core.audit_tallies import DIFFERENT, MINORITY, SharedItems
 from tracker.core.tallies import (
@@ -45,7 +51,6 @@ from tracker.core.tallies import (
     FloatArray,
     IntArray,
     Pattern,
-    answers_in_pattern,
     answers_of_tallies,
     chance_of_sharing,
     is_minority,
@@ -67,6 +72,8 @@ SURE = 0.01
 """P-value of the minority answers alone that a flag needs: two who are right more often than the
 others share many answers, but few against most of the others."""
 
+_LEAST_APART = 0.5  # a ratio stays finite
+
 MEDIUM_RATIO, HIGH_RATIO = 3.0, 5.0
 
 
@@ -75,6 +82,11 @@ def findings_of_kind(evidence: Evidence) -> Iterator[Finding | float]:
 
     There may be a hundred thousand pairs.
     """
+    yield from _of_people(evidence)
+    yield from copied_from_models(evidence)
+
+
+def _of_people(evidence: Evidence) -> Iterator[Finding | float]:
     pairs = evidence.pairs
     if pairs is None or not pairs.pairs:
         return
@@ -96,7 +108,51 @@ def findings_of_kind(evidence: Evidence) -> Iterator[Finding | float]:
             again = _both(np.array(tail), np.array(alike.again(place, met, first, second)[1]))
             p_value = max(p_value, float(again))
             surely = tail <= SURE
-        yield _finding(evidence, minority, place, expected, p_value, surely=surely)
+        yield _finding(
+            evidence,
+            pairs.pairs[place],
+            _Seen.of(minority, place),
+            expected,
+            p_value,
+            surely=surely,
+        )
+
+
+def copied_from_models(evidence: Evidence) -> Iterator[Finding | float]:
+    """Return likewise of each person and each model that answered the same items."""
+    beside = evidence.models
+    if beside is None or not beside.pairs:
+        return
+    minority, alike = (GivenBesideModels(beside, minority=few) for few in (True, False))
+    p_values = _both(minority.bounds(), alike.bounds())
+    q_values = np.array(benjamini_hochberg(p_values.tolist()))
+    standing = [beside.pairs[n] for n in np.flatnonzero(q_values <= evidence.alpha).tolist()]
+    known = copying_habits(evidence) if standing else {}
+    patterns = beside.patterns(standing) if standing else {}
+    plain = p_values > evidence.alpha
+    yield from p_values[plain].tolist()
+    for place in np.flatnonzero(~plain).tolist():
+        expected, p_value = float(minority.expected[place]), float(p_values[place])
+        surely = False
+        pair = beside.pairs[place]
+        if q_values[place] <= evidence.alpha:
+            own, met = known[pair[0]], patterns[pair]
+            expected, tail = minority.again(place, met, own)
+            again = _both(np.array(tail), np.array(alike.again(place, met, own)[1]))
+            p_value = max(p_value, float(again))
+            surely = tail <= SURE
+        shared = _Seen.of(minority, place)
+        yield _finding(
+            evidence,
+            pair,
+            shared,
+            expected,
+            p_value,
+            surely=surely,
+            # Of three answers to an item one in two is expected: it cannot be much more.
+            fewer=(shared.telling - expected) / max(shared.telling - shared.seen, _LEAST_APART),
+            details={"model": True},
+        )
 
 
 def _both(one: FloatArray, other: FloatArray) -> FloatArray:
@@ -139,19 +195,8 @@ class Shared:
         return np.bincount(self.pairs.pair, weights, len(self.pairs.pairs)).astype(np.float64)
 
     def bounds(self) -> FloatArray:
-        """An upper bound of each pair's upper tail (Hoeffding 1956, theorem 5).
-
-        Of all trials with the same number and the same expected successes, those of equal chance
-        have the heaviest tail from one success above the expectation on.
-        """
-        from scipy.special import betainc
-
-        number = np.maximum(self.telling, 1.0)
-        mean = self.expected / number
-        above = self.seen >= self.expected + 1.0
-        seen = np.where(above, self.seen, 1.0)
-        tail = betainc(seen, np.maximum(number - seen, 0.0) + 1.0, mean)
-        return np.asarray(np.where(above, np.maximum(tail, np.finfo(np.float64).tiny), 1.0))
+        """An upper bound of each pair's upper tail."""
+        return upper_tail_bounds(self.telling, self.seen, self.expected)
 
     def again(
         self, place: int, met: Mapping[Pattern, int], first: Habits, second: Habits
@@ -178,21 +223,38 @@ def copying_in_all_answers(pairs: SharedItems) -> Shared:
     return Shared(pairs, answers_of_tallies, pairs.alike, pairs.given != DIFFERENT)
 
 
+class _Seen(NamedTuple):
+    """Of one pair: shared items, those that could tell, and shared minority answers."""
+
+    items: float
+    telling: float
+    seen: float
+
+    @classmethod
+    def of(cls, sums: Shared | GivenBesideModels, place: int) -> _Seen:
+        """Return what a pair shares."""
+        columns = (sums.items, sums.telling, sums.seen)
+        return cls(*(float(column[place]) for column in columns))
+
+
 def _finding(
     evidence: Evidence,
-    sums: Shared,
-    place: int,
+    pair: tuple[int, int],
+    shared: _Seen,
     expected: float,
     p_value: float,
     *,
     surely: bool,
+    fewer: float = 0.0,
+    details: Mapping[str, object] | None = None,
 ) -> Finding:
+    """Return a pair's finding; ``fewer`` times as rarely as expected the two differ."""
     from scipy.special import gammaincinv
 
-    first, second = sums.pairs.pairs[place]
-    seen, shared = float(sums.seen[place]), float(sums.items[place])
+    items, telling, seen = shared
     ratio = seen / expected if expected > 0 else None
-    large = seen >= LEAST_COPIED and (ratio or 0.0) >= evidence.floor(RATIO)
+    far = max(ratio or 0.0, fewer) >= evidence.floor(RATIO)
+    large = seen >= LEAST_COPIED and far
     low = high = None
     if expected > 0 and p_value <= evidence.alpha:
         # Garwood's exact interval of a Poisson mean (1936).
@@ -200,25 +262,31 @@ def _finding(
         high = float(gammaincinv(seen + 1, 0.975)) / expected
     return Finding(
         kind=NAME,
-        annotator=first,
+        annotator=pair[0],
         category=None,
-        observed=seen / shared,
-        expected=expected / shared,
-        peers=expected / shared,
-        n=int(shared),
-        informative=int(sums.telling[place]),
+        observed=seen / items,
+        expected=expected / items,
+        peers=expected / items,
+        n=int(items),
+        informative=int(telling),
         effect=Effect("ratio", ratio, low, high),
         p_value=p_value,
         notable=surely and large,
         suspicious=large and not surely,
         severity=severity_of_size(ratio or 0.0, MEDIUM_RATIO, HIGH_RATIO),
-        other=second,
-        details={"shared_minority_answers": int(seen), "expected_minority_answers": expected},
+        other=pair[1],
+        details={
+            "shared_minority_answers": int(seen),
+            "expected_minority_answers": expected,
+            **(details or {}),
+        },
     )
 
 
-def confirm_copying(finding: Finding, consensus: Consensus, _: Evidence) -> Opinion:
+def confirm_copying(finding: Finding, consensus: Consensus, evidence: Evidence) -> Opinion:
     """Ask whether both agree more than their errors and the items explain."""
+    if finding.other in evidence.model_ids:
+        return opinion_of_person_and_model(finding, consensus)
     return opinion_of_pair(finding, consensus)
 
 
@@ -232,81 +300,10 @@ COPYING = Kind(
     frozenset({"pairs"}),
     findings_of_kind,
     RATIO,
+    reads=frozenset({"models"}),
     confirm=confirm_copying,
     examples=examples_for_kind(copying_against_most),
 )
 
-
-_FEWEST = 0.5  # added to either side of an odds ratio: it stays finite, and near 1 of few items
-
-
-@dataclass(frozen=True)
-class Habits:
-    """One annotator's odds relative to the co-annotators of the same items.
-
-    Attributes:
-        leaning: of each category.
-        right: of giving what most of the others gave.
-    """
-
-    leaning: Mapping[int, float]
-    right: float
-
-    def weight(self, answer: Answer, truth: Answer) -> float:
-        """Odds of an answer against another annotator's, where ``truth`` is right."""
-        product = self.right if answer == truth else 1.0
-        for category in answer:
-            product *= self.leaning.get(category, 1.0)
-        return product
-
-
-def copying_habits(evidence: Evidence) -> dict[int, Habits]:
-    """The habits of every annotator in the tallies."""
-    leanings: dict[int, dict[int, float]] = {}
-    for usage in evidence.usages:
-        ratio = (usage.odds_more + _FEWEST) / (usage.odds_less + _FEWEST)
-        leanings.setdefault(usage.annotator, {})[usage.category] = ratio
-    shared = evidence.shared_columns
-    met, place = shared.met
-    more, less = np.zeros(len(met)), np.zeros(len(met))
-    for row, (own, pattern) in enumerate(met):
-        size = answers_in_pattern(pattern)
-        for truth, share in majority_of_others(own, pattern).items():
-            held = dict(pattern)[truth]
-            if own == truth:
-                more[row] += share * (size - held) / size
-            else:
-                less[row] += share * held / size
-    right = (shared.total(more[place]) + _FEWEST) / (shared.total(less[place]) + _FEWEST)
-    return {
-        annotator: Habits(leanings.get(annotator, {}), odds)
-        for annotator, odds in zip(shared.annotators.tolist(), right.tolist(), strict=True)
-    }
-
-
-def joint_copying_chance(
-    first: Habits, second: Habits, pattern: Pattern, answers: Collection[Answer]
-) -> float:
-    """Probability that these two, among an item's annotators, share one of some answers.
-
-    Given the item's answers, who gave which is weighted by both annotators' odds, the others'
-    being 1. Which answer is right is not known: each is taken to be with a probability that
-    grows with the number who gave it, threefold for each.
-    """
-    if not answers:
-        return 0.0
-    most = max(count for _, count in pattern)
-    chance = weight = 0.0
-    for truth, number in pattern:
-        likely = 3.0 ** (number - most)
-        together = every = 0.0
-        for answer, count in pattern:
-            one = first.weight(answer, truth)
-            for other, times in pattern:
-                ways = count * (times - (answer == other))
-                term = one * second.weight(other, truth) * ways
-                every += term
-                together += term if answer == other and answer in answers else 0.0
-        chance += likely * together / every
-        weight += likely
-    return chance / weight
+COPYING_FROM_MODELS = replace(COPYING, needs=frozenset(), find=copied_from_models)
+"""The same of people beside models alone; no pair of people need be counted."""

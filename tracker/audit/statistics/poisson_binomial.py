@@ -101,3 +101,18 @@ def poisson_binomial_normal_tails(count: int, mean: float, variance: float) -> T
 def clamped_tail_probability(value: float) -> float:
     """Within (0, 1]: a tail that underflows is the smallest normal float, never 0."""
     return min(1.0, max(value, sys.float_info.min))
+
+
+def upper_tail_bounds(number: FloatArray, seen: FloatArray, expected: FloatArray) -> FloatArray:
+    """Return upper bounds of upper tails of sums of trials (Hoeffding 1956, theorem 5).
+
+    Of all trials with the same number and the same expected successes, those of equal chance
+    have the heaviest tail from one success above the expectation on.
+    """
+    from scipy.special import betainc
+
+    number = np.maximum(number, 1.0)
+    above = seen >= expected + 1.0
+    seen = np.where(above, seen, 1.0)
+    tail = betainc(seen, np.maximum(number - seen, 0.0) + 1.0, expected / number)
+    return np.asarray(np.where(above, np.maximum(tail, np.finfo(np.float64).tiny), 1.0))

@@ -37,6 +37,16 @@ def models_left_out_sentence(models: Sequence[str], project: str, *, alone: bool
     )
 
 
+def left_out_of_people_sentence(model: Mapping[str, Any]) -> str:
+    """Return who gives a model's own answers, and so is none of the people beside it."""
+    names = model["left_out_of_people"]
+    give, are = ("gives", "is") if len(names) == 1 else ("give", "are")
+    return (
+        f"{listed(names)} {give} {model['model']}'s answers, and so {are} left out of the people "
+        "beside it."
+    )
+
+
 def recent(
     day: str, now: Coefficient, before: float, whole: float | None, changed: int, of: int
 ) -> str:

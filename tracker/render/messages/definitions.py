@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from shlex import quote
 
 from tracker.render.cells import figure_cell
 from tracker.render.messages.findings import percent_text
 from tracker.render.messages.report import listed
 from tracker.render.nouns import count_noun
+
+_MOST_GROUPS = 4  # that are named
 
 
 def divided(
@@ -28,6 +31,39 @@ def divided(
     )
 
 
+def disconnected(groups: Sequence[Sequence[str]], needed: int) -> str:
+    """Return that groups of annotators share no item, and what links them."""
+    number = sum(map(len, groups))
+    if number == len(groups):
+        names = listed([name for (name,) in groups])
+        who = f"No two of the {number:,} annotators ({names}) share an item"
+    elif len(groups) == 2:
+        who = f"{listed(groups[0])} share no item with {listed(groups[1])}"
+    else:
+        named = "; ".join(listed(group) for group in groups[:_MOST_GROUPS])
+        more = len(groups) - _MOST_GROUPS
+        who = f"{len(groups):,} groups of annotators share no item with each other ({named}"
+        who += f"; and {more:,} more)" if more > 0 else ")"
+    links = needed * (len(groups) - 1)
+    return (
+        f"{who}: no figure compares them, and no audit can. {links:,} common items would link "
+        f"them, {needed} for each two: give some of the items of one to another."
+    )
+
+
+def same_text(project: str, texts: int, items: int) -> str:
+    """Return that texts have several keys, and how they become one item each."""
+    of = quote(project)
+    return (
+        f"{count_noun(texts, 'text')} {'has' if texts == 1 else 'have'} several keys "
+        f"({items:,} items): the answers under one are never compared with those under another, "
+        "and who answers both repeats the text unseen. To make them one item each: tracker item "
+        f"duplicates {of} --csv > aliases.csv; "
+        f"tracker item alias -p {of} --from aliases.csv, which says what imports to take back "
+        "before, and to repeat after it."
+    )
+
+
 def weak_slice(
     attribute: str, value: str, items: int, figure: float, elsewhere: float, explained: float
 ) -> str:
@@ -37,3 +73,9 @@ def weak_slice(
         f"({count_noun(items, 'item')}); elsewhere it is {figure_cell(elsewhere)}. "
         f"That explains {percent_text(explained)} of all disagreement."
     )
+
+
+def first_clause(sentence: str) -> str:
+    """Return what a sentence about a definition or a slice says first."""
+    head, _, _ = sentence.partition(", and each side")
+    return head if head.endswith(".") else f"{head}."

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from tracker.render.nouns import count_noun
@@ -16,6 +16,7 @@ from tracker.render.nouns import count_noun
 Finding: TypeAlias = Mapping[str, Any]
 
 NEARLY_ALWAYS = 0.95
+_WORTH_TELLING: Final = 0.01
 """Share of the items answered alike on which the same one is later, to be called the later one."""
 
 LACKING: Final[Mapping[str, str]] = {
@@ -59,8 +60,8 @@ def finding_sentence(finding: Finding, annotator: str, other: str | None = None)
     """
     if finding["state"] == "clear":
         return None
-    names = Names(annotator, f"“{finding['category']}”", other or "")
-    sentence = _sentence(finding, names)
+    names = _names(finding, annotator, other or "")
+    sentence = _sentence(finding, names, _FROM_MODEL if _of_model(finding) else None)
     if finding["q_value"] is None:
         return f"{sentence}, but {_short_of_items(finding['informative'])}."
     parts = [sentence]
@@ -73,15 +74,28 @@ def finding_sentence(finding: Finding, annotator: str, other: str | None = None)
         parts.append(_ALIKE_ALONE)
     if "answered_alike" in finding["details"]:
         parts.append(_who_was_later(finding["details"], names))
-    if finding["details"].get("relabeling"):
-        parts.append(_relabeling(finding["details"]))
     if finding["details"].get("divided"):
         parts.append(
             f"but {names.category} is read in two ways, and the answers cannot say who is right"
         )
-    if "import" in finding["details"]:
-        parts.append(_what_to_do_with_file(finding["details"]))
-    return "; ".join(parts) + "."
+    return "; ".join([*parts, *_mends(finding["details"])]) + "."
+
+
+def finding_in_short(finding: Finding, annotator: str, explained: float | None) -> str:
+    """Return what was seen of one annotator, what it explains, and what would mend it."""
+    names = Names(annotator, f"“{finding['category']}”", "")
+    parts = [_sentence(finding, names)]
+    if explained is not None and explained >= _WORTH_TELLING:
+        parts.append(f"that explains {percent_text(explained)} of all disagreement")
+    return "; ".join([*parts, *_mends(finding["details"])]) + "."
+
+
+def _mends(details: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what would make the answers agree again, if anything is known to."""
+    if details.get("relabeling"):
+        yield _relabeling(details)
+    if "import" in details:
+        yield _what_to_do_with_file(details)
 
 
 def odd_file(annotator: str, finding: Finding) -> str:
@@ -98,7 +112,8 @@ def is_accusation(finding: Finding) -> bool:
 
 def own_finding_sentence(finding: Finding) -> str:
     """Return a finding as its annotator is told of it: what was seen, without any test."""
-    names = Names("you", f"“{finding['category']}”", "another annotator")
+    other = "a model" if _of_model(finding) else "another annotator"
+    names = Names("you", f"“{finding['category']}”", other)
     form = _OWN_ON_GOLD if "against" in finding["details"] else OWN_SENTENCES.get(finding["kind"])
     sentence = _sentence(finding, names, form)
     unsure = "" if finding["state"] == "flagged" else _TOO_FEW_TO_BE_SURE
@@ -180,6 +195,10 @@ _OWN_ON_GOLD: Final = (
     "right for {expected} of them"
 )
 _TOO_FEW_TO_BE_SURE: Final = ", but on too few items to be sure"
+_FROM_MODEL: Final = (
+    "{annotator} gives {other}'s answer on {shared_minority_answers} of the {informative} items on "
+    "which few people do; by chance about {by_chance} would be expected"
+)
 _ON_GOLD: Final = (
     "{annotator} gave {category} in {observed} of {n} answers to items whose answer is known, and "
     "it is right for {expected} of them"
@@ -257,6 +276,17 @@ def _odds(found: Finding) -> str:
         return ""
     more = ratio >= 1
     return f"odds {ratio if more else 1 / ratio:.1f} times {'higher' if more else 'lower'}, "
+
+
+def _names(finding: Finding, annotator: str, other: str) -> Names:
+    """Return who the sentence is about: the person before a model, in whatever order they come."""
+    if _of_model(finding) and annotator == finding["with"]:
+        annotator, other = other, annotator
+    return Names(annotator, f"“{finding['category']}”", other)
+
+
+def _of_model(finding: Finding) -> bool:
+    return bool(finding["details"].get("model"))
 
 
 def _second_opinion(found: Finding) -> str:

@@ -194,12 +194,6 @@ WHY_DIVIDED: Final = (
 )
 
 
-def first_clause(sentence: str) -> str:
-    """Return what a sentence about a definition or a slice says first."""
-    head, _, _ = sentence.partition(", and each side")
-    return head if head.endswith(".") else f"{head}."
-
-
 def what_happened(recent: Mapping[str, Any], annotators: int, notes: Sequence[str]) -> str:
     """Return when agreement changed, on what and whose; ``notes`` say what lies near."""
     fell = recent["value"] < recent["before"]

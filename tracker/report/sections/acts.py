@@ -11,6 +11,7 @@ from tracker.render.messages.findings import is_accusation
 from tracker.report.commands import annotator_command, command
 from tracker.report.document import Act, Acts, Line, Strong, Why, line
 from tracker.report.gather import Gathered, OfQuestion
+from tracker.verdict import Concern, Figures, concerns_of
 
 Told = Mapping[str, Any]
 _CARELESS = {"constant_category", "random_answers"}
@@ -67,7 +68,10 @@ def answering(found: Gathered) -> list[str]:
 
 
 def standing_findings(found: Gathered) -> list[tuple[str, Told]]:
-    """Return the findings that stand up, each once with its annotator, the surest first."""
+    """Return the findings that stand up, each once with its annotator, the surest first.
+
+    Those about a category that is read in two ways come last: they may only repeat that.
+    """
     once: dict[Any, tuple[str, Told]] = {}
     for one in found.questions:
         for row in one.audit["annotators"]:
@@ -78,7 +82,12 @@ def standing_findings(found: Gathered) -> list[tuple[str, Told]]:
                     once.setdefault(key, (row["annotator"], {**flag, "question": one.name}))
     return sorted(
         once.values(),
-        key=lambda row: (_SEVERITIES.index(row[1]["severity"]), row[1]["p_value"] or 0.0, row[0]),
+        key=lambda row: (
+            bool(row[1]["details"].get("divided")),
+            _SEVERITIES.index(row[1]["severity"]),
+            row[1]["p_value"] or 0.0,
+            row[0],
+        ),
     )
 
 
@@ -100,6 +109,19 @@ def _what_happened(found: Gathered) -> Iterator[Act]:
         shown = command(found, "agreement", "--since", recent["day"], question=one.name)
         why = Why([line(recent["why"]), line(words.WHY_HAPPENED)], shown)
         yield Act(words.WHAT_HAPPENED, line(begin, sentence), why, needed=True)
+
+
+def concerns(found: Gathered) -> list[Concern]:
+    """Return what is wrong, whatever it is about, the weightiest first."""
+    return concerns_of(
+        Figures(
+            one.name if found.several else None,
+            one.agreement["recent"],
+            one.agreement["changes"],
+            one.audit,
+        )
+        for one in found.questions
+    )
 
 
 def definitions(found: Gathered) -> list[tuple[OfQuestion, Told]]:

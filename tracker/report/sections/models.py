@@ -9,6 +9,7 @@ from tracker.charts import draw_model_categories, draw_models
 from tracker.render.cells import count_cell, figure_cell
 from tracker.render.messages import report as words
 from tracker.render.messages import report_figures as figures
+from tracker.render.messages.agreement import left_out_of_people_sentence
 from tracker.report.commands import command
 from tracker.report.document import Block, Figure, Group, Paragraph, Table, Why, line
 from tracker.report.gather import Gathered, OfQuestion
@@ -29,6 +30,9 @@ def model_blocks(found: Gathered) -> Iterator[Block]:
         numbers = Paragraph(line(of, words.NO_SHARES_OF_NUMBERS))
         blocks += [numbers] if one.numbers else _of_question(found, one)
         findings = [flag["why"] for row in one.models for flag in row["findings"]]
+        findings += [
+            left_out_of_people_sentence(row) for row in one.models if row["left_out_of_people"]
+        ]
         blocks += [Paragraph(line(of, why)) for why in findings]
     if blocks:
         yield Group(title, blocks)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tracker.audit.kind import MINIMUM_INFORMATIVE
@@ -14,17 +14,15 @@ from tracker.report.sections.acts import (
     acts,
     advised_question,
     answering,
-    definition_sentence,
-    definitions,
+    concerns,
     findings_left_out,
     items_shared,
     main_figure,
     standing_findings,
 )
+from tracker.verdict import MOST
 
 Told = Mapping[str, Any]
-_MOST = 2
-"""Sentences about when, where and what, before those about all answers."""
 
 
 def verdict_section(found: Gathered) -> Section:
@@ -38,7 +36,6 @@ def verdict_section(found: Gathered) -> Section:
         sentences, warnings = warnings, []
     else:
         sentences = [
-            *[*_recent(found), *_definitions(found)][:_MOST],
             words.counted(
                 told["counts"], len(found.questions), one.name, advised_question(found).name
             ),
@@ -56,7 +53,7 @@ def verdict_section(found: Gathered) -> Section:
         "verdict",
         "Verdict",
         [
-            Paragraph(line(" ".join(sentences)), "lead"),
+            *_opening([one.why for one in concerns(found)[:MOST]], " ".join(sentences)),
             _facts(found, one, figure, flagged),
             acts(found),
             *(Paragraph(line(warning), "quiet") for warning in warnings),
@@ -64,18 +61,11 @@ def verdict_section(found: Gathered) -> Section:
     )
 
 
-def _recent(found: Gathered) -> Iterator[str]:
-    """Yield how the level of each question's agreement changed of late."""
-    for one in found.questions:
-        recent = one.agreement["recent"]
-        if recent is not None:
-            yield (words.of_question(one.name) if found.several else "") + recent["why"]
-
-
-def _definitions(found: Gathered) -> Iterator[str]:
-    """Yield what is wrong with a definition or some of the items, in as few words as will do."""
-    for one, row in definitions(found):
-        yield words.first_clause(definition_sentence(found, one, row))
+def _opening(wrong: Sequence[str], figures: str) -> list[Paragraph]:
+    """Return what is wrong, if anything is, and what the figures of all answers are."""
+    if not wrong:
+        return [Paragraph(line(figures), "lead")]
+    return [Paragraph(line(" ".join(wrong)), "lead"), Paragraph(line(figures))]
 
 
 def _change(one: OfQuestion) -> str:

@@ -37,6 +37,9 @@ def project_status(
         lambda ledger: status_as_json(
             ledger.status_by_question(
                 project, questions=question, as_of=moment.as_of, known_at=moment.known_at
-            )
+            ),
+            ledger.verdict(
+                project, questions=question, as_of=moment.as_of, known_at=moment.known_at
+            ),
         ),
     )

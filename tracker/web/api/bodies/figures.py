@@ -72,8 +72,20 @@ class AgreementRows(Body):
     project: str
 
 
+class Concern(Body):
+    """What is plainly wrong: a period, slice, category, annotator, pair, import or the project."""
+
+    subject: str
+    names: list[str]
+    kind: str
+    question: str | None
+    explained: float | None
+    why: str
+    command: str
+
+
 class Status(Body):
-    """How far a question is."""
+    """How far a question is; of one project with its verdict."""
 
     project: str
     items: int
@@ -85,12 +97,14 @@ class Status(Body):
     estimated_completion: str | None
     open_flags: int
     recent: dict[str, Any] | None
+    verdict: list[Concern] | None = None
 
 
 class StatusByQuestion(Body):
     """How far each question of a project is."""
 
     project: str
+    verdict: list[Concern] | None = None
     questions: list[Status]
 
 
@@ -155,6 +169,7 @@ class Gate(Body):
     project: str
     passed: bool
     checks: list[dict[str, Any]]
+    verdict: list[Concern]
 
 
 class Audit(Body):

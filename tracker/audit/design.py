@@ -1,0 +1,98 @@
+"""What is wrong with who was given what, and with nobody's answers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from sqlalchemy import Connection
+
+from tracker import queries
+from tracker.audit.evidence import Evidence
+from tracker.core.shown import Message
+from tracker.core.tallies import IntArray
+from tracker.projects.same_text import count_same_text
+from tracker.queries import Selection
+from tracker.queries.shared_items import LEAST_SHARED
+
+LEAST_ANSWERS = 10
+"""Answers of a group of annotators below which it is not told of."""
+
+LEAST_TEXTS = 5
+"""Texts under several keys below which nothing is said: a few are said twice by chance."""
+
+
+@dataclass(frozen=True)
+class DisconnectedGroups:
+    """Groups of annotators, by id, who share no item with each other; the largest first."""
+
+    groups: Sequence[Sequence[int]]
+
+    def to_dict(self, project: str, names: Mapping[int, str]) -> dict[str, Any]:
+        """Return it as JSON."""
+        groups = [sorted(names[one] for one in group) for group in self.groups]
+        why = Message("definitions.disconnected", groups=groups, needed=LEAST_SHARED)
+        return {"kind": "disconnected_groups", "groups": groups, "why": str(why)}
+
+
+@dataclass(frozen=True)
+class TextsUnderSeveralKeys:
+    """Texts that several items have, and how many items these are."""
+
+    texts: int
+    items: int
+
+    def to_dict(self, project: str, names: Mapping[int, str]) -> dict[str, Any]:
+        """Return it as JSON."""
+        why = Message("definitions.same_text", project=project, **vars(self))
+        return {"kind": "same_text", **vars(self), "why": str(why)}
+
+
+DesignFinding: TypeAlias = DisconnectedGroups | TextsUnderSeveralKeys
+
+
+def design_findings(
+    connection: Connection, selection: Selection, evidence: Evidence
+) -> list[DesignFinding]:
+    """Return what is wrong with the design; one statement, of spans two."""
+    found: list[DesignFinding] = []
+    groups = _groups(connection, selection, evidence)
+    if len(groups) > 1:
+        found.append(DisconnectedGroups(groups))
+    same = count_same_text(connection, selection.question.project)
+    if same.texts >= LEAST_TEXTS:
+        found.append(TextsUnderSeveralKeys(*same))
+    return found
+
+
+def _groups(connection: Connection, selection: Selection, evidence: Evidence) -> list[list[int]]:
+    answers: Counter[int] = Counter()
+    if selection.question.answers == "spans":  # there no pairs are counted
+        links = queries.count_links_of_annotators(connection, selection)
+        for who, _, items in links:
+            answers[who] += items
+        linked = np.array([row[:2] for row in links], dtype=np.int64).reshape(-1, 2)
+    elif evidence.linked is not None:
+        linked, columns = evidence.linked, evidence.columns
+        numbers = np.bincount(columns.owner, columns.number, len(columns.annotators))
+        answers.update(dict(zip(columns.annotators.tolist(), numbers.tolist(), strict=True)))
+    else:
+        return []
+    groups = connected_annotators([*answers], linked)
+    return [group for group in groups if sum(answers[one] for one in group) >= LEAST_ANSWERS]
+
+
+def connected_annotators(annotators: Sequence[int], linked: IntArray) -> list[list[int]]:
+    """Return the annotators who are linked, directly or not, the largest group first."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    ids = np.array(sorted(annotators), dtype=np.int64)
+    first, second = np.searchsorted(ids, linked).T
+    links = coo_array((np.ones(len(linked)), (first, second)), shape=(len(ids), len(ids)))
+    number, group = connected_components(links, directed=False)
+    groups = [ids[group == one].tolist() for one in range(number)]
+    return sorted(groups, key=lambda one: (-len(one), one))

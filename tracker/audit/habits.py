@@ -1,0 +1,101 @@
+"""How an annotator's answers differ from those of the co-annotators of the same items."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from tracker.audit.evidence import Evidence
+from tracker.audit.statistics.majority import majority_of_others
+from tracker.core.tallies import Answer, Pattern, answers_in_pattern
+
+_FEWEST = 0.5  # added to either side of an odds ratio: it stays finite, and near 1 of few items
+
+
+@dataclass(frozen=True)
+class Habits:
+    """One annotator's odds relative to the co-annotators of the same items.
+
+    Attributes:
+        leaning: of each category.
+        right: of giving what most of the others gave.
+    """
+
+    leaning: Mapping[int, float]
+    right: float
+
+    def weight(self, answer: Answer, truth: Answer) -> float:
+        """Odds of an answer against another annotator's, where ``truth`` is right."""
+        product = self.right if answer == truth else 1.0
+        for category in answer:
+            product *= self.leaning.get(category, 1.0)
+        return product
+
+
+def copying_habits(evidence: Evidence) -> dict[int, Habits]:
+    """The habits of every annotator in the tallies."""
+    leanings: dict[int, dict[int, float]] = {}
+    for usage in evidence.usages:
+        ratio = (usage.odds_more + _FEWEST) / (usage.odds_less + _FEWEST)
+        leanings.setdefault(usage.annotator, {})[usage.category] = ratio
+    shared = evidence.shared_columns
+    met, place = shared.met
+    more, less = np.zeros(len(met)), np.zeros(len(met))
+    for row, (own, pattern) in enumerate(met):
+        size = answers_in_pattern(pattern)
+        for truth, share in majority_of_others(own, pattern).items():
+            held = dict(pattern)[truth]
+            if own == truth:
+                more[row] += share * (size - held) / size
+            else:
+                less[row] += share * held / size
+    right = (shared.total(more[place]) + _FEWEST) / (shared.total(less[place]) + _FEWEST)
+    return {
+        annotator: Habits(leanings.get(annotator, {}), odds)
+        for annotator, odds in zip(shared.annotators.tolist(), right.tolist(), strict=True)
+    }
+
+
+def joint_copying_chance(
+    first: Habits, second: Habits, pattern: Pattern, answers: Collection[Answer]
+) -> float:
+    """Probability that these two, among an item's annotators, share one of some answers.
+
+    Given the item's answers, who gave which is weighted by both annotators' odds, the others'
+    being 1. Which answer is right is not known: each is taken to be with a probability that
+    grows with the number who gave it, threefold for each.
+    """
+    if not answers:
+        return 0.0
+    most = max(count for _, count in pattern)
+    chance = weight = 0.0
+    for truth, number in pattern:
+        likely = 3.0 ** (number - most)
+        together = every = 0.0
+        for answer, count in pattern:
+            one = first.weight(answer, truth)
+            for other, times in pattern:
+                ways = count * (times - (answer == other))
+                term = one * second.weight(other, truth) * ways
+                every += term
+                together += term if answer == other and answer in answers else 0.0
+        chance += likely * together / every
+        weight += likely
+    return chance / weight
+
+
+def chance_of_model_answer(own: Habits, pattern: Pattern, given: Answer) -> float:
+    """Probability that this one, among the people who answered an item, gave a model's answer.
+
+    As `joint_copying_chance`; the model counts as one more who gave its answer.
+    """
+    chance = weight = 0.0
+    most = max(count for _, count in pattern)
+    for truth, number in pattern:
+        likely = 3.0 ** (number + (truth == given) - most)
+        ways = {answer: count * own.weight(answer, truth) for answer, count in pattern}
+        chance += likely * ways.get(given, 0.0) / sum(ways.values())
+        weight += likely
+    return chance / weight

@@ -1,0 +1,203 @@
+"""The verdict on a project: what is plainly wrong, whatever it is about, the weightiest first.
+
+A concern is about a period (the level of agreement changed), some of the items, a definition, an
+annotator, a pair of them, an imported file, or the design of the project. It weighs what it
+explains: the share of the disagreement that is gone if it is counted again without it.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+from sqlalchemy import Connection
+
+from tracker.agreement import Query, assess
+from tracker.audit import Audit, AuditQuery, audit_questions
+from tracker.core.shown import Message
+from tracker.projects.question import QuestionInfo
+from tracker.queries import EVERYTHING, AnswerFilter
+
+MOST: Final = 3
+"""Concerns that a page begins with."""
+_SUBJECTS: Final = {
+    "weak_slice": "slice",
+    "divided_definition": "category",
+    "odd_import": "import",
+    "copying": "pair",
+}
+_FIRST: Final = {"period": 0, "category": 1}
+"""What comes before all others: findings about people may only follow from it."""
+_SEVERITIES: Final = ("high", "medium", "low")
+
+
+class Figures(NamedTuple):
+    """What is known of one question, as JSON.
+
+    Attributes:
+        question: its name; None if the project asks no other.
+        recent: the last change of the level of agreement; None if there is none.
+        changes: of single annotators, categories and shares.
+        audit: the audit of the question.
+    """
+
+    question: str | None
+    recent: Mapping[str, Any] | None
+    changes: Sequence[Mapping[str, Any]]
+    audit: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Concern:
+    """Something that is plainly wrong.
+
+    Attributes:
+        subject: "period", "slice", "category", "annotator", "pair", "import", "share" or "project".
+        names: of what it is about: annotators, the category, attribute and value, the day.
+        kind: of the finding; "recent" and "changed" of changes over time.
+        question: whose, if the project asks several.
+        explained: the share of the disagreement; None if that cannot be told.
+        severity: of a finding about annotators.
+        finding: as JSON, with its sentence ``why``.
+        verb: the words of the command that shows more, without the project.
+    """
+
+    subject: str
+    names: tuple[str, ...]
+    kind: str
+    question: str | None
+    explained: float | None
+    severity: str | None
+    finding: Mapping[str, Any]
+    verb: tuple[str, ...]
+
+    @property
+    def why(self) -> str:
+        """One plain sentence."""
+        return str(
+            Message(
+                "verdict.sentence",
+                subject=self.subject,
+                names=self.names,
+                finding=self.finding,
+                explained=self.explained,
+                question=self.question,
+            )
+        )
+
+    @property
+    def weight(self) -> tuple[int, float, int]:
+        """What it is ordered by, the weightiest first."""
+        severity = 0 if self.severity is None else _SEVERITIES.index(self.severity)
+        return _FIRST.get(self.subject, 2), -max(self.explained or 0.0, 0.0), severity
+
+    def to_dict(self, project: str) -> dict[str, Any]:
+        """Return the concern as JSON, with the command that shows more."""
+        asked = () if self.question is None else ("-q", self.question)
+        verb, *words = self.verb
+        return {
+            "subject": self.subject,
+            "names": list(self.names),
+            "kind": self.kind,
+            "question": self.question,
+            "explained": self.explained,
+            "why": self.why,
+            "command": shlex.join(["tracker", verb, project, *words, *asked]),
+        }
+
+
+def concerns_of(questions: Iterable[Figures]) -> list[Concern]:
+    """Return all concerns about some questions, the weightiest first; the same one once."""
+    concerns = [concern for figures in questions for concern in _of_question(figures)]
+    unique = {(one.kind, one.question, one.names, one.why): one for one in reversed(concerns)}
+    return sorted(unique.values(), key=lambda concern: (*concern.weight, concern.names))
+
+
+def project_concerns(
+    connection: Connection,
+    questions: Sequence[QuestionInfo],
+    choice: AnswerFilter = EVERYTHING,
+    audits: Sequence[Audit] | None = None,
+) -> list[Concern]:
+    """Return what is wrong with some questions of a project.
+
+    That rests on the level of agreement of each and on its audit, unless ``audits`` are given.
+    """
+    if audits is None:
+        audits = audit_questions(connection, questions, AuditQuery(filter=choice))
+    several = len(questions) > 1
+    figures = []
+    for question, audit in zip(questions, audits, strict=True):
+        recent, changes = None, ()
+        if question.answers != "spans":
+            query = Query(("krippendorff_alpha",), filter=choice)
+            told = assess(connection, question, query, recent=True).to_dict()
+            recent, changes = told["recent"], told["changes"]
+        name = question.name if several else None
+        figures.append(Figures(name, recent, changes, audit.to_dict()))
+    return concerns_of(figures)
+
+
+def _of_question(figures: Figures) -> Iterator[Concern]:
+    name, recent = figures.question, figures.recent
+    if recent is not None:
+        yield Concern(
+            "period", (recent["day"],), "recent", name, recent["explained"], None, recent,
+            ("agreement", "--since", recent["day"]),
+        )  # fmt: skip
+    for row in figures.changes:
+        yield Concern(
+            row["subject"], (row["name"],), "changed", name, None, None, row,
+            ("agreement", "--since", row["day"]),
+        )  # fmt: skip
+    divided = set()
+    for row in figures.audit["definitions"]:
+        if row["state"] != "flagged":
+            continue
+        slices = row["kind"] == "weak_slice"
+        names = (row["attribute"], row["value"]) if slices else (row["category"],)
+        verb = ("agreement", "--by", "slice") if slices else ("audit",)
+        divided |= set() if slices else {row["category"]}
+        yield _concern(row, names, name, row.get("explained"), verb)
+    for row in figures.audit["design"]:
+        yield Concern("project", (), row["kind"], None, None, None, row, ("audit",))
+    yield from _of_people(figures, divided)
+
+
+def _of_people(figures: Figures, divided: set[str]) -> Iterator[Concern]:
+    """Yield one concern an annotator, file and pair, of its gravest finding.
+
+    What is about a category that is read in two ways is left to the definition.
+    """
+    findings: dict[tuple[str, tuple[str, ...]], list[Mapping[str, Any]]] = {}
+    for row in figures.audit["annotators"]:
+        for flag in row["flags"]:
+            if flag["state"] != "flagged" or flag["severity"] == "remark":
+                continue
+            if flag["category"] in divided and flag["details"].get("divided"):
+                continue
+            subject = _SUBJECTS.get(flag["kind"], "annotator")
+            pair = () if flag["with"] is None else (flag["with"],)
+            names = tuple(sorted((row["annotator"], *pair)))
+            names += (str(flag["details"]["import"]),) if subject == "import" else ()
+            findings.setdefault((subject, names), []).append(flag)
+    for (_, names), flags in findings.items():
+        flag = min(
+            flags, key=lambda flag: (_SEVERITIES.index(flag["severity"]), flag["p_value"] or 0.0)
+        )
+        verb = ("audit",)
+        yield _concern(flag, names, figures.question, flag["details"].get("explained"), verb)
+
+
+def _concern(
+    row: Mapping[str, Any],
+    names: tuple[str, ...],
+    question: str | None,
+    explained: float | None,
+    verb: tuple[str, ...],
+) -> Concern:
+    subject = _SUBJECTS.get(row["kind"], "annotator")
+    severity = row.get("severity")
+    return Concern(subject, names, row["kind"], question, explained, severity, row, verb)
