@@ -42,7 +42,7 @@ _RARE: Final = 0.7
 _MOST: Final = 5
 _MOST_LOOKED_AT: Final = 10
 """Weak slices that are told if nothing explains them; and annotators who may explain one."""
-_STILL_SURE: Final = 0.05
+_STILL_SURE: Final = 0.02
 _STILL_PART: Final = 0.5
 """The greatest p-value, and the least part of the gap, of a slice without what may explain it."""
 
