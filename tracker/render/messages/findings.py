@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from tracker.render.nouns import count_noun
@@ -71,17 +71,23 @@ def finding_sentence(finding: Finding, annotator: str, other: str | None = None)
         parts.append(_second_opinion(finding))
     elif finding["state"] == "insufficient":
         parts.append(_ALIKE_ALONE)
-    if "answered_alike" in finding["details"]:
-        parts.append(_who_was_later(finding["details"], names))
-    if finding["details"].get("relabeling"):
-        parts.append(_relabeling(finding["details"]))
-    if finding["details"].get("divided"):
-        parts.append(
-            f"but {names.category} is read in two ways, and the answers cannot say who is right"
-        )
-    if "import" in finding["details"]:
-        parts.append(_what_to_do_with_file(finding["details"]))
+    parts += _also(finding, names)
     return "; ".join(parts) + "."
+
+
+def _also(finding: Finding, names: Names) -> Iterator[str]:
+    """Yield what goes with a finding: who was later, and what explains it or is to be done."""
+    details = finding["details"]
+    if "answered_alike" in details:
+        yield _who_was_later(details, names)
+    if details.get("relabeling"):
+        yield _relabeling(details)
+    if details.get("divided"):
+        yield f"but {names.category} is read in two ways, and the answers cannot say who is right"
+    elif details.get("minority"):
+        yield _MINORITY
+    if "import" in details:
+        yield _what_to_do_with_file(details)
 
 
 def odd_file(annotator: str, finding: Finding) -> str:
@@ -238,6 +244,10 @@ _UNTESTED = "but the consensus model rests on too few of them to tell"
 _ALIKE_ALONE = (
     "but two who are both right agree as often, and the answers that they share against most of "
     "the others are too few to be sure"
+)
+_MINORITY = (
+    "but those who stand out agree with each other there, and the answers cannot say who is right: "
+    "give the truth for 30% of the items"
 )
 _RIGHT = {"ratio": " right", "difference": " right"}  # of a share of right answers
 
