@@ -28,6 +28,7 @@ from tracker.audit.kind import Flag, Key
 from tracker.audit.kinds import KINDS
 from tracker.audit.kinds.copying import COPYING_FROM_MODELS
 from tracker.audit.kinds.odd_import import ODD_IMPORT
+from tracker.audit.minority import flags_of_minorities
 from tracker.audit.odd_files import file_shifts
 from tracker.audit.relabeling import relabeling_details
 from tracker.audit.result import Audit, AuditedAnnotator
@@ -131,7 +132,7 @@ def _audit(
         judged,
     )
     categories = category_names(connection, question)
-    found = order_audit_flags(connection, selection, found)
+    found = order_audit_flags(connection, selection, flags_of_minorities(found, evidence))
     told = [flag for flag in found if flag.state != "clear"]
     shifts = file_shifts(connection, selection, evidence, told)
     found = [

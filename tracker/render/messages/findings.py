@@ -72,13 +72,7 @@ def finding_sentence(finding: Finding, annotator: str, other: str | None = None)
         parts.append(_second_opinion(finding))
     elif finding["state"] == "insufficient":
         parts.append(_ALIKE_ALONE)
-    if "answered_alike" in finding["details"]:
-        parts.append(_who_was_later(finding["details"], names))
-    if finding["details"].get("divided"):
-        parts.append(
-            f"but {names.category} is read in two ways, and the answers cannot say who is right"
-        )
-    return "; ".join([*parts, *_mends(finding["details"])]) + "."
+    return "; ".join([*parts, *_also(finding, names)]) + "."
 
 
 def finding_in_short(finding: Finding, annotator: str, explained: float | None) -> str:
@@ -87,13 +81,20 @@ def finding_in_short(finding: Finding, annotator: str, explained: float | None) 
     parts = [_sentence(finding, names)]
     if explained is not None and explained >= _WORTH_TELLING:
         parts.append(f"that explains {percent_text(explained)} of all disagreement")
-    return "; ".join([*parts, *_mends(finding["details"])]) + "."
+    return "; ".join([*parts, *_also(finding, names)]) + "."
 
 
-def _mends(details: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what would make the answers agree again, if anything is known to."""
+def _also(finding: Finding, names: Names) -> Iterator[str]:
+    """Yield what goes with a finding: who was later, and what explains it or is to be done."""
+    details = finding["details"]
+    if "answered_alike" in details:
+        yield _who_was_later(details, names)
     if details.get("relabeling"):
         yield _relabeling(details)
+    if details.get("divided"):
+        yield f"but {names.category} is read in two ways, and the answers cannot say who is right"
+    elif details.get("minority"):
+        yield _MINORITY
     if "import" in details:
         yield _what_to_do_with_file(details)
 
@@ -252,6 +253,10 @@ _UNTESTED = "but the consensus model rests on too few of them to tell"
 _ALIKE_ALONE = (
     "but two who are both right agree as often, and the answers that they share against most of "
     "the others are too few to be sure"
+)
+_MINORITY = (
+    "but those who stand out agree with each other there, and the answers cannot say who is right: "
+    "give the truth for 30% of the items"
 )
 _RIGHT = {"ratio": " right", "difference": " right"}  # of a share of right answers
 
