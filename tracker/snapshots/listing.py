@@ -214,7 +214,6 @@ class SnapshotPage:
     def to_dict(self) -> dict[str, Any]:
         """Return the snapshot as in ``tracker history``, and all else of it."""
         return self.record.to_dict() | {
-            "own": self.record.own_dict,
             "settings": dict(self.settings),
             "change": dict(self.change),
             "seal": self.record.seal,

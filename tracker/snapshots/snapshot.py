@@ -61,11 +61,6 @@ class SnapshotRecord:
         """The moment whose labels the snapshot shows."""
         return self.taken_at if self.as_of is None else self.as_of
 
-    @property
-    def own_dict(self) -> dict[str, Any] | None:
-        """The figures of what came since the snapshot before, as JSON; None if not known."""
-        return None if self.own is None else own_figures(self.own)
-
     def to_dict(self) -> dict[str, Any]:
         """Return one element of the contract's ``snapshots``."""
         selection = self.assessment.selection
@@ -81,6 +76,7 @@ class SnapshotRecord:
             "selection": None if selection is None else dict(selection),
             "scale": self.assessment.scale,
             **self.assessment.figures(),
+            "own": None if self.own is None else own_figures(self.own),
         }
 
 
@@ -142,9 +138,7 @@ class History(FiguresOverTime, Shown):
         return {
             "project": self.project,
             "thinned": self.thinned,
-            "snapshots": [
-                snapshot.to_dict() | {"own": snapshot.own_dict} for snapshot in self.snapshots
-            ],
+            "snapshots": [snapshot.to_dict() for snapshot in self.snapshots],
             "notes": [note.to_dict() for note in self.notes],
         }
 

@@ -19,6 +19,7 @@ from tracker.projects.project import ProjectInfo
 from tracker.projects.question import QuestionInfo
 from tracker.projects.settings import question_settings_then
 from tracker.snapshots.count import Counted, Taking, count_snapshot
+from tracker.snapshots.history import with_own_figures
 from tracker.snapshots.read import find_snapshot, snapshot_record_of
 from tracker.snapshots.rows import (
     snapshot_figure_rows,
@@ -146,7 +147,7 @@ class _ToRecord:
         """Return the snapshot that says the same."""
         assert self.recorded is not None
         found = find_snapshot(connection, self.question, self.recorded)
-        return Taken(found, False, self.counted.read, found.id)
+        return Taken(self._with_own(connection, found), False, self.counted.read, found.id)
 
     def store(self, connection: Connection, header: Mapping[str, Any]) -> Taken:
         """Store it with what is common to the questions of a snapshot."""
@@ -171,7 +172,12 @@ class _ToRecord:
         last = last_snapshot_link(connection, question)
         stored = store_snapshot(connection, row, parts, self.texts, last)
         before = None if previous is None else previous.header.id
-        return Taken(snapshot_record_of(stored, counted.assessment), True, counted.read, before)
+        record = self._with_own(connection, snapshot_record_of(stored, counted.assessment))
+        return Taken(record, True, counted.read, before)
+
+    def _with_own(self, connection: Connection, record: SnapshotRecord) -> SnapshotRecord:
+        """Return a snapshot with the figures of what came since the one before."""
+        return with_own_figures(connection, self.question, [record], record.id, record.id)[0]
 
 
 def _is_recorded(counts: Sequence[_ToRecord]) -> bool:
