@@ -155,6 +155,13 @@ def test_a_gate_fails_on_what_is_about_nobody_and_says_it_first(
     assert ledger.gate_text("p", GATE.format("constant_category")).passed
 
 
+def test_a_gate_names_the_model_that_is_copied(ledger: Ledger) -> None:
+    pasted(ledger, "p")
+    [result] = ledger.gate_text("p", GATE.format("copying")).to_dict()["checks"]
+    assert not result["passed"]
+    assert result["annotators"] == ["gpt", "p5"]
+
+
 def test_a_gate_that_is_made_of_a_project_asks_for_all_of_it(ledger: Ledger) -> None:
     sound(ledger, "p")
     text = ledger.gate_config("p")

@@ -185,7 +185,7 @@ def gate_findings_now(now: Present, kinds: Sequence[str]) -> Found:
     A finding is of its kind, and of those that it explains.
     """
     recorded = {state.key: state for state in now.recorded}
-    names = {one.id: one.name for one in now.audit.annotators}
+    names = now.audit.names
     once = {flag.key: flag for _, flag in now.audit.flagged(kinds)}
     found = Found()
     for flag in once.values():
