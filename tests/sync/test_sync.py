@@ -290,7 +290,7 @@ def test_statements_do_not_grow_with_the_tasks(sqlite_ledger: Ledger) -> None:
     from tests.helpers import count_rows, count_statements
 
     counted = []
-    for number in (30, 60):  # of fewer rows nothing is told of odd files
+    for number in (60, 120):  # of fewer rows nothing is told of odd files
         source, name = Source(), f"of {number}"
         for task in range(number):
             source.answer(task, "ann", "good")
