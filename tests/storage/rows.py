@@ -256,6 +256,18 @@ def sample(revision: str) -> dict[str, list[dict[str, Any]]]:
             row | {"reading": '{"read": {}, "left_out": {}}'} for row in samples["0014"]["imports"]
         ]
     }
+    samples["0016"] = samples["0015"] | {
+        "flags": [
+            *(row | {"subject": None} for row in samples["0015"]["flags"]),
+            samples["0015"]["flags"][0]
+            | {"id": 2, "annotator_id": None, "other_id": None, "kind": "weak_slice"}
+            | {"category_id": 0, "subject": "language=nl"},
+        ],
+        **{
+            name: [*samples["0015"][name], samples["0015"][name][0] | {"flag_id": 2}]
+            for name in ("flag_sightings", "flag_changes")
+        },
+    }
     return samples[revision]
 
 

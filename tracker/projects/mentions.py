@@ -36,6 +36,7 @@ _WORDS = {
     "access_changes": "the log of users",
     "syncs": "sources of syncs",
     "flag_sightings": "evidence of findings",
+    "flags": "subjects of findings",
 }
 """What the rows of a table are called that hold a text; others by the table's name."""
 # What the program itself writes: words of its own, numbers, secrets. Names are looked for exactly.

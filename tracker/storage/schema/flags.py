@@ -35,7 +35,10 @@ KEEPING = ("appealed", "rejected")
 
 
 class FlagRow(Base):
-    """A finding, once however often it is seen; one about a pair stands with the lower id first."""
+    """A finding, once however often it is seen; one about a pair stands with the lower id first.
+
+    One about a definition, some of the items or the design names no annotator.
+    """
 
     __tablename__ = "flags"
     __table_args__ = (
@@ -50,16 +53,20 @@ class FlagRow(Base):
             "project_id", "question_id", "annotator_id", "other_id", "kind", "category_id"
         ),
         CheckConstraint("annotator_id <= other_id", "a_pair_stands_once"),
+        CheckConstraint("(annotator_id IS NULL) = (other_id IS NULL)", "one_or_two_or_nobody"),
         {"info": {"append_only": True}},
     )
     project_id: Mapped[int] = column(Integer, ForeignKey("projects.id"), primary_key=True)
     id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
     question_id: Mapped[int] = column(SmallInteger)
-    annotator_id: Mapped[int] = column(Integer)
-    other_id: Mapped[int] = column(Integer, comment="annotator_id if it is not about a pair")
+    annotator_id: Mapped[int | None] = optional(Integer, comment="NULL if it is about nobody")
+    other_id: Mapped[int | None] = optional(
+        Integer, comment="annotator_id if it is not about a pair"
+    )
     kind: Mapped[str] = column(Text)
     category_id: Mapped[int] = column(Integer, comment="0 if it is about none")
     found_at: Mapped[int] = column(BigInteger, comment=MOMENT)
+    subject: Mapped[str | None] = optional(Text, comment="attribute=value of a slice of the items")
 
 
 def _of_flag() -> ForeignKeyConstraint:

@@ -145,7 +145,11 @@ STATE: dict[str, tuple[Any, Any]] = {
         select(func.count(Import.reading), func.sum(func.length(Import.reading))),
         Import.project_id,
     ),
-    "findings": _columns(FlagRow),
+    "findings": _columns(FlagRow, without="subject"),  # as they were sealed before they had one
+    "subjects of findings": (
+        select(FlagRow.id, FlagRow.subject).where(FlagRow.subject.is_not(None)).order_by(FlagRow.id),
+        FlagRow.project_id,
+    ),
     "what was done about findings": _columns(FlagChange),
     "sightings of findings": _sums(
         FlagSighting,
