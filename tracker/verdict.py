@@ -1,5 +1,7 @@
 """The verdict on a project: what is plainly wrong, whatever it is about, the weightiest first.
 
+Nothing is told that somebody settled, by dismissing or resolving the recorded finding.
+
 A concern is about a period (the level of agreement changed), some of the items, a definition, an
 annotator, a pair of them, an imported file, or the design of the project. It weighs what it
 explains: the share of the disagreement that is gone if it is counted again without it.
@@ -15,8 +17,9 @@ from typing import Any, Final, NamedTuple
 from sqlalchemy import Connection
 
 from tracker.agreement import Query, assess
-from tracker.audit import Audit, AuditQuery, audit_questions
+from tracker.audit import Audit, AuditQuery
 from tracker.core.shown import Message
+from tracker.flags import settled_audits
 from tracker.projects.question import QuestionInfo
 from tracker.queries import EVERYTHING, AnswerFilter
 
@@ -126,7 +129,7 @@ def project_concerns(
     That rests on the level of agreement of each and on its audit, unless ``audits`` are given.
     """
     if audits is None:
-        audits = audit_questions(connection, questions, AuditQuery(filter=choice))
+        audits = settled_audits(connection, questions, AuditQuery(filter=choice))
     several = len(questions) > 1
     figures = []
     for question, audit in zip(questions, audits, strict=True):
@@ -154,7 +157,7 @@ def _of_question(figures: Figures) -> Iterator[Concern]:
         )  # fmt: skip
     divided = set()
     for row in figures.audit["definitions"]:
-        if row["state"] != "flagged":
+        if row["state"] != "flagged" or row["settled"]:
             continue
         slices = row["kind"] == "weak_slice"
         names = (row["attribute"], row["value"]) if slices else (row["category"],)
@@ -162,6 +165,8 @@ def _of_question(figures: Figures) -> Iterator[Concern]:
         divided |= set() if slices else {row["category"]}
         yield _concern(row, names, name, row.get("explained"), verb)
     for row in figures.audit["design"]:
+        if row["settled"]:
+            continue
         yield Concern("project", (), row["kind"], None, None, None, row, ("audit",))
     yield from _of_people(figures, divided)
 
@@ -174,7 +179,7 @@ def _of_people(figures: Figures, divided: set[str]) -> Iterator[Concern]:
     findings: dict[tuple[str, tuple[str, ...]], list[Mapping[str, Any]]] = {}
     for row in figures.audit["annotators"]:
         for flag in row["flags"]:
-            if flag["state"] != "flagged" or flag["severity"] == "remark":
+            if flag["state"] != "flagged" or flag["severity"] == "remark" or flag["settled"]:
                 continue
             if flag["category"] in divided and flag["details"].get("divided"):
                 continue

@@ -11,8 +11,7 @@ down_revision = "0015"
 
 PEOPLE = ("annotator_id", "other_id")
 TOGETHER = (
-    "CONSTRAINT ck_flags_one_or_two_or_nobody "
-    "CHECK ((annotator_id IS NULL) = (other_id IS NULL))"
+    "CONSTRAINT ck_flags_one_or_two_or_nobody CHECK ((annotator_id IS NULL) = (other_id IS NULL))"
 )
 SOMEBODY, CATEGORY = "JOIN annotators AS a ON", "c.name AS category"
 

@@ -73,7 +73,9 @@ def audit_of(
     made: Audit = _made(
         Audit,
         definitions=(),
+        design=(),
         models={},
+        settled={},
         project="p",
         annotators=tuple(annotators),
         categories=categories,

@@ -7,7 +7,7 @@ import pytest
 
 from tests.flags.found import Seen, acted, audit_of, record
 from tests.gate.conftest import Gate, load
-from tracker.flags import act_on_flags
+from tracker.flags import act_on_flags, with_settled
 from tracker.gate import parse_gate_config
 from tracker.gate.context import Present
 from tracker.gate.figure_checks import Found, gate_findings_now, gate_kinds_not_applicable
@@ -112,7 +112,8 @@ def now(ledger: Ledger, *seen: Seen, kinds: tuple[str, ...] = ()) -> Found:
     with ledger.asking("p") as (connection, question):
         present = Present(connection, question, parse_gate_config(CONSTANT, "f"))
         names = annotator_names(connection, question.project), category_names(connection, question)
-        vars(present)["audit"] = audit_of(*names, seen)
+        (audit,) = with_settled(connection, [question], [audit_of(*names, seen)])
+        vars(present)["audit"] = audit
         return gate_findings_now(present, kinds)
 
 

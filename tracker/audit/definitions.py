@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Final, TypeAlias
+from typing import Final
 
 from sqlalchemy import Connection
 
 from tracker import queries
+from tracker.audit.design import DisconnectedGroups, TextsUnderSeveralKeys
 from tracker.audit.divided import (
     BLIND,
     ITEMS_SHOWN,
@@ -21,6 +22,7 @@ from tracker.audit.divided import (
 from tracker.audit.divided import KIND as DIVIDED
 from tracker.audit.evidence import Evidence
 from tracker.audit.kind import Flag
+from tracker.audit.project_finding import ProjectFinding
 from tracker.audit.weak_slices import KIND as WEAK_SLICE
 from tracker.audit.weak_slices import (
     Reading,
@@ -35,9 +37,10 @@ from tracker.projects.items import item_names_of
 from tracker.projects.question import QuestionInfo
 from tracker.queries import EVERYTHING, AnswerFilter, Selection
 
-Definition: TypeAlias = DividedDefinition | SliceAgreement
 OF_DEFINITIONS: Final = (DIVIDED, WEAK_SLICE)
 """Findings about nobody: of a definition, and of some of the items."""
+OF_NOBODY: Final = (*OF_DEFINITIONS, DisconnectedGroups.kind, TextsUnderSeveralKeys.kind)
+"""These, and of the design."""
 
 
 def definitions_and_flags(
@@ -46,7 +49,7 @@ def definitions_and_flags(
     evidence: Evidence,
     categories: Mapping[int, str],
     flags: Sequence[Flag],
-) -> tuple[list[Flag], list[Definition]]:
+) -> tuple[list[Flag], list[ProjectFinding]]:
     """Return what is wrong with definitions or slices, and the flags, which then say so too.
 
     Three statements count the slices; a bounded number more is made for each category that seems
@@ -112,7 +115,8 @@ def _divided_definitions(
         shown = [item for pattern in telling for item in ids[pattern]][:ITEMS_SHOWN]
         items = item_names_of(connection, selection.question.project, shown)
         named = tuple(items[item] for item in shown)
-        divided.append(replace(one, items=named, certain=alike is not None))
+        told = sum(sides.values())
+        divided.append(replace(one, items=named, certain=alike is not None, informative=told))
     return divided
 
 

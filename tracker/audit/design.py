@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from sqlalchemy import Connection
 
 from tracker import queries
 from tracker.audit.evidence import Evidence
-from tracker.core.shown import Message
+from tracker.audit.kind import Severity
+from tracker.audit.project_finding import ProjectFinding
 from tracker.core.tallies import IntArray
 from tracker.projects.same_text import count_same_text
 from tracker.queries import Selection
@@ -26,29 +27,41 @@ LEAST_TEXTS = 5
 
 
 @dataclass(frozen=True)
-class DisconnectedGroups:
+class DisconnectedGroups(ProjectFinding):
     """Groups of annotators, by id, who share no item with each other; the largest first."""
 
+    kind: ClassVar[str] = "disconnected_groups"
+    severity: ClassVar[Severity] = "medium"
     groups: Sequence[Sequence[int]]
 
-    def to_dict(self, project: str, names: Mapping[int, str]) -> dict[str, Any]:
-        """Return it as JSON."""
+    @property
+    def informative(self) -> int:
+        """The annotators."""
+        return sum(map(len, self.groups))
+
+    def values(self, names: Mapping[int, Any], _categories: Mapping[int, str]) -> dict[str, Any]:
+        """Return it as JSON; ``needed`` common items would link two groups."""
         groups = [sorted(names[one] for one in group) for group in self.groups]
-        why = Message("definitions.disconnected", groups=groups, needed=LEAST_SHARED)
-        return {"kind": "disconnected_groups", "groups": groups, "why": str(why)}
+        return {"groups": groups, "needed": LEAST_SHARED}
 
 
 @dataclass(frozen=True)
-class TextsUnderSeveralKeys:
+class TextsUnderSeveralKeys(ProjectFinding):
     """Texts that several items have, and how many items these are."""
 
+    kind: ClassVar[str] = "same_text"
+    severity: ClassVar[Severity] = "medium"
     texts: int
     items: int
 
-    def to_dict(self, project: str, names: Mapping[int, str]) -> dict[str, Any]:
+    @property
+    def informative(self) -> int:
+        """The items."""
+        return self.items
+
+    def values(self, _names: Mapping[int, Any], _categories: Mapping[int, str]) -> dict[str, Any]:
         """Return it as JSON."""
-        why = Message("definitions.same_text", project=project, **vars(self))
-        return {"kind": "same_text", **vars(self), "why": str(why)}
+        return {"texts": self.texts, "items": self.items}
 
 
 DesignFinding: TypeAlias = DisconnectedGroups | TextsUnderSeveralKeys

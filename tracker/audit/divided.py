@@ -13,12 +13,12 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Final, TypeAlias
 
 from tracker.audit.evidence import Evidence
 from tracker.audit.kind import MINIMUM_INFORMATIVE
-from tracker.core.shown import Message
+from tracker.audit.project_finding import ProjectFinding
 from tracker.core.tallies import Pattern, answers_in_pattern
 
 KIND: Final = "divided_definition"
@@ -38,7 +38,7 @@ SideTallies: TypeAlias = Mapping[tuple[int, int, int, int], int]
 
 
 @dataclass(frozen=True)
-class DividedDefinition:
+class DividedDefinition(ProjectFinding):
     """A category, and the annotators of both sides by id.
 
     Attributes:
@@ -48,32 +48,26 @@ class DividedDefinition:
         p_value: how likely as many stand out by chance, on the side with fewer.
         items: names of items on which about half gave it.
         certain: whether enough items could tell if each side reads it alike.
+        informative: items that both sides answered.
     """
 
-    category: int
+    kind: ClassVar[str] = KIND
+    category: int = field()
     more: tuple[int, ...]
     less: tuple[int, ...]
     p_value: float
     items: tuple[str, ...] = ()
     certain: bool = True
+    informative: int = 0
 
-    def to_dict(
-        self, question: str, names: Mapping[int, str], categories: Mapping[int, str]
-    ) -> dict[str, Any]:
+    def values(self, names: Mapping[int, Any], categories: Mapping[int, str]) -> dict[str, Any]:
         """Return it as JSON."""
-        values: dict[str, Any] = {
+        return {
             "category": categories[self.category],
             "more": sorted(names[one] for one in self.more),
             "less": sorted(names[one] for one in self.less),
-        }
-        return {
-            "kind": KIND,
-            "question": question,
-            **values,
-            "state": "flagged" if self.certain else "insufficient",
             "p_value": self.p_value,
             "evidence": list(self.items),
-            "why": str(Message("definitions.divided", **values, certain=self.certain)),
         }
 
 

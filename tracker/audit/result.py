@@ -6,14 +6,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from tracker.audit.design import DesignFinding
 from tracker.audit.divided import DividedDefinition
 from tracker.audit.gather import audit_kinds_named
 from tracker.audit.kind import Flag, Key
 from tracker.audit.kinds import KINDS
-from tracker.audit.weak_slices import SliceAgreement
+from tracker.audit.project_finding import ProjectFinding
 from tracker.core.errors import InvalidOption
-from tracker.core.shown import Shown, as_json
+from tracker.core.shown import Message, Shown, as_json
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,6 +52,8 @@ class Audit(Shown):
             beside them, and they are in no figure.
         definitions: what is wrong with a definition or some of the items, not with a person.
         design: what is wrong with who was given which items.
+        settled: numbers of the recorded flags by which people settled findings, by the findings'
+            keys.
     """
 
     project: str
@@ -63,8 +64,9 @@ class Audit(Shown):
     shown: Mapping[Key, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
     question: str = ""
     models: Mapping[int, str] = field(default_factory=dict)
-    definitions: tuple[DividedDefinition | SliceAgreement, ...] = ()
-    design: tuple[DesignFinding, ...] = ()
+    definitions: tuple[ProjectFinding, ...] = ()
+    design: tuple[ProjectFinding, ...] = ()
+    settled: Mapping[Any, int] = field(default_factory=dict)
 
     def flagged(self, remarks: Collection[str] = ()) -> list[tuple[AuditedAnnotator, Flag]]:
         """Return every finding that stands up, with its annotator; of a pair, with both.
@@ -126,11 +128,26 @@ class Audit(Shown):
 
     def definition_values(self) -> list[dict[str, Any]]:
         """Return what is wrong with definitions and slices of the items, as JSON."""
-        return [one.to_dict(self.question, self.names, self.categories) for one in self.definitions]
+        return [self._as_json(one, question=self.question) for one in self.definitions]
 
     def design_values(self) -> list[dict[str, Any]]:
         """Return what is wrong with the design, as JSON."""
-        return [one.to_dict(self.project, self.names) for one in self.design]
+        return [self._as_json(one) for one in self.design]
+
+    def _as_json(self, finding: ProjectFinding, **about: str) -> dict[str, Any]:
+        values = {
+            "kind": finding.kind,
+            **about,
+            "state": finding.state,
+            **finding.values(self.names, self.categories),
+            "settled": finding.key in self.settled,
+        }
+        sentence = Message("definitions.sentence", values=values, project=self.project)
+        return values | {"why": str(sentence)}
+
+    def project_findings(self) -> list[ProjectFinding]:
+        """Return the findings that stand up and are about nobody."""
+        return [one for one in (*self.definitions, *self.design) if one.certain]
 
     def category_name(self, flag: Flag) -> str | None:
         """The name of the category that a finding is about."""

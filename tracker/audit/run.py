@@ -12,7 +12,7 @@ from tracker import queries
 from tracker.agreement import Query
 from tracker.agreement.overall import assess_project_spans
 from tracker.agreement.spans import AnnotatorSpans
-from tracker.audit.definitions import Definition, definitions_and_flags
+from tracker.audit.definitions import definitions_and_flags
 from tracker.audit.design import design_findings
 from tracker.audit.evidence import Evidence
 from tracker.audit.examples import finding_examples
@@ -30,6 +30,7 @@ from tracker.audit.kinds.copying import COPYING_FROM_MODELS
 from tracker.audit.kinds.odd_import import ODD_IMPORT
 from tracker.audit.minority import flags_of_minorities
 from tracker.audit.odd_files import file_shifts
+from tracker.audit.project_finding import ProjectFinding
 from tracker.audit.relabeling import relabeling_details
 from tracker.audit.result import Audit, AuditedAnnotator
 from tracker.audit.verdict import Judged, judge_tests, make_tests
@@ -150,7 +151,7 @@ def _audit(
     else:
         rows = audited_figure_rows(connection, selection, evidence, categories, timed=there.times)
     names = annotator_names(connection, question.project)
-    definitions: list[Definition] = []
+    definitions: list[ProjectFinding] = []
     whole = query.kinds == tuple(KINDS.values())
     if whole and question.answers != "spans":
         found, definitions = definitions_and_flags(

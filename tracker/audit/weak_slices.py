@@ -16,14 +16,14 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, TypeAlias
+from typing import Any, ClassVar, Final, TypeAlias
 
 import numpy as np
 
 from tracker.agreement.metric import sample_under_metric
+from tracker.audit.project_finding import ProjectFinding
 from tracker.audit.statistics.fdr import benjamini_hochberg
 from tracker.audit.statistics.stratified import Stratum, pool_strata
-from tracker.core.shown import Message
 from tracker.core.tallies import ItemPatterns, Pattern, answers_in_pattern, pattern_without
 from tracker.measures.krippendorff import krippendorff_alpha, krippendorff_disagreement
 from tracker.measures.sample import Sample
@@ -51,7 +51,7 @@ SliceTallies: TypeAlias = Mapping[int, Mapping[tuple[Any, ...], int]]
 
 
 @dataclass(frozen=True)
-class SliceAgreement:
+class SliceAgreement(ProjectFinding):
     """A slice of the items beside all others.
 
     Attributes:
@@ -66,6 +66,7 @@ class SliceAgreement:
         q_value: the same corrected for all slices.
     """
 
+    kind: ClassVar[str] = KIND
     slice: Slice
     items: int
     figure: float | None
@@ -74,6 +75,16 @@ class SliceAgreement:
     explained: float
     p_value: float
     q_value: float
+
+    @property
+    def subject(self) -> str:
+        """The slice as an option names it."""
+        return f"{self.slice.attribute}={self.slice.value}"
+
+    @property
+    def informative(self) -> int:
+        """Its items."""
+        return self.items
 
     @property
     def weak(self) -> bool:
@@ -101,19 +112,9 @@ class SliceAgreement:
             "q_value": self.q_value,
         }
 
-    def to_dict(
-        self, question: str, _names: Mapping[int, str], _categories: Mapping[int, str]
-    ) -> dict[str, Any]:
-        """Return a weak slice as JSON, as a finding about the items."""
-        told = ("attribute", "value", "items", "figure", "elsewhere", "explained")
-        figures = self.figures()
-        return {
-            "kind": KIND,
-            "question": question,
-            "state": "flagged",
-            **figures,
-            "why": str(Message("definitions.weak_slice", **{name: figures[name] for name in told})),
-        }
+    def values(self, _names: Mapping[int, Any], _categories: Mapping[int, str]) -> dict[str, Any]:
+        """Return the figures as JSON."""
+        return self.figures()
 
 
 @dataclass(frozen=True)

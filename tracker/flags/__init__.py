@@ -2,7 +2,7 @@
 
 from tracker.flags.actions import Acted, act_on_flags, flag_changes
 from tracker.flags.listing import ALL, FlagPage, RecordedFlag, count_flags, list_flags, show_flag
-from tracker.flags.recording import Recorded, record_flags
+from tracker.flags.recording import Recorded, record_flags, settled_audits, with_settled
 
 __all__ = [
     "ALL",
@@ -15,5 +15,7 @@ __all__ = [
     "flag_changes",
     "list_flags",
     "record_flags",
+    "settled_audits",
     "show_flag",
+    "with_settled",
 ]

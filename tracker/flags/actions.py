@@ -148,6 +148,7 @@ class Names:
     """What the numbers in a flag's key mean."""
 
     def __init__(self, connection: Connection, project: ProjectInfo) -> None:
+        self.project = project.name
         self.annotators = annotator_names(connection, project)
         questions = list_questions(connection, project)
         self.questions = {one.id: one.name for one in questions}
@@ -160,10 +161,11 @@ class Names:
         return {
             "flag": row.id,
             **({"question": self.questions[row.question_id]} if several else {}),
-            "annotator": self.annotators[row.annotator_id],
+            "annotator": self.annotators.get(row.annotator_id),
             "with": self.annotators[row.other_id] if pair else None,
             "kind": row.kind,
             "category": self.categories[row.question_id].get(row.category_id),
+            "subject": row.subject,
         }
 
 
@@ -260,8 +262,15 @@ def flag_appeals(connection: Connection, project: ProjectInfo) -> dict[int, Appe
     return appeals
 
 
-Key: TypeAlias = tuple[int, int, int, str, int]
-"""What a finding is about, as stored: question, annotator, other annotator, kind, category."""
+class Key(NamedTuple):
+    """What a finding is about, as stored: of a pair the lower id first; of nobody no annotator."""
+
+    question: int
+    annotator: int | None
+    other: int | None
+    kind: str
+    category: int
+    subject: str | None = None
 
 
 @dataclass(frozen=True)
@@ -327,6 +336,7 @@ def flag_states(connection: Connection, project: ProjectInfo) -> dict[int, FlagS
             FlagRow.other_id,
             FlagRow.kind,
             FlagRow.category_id,
+            FlagRow.subject,
             settled.c.state,
             settled.c.action,
             settled.c.made_at,
@@ -346,13 +356,10 @@ def flag_states(connection: Connection, project: ProjectInfo) -> dict[int, FlagS
         .order_by(FlagRow.id)
     )
     appeals = flag_appeals(connection, project)
+    about = len(Key._fields)
     return {
-        number: FlagState(
-            number, (question, annotator, other, kind, category), *(*rest, appeals.get(number))
-        )
-        for number, question, annotator, other, kind, category, *rest in connection.execute(
-            statement
-        )
+        number: FlagState(number, Key(*rest[:about]), *(*rest[about:], appeals.get(number)))
+        for number, *rest in connection.execute(statement)
     }
 
 

@@ -37,10 +37,12 @@ class RecordedFlag:
     """One recorded finding as it stands.
 
     Attributes:
+        project: the name of its project.
         values: number, what it is about, state and last change, as JSON.
         evidence: the figures when it was last seen; an older row's hold their sentence.
     """
 
+    project: str
     values: Mapping[str, Any]
     evidence: Mapping[str, Any]
 
@@ -81,9 +83,10 @@ def list_flags(
     states = (ALL,) if states is None else states
     _check("state", states, (*FLAG_STATES, ALL))
     if kind is not None:
+        from tracker.audit.definitions import OF_NOBODY
         from tracker.audit.kinds import KINDS
 
-        _check("kind", (kind,), tuple(KINDS))
+        _check("kind", (kind,), (*KINDS, *OF_NOBODY))
     statement, state = _rows(project)
     if ALL not in states:
         statement = statement.where(state.in_(states))
@@ -195,14 +198,20 @@ def _recorded(row: Row[Any], names: Names, appeals: Mapping[int, Appeal]) -> Rec
         "last_seen_at": clock.iso(row.seen_at),
         "times_seen": row.times_seen,
         "informative": row.informative,
-        "first_observed": json.loads(row.first_evidence).get("observed"),
-        "last_observed": evidence.get("observed"),
+        "first_observed": _observed(json.loads(row.first_evidence)),
+        "last_observed": _observed(evidence),
         "action": row.action,
         "by": row.made_by,
         "changed_at": clock.iso(row.made_at),
         "note": row.note,
     }
-    return RecordedFlag(values, evidence)
+    return RecordedFlag(names.project, values, evidence)
+
+
+def _observed(evidence: Mapping[str, Any]) -> float | None:
+    """Return the figure of an annotator, or of a slice of the items."""
+    observed: float | None = evidence.get("observed", evidence.get("figure"))
+    return observed
 
 
 def _sighting(row: Row[Any], names: Names) -> dict[str, Any]:
@@ -212,8 +221,8 @@ def _sighting(row: Row[Any], names: Names) -> dict[str, Any]:
         "seen_at": clock.iso(row.seen_at),
         "severity": row.severity,
         "informative": row.informative,
-        "observed": evidence.get("observed"),
-        "expected": evidence.get("expected"),
+        "observed": _observed(evidence),
+        "expected": evidence.get("expected", evidence.get("elsewhere")),
         "selection": evidence["selection"],
     }
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, insert
 
+from tracker.audit.project_finding import ProjectFinding
 from tracker.flags.actions import FlagState, Key, flag_states, next_flag_moment
 from tracker.projects.annotators import annotator_names, with_annotator_names
 from tracker.projects.change_log import lock_project
@@ -18,7 +19,7 @@ from tracker.projects.question import QuestionInfo
 from tracker.storage.schema import NONE_APPLIES, STANDING, FlagChange, FlagRow, FlagSighting
 
 if TYPE_CHECKING:
-    from tracker.audit import Audit, AuditedAnnotator
+    from tracker.audit import Audit, AuditQuery
     from tracker.audit.kind import Flag
 
 
@@ -59,13 +60,15 @@ class _Rows:
     changes: list[dict[str, Any]] = field(default_factory=list)
 
     def flag(self, number: int, key: Key) -> None:
-        names = ("question_id", "annotator_id", "other_id", "kind", "category_id")
+        names = ("question_id", "annotator_id", "other_id", "kind", "category_id", "subject")
         row = {"project_id": self.project_id, "id": number, "found_at": self.moment}
         self.flags.append(row | dict(zip(names, key, strict=True)))
 
-    def sighting(self, flag: int, number: int, found: Flag, evidence: str) -> None:
+    def sighting(
+        self, flag: int, number: int, finding: Flag | ProjectFinding, evidence: str
+    ) -> None:
         row = {"project_id": self.project_id, "flag_id": flag, "number": number}
-        told = {"severity": found.severity, "informative": found.informative}
+        told = {"severity": finding.severity, "informative": finding.informative}
         self.sightings.append(row | told | {"seen_at": self.moment, "evidence": evidence})
 
     def change(self, flag: int, number: int, made: tuple[str, str, str | None], seen: int) -> None:
@@ -95,24 +98,24 @@ def record_flags(
     """
     lock_project(connection, question.project_id)
     states = flag_states(connection, question.project)
-    known = {state.key: state for state in states.values() if state.key[0] == question.id}
+    known = {state.key: state for state in states.values() if state.key.question == question.id}
     rows = _Rows(question.project_id, next_flag_moment(states.values()))
     findings = _findings(question, found)
     numbered = Numbered(found, annotator_names(connection, question.project))
     numbers = count(max(states, default=0) + 1)
     reopened = closed = 0
-    for key, (annotator, flag) in findings.items():
+    for key, finding in findings.items():
         state = known.get(key)
         number = next(numbers) if state is None else state.id
         if state is None:
             rows.flag(number, key)
-            rows.change(number, 1, ("open", "found", None), flag.informative)
-        elif (why := _why_again(state, flag.informative)) is not None:
+            rows.change(number, 1, ("open", "found", None), finding.informative)
+        elif (why := _why_again(state, finding.informative)) is not None:
             reopened += 1
             made = ("open", "reopened", why)
-            rows.change(number, state.changes + 1, made, flag.informative)
+            rows.change(number, state.changes + 1, made, finding.informative)
         seen = 0 if state is None else state.sightings
-        rows.sighting(number, seen + 1, flag, numbered.evidence(annotator, flag))
+        rows.sighting(number, seen + 1, finding, numbered.evidence(finding))
     for state in known.values():
         if closes and state.state in STANDING and state.key not in findings:
             closed += 1
@@ -122,16 +125,53 @@ def record_flags(
     return Recorded(len(rows.flags), len(findings) - len(rows.flags), reopened, closed)
 
 
-def _findings(question: QuestionInfo, found: Audit) -> Mapping[Key, tuple[AuditedAnnotator, Flag]]:
-    """The findings by what they are about; one about a pair, told of both, is the lower id's."""
-    findings: dict[Key, tuple[AuditedAnnotator, Flag]] = {}
-    for annotator, flag in found.flagged():
+def settled_audits(
+    connection: Connection, questions: Sequence[QuestionInfo], query: AuditQuery | None = None
+) -> list[Audit]:
+    """Return the audits of questions of one project, with the findings that people settled."""
+    from tracker.audit import audit_questions
+
+    return with_settled(connection, questions, audit_questions(connection, questions, query))
+
+
+def with_settled(
+    connection: Connection, questions: Sequence[QuestionInfo], audits: Sequence[Audit]
+) -> list[Audit]:
+    """Return the audits of questions with the findings that people settled; two statements."""
+    states = {one.key: one for one in flag_states(connection, questions[0].project).values()}
+    settled = []
+    for question, audit in zip(questions, audits, strict=True):
+        numbers = {
+            finding.key: states[key].id
+            for key, finding in _findings(question, audit).items()
+            if key in states and _is_settled(states[key], finding.informative)
+        }
+        settled.append(replace(audit, settled=numbers))
+    return settled
+
+
+def _is_settled(state: FlagState, informative: int) -> bool:
+    """Return whether a person settled a finding, and recording it would not open it again.
+
+    One that a person resolved is settled until an audit is recorded that finds it.
+    """
+    if state.state == "resolved":
+        return state.action == "resolved"
+    return state.state == "dismissed" and _why_again(state, informative) is None
+
+
+def _findings(question: QuestionInfo, audit: Audit) -> Mapping[Key, Flag | ProjectFinding]:
+    """Return the findings by what they are about; one about a pair, told of both, once."""
+    findings: dict[Key, Flag | ProjectFinding] = {}
+    for _, flag in audit.flagged():
         other = flag.annotator if flag.other is None else flag.other
         first, second = sorted((flag.annotator, other))
         category = NONE_APPLIES if flag.category is None else flag.category
-        key = (question.id, first, second, flag.kind, category)
-        if key not in findings or annotator.id == first:
-            findings[key] = (annotator, flag)
+        findings[Key(question.id, first, second, flag.kind, category)] = flag
+    for finding in audit.project_findings():
+        category = NONE_APPLIES if finding.category is None else finding.category
+        key = Key(question.id, None, None, finding.kind, category, finding.subject)
+        findings[key] = finding
     return findings
 
 
@@ -163,12 +203,21 @@ class Numbered:
         self.found = found
         self.numbers = {name: number for number, name in names.items()}
         self.selection = with_annotator_names(found.selection, self.numbers)
+        self.annotators = {annotator.id: annotator for annotator in found.annotators}
 
-    def evidence(self, annotator: AuditedAnnotator, flag: Flag) -> str:
-        """Return one finding, as it is reported of one annotator."""
-        values = self.found.finding_values(annotator, flag) | {"selection": self.selection}
-        if flag.other is not None:
-            values["with"] = flag.annotator if annotator.id == flag.other else flag.other
+    def evidence(self, finding: Flag | ProjectFinding) -> str:
+        """Return one finding, of a pair as it is reported of the annotator with the lower id."""
+        if isinstance(finding, ProjectFinding):
+            ids = {number: number for number in self.found.names}
+            told = finding.values(ids, self.found.categories)
+            values = {"kind": finding.kind, "state": finding.state, **told, "with": None}
+        else:
+            pair = {finding.annotator, finding.other} - {None}
+            first = min(self.annotators.keys() & pair)  # a model is none of those audited
+            values = self.found.finding_values(self.annotators[first], finding)
+            if finding.other is not None:
+                (values["with"],) = pair - {first}
+        values["selection"] = self.selection
         return json.dumps(values, ensure_ascii=False, allow_nan=False)
 
 
@@ -181,4 +230,8 @@ def read_flag_evidence(text: str, names: Mapping[int, str]) -> dict[str, Any]:
     values: dict[str, Any] = json.loads(named)
     if isinstance(values["with"], int):
         values["with"] = names[values["with"]]
+    for side in {"more", "less"} & values.keys():
+        values[side] = sorted(names[one] for one in values[side])
+    if "groups" in values:
+        values["groups"] = [sorted(names[one] for one in group) for group in values["groups"]]
     return values | {"selection": with_annotator_names(values["selection"], names)}

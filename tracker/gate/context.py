@@ -17,7 +17,7 @@ from tracker.agreement.coefficients import check_agreement_measures
 from tracker.agreement.metric import check_metric
 from tracker.agreement.overall import assess_patterns
 from tracker.agreement.recent import Recent
-from tracker.audit import Audit, AuditQuery, audit_questions
+from tracker.audit import Audit, AuditQuery
 from tracker.audit.models import (
     CONFIDENCE,
     ModelAgreement,
@@ -25,7 +25,7 @@ from tracker.audit.models import (
     models_beside_people,
 )
 from tracker.core.errors import InvalidOption, NotFound, Refused
-from tracker.flags.actions import FlagState, flag_states
+from tracker.flags import settled_audits
 from tracker.gate.checks import EVERY, AtLeast, Check, Figure, GateConfig, MaxDrop
 from tracker.gate.toml_table import refused_toml_table
 from tracker.measures import MEASURES
@@ -136,7 +136,7 @@ class AuditsNow:
     @cached_property
     def by_question(self) -> Mapping[int, Audit]:
         """The audit of each question by its number, for all kinds of findings."""
-        found = audit_questions(self.connection, self.questions, AuditQuery(filter=self.choice))
+        found = settled_audits(self.connection, self.questions, AuditQuery(filter=self.choice))
         return {one.id: audit for one, audit in zip(self.questions, found, strict=True)}
 
 
@@ -261,11 +261,6 @@ class Present:
         """The audit for all kinds of findings: one of those given, or of this question alone."""
         alone = AuditsNow(self.connection, [self.question], self.choice)
         return (self.audits or alone).by_question[self.question.id]
-
-    @cached_property
-    def recorded(self) -> list[FlagState]:
-        """Every recorded finding, as it stands."""
-        return list(flag_states(self.connection, self.question.project).values())
 
     @cached_property
     def snapshots(self) -> Mapping[str | None, SnapshotRecord | None]:

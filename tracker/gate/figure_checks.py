@@ -6,15 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from tracker.audit.kind import Flag
 from tracker.audit.kinds import KINDS
 from tracker.core.shown import Message
-from tracker.flags.actions import FlagState, Key
-from tracker.flags.recording import GROWTH
 from tracker.gate.checks import AtLeast, Check, MaxDrop
 from tracker.gate.context import Present, Standing, gate_standings
 from tracker.gate.result import CheckResult
-from tracker.storage.schema import NONE_APPLIES
 
 ROUNDING: Final = 1e-9
 """Figures that differ by less are the same but for rounding: 0.8 - 0.7 is not 0.1."""
@@ -184,25 +180,28 @@ def gate_findings_now(now: Present, kinds: Sequence[str]) -> Found:
 
     A finding is of its kind, and of those that it explains.
     """
-    recorded = {state.key: state for state in now.recorded}
     names = now.audit.names
     once = {flag.key: flag for _, flag in now.audit.flagged(kinds)}
     found = Found()
     for flag in once.values():
         if kinds and not {flag.kind, *flag.also} & {*kinds}:
             continue
-        state = recorded.get(_key(now.question.id, flag))
-        if state is not None and _settled(state, flag):
-            found.settled.append(state.id)
+        if flag.key in now.audit.settled:
+            found.settled.append(now.audit.settled[flag.key])
             continue
         who = (flag.annotator,) if flag.other is None else (flag.annotator, flag.other)
         people = tuple(sorted(names[one] for one in who))
         explained = () if flag.kind in kinds else tuple(k for k in kinds if k in flag.also)
         found.findings.append((people, flag.kind, explained))
-    for row in now.audit.definition_values():
-        if row["state"] == "flagged" and (not kinds or row["kind"] in kinds):
-            of = row["category"] if "category" in row else f"{row['attribute']} {row['value']}"
-            found.findings.append(((of,), row["kind"], ()))
+    for finding in now.audit.definitions:
+        if not finding.certain or (kinds and finding.kind not in kinds):
+            continue
+        if finding.key in now.audit.settled:
+            found.settled.append(now.audit.settled[finding.key])
+            continue
+        category = None if finding.category is None else now.audit.categories[finding.category]
+        about = category or str(finding.subject).replace("=", " ", 1)
+        found.findings.append(((about,), finding.kind, ()))
     return found
 
 
@@ -215,25 +214,3 @@ def gate_kinds_not_applicable(now: Present, kinds: Sequence[str]) -> dict[str, s
     if kinds:
         return {kind: lacking[kind] for kind in kinds if kind in lacking}
     return dict(lacking) if len(lacking) == len(KINDS) else {}
-
-
-def _settled(state: FlagState, flag: Flag) -> bool:
-    """Whether a person has settled the finding, and it is not to be opened again.
-
-    One that an audit closed, because it was gone, is back. A dismissed one is opened where the
-    evidence has grown, by the same rule as where the audit is recorded.
-    """
-    if state.state == "resolved":
-        return state.action == "resolved"
-    more, than = GROWTH
-    before = state.informative_then
-    grew = flag.informative > before and than * flag.informative >= more * before
-    return state.state == "dismissed" and not grew
-
-
-def _key(question: int, flag: Flag) -> Key:
-    """What the finding is about, as recorded findings have it."""
-    other = flag.annotator if flag.other is None else flag.other
-    first, second = sorted((flag.annotator, other))
-    category = NONE_APPLIES if flag.category is None else flag.category
-    return (question, first, second, flag.kind, category)

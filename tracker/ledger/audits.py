@@ -34,11 +34,13 @@ class Audits(Transactions):
         """
         if record:
             return self.record_audit(project, **looking)[0]
-        from tracker.audit import audit_project, audit_query
+        from tracker.audit import audit_query
+        from tracker.flags import settled_audits
 
         query = audit_query(**looking)
         with self.asking(project, query.filter) as (connection, found):
-            return audit_project(connection, found, query)
+            (audit,) = settled_audits(connection, [found], query)
+            return audit
 
     def record_audit(self, project: str, **looking: Unpack[Looking]) -> tuple[Audit, Recorded]:
         """Store an audit; return it, and what became of the findings that were recorded before."""
@@ -59,12 +61,13 @@ class Audits(Transactions):
             questions: only these, by name; all for none.
             looking: see `tracker.audit.Looking`.
         """
-        from tracker.audit import AuditByQuestion, audit_query, audit_questions
+        from tracker.audit import AuditByQuestion, audit_query
+        from tracker.flags import settled_audits
 
         query = audit_query(**looking)
         named = _named(questions, query)
         with self.asking_each(project, query.filter, named) as (connection, found):
-            audits = tuple(audit_questions(connection, found, query))
+            audits = tuple(settled_audits(connection, found, query))
         return AuditByQuestion(found[0].project.name, audits)
 
     def verdict(

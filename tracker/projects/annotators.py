@@ -162,7 +162,8 @@ def find_flagged_annotators(connection: Connection, question: QuestionInfo) -> s
         .distinct()
     )
     owners = project_aliases(connection, question.project_id)
-    return {owners.get(one, one) for one in connection.scalars(flagged)}
+    ids = (annotator for annotator in connection.scalars(flagged) if annotator is not None)
+    return {owners.get(annotator, annotator) for annotator in ids}
 
 
 def set_annotator_kind(

@@ -68,9 +68,8 @@ def audit_as_json(found: Audit, *, clear: bool = False) -> dict[str, Any]:
 def finding_as_json(found: Audit, annotator: AuditedAnnotator, flag: Flag) -> dict[str, Any]:
     """Return one finding as JSON, as it is reported of one annotator."""
     other = None if flag.other is None else found.names[flag.other]
-    return finding_json_with_sentence(
-        found.finding_values(annotator, flag), found.names[flag.annotator], other
-    )
+    values = found.finding_values(annotator, flag) | {"settled": flag.key in found.settled}
+    return finding_json_with_sentence(values, found.names[flag.annotator], other)
 
 
 def finding_json_with_sentence(

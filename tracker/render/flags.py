@@ -11,6 +11,7 @@ from tracker.flags import FlagPage, Recorded, RecordedFlag
 from tracker.render.audit import finding_json_with_sentence
 from tracker.render.cells import Text, count_cell, figure_cell, minute_cell
 from tracker.render.filter import selection_in_words, selection_view
+from tracker.render.messages.definitions import sentence
 from tracker.render.nouns import count_noun
 from tracker.render.tables import table
 
@@ -48,6 +49,8 @@ def _evidence(flag: RecordedFlag) -> Mapping[str, Any]:
     """Return the figures when it was last seen, with a sentence; an older row has its own."""
     if "why" in flag.evidence:
         return flag.evidence
+    if flag.values["annotator"] is None:
+        return {**flag.evidence, "why": sentence(flag.evidence, flag.project)}
     return finding_json_with_sentence(flag.evidence, flag.values["annotator"], flag.values["with"])
 
 
@@ -58,7 +61,7 @@ def flags_view(rows: Sequence[Mapping[str, Any]]) -> Iterator[RenderableType]:
             "flag",
             "state ",
             *_question_title(rows),
-            "annotator ",
+            "about ",
             "kind ",
             "category ",
             "severity ",
@@ -71,7 +74,7 @@ def flags_view(rows: Sequence[Mapping[str, Any]]) -> Iterator[RenderableType]:
                 str(row["flag"]),
                 Text(_state(row), style=_STYLES[row["state"]]),
                 *_question_cell(row),
-                flagged_annotators_text(row),
+                flag_subject_text(row),
                 row["kind"],
                 row["category"] or "",
                 row["severity"],
@@ -98,18 +101,17 @@ def _course(first: float | None, last: float | None) -> str:
     return goes if went == goes else f"{went} → {goes}"
 
 
-def flagged_annotators_text(row: Mapping[str, Any]) -> str:
-    """Return the annotator that a flag is about, or the pair."""
+def flag_subject_text(row: Mapping[str, Any]) -> str:
+    """Return what a flag is about: the annotator or the pair, the slice of the items, or nobody."""
+    if row["annotator"] is None:
+        return row["subject"] or ""
     return row["annotator"] if row["with"] is None else f"{row['annotator']}, {row['with']}"
 
 
 def flag_view(told: Mapping[str, Any]) -> Iterator[RenderableType]:
     """Yield one flag's page: what, the figures when last seen, what was done, each sighting."""
-    about = (
-        flagged_annotators_text(told)
-        if told["category"] is None
-        else f'{flagged_annotators_text(told)}, "{told["category"]}"'
-    )
+    category = None if told["category"] is None else f'"{told["category"]}"'
+    about = ", ".join(filter(None, (flag_subject_text(told), category))) or "the design"
     where = (told["project"], *_question_cell(told))
     yield Text.assemble(
         (f"flag {told['flag']}", "bold"),
@@ -146,7 +148,7 @@ def flag_changes_view(
     rows: Sequence[Mapping[str, Any]], *, alone: bool = False
 ) -> Iterator[RenderableType]:
     """Yield one row per change, the first made first; of one flag ``alone``, or of many."""
-    about = () if alone else ("flag", *_question_title(rows), "annotator ", "kind ")
+    about = () if alone else ("flag", *_question_title(rows), "about ", "kind ")
     yield table(
         ("at", *about, "what was done ", "by ", "informative", "note "),
         [
@@ -164,7 +166,7 @@ def flag_changes_view(
 
 
 def _about(row: Mapping[str, Any]) -> tuple[str, ...]:
-    return (str(row["flag"]), *_question_cell(row), flagged_annotators_text(row), row["kind"])
+    return (str(row["flag"]), *_question_cell(row), flag_subject_text(row), row["kind"])
 
 
 _OUTCOMES = {None: "appealed", "upheld": "appeal upheld", "rejected": "appeal rejected"}

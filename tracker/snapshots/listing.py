@@ -279,7 +279,7 @@ def _flags(
     if not standing:
         return []
     return [
-        {name: flag[name] for name in ("flag", "annotator", "with", "kind", "category")}
+        {name: flag[name] for name in ("flag", "annotator", "with", "kind", "category", "subject")}
         | {"state": standing[flag["flag"]]}
         for flag in (one.values for one in list_flags(connection, question.project))
         if flag["flag"] in standing

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from shlex import quote
+from typing import Any
 
 from tracker.render.cells import figure_cell
 from tracker.render.messages.findings import percent_text
@@ -11,6 +12,21 @@ from tracker.render.messages.report import listed
 from tracker.render.nouns import count_noun
 
 _MOST_GROUPS = 4  # that are named
+
+
+def sentence(values: Mapping[str, Any], project: str) -> str:
+    """Return what is wrong with a definition, some of the items or the design of a project."""
+    match values["kind"]:
+        case "divided_definition":
+            certain = values["state"] == "flagged"
+            return divided(values["category"], values["more"], values["less"], certain=certain)
+        case "weak_slice":
+            told = ("attribute", "value", "items", "figure", "elsewhere", "explained")
+            return weak_slice(**{name: values[name] for name in told})
+        case "disconnected_groups":
+            return disconnected(values["groups"], values["needed"])
+        case _:
+            return same_text(project, values["texts"], values["items"])
 
 
 def divided(

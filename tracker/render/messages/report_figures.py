@@ -91,8 +91,9 @@ def event_note(note: Mapping[str, Any]) -> str:
 
 def event_finding(flag: Mapping[str, Any]) -> str:
     """Return that a finding was recorded."""
-    who = flag["annotator"] if flag["with"] is None else f"{flag['annotator']} and {flag['with']}"
-    return f"finding about {who}: {flag['kind'].replace('_', ' ')}, {flag['state']}"
+    names = [name for name in (flag["annotator"], flag["with"]) if name is not None]
+    about = " and ".join(names) or flag["subject"] or flag["category"] or "the design"
+    return f"finding about {about}: {flag['kind'].replace('_', ' ')}, {flag['state']}"
 
 
 PAIRS: Final = (

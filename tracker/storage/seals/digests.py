@@ -147,7 +147,9 @@ STATE: dict[str, tuple[Any, Any]] = {
     ),
     "findings": _columns(FlagRow, without="subject"),  # as they were sealed before they had one
     "subjects of findings": (
-        select(FlagRow.id, FlagRow.subject).where(FlagRow.subject.is_not(None)).order_by(FlagRow.id),
+        select(FlagRow.id, FlagRow.subject)
+        .where(FlagRow.subject.is_not(None))
+        .order_by(FlagRow.id),
         FlagRow.project_id,
     ),
     "what was done about findings": _columns(FlagChange),

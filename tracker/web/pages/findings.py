@@ -81,7 +81,10 @@ def findings_page(
 
 def _standing(asked: AskedLedger, place: At) -> int:
     """Return how many findings an audit would record now."""
-    return sum(len(one.flagged()) for one in known.audit_of(asked, place).audits)
+    return sum(
+        len(one.flagged()) + len(one.project_findings())
+        for one in known.audit_of(asked, place).audits
+    )
 
 
 @router.post("/projects/{project:name}/findings", dependencies=[needs(Role.MANAGER)])

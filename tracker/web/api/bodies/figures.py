@@ -184,10 +184,11 @@ class Finding(Body):
     """A recorded finding."""
 
     flag: int
-    annotator: str
+    annotator: str | None
     with_: str | None = Field(alias="with")
     kind: str
     category: str | None
+    subject: str | None
     state: str
     found_at: str
 
