@@ -254,11 +254,16 @@ class Importing(Transactions):
 
         return self._import([FrameSource(frame)], project, **_with_mapping(how))
 
-    def import_rows(self, rows: Iterable[NamedTuple], project: str) -> ImportResult:
-        """Import simulated rows as they come; a field that is no role is kept of the items."""
+    def import_rows(
+        self, rows: Iterable[NamedTuple], project: str, name: str = "simulated"
+    ) -> ImportResult:
+        """Import simulated rows as they come; a field that is no role is kept of the items.
+
+        ``name`` is what they are called, as a file would be.
+        """
         from tracker.imports.readers.frames import RowsSource
 
-        return self._import([RowsSource(rows, "simulated")], project)
+        return self._import([RowsSource(rows, name)], project)
 
     def _import(
         self,

@@ -51,7 +51,7 @@ _MODEL = "model"
 _ITEMS_EACH = 7  # a week, for every annotator there is
 _ANSWERS = 4  # of people to an item
 _DUTCH, _OF_DELIVERY = 0.15, 0.06  # of the items
-_NOW_AND_THEN, _RICOS = 0.05, 0.75  # of the items: lea's, and rico's while there
+_NOW_AND_THEN, _RICOS = 0.05, 0.9  # of the items: lea's, and rico's while there
 _BACKLOG_ITEMS, _KNOWN = 60, 12
 
 _TONES = ("negative", "neutral", "positive")
