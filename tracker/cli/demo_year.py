@@ -54,7 +54,7 @@ def demo_year_tour(ledger: Ledger, at: str) -> None:
         f"history {PROJECT} --every week --watch-for change",
         f"compare {PROJECT} 2025-07 2025-09",
         f"agreement {PROJECT} --as-of 2025-05-04 --by category",
-        f"audit {PROJECT} --since 2025-08-01 --until 2025-09-30",
+        f"audit {PROJECT} --limit 0 --evidence 5",
         f"snapshots verify {PROJECT}",
         f"gate {PROJECT} --init",
     ):
