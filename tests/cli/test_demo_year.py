@@ -2,17 +2,35 @@
 
 from __future__ import annotations
 
+import re
+import shlex
+
 from tests.cli.conftest import Run
 from tests.profiles import thorough
 
-HAPPENED = (("2025-05-05", "rise"), ("2025-08-04", "drop"), ("2025-09-29", "rise"))
-"""The guideline; rico joins; rico has gone, and the revision begins a week later."""
+HAPPENED = (("2025-05-05", "rise"), ("2025-08-25", "drop"), ("2025-11-24", "drop"))
+"""The guideline; rico joins; everybody hurries."""
 
 
 @thorough
 def test_the_year(run: Run, empty_postgres_url: str) -> None:
     at = ("--database", "year.db")
-    run("demo", "--year", "-o", "year.db")
+    tour = run("demo", "--year", "-o", "year.db").out
+    assert "eva's answers of 2025-06-16.csv agree with the others'" in tour
+    _, planted = tour.split("All that went wrong in this year")
+    for command in re.findall(r"  tracker (.*year.*)", planted.split("3. ")[0]):
+        assert run(*at, *shlex.split(command)).code == 0
+    verdict = run(*at, "status", "year", "--json").json()["verdict"]
+    assert {concern["kind"] for concern in verdict} == {
+        "constant_category",
+        "copying",
+        "divided_definition",
+        "low_agreement",
+        "odd_import",
+        "recent",
+        "same_text",
+        "weak_slice",
+    }
     # What was recorded in a file is what the server counts from the labels.
     run(*at, "database", "copy", empty_postgres_url)
     there = ("--database", empty_postgres_url)
@@ -27,8 +45,9 @@ def test_the_year(run: Run, empty_postgres_url: str) -> None:
     changes = watched["changes"]["changes"]
     assert [change["from_at"][:10] for change in changes] == [
         "2025-05-11",
-        "2025-08-10",
-        "2025-10-05",
+        "2025-08-31",
+        "2025-09-28",
+        "2025-11-30",
     ]
 
     def because(one: str, other: str) -> dict:

@@ -20,6 +20,17 @@ _COMPARED: Final = (
     ("2025-07", "2025-09", "What happened in August and September?"),
     ("2025-09", "2025-10", "What did the revision of October change?"),
 )
+_PLANTED: Final = (
+    ("From the end of November on everybody hurries.", f"agreement {PROJECT} --since 2025-11-24"),
+    ("Reviews of the delivery: half of the crowd says off topic.", f"audit {PROJECT}"),
+    ("Dutch reviews are read badly.", f"agreement {PROJECT} --by slice"),
+    ("Rico called everything positive.", f"annotator report rico -p {PROJECT}"),
+    ("Lea has two keys the wrong way round.", f"annotator report lea -p {PROJECT}"),
+    ("Eva's column slipped by one row in June.", f"agreement {PROJECT} --by import"),
+    ("Hal pasted what the model said.", f"agreement {PROJECT} --by model"),
+    ("A second shop brought texts that were there.", f"item duplicates {PROJECT}"),
+)
+"""What goes wrong in the year, and the command that shows more of it."""
 
 
 def demo_year_tour(ledger: Ledger, at: str) -> None:
@@ -28,13 +39,14 @@ def demo_year_tour(ledger: Ledger, at: str) -> None:
 
     _say(
         "1. A year of a project",
-        "Reviews come in every week, and a growing crowd gives four answers to each. All answers\n"
-        "carry their own time; a snapshot is taken of the end of each month.",
+        "Reviews come in every week, and a growing crowd and a model answer. All answers carry\n"
+        "their own time; a snapshot is taken of the end of each month.",
     )
     _make(ledger)
     print_result(None, view=history_view(ledger.overview(PROJECT)))
+    _tell(ledger)
     _watch(ledger)
-    for number, (one, other, question) in enumerate(_COMPARED, 3):
+    for number, (one, other, question) in enumerate(_COMPARED, 4):
         _compare(ledger, f"{number}. {question}", one, other)
     _verify(ledger)
     _say("What now", "Look around:")
@@ -42,7 +54,7 @@ def demo_year_tour(ledger: Ledger, at: str) -> None:
         f"history {PROJECT} --every week --watch-for change",
         f"compare {PROJECT} 2025-07 2025-09",
         f"agreement {PROJECT} --as-of 2025-05-04 --by category",
-        f"audit {PROJECT} --since 2025-08-01 --until 2025-09-30",
+        f"audit {PROJECT} --limit 0 --evidence 5",
         f"snapshots verify {PROJECT}",
         f"gate {PROJECT} --init",
     ):
@@ -62,7 +74,9 @@ def _make(ledger: Ledger) -> None:
 
     month = 1
     for week in _with_bar(list(simulate_demo_year())):
-        ledger.import_rows(week.rows, PROJECT)
+        made = ledger.import_rows(week.rows, PROJECT, f"{week.end:%Y-%m-%d}.csv")
+        for warning in made.warnings:
+            say(f"Said as the file came in: {warning}")
         if week.end.month != month:
             end = week.end.replace(day=1, hour=0) - timedelta(microseconds=1)
             ledger.snapshot(PROJECT, name=f"{end:%Y-%m}", as_of=end)
@@ -82,11 +96,21 @@ def _with_bar(weeks: list[Week]) -> Iterator[Week]:
     yield from track(weeks, "a year goes by", console=Console(stderr=True), transient=True)
 
 
+def _tell(ledger: Ledger) -> None:
+    from tracker.render.verdict import verdict_view
+
+    _say("2. What is plainly wrong, unasked", f"tracker status {PROJECT}")
+    print_result(None, view=verdict_view(ledger.verdict(PROJECT)))
+    say("All that went wrong in this year, and what shows more of it:")
+    for what, command in _PLANTED:
+        say(f"  {what:<60}tracker {command}")
+
+
 def _watch(ledger: Ledger) -> None:
     from tracker.render.monitoring import watched_view
 
     _say(
-        "2. Three things happened: does anything tell?",
+        "3. When did it happen?",
         "Each week's own answers, watched for a change of alpha.",
     )
     print_result(None, view=watched_view(ledger.monitor(PROJECT, watch_for="change")))
@@ -105,7 +129,7 @@ def _quoted(text: str) -> str:
 
 def _verify(ledger: Ledger) -> None:
     found = ledger.verify(PROJECT)
-    _say("6. Can the record be trusted?")
+    _say("7. Can the record be trusted?")
     say(
         f"{found.snapshots} snapshots: digests and seals as they were chained, and "
         f"{found.recomputed} counted again from the labels as they were known: "

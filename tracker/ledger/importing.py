@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack, cast
 
 from tracker.core.errors import Refused, TrackerError
 from tracker.ledger.transactions import Transactions
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from tracker.imports.readers import Reader, ReadOptions, Source
     from tracker.imports.readers.frames import Frame
     from tracker.projects.question import QuestionOptions
-    from tracker.simulate import Row
     from tracker.sync import EventRun, SyncRun
 
 
@@ -255,11 +254,16 @@ class Importing(Transactions):
 
         return self._import([FrameSource(frame)], project, **_with_mapping(how))
 
-    def import_rows(self, rows: Iterable[Row], project: str) -> ImportResult:
-        """Import simulated rows as they come."""
+    def import_rows(
+        self, rows: Iterable[NamedTuple], project: str, name: str = "simulated"
+    ) -> ImportResult:
+        """Import simulated rows as they come; a field that is no role is kept of the items.
+
+        ``name`` is what they are called, as a file would be.
+        """
         from tracker.imports.readers.frames import RowsSource
 
-        return self._import([RowsSource(rows, "simulated")], project)
+        return self._import([RowsSource(rows, name)], project)
 
     def _import(
         self,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 
 from tracker.core.errors import Refused
-from tracker.imports.batch import Batch, Cells
+from tracker.imports.batch import KEEP, ROLES, Batch, Cells
 from tracker.imports.readers.arrow_tables import flattened, is_list_type, whole_numbers
 from tracker.imports.readers.reader import Reading
 from tracker.imports.readers.source import ReadAs
@@ -83,7 +83,10 @@ class _InMemory:
 
 
 class RowsSource(_InMemory):
-    """Named tuples whose fields are roles, without fields that have no value in the first row."""
+    """Named tuples whose fields are roles, and others that are kept as attributes of the items.
+
+    Fields that have no value in the first row are left out.
+    """
 
     def __init__(self, rows: Iterable[NamedTuple], name: str) -> None:
         super().__init__(name)
@@ -96,7 +99,11 @@ class RowsSource(_InMemory):
         while some := list(islice(rows, _AT_ONCE)):
             if not fields:
                 first = zip(some[0]._fields, some[0], strict=True)
-                fields = {name: n for n, (name, value) in enumerate(first) if value is not None}
+                fields = {
+                    name if name in ROLES else KEEP + name: n
+                    for n, (name, value) in enumerate(first)
+                    if value is not None
+                }
             cells = list(zip(*some, strict=True))
             columns = {name: Cells.of_texts(cells[n]) for name, n in fields.items()}
             yield self.digested(Batch(np.arange(line, line + len(some)), columns))
