@@ -22,7 +22,7 @@ from tracker.core.clock import iso
 from tracker.ledger import Ledger
 
 BEGIN = datetime(2025, 1, 6, tzinfo=UTC)  # a Monday
-WEEKS, WORSE = 52, 47
+WEEKS, WORSE, DIP = 52, 47, range(18, 26)
 LEAST = 3  # weeks before the first look
 
 
@@ -38,6 +38,7 @@ class Design:
         spread: how far annotators' skills lie apart.
         moods: how far whole weeks are better or worse, one depending on the one before.
         worse: how often an annotator is right in the last five weeks; None for a steady project.
+        dip: whether they were right at .75 for eight weeks in spring.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Design:
     spread: float = 0.0
     moods: float = 0.0
     worse: float | None = None
+    dip: bool = False
 
 
 DESIGNS = (
@@ -62,6 +64,8 @@ DESIGNS = (
     Design("75, weeks much better or worse", 75, moods=0.03),
     Design("from .92 to .62, 10 items a week", 10, worse=0.62),
     Design("from .92 to .62, 75 items a week", 75, worse=0.62),
+    Design("from .92 to .62, 75, a dip before", 75, worse=0.62, dip=True),
+    Design("from .92 to .8, 75, a dip before", 75, worse=0.8, dip=True),
     Design("from .92 to .8, 20 items a week", 20, worse=0.8),
     Design("from .92 to .8, 75 items a week", 75, worse=0.8),
     Design("from .92 to .85, 75 items a week", 75, worse=0.85),
@@ -81,6 +85,8 @@ def answers(design: Design, chance: random.Random) -> Iterator[tuple[str, str, s
             at = BEGIN + timedelta(weeks=week, days=7 * n / design.items)
             for who in chance.sample(sorted(skills), 3):
                 right = skills[who] + mood - 0.3 * hard
+                if design.dip and week in DIP:
+                    right = 0.75
                 if design.worse is not None and week >= WORSE:
                     right = design.worse
                 given = truth if chance.random() < right else (truth + chance.choice((1, 2))) % 3

@@ -21,7 +21,7 @@ from tracker.audit import Audit, AuditQuery
 from tracker.core.shown import Message
 from tracker.flags import settled_audits
 from tracker.projects.question import QuestionInfo
-from tracker.queries import EVERYTHING, AnswerFilter
+from tracker.queries import EVERYTHING, IMPORT, AnswerFilter
 
 MOST: Final = 3
 """Concerns that a page begins with."""
@@ -160,6 +160,8 @@ def _of_question(figures: Figures) -> Iterator[Concern]:
         if row["state"] != "flagged" or row["settled"]:
             continue
         slices = row["kind"] == "weak_slice"
+        if slices and recent is not None and row["attribute"] == IMPORT:
+            continue  # a file of a worse period says the same again
         names = (row["attribute"], row["value"]) if slices else (row["category"],)
         verb = ("agreement", "--by", "slice") if slices else ("audit",)
         divided |= set() if slices else {row["category"]}

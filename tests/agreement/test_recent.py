@@ -62,6 +62,15 @@ def test_a_collapse_of_the_last_weeks_is_told_with_its_day(ledger: Ledger) -> No
     assert "hides it. 4 of 4 annotators agree less with the others." in told["why"]
 
 
+def test_a_collapse_is_told_although_there_was_a_dip_before(sqlite_ledger: Ledger) -> None:
+    def right(week: int, who: str) -> float:
+        return 0.6 if 12 <= week < 18 else collapse(week, who)
+
+    recent = recent_of(sqlite_ledger, year(right, items=60))
+    assert recent is not None
+    assert abs(datetime.fromisoformat(recent.day) - (BEGIN + timedelta(weeks=25))) <= timedelta(14)
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_a_steady_project_has_one_level(sqlite_ledger: Ledger, seed: int) -> None:
     assert recent_of(sqlite_ledger, year(lambda *_: 0.85, seed=seed)) is None

@@ -70,6 +70,20 @@ def test_the_person_the_file_and_the_rows_are_named(
     assert "tracker imports undo 6" in flag["why"]
 
 
+@pytest.mark.parametrize("seed", [102, 103, 107])
+def test_a_worse_week_of_everybody_does_not_hide_the_file(sqlite_ledger: Ledger, seed: int) -> None:
+    random = seeded(seed)
+    for week, frame in enumerate(answers(random, per_item=4, hard_week=8)):
+        hurried = [
+            "abc"[random.randrange(3)] if week == 8 and random.random() < 0.5 else given
+            for given in frame["category"]
+        ]
+        frame = frame.assign(category=hurried)  # noqa: PLW2901
+        sqlite_ledger.import_frame(shift(frame, "p3", 1) if week == 5 else frame, "p")
+    [(who, flag)] = odd(sqlite_ledger)
+    assert (who, flag["details"]["import"]) == ("p3", 6)
+
+
 def test_files_of_one_import_are_told_apart(ledger: Ledger, tmp_path: Path) -> None:
     paths = []
     for week, frame in enumerate(answers(seeded(4), per_item=3)):

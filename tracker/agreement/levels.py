@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, pairwise, starmap
 from statistics import NormalDist
 from typing import Final, TypeAlias
 
@@ -180,15 +181,21 @@ def last_shift(curve: Curve, always: float) -> Shift | None:
     levels = change_points(points)
     if not levels.changes:
         return None
-    *earlier, brief, last = (level.n for level in levels.levels)
-    place = len(points) - last
-    start = place - brief - (earlier[-1] if earlier and brief < _BRIEF else 0)
-    before, now, both = some.level(start, place), some.level(place), some.level(start)
-    pooled = both.squares / max(both.items - 2, 1)
-    sampled = pooled * (before.share + now.share) * _inflation(points[:place])
-    p_value = two_sided(now.value - before.value, math.sqrt(sampled + always**2))
     places = len(points) - 2 * SHORTEST + 1
-    return Shift(int(there[start]), int(there[place]), before, now, p_value * places)
+    begins = [0, *accumulate(level.n for level in levels.levels)]
+    certain = [0]  # places at which a level began that is certainly another one
+    for level in range(1, len(begins) - 1):
+        start, place, end = begins[level - 1 : level + 2]
+        if place - start < _BRIEF and level > 1:
+            start = begins[level - 2]
+        before, now = some.level(start, place), some.level(place, end)
+        both = some.level(start, end)
+        pooled = both.squares / max(both.items - 2, 1)
+        sampled = pooled * (before.share + now.share) * _inflation(points[:place], certain)
+        p_value = two_sided(now.value - before.value, math.sqrt(sampled + always**2)) * places
+        if p_value <= CERTAIN:
+            certain.append(place)
+    return Shift(int(there[start]), int(there[place]), before, now, p_value)
 
 
 def may_shift(curve: Curve, large: Large, least: float, most_p: float) -> bool:
@@ -221,18 +228,22 @@ def may_shift(curve: Curve, large: Large, least: float, most_p: float) -> bool:
     return bool((large(then, since) & far).any())
 
 
-def _inflation(points: Sequence[Point]) -> float:
+def _inflation(points: Sequence[Point], begins: Sequence[int]) -> float:
     """Return by what the variance of a mean of periods exceeds that of independent items.
 
     From all periods before the change: those of a project in which good and bad weeks follow each
-    other differ by more than their items let one expect, and so will those after it.
+    other differ by more than their items let one expect, and so will those after it. Each is held
+    against its own level, one that ``begins`` at a change that is certain.
     """
     values = np.array([point.value for point in points])
     errors = np.array([point.error for point in points])
     if not errors.all() or len(points) < 2 * SHORTEST:
         return 1.0
-    apart = (values - np.average(values, weights=errors**-2.0)) / errors
-    beyond = max(float(apart @ apart) / (len(points) - 1), 1.0)
+    apart = np.concatenate([
+        (values[own] - np.average(values[own], weights=errors[own] ** -2.0)) / errors[own]
+        for own in starmap(slice, pairwise([*begins, len(points)]))
+    ])  # fmt: skip
+    beyond = max(float(apart @ apart) / (len(points) - len(begins)), 1.0)
     related = float(apart[1:] @ apart[:-1]) / float(apart @ apart) if beyond > 1 else 0.0
     related = min(max(related, 0.0), _MOST_RELATED)
     return beyond * (1 + related) / (1 - related)

@@ -98,12 +98,19 @@ class Audit(Shown):
     def standing_out(self) -> float:
         """Share of the answers by annotators about whom a finding stands out, confirmed or not.
 
-        Above `MOST_LOST` nothing says whose answers the yardstick is: if 60% answer badly, so many
+        What only follows from a category that is read in two ways does not count. Above `MOST_LOST`
+        nothing says whose answers the yardstick is: if 60% answer badly, so many
         stand out in two of five simulated crowds, and the consensus confirms few of these findings;
         if nobody does, in 1%.
         """
-        unconfirmed = {one.id for one in self.annotators for flag in one.flags if flag.unconfirmed}
-        return self._share(unconfirmed | {one.id for one, _ in self.flagged()})
+        standing = {
+            annotator.id
+            for annotator in self.annotators
+            for flag in annotator.flags
+            if flag.unconfirmed or (flag.state == "flagged" and not flag.remark)
+            if not flag.details.get("divided")
+        }
+        return self._share(standing)
 
     def _share(self, annotators: Collection[int]) -> float:
         answers = {one.id: int(one.figures["answers"] or 0) for one in self.annotators}

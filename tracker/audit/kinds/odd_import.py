@@ -55,7 +55,10 @@ class _Part(NamedTuple):
 
 
 def findings_of_kind(evidence: Evidence) -> Iterator[Finding]:
-    """One test per annotator with answers of two files: of the file that agrees least."""
+    """One finding per annotator with answers of two files: of the file that is odd most surely.
+
+    Each file that agrees less by enough is tested; if there is none, the one that agrees least.
+    """
     tallies = evidence.files
     if tallies is None:
         return
@@ -64,11 +67,15 @@ def findings_of_kind(evidence: Evidence) -> Iterator[Finding]:
         own = parts[annotator]
         if len(own) < 2:
             continue
-        odd = sum(_gap(part, own) >= evidence.floor(GAP) for part in own)
-        worst = max(own, key=lambda part: _gap(part, own))
+        by_gap = sorted(own, key=lambda part: -_gap(part, own))
+        odd = [part for part in by_gap if _gap(part, own) >= evidence.floor(GAP)]
         # Answers that are worse in many files are no slip of one.
-        one = 0 < odd <= max(1, len(own) // 3)
-        yield _finding(evidence, tallies, worst, own, looked_at=one)
+        looked_at = 0 < len(odd) <= max(1, len(own) // 3)
+        findings = [
+            _finding(evidence, tallies, part, own, looked_at=looked_at)
+            for part in (odd if looked_at else by_gap[:1])
+        ]
+        yield min(findings, key=lambda one: 1.0 if one.p_value is None else one.p_value)
 
 
 def _parts(tallies: FileTallies) -> dict[int, list[_Part]]:
