@@ -58,6 +58,7 @@ from tracker.queries.shared_with_models import count_items_beside_models
 from tracker.queries.sides import count_sides
 from tracker.queries.skips import skip_tallies
 from tracker.queries.slices import (
+    IMPORT,
     LEAST_ITEMS,
     MOST_SEARCHED,
     Slice,
@@ -90,6 +91,7 @@ from tracker.queries.votes import (
 
 __all__ = [
     "EVERYTHING",
+    "IMPORT",
     "LEAST_ITEMS",
     "LEAST_ROWS",
     "MOST_SEARCHED",
