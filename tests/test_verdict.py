@@ -14,8 +14,9 @@ from tests.audit.test_definitions import school, sliced
 from tests.audit.test_odd_import import answers, shift
 from tests.helpers import count_statements
 from tracker.ledger import Ledger
+from tracker.render.messages.verdict import nothing
 from tracker.report import Asked, gather_report
-from tracker.report.document import Paragraph, plain_line
+from tracker.report.document import Acts, Paragraph, plain_line
 from tracker.report.sections.verdict import verdict_section
 
 GATE = '[[check]]\nflags = ["{}"]\n'
@@ -98,7 +99,7 @@ def test_what_is_wrong_is_the_first_of_the_verdict_the_status_and_the_report(
 ) -> None:
     fill(ledger, "p")
     subject, name, words = WRONG[fill]
-    first = ledger.verdict("p")[0]
+    first = ledger.verdict("p")["verdict"][0]
     assert first["subject"] == subject
     assert name is None or first["names"][0] == name
     assert words in first["why"]
@@ -111,9 +112,27 @@ def test_what_is_wrong_is_the_first_of_the_verdict_the_status_and_the_report(
     assert plain_line(lead.text).startswith(first["why"])
 
 
-def test_sound_data_are_still(ledger: Ledger) -> None:
+def test_sound_data_are_still_and_what_could_be_missed_is_told(ledger: Ledger) -> None:
     sound(ledger, "p")
-    assert ledger.verdict("p") == []
+    told = ledger.verdict("p")
+    assert told["verdict"] == []
+    assert told["detectable_gap"] == pytest.approx(0.13)
+    (whom,) = [
+        act
+        for block in verdict_section(gather_report(ledger, Asked("p"))).blocks
+        if isinstance(block, Acts)
+        for act in block.acts
+        if "Nobody" in plain_line(act.answer)
+    ]
+    assert "0.130 less than they do with each other would be found" in plain_line(whom.answer)
+
+
+def test_of_pairs_only_it_is_told_that_somebody_could_be_missed(sqlite_ledger: Ledger) -> None:
+    for frame in answers(seeded(5), per_item=2):
+        sqlite_ledger.import_frame(frame, "p")
+    told = sqlite_ledger.verdict("p")
+    assert (told["verdict"], told["detectable_gap"]) == ([], None)
+    assert "could be missed" in nothing(8, None)
 
 
 def test_what_a_person_explains_is_counted_again_without_them(ledger: Ledger) -> None:
@@ -123,7 +142,7 @@ def test_what_a_person_explains_is_counted_again_without_them(ledger: Ledger) ->
         rows = ledger.agreement("p", measures=["krippendorff_alpha"], **choice).to_dict()
         return 1 - float(rows["measures"][0]["observed"])
 
-    [first] = ledger.verdict("p")
+    [first] = ledger.verdict("p")["verdict"]
     without = disagreement(exclude_annotators=["p3"])
     assert first["explained"] == pytest.approx(1 - without / disagreement())
 
@@ -137,7 +156,7 @@ def test_findings_about_a_divided_category_are_left_to_its_definition(ledger: Le
         if flag["state"] == "flagged" and flag["details"].get("divided")
     ]
     assert biased
-    assert all(concern["kind"] != "category_bias" for concern in ledger.verdict("p"))
+    assert all(concern["kind"] != "category_bias" for concern in ledger.verdict("p")["verdict"])
 
 
 @pytest.mark.parametrize(
@@ -151,7 +170,7 @@ def test_a_gate_fails_on_what_is_about_nobody_and_says_it_first(
     fill(ledger, "p")
     judged = ledger.gate_text("p", GATE.format(kind)).to_dict()
     assert not judged["passed"]
-    assert judged["verdict"] == ledger.verdict("p")
+    assert judged["verdict"] == ledger.verdict("p")["verdict"]
     assert ledger.gate_text("p", GATE.format("constant_category")).passed
 
 
@@ -178,6 +197,6 @@ def test_the_number_of_statements_does_not_depend_on_the_answers(ledger: Ledger)
         frame = pd.DataFrame(rows, columns=["item", "annotator", "category"])
         ledger.import_frame(frame, f"p{people}")
         with count_statements(ledger.database.engine) as counted:
-            assert ledger.verdict(f"p{people}") == []
+            assert ledger.verdict(f"p{people}")["verdict"] == []
         numbers.append(counted.number)
     assert numbers[0] == numbers[1]

@@ -111,6 +111,26 @@ class Concern:
         }
 
 
+class Verdict(NamedTuple):
+    """What is plainly wrong with a project, and how large a thing could not have been seen.
+
+    Attributes:
+        concerns: the weightiest first.
+        detectable_gap: by how much less an annotator has to agree with the others to be found in
+            most cases, of the question in which that is most; None if nobody could be.
+    """
+
+    concerns: list[Concern]
+    detectable_gap: float | None
+
+    def to_dict(self, project: str) -> dict[str, Any]:
+        """Return the entries of ``tracker status --json``."""
+        return {
+            "verdict": [concern.to_dict(project) for concern in self.concerns],
+            "detectable_gap": self.detectable_gap,
+        }
+
+
 def concerns_of(questions: Iterable[Figures]) -> list[Concern]:
     """Return all concerns about some questions, the weightiest first; the same one once."""
     concerns = [concern for figures in questions for concern in _of_question(figures)]
@@ -118,12 +138,12 @@ def concerns_of(questions: Iterable[Figures]) -> list[Concern]:
     return sorted(unique.values(), key=lambda concern: (*concern.weight, concern.names))
 
 
-def project_concerns(
+def project_verdict(
     connection: Connection,
     questions: Sequence[QuestionInfo],
     choice: AnswerFilter = EVERYTHING,
     audits: Sequence[Audit] | None = None,
-) -> list[Concern]:
+) -> Verdict:
     """Return what is wrong with some questions of a project.
 
     That rests on the level of agreement of each and on its audit, unless ``audits`` are given.
@@ -140,7 +160,8 @@ def project_concerns(
             recent, changes = told["recent"], told["changes"]
         name = question.name if several else None
         figures.append(Figures(name, recent, changes, audit.to_dict()))
-    return concerns_of(figures)
+    gaps = [one.detectable_gap for one in audits if one.detectable_gap is not None]
+    return Verdict(concerns_of(figures), max(gaps, default=None))
 
 
 def _of_question(figures: Figures) -> Iterator[Concern]:

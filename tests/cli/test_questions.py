@@ -105,7 +105,10 @@ def test_status_has_a_row_for_each_question(run: Run, rubric: Ledger) -> None:
     }
     assert [one["items_unanswered"] for one in told["questions"]] == [1, 1, 2]
     only = run("status", "p", "-q", "tone", "--json").json()
-    assert only == rubric.status("p", question="tone").to_dict() | {"verdict": []}
+    assert only == rubric.status("p", question="tone").to_dict() | {
+        "verdict": [],
+        "detectable_gap": None,
+    }
     rows = list(csv.DictReader(io.StringIO(run("status", "--csv").out)))
     assert [(row["project"], row["question"]) for row in rows] == [
         ("p", "label"),

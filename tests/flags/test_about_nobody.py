@@ -37,10 +37,10 @@ def test_it_is_recorded_seen_again_and_settled(
 
     ledger.record_audit("p")
     assert listed(ledger, kind=kind)[0]["times_seen"] == 2
-    assert kind in {concern["kind"] for concern in ledger.verdict("p")}
+    assert kind in {concern["kind"] for concern in ledger.verdict("p")["verdict"]}
 
     ledger.flags.dismiss("p", [flag["flag"]], by="mia", note="we know")
-    assert kind not in {concern["kind"] for concern in ledger.verdict("p")}
+    assert kind not in {concern["kind"] for concern in ledger.verdict("p")["verdict"]}
     told = ledger.audit("p").to_dict()
     settled = {row["kind"]: row["settled"] for row in (*told["definitions"], *told["design"])}
     assert settled[kind]
@@ -62,10 +62,10 @@ def test_a_gate_passes_what_was_dismissed(ledger: Ledger, tmp_path: Path) -> Non
 def test_a_dismissed_finding_about_a_person_is_in_no_verdict(ledger: Ledger) -> None:
     swapped(ledger, "p")
     ledger.record_audit("p")
-    assert ledger.verdict("p")[0]["names"] == ["p3"]
+    assert ledger.verdict("p")["verdict"][0]["names"] == ["p3"]
     flags = [flag["flag"] for flag in listed(ledger)]
     ledger.flags.dismiss("p", flags, by="mia", note="talked to p3")
-    assert ledger.verdict("p") == []
+    assert ledger.verdict("p")["verdict"] == []
 
 
 def test_the_sides_of_a_definition_have_the_names_of_today(ledger: Ledger) -> None:

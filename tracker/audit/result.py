@@ -10,6 +10,7 @@ from tracker.audit.divided import DividedDefinition
 from tracker.audit.gather import audit_kinds_named
 from tracker.audit.kind import Flag, Key
 from tracker.audit.kinds import KINDS
+from tracker.audit.kinds.low_agreement import LOW_AGREEMENT, detectable_gap
 from tracker.audit.project_finding import ProjectFinding
 from tracker.core.errors import InvalidOption
 from tracker.core.shown import Message, Shown, as_json
@@ -151,6 +152,13 @@ class Audit(Shown):
         }
         sentence = Message("definitions.sentence", values=values, project=self.project)
         return values | {"why": str(sentence)}
+
+    @property
+    def detectable_gap(self) -> float | None:
+        """By how much less somebody has to agree with the others to be found in most cases."""
+        flags = (flag for annotator in self.annotators for flag in annotator.flags)
+        findings = [flag for flag in flags if flag.kind == LOW_AGREEMENT.name]
+        return detectable_gap(findings, len(self.annotators))
 
     def project_findings(self) -> list[ProjectFinding]:
         """Return the findings that stand up and are about nobody."""

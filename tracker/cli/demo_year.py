@@ -100,7 +100,7 @@ def _tell(ledger: Ledger) -> None:
     from tracker.render.verdict import verdict_view
 
     _say("2. What is plainly wrong, unasked", f"tracker status {PROJECT}")
-    print_result(None, view=verdict_view(ledger.verdict(PROJECT)))
+    print_result(None, view=verdict_view(ledger.verdict(PROJECT)["verdict"]))
     say("All that went wrong in this year, and what shows more of it:")
     for what, command in _PLANTED:
         say(f"  {what:<60}tracker {command}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
@@ -63,7 +63,7 @@ def status(
             name, questions=names, as_of=moment.as_of, known_at=moment.known_at
         )
         told = [status_as_json(found, verdict)]
-        changed = list(verdict_view(verdict, max(one.annotators for one in found)))
+        changed = list(verdict_view(verdict["verdict"], _unseen(found, verdict)))
     print_result(
         {"projects": told} if name is None else told[0],
         output=output,
@@ -76,9 +76,16 @@ def status(
         hint(f"next: tracker {_next(found)}")
 
 
+def _unseen(found: Sequence[Status], verdict: Mapping[str, Any]) -> str:
+    """Return that nothing stands out, and what could not have been seen."""
+    from tracker.render.messages.verdict import nothing
+
+    return nothing(max(one.annotators for one in found), verdict["detectable_gap"])
+
+
 def _row(told: dict[str, Any]) -> dict[str, Any]:
     """One status as a flat row."""
-    parts = {"answers_per_item", "last_import", "recent", "verdict"}
+    parts = {"answers_per_item", "last_import", "recent", "verdict", "detectable_gap"}
     return {key: told[key] for key in told if key not in parts}
 
 

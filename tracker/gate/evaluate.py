@@ -32,7 +32,7 @@ from tracker.projects.categories import category_names
 from tracker.projects.lookup import near_names
 from tracker.projects.question import QuestionInfo, list_questions
 from tracker.queries import EVERYTHING, AnswerFilter
-from tracker.verdict import project_concerns
+from tracker.verdict import project_verdict
 
 
 def judge_gate(
@@ -75,8 +75,8 @@ def judge_gate(
     result = GateResult(project, config.source, results, seen[0][1].selection)
     if not with_verdict:
         return result
-    concerns = project_concerns(connection, questions, choice, list(audits.by_question.values()))
-    return replace(result, verdict=tuple(concern.to_dict(project) for concern in concerns))
+    verdict = project_verdict(connection, questions, choice, list(audits.by_question.values()))
+    return replace(result, verdict=tuple(concern.to_dict(project) for concern in verdict.concerns))
 
 
 def _is_of(check: Check, question: str, names: Mapping[str, Collection[str]]) -> bool:

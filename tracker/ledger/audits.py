@@ -72,18 +72,19 @@ class Audits(Transactions):
 
     def verdict(
         self, project: str, *, questions: Sequence[str] = (), **selecting: Unpack[Selecting]
-    ) -> list[dict[str, Any]]:
-        """Return what is plainly wrong, whatever it is about, the weightiest first, as JSON.
+    ) -> dict[str, Any]:
+        """Return what is plainly wrong, whatever it is about, as JSON.
 
-        Nothing if nothing stands out. The arguments are those of `gate`.
+        ``verdict`` has the concerns, the weightiest first; see `tracker.verdict.Verdict`. The
+        arguments are those of `gate`.
         """
         from tracker.queries import make_answer_filter
-        from tracker.verdict import project_concerns
+        from tracker.verdict import project_verdict
 
         choice = make_answer_filter(**selecting)
         with self.asking_each(project, choice, questions) as (connection, asked):
-            concerns = project_concerns(connection, asked, choice)
-            return [concern.to_dict(asked[0].project.name) for concern in concerns]
+            verdict = project_verdict(connection, asked, choice)
+            return verdict.to_dict(asked[0].project.name)
 
     def record_audit_by_question(
         self, project: str, *, questions: Sequence[str] = (), **looking: Unpack[Looking]

@@ -55,6 +55,7 @@ def audit_as_json(found: Audit, *, clear: bool = False) -> dict[str, Any]:
             "share_standing_out": found.standing_out,
             "lost": found.standing_out > MOST_LOST,
         },
+        "detectable_gap": found.detectable_gap,
         "definitions": found.definition_values(),
         "design": found.design_values(),
         "models_left_out": list(found.models_left_out),

@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 
 def status_as_json(
-    found: Sequence[Status], verdict: Sequence[Mapping[str, Any]] | None = None
+    found: Sequence[Status], verdict: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
     """Return the status of a project: of its one question, or of each of several.
 
     The ``verdict`` is there if it was asked for.
     """
-    about = {} if verdict is None else {"verdict": [dict(concern) for concern in verdict]}
+    about = dict(verdict or {})
     if len(found) == 1:
         return found[0].to_dict() | about
     questions = [{"question": one.question.name, **one.to_dict()} for one in found]

@@ -8,19 +8,15 @@ from typing import Any
 from rich.console import RenderableType
 
 from tracker.render.cells import Text
-from tracker.render.messages.verdict import nothing
 from tracker.verdict import MOST
 
 
 def verdict_view(
-    concerns: Sequence[Mapping[str, Any]], annotators: int | None = None
+    concerns: Sequence[Mapping[str, Any]], nothing: str = ""
 ) -> Iterator[RenderableType]:
-    """Yield a line a concern with the command that shows more, or that nothing stands out.
-
-    The latter only if it is known how many ``annotators`` were looked at.
-    """
-    if not concerns and annotators is not None and annotators > 1:
-        yield Text(nothing(annotators), style="green")
+    """Yield a line a concern with the command that shows more; without any, ``nothing``."""
+    if not concerns and nothing:
+        yield Text(nothing, style="green")
     for concern in concerns[:MOST]:
         yield Text.assemble((concern["why"], "yellow"), (f"  {concern['command']}", "dim"))
     if len(concerns) > MOST:

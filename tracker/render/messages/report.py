@@ -220,10 +220,11 @@ def not_said(left_out: str) -> str:
     return f"This page cannot say: {left_out}. The audit itself has them."
 
 
-def nobody(tested: int, unsure: int, *, compared: int, shared: int) -> str:
+def nobody(tested: int, unsure: int, *, compared: int, shared: int, gap: float | None) -> str:
     """Return that nobody needs to be talked to, and how sure that is.
 
-    ``shared`` is the most items that an annotator has in common with others.
+    ``shared`` is the most items that an annotator has in common with others, ``gap`` what an
+    audit could detect.
     """
     if not compared:
         return "Nobody, as far as can be told: no item has two answers to compare."
@@ -239,7 +240,20 @@ def nobody(tested: int, unsure: int, *, compared: int, shared: int) -> str:
             f" {count_noun(unsure, 'finding')} {'is' if unsure == 1 else 'are'} not sure: too few "
             "items, or not confirmed by a consensus of all answers."
         )
-    return told
+    return f"{told} {could_be_missed(gap)}"
+
+
+def could_be_missed(gap: float | None) -> str:
+    """Return how much worse somebody has to be to be found; see `Audit.detectable_gap`."""
+    if gap is None or gap > _MOST_GAP:
+        return "So few items have three answers that a careless annotator could be missed."
+    return (
+        "An annotator who agrees with the others "
+        f"{figure_cell(gap)} less than they do with each other would be found in most cases."
+    )
+
+
+_MOST_GAP: Final = 0.5  # above it next to nobody could be found
 
 
 def plainly(flag: Mapping[str, Any]) -> str:

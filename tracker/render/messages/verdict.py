@@ -7,7 +7,7 @@ from typing import Any
 
 from tracker.render.messages.definitions import first_clause
 from tracker.render.messages.findings import finding_in_short
-from tracker.render.messages.report import capitalized, of_question, plainly
+from tracker.render.messages.report import capitalized, could_be_missed, of_question, plainly
 
 
 def sentence(
@@ -30,9 +30,14 @@ def sentence(
     return text if text.startswith(tuple(names)) else capitalized(text)
 
 
-def nothing(annotators: int) -> str:
-    """Return that nothing stands out."""
+def nothing(annotators: int, gap: float | None) -> str:
+    """Return that nothing stands out, and how large a thing could have been missed.
+
+    Nothing if nobody can be compared with anybody.
+    """
+    if annotators < 2:
+        return ""
     return (
         f"Nothing stands out: no period, slice of the items, definition or file, and none of "
-        f"{annotators:,} annotators."
+        f"{annotators:,} annotators. {could_be_missed(gap)}"
     )

@@ -229,8 +229,13 @@ def _nobody(found: Gathered, unsaid: str) -> Act:
         for flag in row["flags"]
     )
     compared = sum(one.agreement["counts"]["items_compared"] for one in found.questions)
+    gaps = [one.audit["detectable_gap"] for one in found.questions]
     text = words.nobody(
-        len(answering(found)), unsure, compared=compared, shared=items_shared(found)
+        len(answering(found)),
+        unsure,
+        compared=compared,
+        shared=items_shared(found),
+        gap=max((gap for gap in gaps if gap is not None), default=None),
     )
     return Act(words.WHOM, line(text, models), why, needed=False)
 

@@ -98,6 +98,7 @@ class Status(Body):
     open_flags: int
     recent: dict[str, Any] | None
     verdict: list[Concern] | None = None
+    detectable_gap: float | None = None
 
 
 class StatusByQuestion(Body):
@@ -105,6 +106,7 @@ class StatusByQuestion(Body):
 
     project: str
     verdict: list[Concern] | None = None
+    detectable_gap: float | None = None
     questions: list[Status]
 
 
