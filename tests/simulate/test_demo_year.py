@@ -249,7 +249,6 @@ def test_the_verdict_has_all_of_it(ledger: Ledger) -> None:
         "low_agreement",
         "odd_import",
         "same_text",
-        "weak_slice",
     }
 
 

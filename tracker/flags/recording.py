@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, insert
 
-from tracker.audit.project_finding import ProjectFinding
 from tracker.flags.actions import FlagState, Key, flag_states, next_flag_moment
 from tracker.projects.annotators import annotator_names, with_annotator_names
 from tracker.projects.change_log import lock_project
@@ -21,6 +20,7 @@ from tracker.storage.schema import NONE_APPLIES, STANDING, FlagChange, FlagRow, 
 if TYPE_CHECKING:
     from tracker.audit import Audit, AuditQuery
     from tracker.audit.kind import Flag
+    from tracker.audit.project_finding import ProjectFinding
 
 
 GROWTH = (3, 2)
@@ -207,6 +207,8 @@ class Numbered:
 
     def evidence(self, finding: Flag | ProjectFinding) -> str:
         """Return one finding, of a pair as it is reported of the annotator with the lower id."""
+        from tracker.audit.project_finding import ProjectFinding
+
         if isinstance(finding, ProjectFinding):
             ids = {number: number for number in self.found.names}
             told = finding.values(ids, self.found.categories)

@@ -11,7 +11,6 @@ from tracker.flags import FlagPage, Recorded, RecordedFlag
 from tracker.render.audit import finding_json_with_sentence
 from tracker.render.cells import Text, count_cell, figure_cell, minute_cell
 from tracker.render.filter import selection_in_words, selection_view
-from tracker.render.messages.definitions import sentence
 from tracker.render.nouns import count_noun
 from tracker.render.tables import table
 
@@ -50,6 +49,8 @@ def _evidence(flag: RecordedFlag) -> Mapping[str, Any]:
     if "why" in flag.evidence:
         return flag.evidence
     if flag.values["annotator"] is None:
+        from tracker.render.messages.definitions import sentence
+
         return {**flag.evidence, "why": sentence(flag.evidence, flag.project)}
     return finding_json_with_sentence(flag.evidence, flag.values["annotator"], flag.values["with"])
 
