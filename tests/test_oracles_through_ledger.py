@@ -31,8 +31,11 @@ from tests.measures.test_oracles import (
     near,
 )
 from tests.simulate.test_simulate import PUBLISHED
-from tracker.agreement import Query, agreement_by_item, agreement_by_pair, study
-from tracker.agreement.sensitivity import agreement_influences
+from tracker.agreement.coefficients import study
+from tracker.agreement.explain import agreement_influences
+from tracker.agreement.groups import agreement_by_item
+from tracker.agreement.pairs import agreement_by_pair
+from tracker.agreement.query import Query
 from tracker.ledger import Ledger
 from tracker.projects.question import QuestionOptions
 from tracker.simulate import Experiment, simulate_experiment

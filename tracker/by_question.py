@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection
 
-from tracker.agreement import Assessment, Query, assess
+from tracker.agreement.query import Query
+from tracker.agreement.result import Assessment
+from tracker.agreement.run import assess
 from tracker.core import clock
 from tracker.core.each_question import UnfitQuestion, ask_each_question
 from tracker.core.shown import Shown

@@ -9,9 +9,10 @@ from typing import Any
 from sqlalchemy import Connection
 
 from tracker import queries
-from tracker.agreement import Query, assess
+from tracker.agreement.coefficients import study
+from tracker.agreement.query import Query
 from tracker.agreement.recent import recent_level
-from tracker.agreement.study import study
+from tracker.agreement.run import assess
 from tracker.core import clock
 from tracker.core.shown import Shown
 from tracker.flags import count_flags

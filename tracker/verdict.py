@@ -16,7 +16,8 @@ from typing import Any, Final, NamedTuple
 
 from sqlalchemy import Connection
 
-from tracker.agreement import Query, assess
+from tracker.agreement.query import Query
+from tracker.agreement.run import assess
 from tracker.audit import Audit, AuditQuery
 from tracker.core.shown import Message
 from tracker.flags import settled_audits

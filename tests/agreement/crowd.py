@@ -10,8 +10,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from tracker.agreement import Metric, Query, Uncertainty, assess
-from tracker.agreement.assessment import Assessment
+from tracker.agreement.query import Metric, Query, Uncertainty
+from tracker.agreement.result import Assessment
+from tracker.agreement.run import assess
 from tracker.ledger import Ledger
 from tracker.measures import MEASURES
 from tracker.measures.coefficient import Coefficient

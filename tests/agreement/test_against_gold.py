@@ -10,7 +10,7 @@ import pytest
 
 from tests.agreement.crowd import KINDS, Kind, answers, asked, assessed, close
 from tests.helpers import SPANS, count_statements
-from tracker.agreement.against_gold import NONE, AgainstTruth, agreement_against_gold
+from tracker.agreement.gold import NONE, AgainstTruth, agreement_against_gold
 from tracker.core.errors import InvalidOption
 from tracker.ledger import Ledger
 from tracker.measures.accuracy import GoldAgreement

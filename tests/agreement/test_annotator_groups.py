@@ -13,7 +13,7 @@ import pytest
 from tests.agreement.crowd import KINDS, Kind, asked, assessed, close, each_kind_stored
 from tests.helpers import SPANS, count_statements
 from tests.questions import answer_question
-from tracker.agreement import AnnotatorGroups, agreement_by_annotator_attribute
+from tracker.agreement.groups import AnnotatorGroups, agreement_by_annotator_attribute
 from tracker.core.errors import InvalidOption
 from tracker.ledger import Ledger
 

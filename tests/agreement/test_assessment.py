@@ -12,8 +12,8 @@ import pytest
 from tests.agreement.crowd import KINDS, Kind, answers, assessed, each_kind, frame
 from tests.helpers import SPANS
 from tests.measures.span_oracles import rows as span_rows
-from tracker.agreement import Metric
-from tracker.agreement.assessment import Assessment, methods_of_assessment
+from tracker.agreement.query import Metric
+from tracker.agreement.result import Assessment, methods_of_assessment
 from tracker.core.errors import InvalidOption
 from tracker.core.version import VERSION
 from tracker.ledger import Ledger

@@ -12,8 +12,9 @@ import pytest
 from tests.agreement.crowd import KINDS, Kind, asked, assessed, close, each_kind_stored, frame
 from tests.helpers import SPANS, count_statements
 from tests.measures.span_oracles import rows as span_rows
-from tracker.agreement import Metric, study
+from tracker.agreement.coefficients import study
 from tracker.agreement.explain import Explanation, explain, explain_spans
+from tracker.agreement.query import Metric
 from tracker.core.errors import InvalidOption
 from tracker.ledger import Ledger
 from tracker.measures import MEASURES

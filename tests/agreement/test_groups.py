@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from tests.agreement.crowd import KINDS, Kind, asked, assessed, close, each_kind_stored
-from tracker.agreement import GroupedAgreement, Metric, agreement_by_attribute
+from tracker.agreement.groups import GroupedAgreement, agreement_by_attribute
+from tracker.agreement.query import Metric
 from tracker.core.errors import InvalidOption
 from tracker.ledger import Ledger
 

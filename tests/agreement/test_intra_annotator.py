@@ -11,8 +11,8 @@ import pytest
 
 from tests.agreement.crowd import KINDS, Kind, asked, assessed, close, each_kind_stored, frame
 from tests.helpers import SPANS, count_statements
-from tracker.agreement import Metric
 from tracker.agreement.intra_annotator import SelfAgreement, Themselves, self_agreement
+from tracker.agreement.query import Metric
 from tracker.core.errors import InvalidOption
 from tracker.ledger import Ledger
 

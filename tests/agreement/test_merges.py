@@ -18,11 +18,7 @@ from tests.agreement.crowd import (
     frame,
     measures_of,
 )
-from tracker.agreement.sensitivity import (
-    Merge,
-    assess_merged_categories,
-    best_merges,
-)
+from tracker.agreement.explain import Merge, assess_merged_categories, best_merges
 from tracker.core.errors import InvalidOption
 from tracker.ledger import Ledger
 from tracker.projects.question import QuestionOptions

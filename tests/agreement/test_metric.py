@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import text
 
 from tests.agreement.crowd import KINDS, answers, asked, assessed, frame, values
-from tracker.agreement import Metric
+from tracker.agreement.query import Metric
 from tracker.core.errors import InvalidOption, Refused
 from tracker.ledger import Ledger
 from tracker.projects.question import QuestionOptions, create_project

@@ -22,7 +22,9 @@ from tests.agreement.crowd import (
     frame,
 )
 from tests.helpers import SPANS, count_statements
-from tracker.agreement import Metric, PairAgreement, agreement_by_pair, span_pair_agreement
+from tracker.agreement.pairs import PairAgreement, agreement_by_pair
+from tracker.agreement.query import Metric
+from tracker.agreement.run import span_pair_agreement
 from tracker.core.errors import InvalidOption
 from tracker.ledger import Ledger
 

@@ -18,14 +18,14 @@ from tests.agreement.crowd import (
     measures_of,
 )
 from tests.helpers import count_statements
-from tracker.agreement import Metric
-from tracker.agreement.sensitivity import (
+from tracker.agreement.explain import (
     MOST_ITEMS,
     Influence,
     agreement_influences,
     assess_merged_categories,
     best_merges,
 )
+from tracker.agreement.query import Metric
 from tracker.core.errors import InvalidOption
 from tracker.ledger import Ledger
 

@@ -13,7 +13,7 @@ import pytest
 
 from tests.agreement.crowd import Kind, answers, assessed, close, each_kind, each_kind_stored, frame
 from tests.helpers import SPANS, count_statements
-from tracker.agreement.assessment import Assessment
+from tracker.agreement.result import Assessment
 from tracker.core.errors import InvalidOption
 from tracker.ledger import Ledger
 from tracker.measures import MEASURES

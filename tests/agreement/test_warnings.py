@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from tests.agreement.crowd import assessed, frame
-from tracker.agreement.assessment import Assessment
+from tracker.agreement.result import Assessment
 from tracker.ledger import Ledger
 from tracker.render.agreement import agreement_view
 

@@ -13,7 +13,7 @@ from scipy import stats
 
 from tests.agreement.crowd import KINDS, Kind, answers, asked, close, each_kind_stored, frame
 from tests.helpers import count_statements, question_of
-from tracker.agreement import Metric, Query
+from tracker.agreement.query import Metric, Query
 from tracker.compare import compare_states
 from tracker.compare.result import AgainstOther
 from tracker.compare.states import compared_chosen_answers

@@ -21,7 +21,9 @@ from tests.queries.test_timeline import (
     counted,
     play,
 )
-from tracker.agreement import Assessment, Query, assess
+from tracker.agreement.query import Query
+from tracker.agreement.result import Assessment
+from tracker.agreement.run import assess
 from tracker.compare import StateComparison, compare_states, find_compared_state
 from tracker.compare.item_changes import KINDS
 from tracker.core.clock import DAY

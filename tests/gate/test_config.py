@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.house import CHECKOUT
-from tracker.agreement import Metric
+from tracker.agreement.query import Metric
 from tracker.core.errors import Refused
 from tracker.gate import parse_gate_config, read_gate_config
 from tracker.gate.checks import AtLeast, Figure, ItemsAtLeast, MaxDrop, NoFlags, OverlapAtLeast

@@ -15,8 +15,8 @@ from sqlalchemy import select
 
 from tests.helpers import SPANS, count_statements, undo
 from tests.profiles import examples
-from tracker.agreement import Query
 from tracker.agreement.groups import agreement_by_attribute
+from tracker.agreement.query import Query
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.ledger import Ledger
 from tracker.projects.annotators import list_annotators, set_annotator_kind

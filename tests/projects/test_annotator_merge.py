@@ -12,7 +12,7 @@ from sqlalchemy import select
 
 from tests.flags.found import Seen, listed, record
 from tests.helpers import SEVERAL, SPANS, count_statements, standing, stored, undo
-from tracker.agreement import assess
+from tracker.agreement.run import assess
 from tracker.audit import audit_project
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.ledger import Ledger

@@ -12,10 +12,11 @@ import pytest
 from sqlalchemy import Connection, insert, literal, select
 
 from tests.helpers import ONE, SEVERAL
-from tracker.agreement import Query, assess
 from tracker.agreement.groups import agreement_by_attribute, agreement_by_item
 from tracker.agreement.intra_annotator import self_agreement
 from tracker.agreement.pairs import agreement_by_pair
+from tracker.agreement.query import Query
+from tracker.agreement.run import assess
 from tracker.audit import AuditQuery, audit_project
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.export import exported_labels

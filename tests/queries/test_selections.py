@@ -13,7 +13,8 @@ import pytest
 
 from tests.filled import FillOnce
 from tests.helpers import count_rows, count_statements
-from tracker.agreement import Query, agreement_by_attribute
+from tracker.agreement.groups import agreement_by_attribute
+from tracker.agreement.query import Query
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.flags import list_flags
 from tracker.ledger import Ledger

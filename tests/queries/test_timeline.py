@@ -15,7 +15,8 @@ from tests.helpers import count_rows, count_statements
 from tests.imports.test_against_a_plain_ledger import Files, Labels, PlainLedger, take
 from tests.profiles import examples
 from tracker import queries
-from tracker.agreement import Query, assess
+from tracker.agreement.query import Query
+from tracker.agreement.run import assess
 from tracker.core import clock
 from tracker.core.clock import DAY
 from tracker.core.tallies import Pattern, make_pattern

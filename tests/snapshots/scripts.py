@@ -25,7 +25,7 @@ from tests.storage.as_of.plain import (
 )
 from tests.storage.as_of.plain import Step as LabelStep
 from tracker import queries
-from tracker.agreement import Query
+from tracker.agreement.query import Query
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.imports.undo import undo_import
 from tracker.ledger import Ledger

@@ -12,7 +12,8 @@ from tests.flags.found import Seen, record
 from tests.helpers import question_of
 from tests.snapshots.scripts import added_up, answers, plainly, taken, tampering
 from tests.storage.as_of.plain import Clock, at
-from tracker.agreement import Metric, Query, assess
+from tracker.agreement.query import Metric, Query
+from tracker.agreement.run import assess
 from tracker.core import clock
 from tracker.ledger import Ledger
 from tracker.projects.annotator_merge import erase_annotator

@@ -13,7 +13,7 @@ from tests.projects.test_annotator_merge import rounded
 from tests.snapshots.scripts import Run
 from tests.snapshots.test_incremental import EVERYTHING
 from tests.storage.as_of.plain import BOTH_KINDS, Clock
-from tracker.agreement import Query
+from tracker.agreement.query import Query
 from tracker.ledger import Ledger
 from tracker.simulate import simulate_experiment
 from tracker.snapshots import SnapshotRecord, take_snapshot

@@ -29,7 +29,7 @@ from tests.snapshots.scripts import (
     taken,
 )
 from tests.storage.as_of.plain import BOTH_KINDS, Clock, Merge, Split, Undo
-from tracker.agreement import Query
+from tracker.agreement.query import Query
 from tracker.core.errors import CheckFailed
 from tracker.ledger import Ledger
 from tracker.snapshots import take_snapshot, tallies

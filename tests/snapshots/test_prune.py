@@ -16,7 +16,7 @@ from tests.flags.found import Seen, record_in
 from tests.helpers import question_of
 from tests.snapshots.scripts import added_up, few_links, plainly, tampering
 from tests.storage.as_of.plain import Clock, at
-from tracker.agreement import Query
+from tracker.agreement.query import Query
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.imports.column_roles import parse_column_roles

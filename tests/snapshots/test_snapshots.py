@@ -13,7 +13,7 @@ from sqlalchemy.exc import DBAPIError
 from tests.flags.found import Seen, acted, record
 from tests.helpers import SPANS, stored, undo
 from tests.storage.as_of.plain import Clock, at
-from tracker.agreement import assess
+from tracker.agreement.run import assess
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.ledger import Ledger

@@ -18,7 +18,7 @@ from tests.helpers import SPANS, question_of
 from tests.profiles import examples
 from tests.snapshots.scripts import Run, Step, all_steps, tampering
 from tests.storage.as_of.plain import BOTH_KINDS, Clock, at
-from tracker.agreement import Query
+from tracker.agreement.query import Query
 from tracker.core import clock
 from tracker.ledger import Ledger
 from tracker.projects.annotator_merge import erase_annotator

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracker import queries
+from tracker.agreement.coefficients import Study
 from tracker.agreement.levels import (
     CERTAIN,
     LEAST_ITEMS,
@@ -30,7 +31,6 @@ from tracker.agreement.levels import (
     sum_of_periods,
 )
 from tracker.agreement.recent import Recent
-from tracker.agreement.study import Study
 from tracker.agreement.together import annotators_who_changed
 from tracker.core import clock
 from tracker.core.shown import Message

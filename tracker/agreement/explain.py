@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
+from itertools import combinations
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from sqlalchemy import Connection
 
 from tracker import queries
-from tracker.agreement.overall import assess
+from tracker.agreement.coefficients import Study, coefficients
 from tracker.agreement.query import Query
-from tracker.agreement.study import Study
+from tracker.agreement.result import Assessment
+from tracker.agreement.run import assess, assessment_of, coefficients_without_annotators
+from tracker.core.errors import InvalidOption
 from tracker.core.shown import Message
+from tracker.core.tallies import AnnotatorTallies, ItemPatterns
 from tracker.measures import MEASURES, Measure
 from tracker.measures.coefficient import Coefficient
+from tracker.measures.estimate import Estimate
+from tracker.measures.jackknife import jackknife_without_item, most_influential_patterns
+from tracker.measures.pattern_table import merge_pattern_table, patterns_without_category
+from tracker.projects.annotators import annotator_names
+from tracker.projects.items import item_names_of
+from tracker.projects.lookup import near_names
 from tracker.projects.question import QuestionInfo
 from tracker.queries import Selection
 from tracker.queries.exclusions import Inclusion, count_included_answers
@@ -129,3 +140,264 @@ def _shares(counted: Study, figure: Coefficient) -> dict[str, float]:
         "|".join(counted.names[category] for category in answer) or "(none)": float(share)
         for answer, share in zip(of.table.answers, shares, strict=True)
     }
+
+
+# -- What moves a coefficient: annotators, items, categories left out, and categories merged ------
+
+
+DEFAULT_MEASURE: Final = "krippendorff_alpha"
+MOST_ITEMS: Final = 20
+MOST_MERGED: Final = 60  # categories, of which every two are tried
+
+
+_Way: TypeAlias = Callable[[Study, Estimate], Iterator[tuple[str, float | None]]]
+
+
+@dataclass(frozen=True)
+class Influence:
+    """What the coefficient becomes without one annotator, item or category.
+
+    ``change`` is the value without it less the value: a positive change says that agreement is
+    better without. None where the coefficient is undefined without it.
+    """
+
+    name: str
+    without: float | None
+    change: float | None
+
+    def to_dict(self, kind: str) -> dict[str, Any]:
+        """The row as JSON; ``kind`` is its key."""
+        return {kind: self.name, "without": self.without, "change": self.change}
+
+
+class Influences(NamedTuple):
+    """A measure, its value, and what it becomes without each; those that lower it most first."""
+
+    measure: str
+    value: float | None
+    rows: list[Influence]
+
+
+def agreement_influences(counted: Study, of: str, *, only: int | None = None) -> Influences:
+    """How one coefficient moves without each annotator, item or category.
+
+    The coefficient is the first of those asked for, by default Krippendorff's alpha. Of items,
+    those that move it most are given. Of annotators ``only`` the one of that id, if it is given.
+
+    Returns:
+        The measure, its value, and the rows, those that lower it most first.
+
+    Raises:
+        InvalidOption: for anything else than these three, or a measure of pairs.
+    """
+    ways: Mapping[str, _Way] = {
+        "annotator": partial(_annotators, only=only),
+        "item": _items,
+        "category": _categories,
+    }
+    if of not in ways:
+        raise InvalidOption(f"--influence {of!r} is not known", f"one of: {', '.join(ways)}")
+    measure = _measure(counted, "the influence on ")
+    one = replace(counted, query=replace(counted.query, measures=(measure,)))
+    (found,) = one.estimates.values()
+    if not isinstance(found, Estimate) or found.value is None:
+        return Influences(measure, None, [])
+    rows = [
+        Influence(name, value, None if value is None else value - found.value)
+        for name, value in ways[of](one, found)
+    ]
+    if of != "item":
+        rows.sort(key=lambda row: (row.change is None, -(row.change or 0.0), row.name))
+    return Influences(measure, found.value, rows)
+
+
+def _measure(counted: Study, what: str = "") -> str:
+    """The first measure asked for, else the usual one; raises where item patterns do not do.
+
+    ``what`` of it is wanted begins the message.
+    """
+    measure = counted.wanted[0] if counted.query.measures else DEFAULT_MEASURE
+    if MEASURES[measure].needs != "patterns":
+        raise InvalidOption(
+            f"{what}{measure} is not to be had from item patterns",
+            f"--measure {DEFAULT_MEASURE}, for one",
+        )
+    return measure
+
+
+def _annotators(
+    counted: Study, found: Estimate, *, only: int | None
+) -> Iterator[tuple[str, float | None]]:
+    names = annotator_names(counted.connection, counted.question.project)
+    tallies = queries.count_annotator_tallies(counted.connection, counted.selection)
+    if only is not None:
+        met = tallies.counts.get(only)
+        tallies = AnnotatorTallies({} if met is None else {only: met})
+    for annotator, values in coefficients_without_annotators(counted, tallies):
+        yield names[annotator], values[found.measure]
+
+
+def _categories(counted: Study, found: Estimate) -> Iterator[tuple[str, float | None]]:
+    for category, name in counted.names.items():
+        left = patterns_without_category(counted.patterns, category)
+        yield name, _value(counted, left, found.measure)
+
+
+def _items(counted: Study, found: Estimate) -> Iterator[tuple[str, float | None]]:
+    if found.influence is None:
+        return
+    places = most_influential_patterns(found.influence, MOST_ITEMS)
+    values = jackknife_without_item(counted.sample, found.measure, places)
+    patterns = [pattern for pattern, items in counted.patterns if items]
+    wanted = {patterns[place]: value for place, value in zip(places, values, strict=True)}
+    met = queries.select_items_of_patterns(
+        counted.connection, counted.selection, set(wanted), MOST_ITEMS
+    )
+    names = item_names_of(
+        counted.connection,
+        counted.question.project,
+        [item for items in met.values() for item in items],
+    )
+    rows = [(names[item], value) for pattern, value in wanted.items() for item in met[pattern]]
+    yield from rows[:MOST_ITEMS]
+
+
+def _value(counted: Study, patterns: ItemPatterns, measure: str) -> float | None:
+    of = counted.read(patterns, len(counted.annotators))
+    return coefficients([measure], of, None, counted.query.confidence)[measure].value
+
+
+@dataclass(frozen=True)
+class Merge:
+    """A measure's value with some categories taken for one, and the gain."""
+
+    categories: tuple[str, ...]
+    value: float | None
+    change: float | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The merge as JSON."""
+        return {
+            "categories": list(self.categories),
+            "value": self.value,
+            "change": self.change,
+        }
+
+
+class Merges(NamedTuple):
+    """A measure, its value, and what merges of two categories make of it, the best first."""
+
+    measure: str
+    value: float | None
+    rows: list[Merge]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the merges as JSON."""
+        merges = [merge.to_dict() for merge in self.rows]
+        return {"measure": self.measure, "value": self.value, "merges": merges}
+
+
+def assess_merged_categories(counted: Study, merges: Sequence[str]) -> Assessment:
+    """The assessment as if categories had been one; each of ``merges`` names them: ``a+b``.
+
+    The merged category keeps the place of the first named. Figures that depend on who answered
+    what, and those against the truth, are not among them.
+
+    Raises:
+        InvalidOption: an unknown category, fewer than two, one named twice; a name that another
+            category has; a measure that does not follow from the item patterns.
+    """
+    into, names = _merges(counted, merges)
+    asked = [name for name in counted.wanted if MEASURES[name].needs == "patterns"]
+    if counted.query.measures and asked != counted.wanted:
+        left = next(name for name in counted.wanted if name not in asked)
+        raise InvalidOption(f"{left} is not to be had of merged categories")
+    query = replace(counted.query, measures=asked)
+    patterns = merge_pattern_table(counted.patterns, into)
+    # A merged category keeps the number of the first, where categories are numbers.
+    kept = {number: counted.names[number] for number in names}
+    as_one = replace(counted, query=query, names=kept, patterns=patterns)
+    found = assessment_of(counted.question, as_one.sample, patterns, names, as_one.figures(), query)
+    return replace(found, selection=counted.selection.told)
+
+
+def _merges(counted: Study, merges: Sequence[str]) -> tuple[dict[int, int], dict[int, str]]:
+    """Which category becomes which, and the names that remain."""
+    numbers = {name: number for number, name in counted.names.items()}
+    into: dict[int, int] = {}
+    names = dict(counted.names)
+    for text in merges:
+        parts = _parts(text, numbers)
+        again = next((part for part in parts if numbers[part] in into), None)
+        if again is not None:
+            raise InvalidOption(
+                f"--merge {text!r}: {again!r} is merged already", "name all of them at once: a+b+c"
+            )
+        first, *others = (numbers[part] for part in parts)
+        names[first] = "+".join(parts)
+        into |= dict.fromkeys((first, *others), first)
+        for other in others:
+            del names[other]
+        if len(set(names.values())) < len(names):
+            raise InvalidOption(
+                f"--merge {text!r}: another category is called {names[first]!r}",
+                "name it among those to merge, or name these in another order",
+            )
+    return into, names
+
+
+def _parts(text: str, known: Mapping[str, int]) -> list[str]:
+    """The two or more different names in ``a+b``; a name may itself have a plus."""
+    found = next(_splits(text, frozenset(known)), ())
+    if len(found) > 1:
+        return list(found)
+    unknown = [part.strip() for part in text.split("+") if part.strip() not in known]
+    if unknown and text.strip() not in known:
+        name = next((part for part in unknown if part), text)
+        raise InvalidOption(
+            f"there is no category {name!r} to merge",
+            near_names(name, known) or "see: tracker category list",
+        )
+    raise InvalidOption(
+        f"--merge {text!r} does not name two or more different categories",
+        "such as: --merge joy+surprise",
+    )
+
+
+def _splits(text: str, known: frozenset[str]) -> Iterator[tuple[str, ...]]:
+    """The ways to read a text as different known names with a plus between."""
+    pieces = text.split("+")
+    for size in range(1, len(pieces)):
+        head = "+".join(pieces[:size]).strip()
+        if head in known:
+            for rest in _splits("+".join(pieces[size:]), known - {head}):
+                yield head, *rest
+    if text.strip() in known:
+        yield (text.strip(),)
+
+
+def best_merges(counted: Study, most: int = 10) -> Merges:
+    """The two categories that a coefficient gains most by taking for one, the best first.
+
+    Merging always loses what the categories told apart; a gain says that annotators do not.
+
+    Raises:
+        InvalidOption: more categories than can be tried, or a measure of pairs.
+    """
+    measure = _measure(counted)
+    if len(counted.names) > MOST_MERGED:
+        raise InvalidOption(
+            f"{len(counted.names)} categories are more than the {MOST_MERGED} of which every two "
+            "can be tried",
+            "name them: --merge a+b",
+        )
+    before = _value(counted, counted.patterns, measure)
+    rows = []
+    for (first, one), (second, other) in combinations(counted.names.items(), 2):
+        patterns = merge_pattern_table(counted.patterns, {second: first})
+        names = {n: name for n, name in counted.names.items() if n != second}
+        value = _value(replace(counted, names=names), patterns, measure)
+        change = None if value is None or before is None else value - before
+        rows.append(Merge((one, other), value, change))
+    rows.sort(key=lambda merge: (merge.change is None, -(merge.change or 0.0)))
+    return Merges(measure, before, rows[:most])

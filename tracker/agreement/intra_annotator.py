@@ -16,8 +16,7 @@ from tracker.agreement.coefficients import (
     coefficients,
     finish_coefficients,
 )
-from tracker.agreement.metric import check_metric, sample_under_metric
-from tracker.agreement.query import Query
+from tracker.agreement.query import Query, check_metric, sample_under_metric
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import Answer, ItemPatterns, make_pattern
 from tracker.measures.coefficient import Coefficient

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracker import queries
-from tracker.agreement.study import Study
+from tracker.agreement.coefficients import Study
 from tracker.core.tallies import ItemPatterns
 from tracker.monitoring import SHORTEST, Point, change_points
 

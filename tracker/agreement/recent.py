@@ -14,6 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from tracker import queries
+from tracker.agreement.coefficients import Study
 from tracker.agreement.levels import (
     CERTAIN,
     Curve,
@@ -24,7 +25,6 @@ from tracker.agreement.levels import (
     sum_of_periods,
     two_sided,
 )
-from tracker.agreement.study import Study
 from tracker.core import clock
 from tracker.core.tallies import AnnotatorTallies, ItemPatterns, answers_in_pattern
 from tracker.measures.category_rates import category_rates

@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from tracker import queries
-from tracker.agreement.assessment import Counts
+from tracker.agreement.result import Counts
 from tracker.measures.category_rates import CategoryRate
 from tracker.measures.coefficient import Coefficient
 from tracker.measures.spans.f1 import SPAN_MEASURES, SpanAgreement, span_f1

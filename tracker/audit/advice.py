@@ -12,11 +12,12 @@ from typing import Any, Final
 
 from sqlalchemy import Connection
 
-from tracker.agreement import Query, assess, study
-from tracker.agreement.assessment import Assessment
-from tracker.agreement.confusions import Confusions, confusions_of_patterns
-from tracker.agreement.overall import assess_patterns, measures_of_patterns
-from tracker.agreement.sensitivity import Merges, best_merges
+from tracker.agreement.coefficients import study
+from tracker.agreement.explain import Merges, best_merges
+from tracker.agreement.pairs import Confusions, confusions_of_patterns
+from tracker.agreement.query import Query
+from tracker.agreement.result import Assessment
+from tracker.agreement.run import assess, assess_patterns, measures_of_patterns
 from tracker.projects.question import QuestionInfo
 
 _ALPHA: Final = "krippendorff_alpha"

@@ -10,8 +10,9 @@ from typing import Any
 from sqlalchemy import Connection
 
 from tracker import queries
-from tracker.agreement import Query, study
-from tracker.agreement.sensitivity import agreement_influences
+from tracker.agreement.coefficients import study
+from tracker.agreement.explain import agreement_influences
+from tracker.agreement.query import Query
 from tracker.audit.gather import audit_query
 from tracker.audit.kind import Flag
 from tracker.audit.result import (

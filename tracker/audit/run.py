@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection
 
 from tracker import queries
-from tracker.agreement import Query
-from tracker.agreement.overall import assess_project_spans
+from tracker.agreement.query import Query
+from tracker.agreement.run import assess_project_spans
 from tracker.agreement.spans import AnnotatorSpans
 from tracker.audit.definitions import definitions_and_flags
 from tracker.audit.design import design_findings

@@ -20,7 +20,7 @@ from typing import Any, ClassVar, Final, TypeAlias
 
 import numpy as np
 
-from tracker.agreement.metric import sample_under_metric
+from tracker.agreement.query import sample_under_metric
 from tracker.audit.project_finding import ProjectFinding
 from tracker.audit.statistics.fdr import benjamini_hochberg
 from tracker.audit.statistics.stratified import Stratum, pool_strata

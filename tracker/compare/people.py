@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final, TypeAlias
 
-from tracker.agreement import Study
-from tracker.agreement.uncertainty import coefficients_without_annotators
+from tracker.agreement.coefficients import Study
+from tracker.agreement.run import coefficients_without_annotators
 from tracker.core.tallies import AnnotatorTallies
 from tracker.measures.category_rates import category_rates
 from tracker.measures.coefficient import NOT_APPLICABLE, TOO_FEW_ANNOTATORS

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection
 
-from tracker.agreement import Study, study
-from tracker.agreement.overall import measures_of_patterns
+from tracker.agreement.coefficients import Study, study
+from tracker.agreement.run import measures_of_patterns
 from tracker.audit.evidence import Evidence
 from tracker.compare.families import ModelVersion, answering_versions
 from tracker.compare.people import Without, figures_without_people

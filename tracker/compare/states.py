@@ -9,8 +9,8 @@ from shlex import quote
 from sqlalchemy import Connection, select
 
 from tracker import queries
-from tracker.agreement import Query
-from tracker.agreement.study import refuse_study_of_spans
+from tracker.agreement.coefficients import refuse_study_of_spans
+from tracker.agreement.query import Query
 from tracker.core import clock
 from tracker.core.clock import DAY
 from tracker.core.errors import InvalidOption, NotFound

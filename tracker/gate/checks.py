@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from tracker.agreement.metric import AS_DECLARED, Metric
+from tracker.agreement.query import AS_DECLARED, Metric
 from tracker.gate.toml_table import Place
 from tracker.measures.confidence_bounds import ASYMMETRIC
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tracker.agreement.metric import Metric
+from tracker.agreement.query import Metric
 from tracker.audit.definitions import OF_DEFINITIONS
 from tracker.audit.kinds import KINDS
 from tracker.core.errors import Refused

@@ -11,12 +11,12 @@ from typing import Any
 from sqlalchemy import Connection
 
 from tracker import queries
-from tracker.agreement import Assessment, Query, assess
 from tracker.agreement.changes import Changed
 from tracker.agreement.coefficients import check_agreement_measures
-from tracker.agreement.metric import check_metric
-from tracker.agreement.overall import assess_patterns
+from tracker.agreement.query import Query, check_metric
 from tracker.agreement.recent import Recent
+from tracker.agreement.result import Assessment
+from tracker.agreement.run import assess, assess_patterns
 from tracker.audit import Audit, AuditQuery
 from tracker.audit.models import (
     CONFIDENCE,

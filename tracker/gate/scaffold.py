@@ -10,7 +10,9 @@ from shlex import quote
 
 from sqlalchemy import Connection
 
-from tracker.agreement import Assessment, Query, assess
+from tracker.agreement.query import Query
+from tracker.agreement.result import Assessment
+from tracker.agreement.run import assess
 from tracker.audit.definitions import OF_DEFINITIONS
 from tracker.core import clock
 from tracker.core.errors import NoFigures

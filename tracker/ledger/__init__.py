@@ -19,8 +19,8 @@ from tracker.ledger.transactions import ledger_database_url
 from tracker.ledger.watching import Watching
 
 if TYPE_CHECKING:
-    from tracker.agreement import Asking as Asking
-    from tracker.agreement import Computing as Computing
+    from tracker.agreement.query import Asking as Asking
+    from tracker.agreement.query import Computing as Computing
     from tracker.audit import Looking as Looking
     from tracker.queries import Selecting as Selecting
 

@@ -12,23 +12,15 @@ from tracker.ledger.transactions import Transactions
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from tracker.agreement import (
-        AnnotatorGroups,
-        Asking,
-        Assessment,
-        GroupedAgreement,
-        PairAgreement,
-        Query,
-        SpanPair,
-        Study,
-    )
-    from tracker.agreement.against_gold import AgainstTruth
-    from tracker.agreement.assessment import Methods
-    from tracker.agreement.calibration import Calibrations
-    from tracker.agreement.cross_table import CrossTable
-    from tracker.agreement.explain import Explanation
+    from tracker.agreement.coefficients import Study
+    from tracker.agreement.explain import Explanation, Influences, Merges
+    from tracker.agreement.gold import AgainstTruth, Calibrations
+    from tracker.agreement.groups import AnnotatorGroups, GroupedAgreement
     from tracker.agreement.intra_annotator import Themselves
-    from tracker.agreement.sensitivity import Influences, Merges
+    from tracker.agreement.pairs import CrossTable, PairAgreement
+    from tracker.agreement.query import Asking, Query
+    from tracker.agreement.result import Assessment, Methods
+    from tracker.agreement.spans import SpanPair
     from tracker.audit import SliceAgreement
     from tracker.by_question import AgreementByQuestion
     from tracker.compare.result import AgainstOther
@@ -59,7 +51,7 @@ class AgreementQuestions(Transactions):
 
     def agreement(self, project: str, **asking: Unpack[Asking]) -> Assessment:
         """Return the figures of a project's only question, or of the one named, as they are now."""
-        from tracker.agreement import assess
+        from tracker.agreement.run import assess
 
         with self._asked(project, asking) as (connection, found, query):
             return assess(connection, found, query, recent=True)
@@ -74,7 +66,7 @@ class AgreementQuestions(Transactions):
             questions: only these, by name; all for none.
             asking: what is asked of each.
         """
-        from tracker.agreement import agreement_query
+        from tracker.agreement.query import agreement_query
         from tracker.by_question import agreement_by_question
 
         query = agreement_query(**asking)
@@ -83,7 +75,8 @@ class AgreementQuestions(Transactions):
 
     def by_pair(self, project: str, **asking: Unpack[Asking]) -> Pairs:
         """Return the figures of each pair of annotators, by name."""
-        from tracker.agreement import agreement_by_pair, span_pair_agreement
+        from tracker.agreement.pairs import agreement_by_pair
+        from tracker.agreement.run import span_pair_agreement
 
         with self._asked(project, asking, "--by pair") as (connection, found, query):
             if found.answers == "spans":
@@ -104,7 +97,7 @@ class AgreementQuestions(Transactions):
 
         Raises NotFound for somebody unknown, InvalidOption for a question of spans.
         """
-        from tracker.agreement.cross_table import cross_table
+        from tracker.agreement.pairs import cross_table
         from tracker.queries import make_answer_filter
 
         selecting["annotators"] = [one, other]
@@ -121,7 +114,7 @@ class AgreementQuestions(Transactions):
 
     def by_item(self, project: str, **asking: Unpack[Asking]) -> list[dict[str, Any]]:
         """Return the votes on each item that has an answer, and how far they disagree."""
-        from tracker.agreement import agreement_by_item
+        from tracker.agreement.groups import agreement_by_item
 
         with self._asked(project, asking, "--by item") as (connection, found, query):
             return list(agreement_by_item(connection, found, choice=query.filter))
@@ -130,7 +123,7 @@ class AgreementQuestions(Transactions):
         self, project: str, attribute: str, **asking: Unpack[Asking]
     ) -> GroupedAgreement:
         """Return the figures of the items with each value of an attribute."""
-        from tracker.agreement import agreement_by_attribute
+        from tracker.agreement.groups import agreement_by_attribute
 
         way = f"--by attribute:{attribute}"
         with self._asked(project, asking, way) as (connection, found, query):
@@ -138,7 +131,7 @@ class AgreementQuestions(Transactions):
 
     def by_import(self, project: str, **asking: Unpack[Asking]) -> GroupedAgreement:
         """Return the figures of the items with answers of each import, by its number."""
-        from tracker.agreement import agreement_by_attribute
+        from tracker.agreement.groups import agreement_by_attribute
 
         with self._asked(project, asking, "--by import") as (connection, found, query):
             return agreement_by_attribute(connection, found, None, query)
@@ -161,7 +154,7 @@ class AgreementQuestions(Transactions):
 
         Within a group that is Krippendorff's alpha, between two cross-replication reliability.
         """
-        from tracker.agreement import agreement_by_annotator_attribute
+        from tracker.agreement.groups import agreement_by_annotator_attribute
 
         way = f"--by annotator-attribute:{attribute}"
         with self._asked(project, asking, way) as (connection, found, query):
@@ -176,8 +169,8 @@ class AgreementQuestions(Transactions):
         **asking: Unpack[Asking],
     ) -> ByQuestion[AnnotatorGroups]:
         """Return likewise for each question, or for those named."""
-        from tracker.agreement import agreement_query, check_agreement_query
-        from tracker.agreement.annotator_groups import annotator_attribute_by_question
+        from tracker.agreement.groups import annotator_attribute_by_question
+        from tracker.agreement.query import agreement_query, check_agreement_query
 
         way = f"--by annotator-attribute:{attribute}"
         query = check_agreement_query(agreement_query(**asking), way)
@@ -186,7 +179,7 @@ class AgreementQuestions(Transactions):
 
     def explain(self, project: str, measure: str, **asking: Unpack[Asking]) -> Explanation:
         """Return what a figure is computed from, what was left out, and the formula."""
-        from tracker.agreement import study
+        from tracker.agreement.coefficients import study
         from tracker.agreement.explain import explain, explain_spans
 
         with self._asked(project, asking, "--explain") as (connection, found, query):
@@ -196,24 +189,24 @@ class AgreementQuestions(Transactions):
 
     def influence(self, project: str, of: str, **asking: Unpack[Asking]) -> Influences:
         """Return how a coefficient moves without each ``of``: annotator, item or category."""
-        from tracker.agreement import study
-        from tracker.agreement.sensitivity import agreement_influences
+        from tracker.agreement.coefficients import study
+        from tracker.agreement.explain import agreement_influences
 
         with self._asked(project, asking, "--influence") as (connection, found, query):
             return agreement_influences(study(connection, found, query), of)
 
     def merged(self, project: str, merges: Sequence[str], **asking: Unpack[Asking]) -> Assessment:
         """Return the figures as if the categories of each of ``merges``, as "A+B", were one."""
-        from tracker.agreement import study
-        from tracker.agreement.sensitivity import assess_merged_categories
+        from tracker.agreement.coefficients import study
+        from tracker.agreement.explain import assess_merged_categories
 
         with self._asked(project, asking, "--merge") as (connection, found, query):
             return assess_merged_categories(study(connection, found, query), merges)
 
     def best_merges(self, project: str, **asking: Unpack[Asking]) -> Merges:
         """Return the merges of two categories that raise a coefficient most."""
-        from tracker.agreement import study
-        from tracker.agreement.sensitivity import best_merges
+        from tracker.agreement.coefficients import study
+        from tracker.agreement.explain import best_merges
 
         with self._asked(project, asking, "--best-merges") as (connection, found, query):
             return best_merges(study(connection, found, query))
@@ -270,7 +263,7 @@ class AgreementQuestions(Transactions):
 
     def against_gold(self, project: str, **asking: Unpack[Asking]) -> AgainstTruth:
         """Return each annotator's accuracy against the reference, and what they confuse."""
-        from tracker.agreement.against_gold import agreement_against_gold
+        from tracker.agreement.gold import agreement_against_gold
 
         with self._asked(project, asking, "--gold") as (connection, found, query):
             return agreement_against_gold(connection, found, query)
@@ -280,7 +273,7 @@ class AgreementQuestions(Transactions):
 
         An answer is right by the reference or, without one, by the majority of the others.
         """
-        from tracker.agreement.calibration import confidence_calibration
+        from tracker.agreement.gold import confidence_calibration
 
         with self._asked(project, asking, "--calibration") as (connection, found, query):
             return confidence_calibration(connection, found, query)
@@ -289,8 +282,8 @@ class AgreementQuestions(Transactions):
         self, project: str, *, questions: Sequence[str] = (), **asking: Unpack[Asking]
     ) -> ByQuestion[Calibrations]:
         """Return likewise for each question, or for those named, the worst calibrated first."""
-        from tracker.agreement import agreement_query, check_agreement_query
-        from tracker.agreement.calibration import calibration_by_question
+        from tracker.agreement.gold import calibration_by_question
+        from tracker.agreement.query import agreement_query, check_agreement_query
 
         query = check_agreement_query(agreement_query(**asking), "--calibration")
         with self.asking_each(project, query.filter, questions) as (connection, found):
@@ -301,8 +294,8 @@ class AgreementQuestions(Transactions):
 
         About those named; else about the one that stands for the question.
         """
-        from tracker.agreement import assess
-        from tracker.agreement.assessment import methods_of_assessment
+        from tracker.agreement.result import methods_of_assessment
+        from tracker.agreement.run import assess
 
         with self._asked(project, asking) as (connection, found, query):
             figures = assess(connection, found, query)
@@ -313,7 +306,8 @@ class AgreementQuestions(Transactions):
     @contextmanager
     def study(self, project: str, query: Query | None = None) -> Iterator[Study]:
         """What a question about agreement rests on, for the further functions of `agreement`."""
-        from tracker.agreement import Query, study
+        from tracker.agreement.coefficients import study
+        from tracker.agreement.query import Query
 
         asked = query or Query()
         with self.asking(project, asked.filter) as (connection, found):
@@ -327,7 +321,7 @@ class AgreementQuestions(Transactions):
 
         ``way`` is the option of the command that asks the same, if not all parts of a query fit.
         """
-        from tracker.agreement import agreement_query, check_agreement_query
+        from tracker.agreement.query import agreement_query, check_agreement_query
 
         query = agreement_query(**asking)
         if way is not None:

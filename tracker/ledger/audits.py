@@ -12,7 +12,7 @@ from tracker.core.errors import InvalidOption
 from tracker.ledger.transactions import Transactions
 
 if TYPE_CHECKING:
-    from tracker.agreement import Asking
+    from tracker.agreement.query import Asking
     from tracker.audit import Audit, AuditByQuestion, AuditQuery, Looking
     from tracker.audit.advice import Advice
     from tracker.audit.annotator_report import OwnReport, OwnReportByQuestion
@@ -119,7 +119,7 @@ class Audits(Transactions):
             merges: the merges that help most, instead of confusions.
             asking: as of `confusions` and `best_merges`.
         """
-        from tracker.agreement import agreement_query
+        from tracker.agreement.query import agreement_query
         from tracker.audit import AuditQuery, audit_project
         from tracker.audit.advice import advice_without
 

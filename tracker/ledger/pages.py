@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple, Unpack
 from tracker.ledger.transactions import Transactions
 
 if TYPE_CHECKING:
-    from tracker.agreement import Asking
-    from tracker.agreement.confusions import Confusions
+    from tracker.agreement.pairs import Confusions
+    from tracker.agreement.query import Asking
     from tracker.audit.models import ModelAgreement
     from tracker.queries import Selecting
 
@@ -53,8 +53,8 @@ class Pages(Transactions):
         With which ones a ``category`` is, if it is named; NotFound if there is none of that name.
         Raises InvalidOption for a question of spans.
         """
-        from tracker.agreement import agreement_query, check_agreement_query
-        from tracker.agreement.confusions import confused_categories
+        from tracker.agreement.pairs import confused_categories
+        from tracker.agreement.query import agreement_query, check_agreement_query
 
         query = check_agreement_query(agreement_query(**asking), "--by confusion")
         with self.asking(project, query.filter) as (connection, found):
@@ -62,7 +62,7 @@ class Pages(Transactions):
 
     def models(self, project: str, **asking: Unpack[Asking]) -> list[ModelAgreement]:
         """Return the models that answered a question, each beside the people."""
-        from tracker.agreement import agreement_query, check_agreement_query
+        from tracker.agreement.query import agreement_query, check_agreement_query
         from tracker.audit.models import models_beside_people
 
         query = check_agreement_query(agreement_query(**asking), "--by model")

@@ -13,7 +13,7 @@ from tracker.ledger.transactions import Transactions
 if TYPE_CHECKING:
     import pandas as pd
 
-    from tracker.agreement import Computing
+    from tracker.agreement.query import Computing
     from tracker.compare import StateComparison
     from tracker.export.arrow_rows import Type
     from tracker.export.documents import Document
@@ -123,7 +123,7 @@ class Reports(Transactions):
         compares states of other settings, too; for ``test`` see `against`. The other arguments are
         for states that are no snapshots, whose settings are recorded.
         """
-        from tracker.agreement import agreement_query
+        from tracker.agreement.query import agreement_query
         from tracker.compare import compare_states, find_compared_states, refuse_incomparable_states
         from tracker.projects.question import find_counterpart
 

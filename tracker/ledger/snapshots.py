@@ -93,7 +93,7 @@ class Snapshots(Transactions):
             if_changed: record nothing if nothing has changed since the last one of these settings.
             settings: how the figures are computed, and of which answers; they are recorded, too.
         """
-        from tracker.agreement import agreement_query
+        from tracker.agreement.query import agreement_query
         from tracker.exchange.webhooks import tell_webhooks
         from tracker.projects.question import list_questions
         from tracker.snapshots import take_snapshots
@@ -207,7 +207,7 @@ class Snapshots(Transactions):
         Each day or week (``every``) has the figure of its own answers alone. ``watch_for`` a
         drop, a rise or a change; ``trends=False`` leaves the slope and the changes out.
         """
-        from tracker.agreement import agreement_query
+        from tracker.agreement.query import agreement_query
         from tracker.snapshots.monitor import watched_history
 
         query = agreement_query(**selecting)
@@ -280,7 +280,7 @@ def _history(
     selecting: Selecting,
 ) -> tuple[Callable[[Connection, QuestionInfo], History | Curve], AnswerFilter]:
     """Return how the history of a question is read, and which answers it is of."""
-    from tracker.agreement import agreement_query
+    from tracker.agreement.query import agreement_query
     from tracker.queries import make_answer_filter
     from tracker.snapshots import snapshot_history
     from tracker.snapshots.curve import check_recorded_curve, rebuilt_curve

@@ -7,8 +7,8 @@ from shlex import quote
 
 from rich.console import RenderableType
 
-from tracker.agreement import Assessment
 from tracker.agreement.recent import Recent
+from tracker.agreement.result import Assessment
 from tracker.measures.benchmark_scales import landis_koch
 from tracker.measures.category_rates import CategoryRate
 from tracker.measures.coefficient import Coefficient

@@ -7,10 +7,9 @@ from typing import Any, Final
 
 from rich.console import RenderableType
 
-from tracker.agreement.against_gold import AgainstTruth
-from tracker.agreement.explain import Explanation
+from tracker.agreement.explain import Explanation, Influence, Merges
+from tracker.agreement.gold import AgainstTruth
 from tracker.agreement.intra_annotator import SelfAgreement, Themselves
-from tracker.agreement.sensitivity import Influence, Merges
 from tracker.audit.advice import Advice
 from tracker.measures import MEASURES
 from tracker.measures.accuracy import GoldAgreement

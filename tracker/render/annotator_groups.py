@@ -7,8 +7,7 @@ from typing import Any
 
 from rich.console import RenderableType
 
-from tracker.agreement import AnnotatorGroups
-from tracker.agreement.annotator_groups import BetweenGroups, WithinGroup
+from tracker.agreement.groups import AnnotatorGroups, BetweenGroups, WithinGroup
 from tracker.core.each_question import ByQuestion
 from tracker.measures.coefficient import Coefficient
 from tracker.render.by_question import unfit_questions_view

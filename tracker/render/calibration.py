@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.console import RenderableType
 
-from tracker.agreement.calibration import GOLD, Calibrations
+from tracker.agreement.gold import GOLD, Calibrations
 from tracker.core.each_question import ByQuestion
 from tracker.measures.calibration import Calibration
 from tracker.render.by_question import unfit_questions_view

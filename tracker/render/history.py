@@ -9,7 +9,7 @@ from typing import Any, Final, TypeAlias
 
 from rich.console import RenderableType
 
-from tracker.agreement import Assessment
+from tracker.agreement.result import Assessment
 from tracker.measures import MEASURES
 from tracker.projects.notes import NoteInfo
 from tracker.render.cells import (

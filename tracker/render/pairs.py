@@ -7,7 +7,10 @@ from typing import Any, Final
 
 from rich.console import RenderableType
 
-from tracker.agreement import Assessment, GroupedAgreement, PairAgreement, SpanPair
+from tracker.agreement.groups import GroupedAgreement
+from tracker.agreement.pairs import PairAgreement
+from tracker.agreement.result import Assessment
+from tracker.agreement.spans import SpanPair
 from tracker.measures import MEASURES
 from tracker.projects.items import ItemRecord
 from tracker.render.cells import (

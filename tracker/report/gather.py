@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from tracker.agreement.assessment import methods_of_assessment
 from tracker.agreement.pairs import pair_weights
+from tracker.agreement.result import methods_of_assessment
 from tracker.core.errors import InvalidOption
 from tracker.projects.question import are_many_numbers
 from tracker.queries import Selecting

@@ -9,7 +9,10 @@ from typing import Any, TypedDict
 from sqlalchemy import Connection
 
 from tracker import queries
-from tracker.agreement import Assessment, Computing, Query, assess, study
+from tracker.agreement.coefficients import study
+from tracker.agreement.query import Computing, Query
+from tracker.agreement.result import Assessment
+from tracker.agreement.run import assess
 from tracker.core.errors import CheckFailed
 from tracker.projects.question import QuestionInfo
 from tracker.projects.settings import settings_changed_since

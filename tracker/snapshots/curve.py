@@ -13,8 +13,9 @@ from typing import Any
 from sqlalchemy import Connection
 
 from tracker import queries
-from tracker.agreement import Assessment, Query
-from tracker.agreement.overall import assess_patterns, measures_of_patterns
+from tracker.agreement.query import Query
+from tracker.agreement.result import Assessment
+from tracker.agreement.run import assess_patterns, measures_of_patterns
 from tracker.core import clock
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import ItemPatterns

@@ -10,8 +10,8 @@ from typing import Any, cast
 
 from sqlalchemy import ColumnElement, Connection, Table, and_, func, select
 
-from tracker.agreement import Assessment
-from tracker.agreement.overall import assess_patterns
+from tracker.agreement.result import Assessment
+from tracker.agreement.run import assess_patterns
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import ItemPatterns, Pattern
 from tracker.measures import MEASURES

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from sqlalchemy import Connection, Table, func, select
 
-from tracker.agreement import Assessment
+from tracker.agreement.result import Assessment
 from tracker.core import clock
 from tracker.core.tallies import Answer
 from tracker.flags.listing import list_flags

@@ -10,7 +10,7 @@ from typing import Any, Final
 from sqlalchemy import Connection
 
 from tracker import monitoring
-from tracker.agreement import Query
+from tracker.agreement.query import Query
 from tracker.core import clock
 from tracker.core.clock import DAY
 from tracker.core.errors import InvalidOption

@@ -12,8 +12,9 @@ from typing import Any, cast, overload
 
 from sqlalchemy import ColumnElement, Connection, Table, func, select
 
-from tracker.agreement import Assessment, Counts, Metric
 from tracker.agreement.coefficients import check_agreement_measures
+from tracker.agreement.query import Metric
+from tracker.agreement.result import Assessment, Counts
 from tracker.core.errors import NotFound
 from tracker.core.tallies import ItemPatterns
 from tracker.measures.category_rates import CategoryRate

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias, cast
 
 from sqlalchemy import Connection, Double, Table, insert, select
 
-from tracker.agreement import Assessment
+from tracker.agreement.result import Assessment
 from tracker.core.tallies import AnnotatorTallies, Answer, ItemPatterns, Pattern
 from tracker.snapshots.tallies import Tallied
 from tracker.storage import backends

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from tracker.agreement import Assessment, Metric, Query
+from tracker.agreement.query import Metric, Query
+from tracker.agreement.result import Assessment
 from tracker.core import clock
 from tracker.core.shown import Shown
 from tracker.measures.confidence_bounds import INTERVALS

@@ -9,7 +9,8 @@ from typing import Any, Unpack
 
 from sqlalchemy import Connection, select
 
-from tracker.agreement import Assessment, Query
+from tracker.agreement.query import Query
+from tracker.agreement.result import Assessment
 from tracker.core.errors import InvalidOption
 from tracker.core.version import VERSION
 from tracker.projects.annotators import annotator_names, settling_changes, with_annotator_names

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from sqlalchemy import Connection
 
 from tracker import queries
-from tracker.agreement import Assessment, Study
-from tracker.agreement.overall import assessment_of
+from tracker.agreement.coefficients import Study
+from tracker.agreement.result import Assessment
+from tracker.agreement.run import assessment_of
 from tracker.core.tallies import AnnotatorTallies, ItemPatterns, Pattern, answers_in_pattern
 from tracker.core.tally_columns import tally_columns_of
 from tracker.queries import Selection

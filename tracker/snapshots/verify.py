@@ -11,7 +11,9 @@ from typing import Any, cast
 
 from sqlalchemy import Connection, Table, select
 
-from tracker.agreement import Assessment, assess, study
+from tracker.agreement.coefficients import study
+from tracker.agreement.result import Assessment
+from tracker.agreement.run import assess
 from tracker.core.errors import InvalidOption
 from tracker.core.shown import Message
 from tracker.core.tallies import AnnotatorTallies

@@ -12,7 +12,8 @@ import pytest
 from tests.flags.found import Seen, acted, record, states
 from tests.helpers import standing, undo
 from tests.storage.as_of.plain import Clock, at
-from tracker.agreement import Query, assess
+from tracker.agreement.query import Query
+from tracker.agreement.run import assess
 from tracker.audit import AuditQuery, audit_project
 from tracker.core import clock
 from tracker.core.errors import InvalidOption

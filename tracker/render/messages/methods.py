@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from tracker.agreement.assessment import Assessment
+from tracker.agreement.result import Assessment
 from tracker.core.version import VERSION
 from tracker.measures import MEASURES
 from tracker.measures.coefficient import Coefficient
