@@ -16,8 +16,8 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-from tracker.audit.gather import all_thresholds
-from tracker.audit.thresholds import read_audit_thresholds
+from tracker.audit.evidence import read_audit_thresholds
+from tracker.audit.query import all_thresholds
 from tracker.core.errors import TrackerError
 from tracker.gate.config import parse_gate_config
 from tracker.ledger import Ledger

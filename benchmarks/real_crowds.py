@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 from crowd_arrays import Answers
 
-from tracker.audit.statistics.fdr import benjamini_hochberg
+from tracker.audit.statistics.exact_tests import benjamini_hochberg
 
 FOLDERS = {
     "Duck": ("d_Duck Identification", 1 / 10, 0.7),

@@ -11,7 +11,7 @@ import pytest
 from tests.flags.found import Seen, record_in
 from tests.helpers import count_statements
 from tests.questions import FILES, ONLY, OPTIONS, answer_question, fill_rubric
-from tracker.audit import audit_project
+from tracker.audit.run import audit_project
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.flags import record_flags
 from tracker.ledger import Ledger

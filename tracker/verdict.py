@@ -18,7 +18,8 @@ from sqlalchemy import Connection
 
 from tracker.agreement.query import Query
 from tracker.agreement.run import assess
-from tracker.audit import Audit, AuditQuery
+from tracker.audit.query import AuditQuery
+from tracker.audit.result import Audit
 from tracker.core.shown import Message
 from tracker.flags import settled_audits
 from tracker.projects.question import QuestionInfo

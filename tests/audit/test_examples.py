@@ -7,10 +7,10 @@ from collections import Counter
 import pytest
 
 from tests.audit.crowds import always, mostly_right, seeded, simulate
-from tracker.audit.examples import best_answers_for_finding
 from tracker.audit.findings import Evidence, audit
 from tracker.audit.kind import Effect, Flag
 from tracker.audit.kinds import KINDS
+from tracker.audit.run import best_answers_for_finding
 from tracker.core.tallies import AnnotatorTallies, make_pattern
 
 

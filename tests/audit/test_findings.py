@@ -19,7 +19,7 @@ from tests.audit.crowds import (
     turk,
 )
 from tracker.audit.findings import Evidence, audit
-from tracker.audit.statistics.fdr import benjamini_hochberg
+from tracker.audit.statistics.exact_tests import benjamini_hochberg
 from tracker.core.errors import InvalidOption
 from tracker.render.audit import finding_json_with_sentence
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.audit.records import Asked, Person, recorded
-from tracker.audit.findings import Evidence, audit
-from tracker.audit.overlap import overlapping_findings
+from tracker.audit.findings import Evidence, audit, overlapping_findings
 from tracker.core.tallies import AnnotatorTallies
 
 NOTHING = Evidence(AnnotatorTallies())

@@ -9,7 +9,7 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 from tests.audit.crowds import mostly_right, seeded, simulate
-from tracker.audit.statistics.majority import (
+from tracker.audit.statistics.peer_agreement import (
     majority_kappa,
     majority_of_others,
     majority_tables,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tracker.audit.gather import all_thresholds, audit_query
-from tracker.audit.thresholds import read_audit_thresholds
+from tracker.audit.evidence import read_audit_thresholds
+from tracker.audit.query import all_thresholds, audit_query
 from tracker.core.errors import InvalidOption, Refused
 
 THRESHOLDS = {threshold.name: threshold for threshold in all_thresholds()}

@@ -11,10 +11,9 @@ import numpy as np
 import pytest
 
 from tests.cli.conftest import Run
-from tracker.audit.evidence import Evidence
+from tracker.audit.evidence import Evidence, Threshold
 from tracker.audit.kind import Effect, Finding, Kind
 from tracker.audit.kinds import KINDS
-from tracker.audit.thresholds import Threshold
 from tracker.imports.batch import Batch, Cells
 from tracker.imports.readers import READERS, Reader, Reading
 from tracker.imports.readers.source import SourceFile

@@ -13,7 +13,7 @@ from sqlalchemy import select
 from tests.flags.found import Seen, listed, record
 from tests.helpers import SEVERAL, SPANS, count_statements, standing, stored, undo
 from tracker.agreement.run import assess
-from tracker.audit import audit_project
+from tracker.audit.run import audit_project
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.ledger import Ledger
 from tracker.projects.annotator_merge import erase_annotator, merge_annotators, split_annotator

@@ -17,7 +17,8 @@ from tracker.agreement.intra_annotator import self_agreement
 from tracker.agreement.pairs import agreement_by_pair
 from tracker.agreement.query import Query
 from tracker.agreement.run import assess
-from tracker.audit import AuditQuery, audit_project
+from tracker.audit.query import AuditQuery
+from tracker.audit.run import audit_project
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.export import exported_labels
 from tracker.flags import list_flags, record_flags

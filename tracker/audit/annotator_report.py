@@ -13,8 +13,8 @@ from tracker import queries
 from tracker.agreement.coefficients import study
 from tracker.agreement.explain import agreement_influences
 from tracker.agreement.query import Query
-from tracker.audit.gather import audit_query
 from tracker.audit.kind import Flag
+from tracker.audit.query import audit_query
 from tracker.audit.result import (
     Audit,
     AuditedAnnotator,

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracker.audit.habits import Habits, chance_of_model_answer
-from tracker.audit.statistics.poisson_binomial import (
+from tracker.audit.statistics.exact_tests import (
     binomial,
     clamped_tail_probability,
     upper_tail_bounds,

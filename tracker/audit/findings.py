@@ -3,18 +3,317 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import numpy as np
 
 from tracker.audit.evidence import Evidence
-from tracker.audit.kind import Figure, Flag, Key, Kind, State
+from tracker.audit.kind import Figure, Finding, Flag, Key, Kind, State
 from tracker.audit.kinds import KINDS
-from tracker.audit.overlap import overlapping_findings
-from tracker.audit.statistics.majority import majority_kappa, majority_tables
-from tracker.audit.verdict import Consult, Judged, Verdict, settle_verdict
-from tracker.core.tally_columns import TallyColumns
+from tracker.audit.kinds.category_bias import CATEGORY_BIAS, category_bias_finding
+from tracker.audit.kinds.constant_category import CONSTANT_CATEGORY
+from tracker.audit.kinds.copying import COPYING
+from tracker.audit.second_opinion import Opinion, second_opinion_consensus
+from tracker.audit.statistics.exact_tests import benjamini_hochberg
+from tracker.audit.statistics.mantel_haenszel import mantel_haenszel_usages
+from tracker.audit.statistics.peer_agreement import majority_kappa, majority_tables
+from tracker.core.audit_tallies import JointAnswers, audit_tallies_without, joint_answers_of
+from tracker.core.tallies import AnnotatorTallies, Pattern
+from tracker.core.tally_columns import TallyColumns, tally_columns_of
+
+# -- One finding said once ------------------------------------------------------------------------
+
+
+def overlapping_findings(
+    findings: Mapping[Key, Finding], states: Mapping[Key, State], evidence: Evidence
+) -> tuple[set[Key], dict[Key, tuple[str, ...]]]:
+    """The keys of findings to drop, and of those kept the kinds that they explain.
+
+    Args:
+        findings: each finding as it was decided.
+        states: the state of each.
+        evidence: the tallies that flagged findings were decided on.
+    """
+    dropped, also = _explained(states, several=evidence.several)
+    biases: dict[int, list[Key]] = {}
+    said: dict[int, list[Key]] = {}
+    for key, state in states.items():
+        if key[1] == CATEGORY_BIAS.name and key not in dropped:
+            biases.setdefault(key[0], []).append(key)
+        elif key[1] == CONSTANT_CATEGORY.name and state != "clear":
+            said.setdefault(key[0], []).append(key)
+    for annotator, keys in biases.items():
+        constant = said.get(annotator, [])
+        if evidence.several:
+            dropped |= _covered_several(keys, constant, states)
+        else:
+            dropped |= _covered_single(keys, constant, findings, states, evidence)
+    return dropped, also
+
+
+def _explained(
+    states: Mapping[Key, State], *, several: bool
+) -> tuple[set[Key], dict[Key, tuple[str, ...]]]:
+    """Return what follows from answers that are all alike, or that say nothing (rule 3)."""
+    flagged: dict[int, dict[str, list[Key]]] = {}
+    insufficient: dict[int, list[Key]] = {}
+    for key, state in states.items():
+        if state == "flagged":
+            flagged.setdefault(key[0], {}).setdefault(key[1], []).append(key)
+        elif state == "insufficient":
+            insufficient.setdefault(key[0], []).append(key)
+    dropped: set[Key] = set()
+    also: dict[Key, tuple[str, ...]] = {}
+    blind: set[int] = set()
+    for annotator, kinds in flagged.items():
+        # Of several categories an answer, a finding about one says nothing of the others.
+        causes = (
+            kind.name
+            for kind in KINDS.values()
+            if kind.explains
+            and any(not several or key[2] is None for key in kinds.get(kind.name, ()))
+        )
+        cause = next(causes, None)
+        if cause is None:
+            continue
+        blind.add(annotator)
+        told = tuple(sorted(KINDS[cause].explains & kinds.keys()))
+        dropped |= {key for kind in told for key in kinds[kind]}
+        unsure = insufficient.get(annotator, ())
+        dropped |= {key for key in unsure if key[1] in KINDS[cause].explains}
+        also |= dict.fromkeys(kinds[cause], told)
+    return dropped | {
+        key for key in states if key[1] == COPYING.name and blind & {key[0], key[3]}
+    }, also
+
+
+def _covered_several(keys: list[Key], constant: list[Key], states: Mapping[Key, State]) -> set[Key]:
+    """Categories are independent: only the same category is a duplicate."""
+    state_of = {key[2]: states[key] for key in constant}
+    return {
+        key
+        for key in keys
+        if key[2] in state_of and (state_of[key[2]] == "flagged" or states[key] == "insufficient")
+    }
+
+
+def _covered_single(
+    keys: list[Key],
+    constant: list[Key],
+    findings: Mapping[Key, Finding],
+    states: Mapping[Key, State],
+    evidence: Evidence,
+) -> set[Key]:
+    if any(states[key] == "flagged" for key in constant):
+        return set(keys)
+    flagged = [findings[key] for key in keys if states[key] == "flagged"]
+    insufficient = [findings[key] for key in keys if states[key] == "insufficient"]
+    kept = {finding.key for finding in _distinct(flagged, evidence)}
+    if not flagged and not constant and insufficient:
+        kept.add(min(insufficient, key=_furthest_first).key)
+    return {finding.key for finding in [*flagged, *insufficient]} - kept
+
+
+def _distinct(flagged: list[Finding], evidence: Evidence) -> list[Finding]:
+    """The strongest bias of one annotator, and others that stand without those before them."""
+    kept: list[Finding] = []
+    for finding in sorted(flagged, key=_strongest_first):
+        reported = frozenset(other.category for other in kept if other.category is not None)
+        if not reported or _stands_without(finding, reported, evidence):
+            kept.append(finding)
+    return kept
+
+
+def _strongest_first(finding: Finding) -> tuple[float, bool, int]:
+    """By p-value; mirror images have equal ones but for rounding, and over-use goes first."""
+    return (float(f"{finding.p_value:.6e}"), not finding.over, finding.category or 0)
+
+
+def _furthest_first(finding: Finding) -> tuple[float, bool, int]:
+    more = ((finding.observed or 0.0) - (finding.expected or 0.0)) * finding.n
+    return (-round(abs(more) / finding.informative, 9), not finding.over, finding.category or 0)
+
+
+def _stands_without(finding: Finding, reported: frozenset[int], evidence: Evidence) -> bool:
+    stripped = _stripped(evidence.tallies, finding.annotator, reported)
+    for usage in mantel_haenszel_usages(tally_columns_of(stripped).shared):
+        if usage.category == finding.category:
+            again = category_bias_finding(usage, evidence)
+            significant = again.p_value is not None and again.p_value <= evidence.alpha
+            return significant and again.notable and again.over == finding.over
+    return False
+
+
+def _stripped(
+    tallies: AnnotatorTallies, annotator: int, categories: frozenset[int]
+) -> AnnotatorTallies:
+    """One annotator's tallies without any answer, own or other, that holds these categories."""
+    counts: dict[tuple[tuple[int, ...], Pattern], int] = {}
+    for (own, pattern), items in tallies.counts.get(annotator, {}).items():
+        if categories.isdisjoint(own):
+            rest = tuple(pair for pair in pattern if categories.isdisjoint(pair[0]))
+            counts[own, rest] = counts.get((own, rest), 0) + items
+    return AnnotatorTallies({annotator: counts})
+
+
+# -- What is flagged: what a test finds, and a consensus of all answers confirms ------------------
+
+
+Consult: TypeAlias = Callable[[Collection[Finding]], JointAnswers]
+"""Return the answers to some items of the annotators whom these findings are about."""
+Tests: TypeAlias = Sequence[Finding | float]
+"""Findings, tested or not; of tests that nobody would ask for, the p-value alone."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A finding, its q-value (None if no test was made) and what follows from both.
+
+    It stands out if the test is significant and the effect large enough; it is doubtful if it is
+    suspicious, and no test was made or the test is significant.
+    """
+
+    finding: Finding
+    q_value: float | None
+    stands_out: bool
+    doubtful: bool
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """All findings, and what was said of those that stand out.
+
+    Attributes:
+        judged: every finding, on all answers.
+        opinions: of those that stand out and need a second opinion.
+        refit: findings without the answers of annotators who are flagged, over the items of the
+            second opinion.
+    """
+
+    judged: Mapping[Key, Judged]
+    opinions: Mapping[Key, Opinion] = field(default_factory=dict)
+    refit: Mapping[Key, Judged] = field(default_factory=dict)
+
+    def states(self) -> dict[Key, State]:
+        """Return the state of each finding."""
+        return {key: self._state(key, judged) for key, judged in self.judged.items()}
+
+    def _state(self, key: Key, judged: Judged) -> State:
+        """A finding that stands out is never clear: it is insufficient if nothing confirms it."""
+        if not judged.stands_out:
+            return "insufficient" if judged.doubtful else "clear"
+        opinion = self.opinions.get(key)
+        return "flagged" if opinion is None or opinion.agrees else "insufficient"
+
+
+def settle_verdict(
+    kinds: Sequence[Kind],
+    evidence: Evidence,
+    consult: Consult | None,
+    judged: Mapping[Key, Judged] | None = None,
+) -> Verdict:
+    """Judge all findings, and ask for a second opinion on those that stand out.
+
+    Args:
+        kinds: what to look for.
+        evidence: all answers.
+        consult: the answers that a second opinion rests on; None to do without.
+        judged: the findings, if they were judged with those of other questions.
+    """
+    if judged is None:
+        (judged,) = judge_tests([make_tests(kinds, evidence)], evidence.alpha)
+    named = {kind.name: kind for kind in kinds if kind.confirm is not None}
+    asked = [one.finding for one in judged.values() if one.stands_out and one.finding.kind in named]
+    if consult is None or not asked:
+        return Verdict(judged)
+    # Models never have a say in a finding about people alone.
+    of_models = [finding for finding in asked if finding.other in evidence.model_ids]
+    asked = [finding for finding in asked if finding.other not in evidence.model_ids]
+    opinions = _opinions_beside_models(named, evidence, of_models, consult)
+    if not asked:
+        return Verdict(judged, opinions)
+    joint = consult(asked)
+    verdict = Verdict(judged, opinions | _opinions(named, evidence, asked, joint))
+    flagged = [key for key, state in verdict.states().items() if state == "flagged"]
+    excluded = frozenset(key[0] for key in flagged if key[1] in named and named[key[1]].spoils)
+    if not excluded:
+        return verdict
+    left = Evidence(
+        audit_tallies_without(joint, excluded),
+        several=evidence.several,
+        alpha=evidence.alpha,
+        floors=evidence.floors,
+        points=evidence.points,
+    )
+    spoiling = make_tests([kind for kind in kinds if kind.spoils], left)
+    (refit,) = judge_tests([spoiling], left.alpha)
+    return Verdict(judged, verdict.opinions, refit)
+
+
+def make_tests(kinds: Sequence[Kind], evidence: Evidence) -> Tests:
+    """Make the tests of all kinds that the evidence suffices for."""
+    asked = [kind for kind in kinds if not evidence.lacks(kind.needs)]
+    return [one for kind in asked for one in kind.find(evidence)]
+
+
+def judge_tests(questions: Sequence[Tests], alpha: float) -> list[dict[Key, Judged]]:
+    """Return the findings of each question after one correction of Benjamini and Hochberg.
+
+    It is over all tests of all kinds, annotators, categories and questions.
+    """
+    p_values = (_p_value(one) for tests in questions for one in tests)
+    q_values = iter(benjamini_hochberg([p_value for p_value in p_values if p_value is not None]))
+    judged: list[dict[Key, Judged]] = []
+    for tests in questions:
+        judged.append({})
+        for one in tests:
+            q_value = None if _p_value(one) is None else next(q_values)
+            if isinstance(one, Finding):
+                significant = q_value is not None and q_value <= alpha
+                judged[-1][one.key] = Judged(
+                    one,
+                    q_value,
+                    stands_out=significant and one.notable,
+                    doubtful=one.suspicious and (significant or q_value is None),
+                )
+    return judged
+
+
+def _p_value(test: Finding | float) -> float | None:
+    return test.p_value if isinstance(test, Finding) else test
+
+
+def _opinions_beside_models(
+    kinds: Mapping[str, Kind], evidence: Evidence, asked: Sequence[Finding], consult: Consult
+) -> dict[Key, Opinion]:
+    """A second opinion on findings about a person and a model: all people, and that model."""
+    if not asked:
+        return {}
+    joint, opinions = consult(asked), dict[Key, Opinion]()
+    for model in sorted({finding.other for finding in asked if finding.other is not None}):
+        about = [finding for finding in asked if finding.other == model]
+        beside = joint_answers_of(joint, evidence.model_ids, model)
+        opinions |= _opinions(kinds, evidence, about, beside)
+    return opinions
+
+
+def _opinions(
+    kinds: Mapping[str, Kind], evidence: Evidence, asked: Sequence[Finding], joint: JointAnswers
+) -> dict[Key, Opinion]:
+    """A second opinion on each of these findings, all of kinds that need one."""
+    # An answer of several categories holds each or not; of one category, it is that or another.
+    about = {finding.category for finding in asked} if evidence.several else {None}
+    consensus = {c: second_opinion_consensus(joint if c is None else joint.about(c)) for c in about}
+    opinions = {}
+    for finding in asked:
+        one = consensus[finding.category if evidence.several else None]
+        confirm = kinds[finding.kind].confirm
+        assert confirm is not None
+        opinions[finding.key] = confirm(finding, one, evidence)
+    return opinions
+
 
 _ORDER: dict[State, int] = {"flagged": 0, "insufficient": 1, "clear": 2}
 

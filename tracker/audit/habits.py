@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tracker.audit.evidence import Evidence
-from tracker.audit.statistics.majority import majority_of_others
+from tracker.audit.statistics.peer_agreement import majority_of_others
 from tracker.core.tallies import Answer, Pattern, answers_in_pattern
 
 _FEWEST = 0.5  # added to either side of an odds ratio: it stays finite, and near 1 of few items

@@ -9,9 +9,9 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from tracker.audit.gather import AuditQuery, audit_kinds_named
+from tracker.audit.query import AuditQuery, audit_kinds_named
 from tracker.audit.run import MOST_MODELS, audit_with_tallies, people_giving_model_answers
-from tracker.audit.statistics.majority import untied_majority
+from tracker.audit.statistics.peer_agreement import untied_majority
 from tracker.core.tallies import Answer, Pattern, answers_in_pattern, pattern_without
 from tracker.measures.category_rates import CategoryRate, RateSums, rate_of_category
 from tracker.measures.coefficient import Coefficient

@@ -9,7 +9,7 @@ from tracker.charts.chart import ALARM, FAINT, INK, MARK, Chart
 from tracker.render.messages.findings import is_accusation
 
 if TYPE_CHECKING:
-    from tracker.audit import Audit
+    from tracker.audit.result import Audit
 
 _MOST = 24  # annotators
 _CATEGORIES = 8

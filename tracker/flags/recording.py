@@ -18,9 +18,10 @@ from tracker.projects.question import QuestionInfo
 from tracker.storage.schema import NONE_APPLIES, STANDING, FlagChange, FlagRow, FlagSighting
 
 if TYPE_CHECKING:
-    from tracker.audit import Audit, AuditQuery
     from tracker.audit.kind import Flag
     from tracker.audit.project_finding import ProjectFinding
+    from tracker.audit.query import AuditQuery
+    from tracker.audit.result import Audit
 
 
 GROWTH = (3, 2)
@@ -129,7 +130,7 @@ def settled_audits(
     connection: Connection, questions: Sequence[QuestionInfo], query: AuditQuery | None = None
 ) -> list[Audit]:
     """Return the audits of questions of one project, with the findings that people settled."""
-    from tracker.audit import audit_questions
+    from tracker.audit.run import audit_questions
 
     return with_settled(connection, questions, audit_questions(connection, questions, query))
 

@@ -17,13 +17,14 @@ from tracker.agreement.query import Query, check_metric
 from tracker.agreement.recent import Recent
 from tracker.agreement.result import Assessment
 from tracker.agreement.run import assess, assess_patterns
-from tracker.audit import Audit, AuditQuery
 from tracker.audit.models import (
     CONFIDENCE,
     ModelAgreement,
     ModelCategory,
     models_beside_people,
 )
+from tracker.audit.query import AuditQuery
+from tracker.audit.result import Audit
 from tracker.core.errors import InvalidOption, NotFound, Refused
 from tracker.flags import settled_audits
 from tracker.gate.checks import EVERY, AtLeast, Check, Figure, GateConfig, MaxDrop

@@ -21,7 +21,7 @@ from tracker.ledger.watching import Watching
 if TYPE_CHECKING:
     from tracker.agreement.query import Asking as Asking
     from tracker.agreement.query import Computing as Computing
-    from tracker.audit import Looking as Looking
+    from tracker.audit.query import Looking as Looking
     from tracker.queries import Selecting as Selecting
 
 __all__ = ["Ledger", "ledger_database_url"]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tracker.agreement.query import Asking, Query
     from tracker.agreement.result import Assessment, Methods
     from tracker.agreement.spans import SpanPair
-    from tracker.audit import SliceAgreement
+    from tracker.audit.weak_slices import SliceAgreement
     from tracker.by_question import AgreementByQuestion
     from tracker.compare.result import AgainstOther
     from tracker.core.each_question import ByQuestion
@@ -107,7 +107,7 @@ class AgreementQuestions(Transactions):
 
     def by_annotator(self, project: str, **asking: Unpack[Asking]) -> list[dict[str, Any]]:
         """Return each annotator's figures, by name, without any test."""
-        from tracker.audit import audited_annotator_rows
+        from tracker.audit.run import audited_annotator_rows
 
         with self._asked(project, asking, "--by annotator") as (connection, found, query):
             return audited_annotator_rows(connection, found, choice=query.filter)
@@ -142,7 +142,7 @@ class AgreementQuestions(Transactions):
         A slice has one value of a kept attribute, one quarter of its numbers or of the lengths
         of texts, or answers of one import.
         """
-        from tracker.audit import question_by_slice
+        from tracker.audit.definitions import question_by_slice
 
         with self._asked(project, asking, "--by slice") as (connection, found, query):
             return question_by_slice(connection, found, query.filter)

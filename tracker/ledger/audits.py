@@ -13,9 +13,10 @@ from tracker.ledger.transactions import Transactions
 
 if TYPE_CHECKING:
     from tracker.agreement.query import Asking
-    from tracker.audit import Audit, AuditByQuestion, AuditQuery, Looking
     from tracker.audit.advice import Advice
     from tracker.audit.annotator_report import OwnReport, OwnReportByQuestion
+    from tracker.audit.query import AuditQuery, Looking
+    from tracker.audit.result import Audit, AuditByQuestion
     from tracker.flags import Recorded
     from tracker.projects.question import QuestionInfo
     from tracker.queries import Selecting
@@ -34,7 +35,7 @@ class Audits(Transactions):
         """
         if record:
             return self.record_audit(project, **looking)[0]
-        from tracker.audit import audit_query
+        from tracker.audit.query import audit_query
         from tracker.flags import settled_audits
 
         query = audit_query(**looking)
@@ -44,7 +45,7 @@ class Audits(Transactions):
 
     def record_audit(self, project: str, **looking: Unpack[Looking]) -> tuple[Audit, Recorded]:
         """Store an audit; return it, and what became of the findings that were recorded before."""
-        from tracker.audit import audit_query
+        from tracker.audit.query import audit_query
 
         query = audit_query(**looking)
         with self.changing(project, query.filter.question) as (connection, found):
@@ -61,7 +62,8 @@ class Audits(Transactions):
             questions: only these, by name; all for none.
             looking: see `tracker.audit.Looking`.
         """
-        from tracker.audit import AuditByQuestion, audit_query
+        from tracker.audit.query import audit_query
+        from tracker.audit.result import AuditByQuestion
         from tracker.flags import settled_audits
 
         query = audit_query(**looking)
@@ -90,7 +92,8 @@ class Audits(Transactions):
         self, project: str, *, questions: Sequence[str] = (), **looking: Unpack[Looking]
     ) -> tuple[AuditByQuestion, Recorded]:
         """Store the audits of questions; return them as `record_audit` does."""
-        from tracker.audit import AuditByQuestion, audit_query
+        from tracker.audit.query import audit_query
+        from tracker.audit.result import AuditByQuestion
         from tracker.projects.question import find_questions
 
         query = audit_query(**looking)
@@ -120,8 +123,9 @@ class Audits(Transactions):
             asking: as of `confusions` and `best_merges`.
         """
         from tracker.agreement.query import agreement_query
-        from tracker.audit import AuditQuery, audit_project
         from tracker.audit.advice import advice_without
+        from tracker.audit.query import AuditQuery
+        from tracker.audit.run import audit_project
 
         query = agreement_query(**asking)
         with self.asking(project, query.filter) as (connection, found):
@@ -259,7 +263,7 @@ def _recorded(
     connection: Connection, questions: Sequence[QuestionInfo], query: AuditQuery
 ) -> tuple[list[Audit], Recorded]:
     """Audit questions of one project, and record what is found; raises InvalidOption."""
-    from tracker.audit import audit_questions
+    from tracker.audit.run import audit_questions
     from tracker.exchange.webhooks import tell_webhooks
     from tracker.flags import Recorded, record_flags
     from tracker.projects.change_log import lock_project

@@ -15,8 +15,8 @@ from tracker.render.tables import table
 
 if TYPE_CHECKING:
     # A list of recorded findings takes its sentences from here, and loads no audit for it.
-    from tracker.audit import Audit, AuditByQuestion, AuditedAnnotator
     from tracker.audit.kind import Flag
+    from tracker.audit.result import Audit, AuditByQuestion, AuditedAnnotator
 
 
 _MOST_SHARES = 6  # categories that have a column

@@ -14,7 +14,7 @@ from tracker.queries import Selecting
 from tracker.report.privacy import numbered_annotators, with_pseudonyms, without_small_cells
 
 if TYPE_CHECKING:
-    from tracker.audit import Audit
+    from tracker.audit.result import Audit
     from tracker.by_question import QuestionAgreement
     from tracker.ledger import Ledger
     from tracker.ledger.pages import LedgerState

@@ -10,7 +10,7 @@ from tracker.web.place import Place
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tracker.audit import AuditByQuestion
+    from tracker.audit.result import AuditByQuestion
     from tracker.by_question import AgreementByQuestion
     from tracker.ledger import Ledger
     from tracker.ledger.agreement import Pairs

@@ -10,7 +10,7 @@ from scipy import stats
 from tests.audit.crowds import mostly_right, one, seeded, sentence, simulate
 from tracker.audit.findings import Evidence
 from tracker.audit.kinds.category_bias import CATEGORY_BIAS
-from tracker.audit.statistics.marginal_homogeneity import marginal_homogeneity_margins
+from tracker.audit.statistics.mantel_haenszel import marginal_homogeneity_margins
 
 
 def alone(truth, own, items):

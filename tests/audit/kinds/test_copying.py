@@ -11,8 +11,7 @@ from tests.audit.records import Asked, Person, pair_patterns, recorded
 from tracker.audit.findings import Evidence
 from tracker.audit.habits import copying_habits, joint_copying_chance
 from tracker.audit.kinds.copying import COPYING, copying_in_minority_answers
-from tracker.audit.statistics.fdr import benjamini_hochberg
-from tracker.audit.statistics.poisson_binomial import poisson_binomial_tails
+from tracker.audit.statistics.exact_tests import benjamini_hochberg, poisson_binomial_tails
 from tracker.core.audit_tallies import audit_tally_of_pairs
 from tracker.core.tallies import (
     answers_of_tallies,

@@ -8,7 +8,7 @@ import pytest
 from tests.audit.crowds import leaning, mostly_right, one, seeded, sentence, simulate
 from tracker.audit.findings import Evidence
 from tracker.audit.kinds.random_answers import RANDOM_ANSWERS
-from tracker.audit.statistics.majority import majority_tables, spammer_scores
+from tracker.audit.statistics.peer_agreement import majority_tables, spammer_scores
 
 
 def score_of(table):

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 from statsmodels.stats.contingency_tables import Table
 
-from tracker.audit.statistics.cochran_armitage import cochran_armitage_fall
+from tracker.audit.statistics.exact_tests import cochran_armitage_fall
 
 
 def fall(answers, right):

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tracker.audit.statistics.exchangeability import Draws, exchangeable_sum_tails
+from tracker.audit.statistics.exact_tests import EXACT_ITEMS, Draws, exchangeable_sum_tails
 from tracker.audit.statistics.peer_agreement import peer_agreement_draws
-from tracker.audit.statistics.poisson_binomial import EXACT_ITEMS
 
 ONE = (Fraction(1),)
 

@@ -4,7 +4,7 @@ import pytest
 from scipy import stats
 
 from tests.audit.crowds import seeded
-from tracker.audit.statistics.fdr import benjamini_hochberg
+from tracker.audit.statistics.exact_tests import benjamini_hochberg
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -11,10 +11,7 @@ from scipy import stats
 from statsmodels.stats.contingency_tables import SquareTable, mcnemar
 
 from tests.audit.crowds import seeded
-from tracker.audit.statistics.marginal_homogeneity import (
-    marginal_homogeneity_margins,
-    stuart_maxwell,
-)
+from tracker.audit.statistics.mantel_haenszel import marginal_homogeneity_margins, stuart_maxwell
 
 
 def cells(seed, categories=4, items=90):

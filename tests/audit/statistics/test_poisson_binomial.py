@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from tests.audit.crowds import seeded
-from tracker.audit.statistics.poisson_binomial import (
+from tracker.audit.statistics.exact_tests import (
     Tails,
     poisson_binomial,
     poisson_binomial_normal_tails,

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from tests.profiles import examples
-from tracker.audit.statistics.poisson_binomial import EXACT_ITEMS
-from tracker.audit.statistics.stratified import Stratum, clopper_pearson, pool_strata
+from tracker.audit.statistics.exact_tests import EXACT_ITEMS, Stratum, clopper_pearson, pool_strata
 
 
 @st.composite

@@ -14,7 +14,8 @@ from tests.helpers import standing, undo
 from tests.storage.as_of.plain import Clock, at
 from tracker.agreement.query import Query
 from tracker.agreement.run import assess
-from tracker.audit import AuditQuery, audit_project
+from tracker.audit.query import AuditQuery
+from tracker.audit.run import audit_project
 from tracker.core import clock
 from tracker.core.errors import InvalidOption
 from tracker.export import exported_labels

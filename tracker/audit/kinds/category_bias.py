@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from tracker.audit.evidence import Evidence
+from tracker.audit.evidence import Evidence, Threshold
 from tracker.audit.kind import (
     MINIMUM_ANSWERS,
     MINIMUM_INFORMATIVE,
@@ -18,14 +18,12 @@ from tracker.audit.kind import (
     Kind,
     example_category_use,
     examples_for_kind,
+    opinion_of_use,
     severity_of_odds,
     usage_finding,
 )
-from tracker.audit.opinions import opinion_of_use
 from tracker.audit.second_opinion import Consensus, Opinion
-from tracker.audit.statistics.mantel_haenszel import Usage
-from tracker.audit.statistics.marginal_homogeneity import Margins, marginal_homogeneity_margins
-from tracker.audit.thresholds import Threshold
+from tracker.audit.statistics.mantel_haenszel import Margins, Usage, marginal_homogeneity_margins
 
 NAME = "category_bias"
 

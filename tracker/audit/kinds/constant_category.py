@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tracker.audit.evidence import Evidence
+from tracker.audit.evidence import Evidence, Threshold
 from tracker.audit.kind import (
     MINIMUM_ANSWERS,
     MINIMUM_INFORMATIVE,
@@ -17,12 +17,11 @@ from tracker.audit.kind import (
     Kind,
     example_category_use,
     examples_for_kind,
+    opinion_of_use,
     usage_finding,
 )
-from tracker.audit.opinions import opinion_of_use
 from tracker.audit.second_opinion import Consensus, Opinion
 from tracker.audit.statistics.mantel_haenszel import Usage
-from tracker.audit.thresholds import Threshold
 
 NAME = "constant_category"
 

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracker.audit.beside_models import GivenBesideModels
-from tracker.audit.evidence import Evidence
+from tracker.audit.evidence import Evidence, Threshold
 from tracker.audit.habits import Habits, copying_habits, joint_copying_chance
 from tracker.audit.kind import (
     Effect,
@@ -33,18 +33,18 @@ from tracker.audit.kind import (
     Points,
     example_disagreement,
     examples_for_kind,
+    opinion_of_pair,
+    opinion_of_person_and_model,
     severity_of_size,
 )
-from tracker.audit.opinions import opinion_of_pair, opinion_of_person_and_model
 from tracker.audit.second_opinion import Consensus, Opinion
-from tracker.audit.statistics.fdr import benjamini_hochberg
-from tracker.audit.statistics.pair_dependence import BoolArray
-from tracker.audit.statistics.poisson_binomial import (
+from tracker.audit.statistics.exact_tests import (
+    benjamini_hochberg,
     binomial,
     clamped_tail_probability,
     upper_tail_bounds,
 )
-from tracker.audit.thresholds import Threshold
+from tracker.audit.statistics.pair_dependence import BoolArray
 from tracker.core.audit_tallies import DIFFERENT, MINORITY, SharedItems
 from tracker.core.tallies import (
     Answer,

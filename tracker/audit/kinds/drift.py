@@ -12,13 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tracker.audit.evidence import Evidence
-from tracker.audit.kind import Effect, Finding, Kind, severity_of_size
-from tracker.audit.opinions import opinion_of_fall
+from tracker.audit.evidence import Evidence, Threshold
+from tracker.audit.kind import Effect, Finding, Kind, opinion_of_fall, severity_of_size
 from tracker.audit.second_opinion import Consensus, Opinion
-from tracker.audit.statistics.cochran_armitage import Fall, cochran_armitage_fall
+from tracker.audit.statistics.exact_tests import Fall, cochran_armitage_fall
 from tracker.audit.statistics.peer_agreement import peer_agreement_draws
-from tracker.audit.thresholds import Threshold
 from tracker.core.audit_tallies import Blocks
 from tracker.core.clock import iso, parse_timestamp
 from tracker.core.tallies import FloatArray, Pattern, answers_in_pattern

@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from tracker.audit.evidence import Evidence
+from tracker.audit.evidence import Evidence, Threshold
 from tracker.audit.kind import MINIMUM_INFORMATIVE, Finding, Kind, usage_finding
 from tracker.audit.statistics.mantel_haenszel import mantel_haenszel_of_chances
-from tracker.audit.thresholds import Threshold
 
 NAME = "empty_answers"
 

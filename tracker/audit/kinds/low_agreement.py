@@ -10,12 +10,18 @@ import math
 from collections.abc import Iterator, Sequence
 from statistics import NormalDist, median
 
-from tracker.audit.evidence import Evidence
-from tracker.audit.kind import MINIMUM_INFORMATIVE, Effect, Finding, Flag, Kind, severity_of_gap
-from tracker.audit.opinions import opinion_of_accuracy
+from tracker.audit.evidence import Evidence, Threshold
+from tracker.audit.kind import (
+    MINIMUM_INFORMATIVE,
+    Effect,
+    Finding,
+    Flag,
+    Kind,
+    opinion_of_accuracy,
+    severity_of_gap,
+)
 from tracker.audit.second_opinion import Consensus, Opinion
 from tracker.audit.statistics.peer_agreement import Alignment
-from tracker.audit.thresholds import Threshold
 
 NAME = "low_agreement"
 

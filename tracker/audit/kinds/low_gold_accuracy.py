@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from tracker.audit.evidence import Evidence
+from tracker.audit.evidence import Evidence, Threshold
 from tracker.audit.kind import (
     MINIMUM_INFORMATIVE,
     Effect,
@@ -21,9 +21,8 @@ from tracker.audit.kind import (
     Kind,
     severity_of_gap,
 )
+from tracker.audit.statistics.exact_tests import Pool, Stratum, clopper_pearson, pool_strata
 from tracker.audit.statistics.mantel_haenszel import mantel_haenszel_of_chances
-from tracker.audit.statistics.stratified import Pool, Stratum, clopper_pearson, pool_strata
-from tracker.audit.thresholds import Threshold
 from tracker.core.audit_tallies import GoldTallies
 from tracker.core.tallies import Answer, Pattern, answers_in_pattern
 

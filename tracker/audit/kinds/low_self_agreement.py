@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from tracker.audit.evidence import Evidence
+from tracker.audit.evidence import Evidence, Threshold
 from tracker.audit.kind import MINIMUM_INFORMATIVE, Effect, Finding, Kind, severity_of_gap
-from tracker.audit.statistics.stratified import Stratum, clopper_pearson, pool_strata
-from tracker.audit.thresholds import Threshold
+from tracker.audit.statistics.exact_tests import Stratum, clopper_pearson, pool_strata
 from tracker.core.tallies import Pattern, answers_in_pattern
 
 NAME = "low_self_agreement"

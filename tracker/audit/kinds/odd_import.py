@@ -16,7 +16,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from tracker.audit.evidence import Evidence
+from tracker.audit.evidence import Evidence, Threshold
 from tracker.audit.kind import (
     MINIMUM_INFORMATIVE,
     Effect,
@@ -24,10 +24,8 @@ from tracker.audit.kind import (
     Kind,
     severity_of_gap,
 )
+from tracker.audit.statistics.exact_tests import Z_95, Stratum, pool_strata
 from tracker.audit.statistics.peer_agreement import Alignment, peer_agreement_alignments
-from tracker.audit.statistics.poisson_binomial import Z_95
-from tracker.audit.statistics.stratified import Stratum, pool_strata
-from tracker.audit.thresholds import Threshold
 from tracker.core.audit_tallies import FileTallies, ImportedFile
 from tracker.core.tallies import Answer, Pattern, answers_in_pattern, pattern_without
 

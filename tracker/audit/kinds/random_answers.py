@@ -11,13 +11,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tracker.audit.evidence import Evidence
-from tracker.audit.kind import MINIMUM_ANSWERS, MINIMUM_INFORMATIVE, Effect, Finding, Kind
+from tracker.audit.evidence import Evidence, Threshold
+from tracker.audit.kind import (
+    MINIMUM_ANSWERS,
+    MINIMUM_INFORMATIVE,
+    Effect,
+    Finding,
+    Kind,
+    opinion_of_accuracy,
+)
 from tracker.audit.kinds.low_agreement import GAP
-from tracker.audit.opinions import opinion_of_accuracy
 from tracker.audit.second_opinion import Consensus, Opinion
-from tracker.audit.statistics.majority import spammer_scores
-from tracker.audit.thresholds import Threshold
+from tracker.audit.statistics.peer_agreement import spammer_scores
 
 NAME = "random_answers"
 

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from tracker.audit.evidence import Evidence
+from tracker.audit.evidence import Evidence, Threshold
 from tracker.audit.kind import (
     MINIMUM_ANSWERS,
     MINIMUM_INFORMATIVE,
@@ -22,17 +22,16 @@ from tracker.audit.kind import (
     Kind,
     Points,
     examples_for_kind,
+    opinion_of_points,
     severity_of_size,
 )
-from tracker.audit.opinions import opinion_of_points
 from tracker.audit.second_opinion import Consensus, Opinion
-from tracker.audit.statistics.exchangeability import (
+from tracker.audit.statistics.exact_tests import (
+    Z_95,
     Draws,
     exchangeable_draws,
     exchangeable_sum_tails,
 )
-from tracker.audit.statistics.poisson_binomial import Z_95
-from tracker.audit.thresholds import Threshold
 from tracker.core.tallies import Answer, Pattern, answers_in_pattern
 
 NAME = "severity_bias"

@@ -14,9 +14,8 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from tracker.audit.evidence import Evidence
+from tracker.audit.evidence import Evidence, Threshold
 from tracker.audit.kind import Effect, Finding, Kind, severity_of_size
-from tracker.audit.thresholds import Threshold
 from tracker.core.tallies import Answer, Pattern, answers_in_pattern
 
 NAME = "straight_lining"

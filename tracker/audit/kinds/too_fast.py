@@ -15,9 +15,8 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from tracker.audit.evidence import Evidence
+from tracker.audit.evidence import Evidence, Threshold
 from tracker.audit.kind import MINIMUM_INFORMATIVE, Effect, Finding, Kind
-from tracker.audit.thresholds import Threshold
 
 NAME = "too_fast"
 

@@ -15,7 +15,7 @@ from tracker.web.api.parameters import Answers
 from tracker.web.place import LARGEST
 
 if TYPE_CHECKING:
-    from tracker.audit import AuditByQuestion
+    from tracker.audit.result import AuditByQuestion
 
 router = resource("findings")
 

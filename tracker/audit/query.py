@@ -10,12 +10,17 @@ from typing import Any, NamedTuple, Unpack
 from sqlalchemy import Connection
 
 from tracker import queries
-from tracker.audit.evidence import DEFAULT_ALPHA, Evidence
+from tracker.audit.evidence import (
+    DEFAULT_ALPHA,
+    Evidence,
+    Floors,
+    Threshold,
+    audit_thresholds_from_file,
+)
 from tracker.audit.findings import not_applicable_kinds
 from tracker.audit.kind import Finding, Kind
 from tracker.audit.kinds import KINDS
 from tracker.audit.kinds.drift import drift_falls_since
-from tracker.audit.thresholds import Floors, Threshold, audit_thresholds_from_file
 from tracker.core.audit_tallies import FileTallies, JointAnswers, SharedItems
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import AnnotatorTallies, answers_in_pattern
