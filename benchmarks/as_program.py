@@ -8,11 +8,10 @@ from dataclasses import replace
 import numpy as np
 from populations import ALPHA, ESTIMATES, Floats, Population
 
-from tracker.measures import MEASURES
 from tracker.measures.cohen import cohen_kappa
-from tracker.measures.conger_light import conger_error
-from tracker.measures.pattern_table import Table
-from tracker.measures.sample import Sample
+from tracker.measures.conger import conger_error
+from tracker.measures.registry import MEASURES
+from tracker.measures.sample import Sample, Table
 from tracker.measures.weights import weights
 
 __all__ = ["check", "sample"]

@@ -31,9 +31,8 @@ from populations import ALPHA, ESTIMATES, Estimates, Floats, Population, populat
 from tracker.core.tallies import ItemPatterns, make_pattern
 from tracker.measures.category_rates import category_rates
 from tracker.measures.chance_corrected import fleiss_kappa
-from tracker.measures.coefficient import Parts
-from tracker.measures.confidence_bounds import INTERVALS, Spread, spread_bounds
 from tracker.measures.estimate import Estimate
+from tracker.measures.intervals import INTERVALS, Parts, Spread, spread_bounds
 from tracker.measures.krippendorff import krippendorff_alpha
 from tracker.measures.sample import Sample
 

@@ -17,8 +17,8 @@ from as_program import sample
 from populations import Floats, Population, population
 
 from tracker.core.tallies import ItemPatterns, Pattern
-from tracker.measures import MEASURES
-from tracker.measures.numeric.icc import intraclass_correlations
+from tracker.measures.numeric import intraclass_correlations
+from tracker.measures.registry import MEASURES
 
 SIZES = (50, 100)
 FIVE, TWO = (0.2, 0.2, 0.2, 0.2, 0.2), (0.9, 0.1)

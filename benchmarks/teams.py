@@ -14,10 +14,10 @@ import numpy as np
 
 from tracker.compare.people import compared_with_other_people
 from tracker.core.tallies import AnnotatorTallies, Answer, ItemPatterns, Pattern, make_pattern
-from tracker.measures.jackknife import jackknife_item_patterns
+from tracker.measures.difference_tests import independent_t_test
 from tracker.measures.krippendorff import krippendorff_alpha
+from tracker.measures.resampling import jackknife_item_patterns
 from tracker.measures.sample import sample_for_measures
-from tracker.measures.significance import independent_t_test
 
 CATEGORIES = 3
 SIZES = (3, 5, 10)

@@ -20,7 +20,7 @@ import numpy as np
 from as_program import sample
 from populations import Population, population
 
-from tracker.measures import MEASURES
+from tracker.measures.registry import MEASURES
 from tracker.measures.sample import Sample
 from tracker.measures.weights import weights
 

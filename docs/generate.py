@@ -17,9 +17,9 @@ from typing import Any, get_args, get_type_hints
 import typer
 
 from tracker.cli.app import app
-from tracker.measures import MEASURES, Measure
-from tracker.measures.benchmark_scales import SCALES as READING_SCALES
-from tracker.measures.benchmark_scales import ReadingScale
+from tracker.measures.benchmarks import SCALES as READING_SCALES
+from tracker.measures.benchmarks import ReadingScale
+from tracker.measures.registry import MEASURES, Measure
 from tracker.measures.weights import DISTANCES, SCALES, WEIGHTS, Definition
 
 REFERENCE = Path(__file__).parent / "commands.md"

@@ -13,9 +13,9 @@ import pytest
 
 from tests.cli.commands import leaves, options, parse
 from tests.house import CHECKOUT
-from tracker.measures import MEASURES, Measure
-from tracker.measures.benchmark_scales import SCALES as READING_SCALES
+from tracker.measures.benchmarks import SCALES as READING_SCALES
 from tracker.measures.citations import SOURCES
+from tracker.measures.registry import MEASURES, Measure
 from tracker.measures.weights import DISTANCES, SCALES, WEIGHTS
 
 README = CHECKOUT / "README.md"

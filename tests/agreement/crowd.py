@@ -14,8 +14,8 @@ from tracker.agreement.query import Metric, Query, Uncertainty
 from tracker.agreement.result import Assessment
 from tracker.agreement.run import assess
 from tracker.ledger import Ledger
-from tracker.measures import MEASURES
-from tracker.measures.coefficient import Coefficient
+from tracker.measures.intervals import Coefficient
+from tracker.measures.registry import MEASURES
 from tracker.projects.question import QuestionOptions
 from tracker.queries import Selecting, make_answer_filter
 

@@ -17,8 +17,8 @@ from tracker.agreement.result import Assessment, methods_of_assessment
 from tracker.core.errors import InvalidOption
 from tracker.core.version import VERSION
 from tracker.ledger import Ledger
-from tracker.measures import MEASURES
 from tracker.measures.citations import SOURCES, bibtex
+from tracker.measures.registry import MEASURES
 
 Write = Callable[..., Path]
 

@@ -17,7 +17,7 @@ from tracker.agreement.explain import Explanation, explain, explain_spans
 from tracker.agreement.query import Metric
 from tracker.core.errors import InvalidOption
 from tracker.ledger import Ledger
-from tracker.measures import MEASURES
+from tracker.measures.registry import MEASURES
 from tracker.projects.annotators import set_annotator_kind
 from tracker.projects.question import QuestionOptions, create_project
 

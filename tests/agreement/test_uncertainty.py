@@ -16,8 +16,8 @@ from tests.helpers import SPANS, count_statements
 from tracker.agreement.result import Assessment
 from tracker.core.errors import InvalidOption
 from tracker.ledger import Ledger
-from tracker.measures import MEASURES
-from tracker.measures.coefficient import Coefficient
+from tracker.measures.intervals import Coefficient
+from tracker.measures.registry import MEASURES
 
 BOOTSTRAPPED = {name: one.redrawn for name, one in MEASURES.items() if one.redrawn is not None}
 PEOPLE = ("ann", "bob", "cat", "dot")

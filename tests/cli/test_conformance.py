@@ -16,7 +16,7 @@ from tests.cli.conftest import Run
 from tests.measures.oracles import FOLDER
 from tracker.conformance import Case, known_cases
 from tracker.core.version import VERSION
-from tracker.measures import MEASURES
+from tracker.measures.registry import MEASURES
 
 CASES = {case.name: case for case in known_cases()}
 PARTS = {"observed": "po", "expected": "pe"}

@@ -17,9 +17,9 @@ from tracker.audit.kinds import KINDS
 from tracker.imports.batch import Batch, Cells
 from tracker.imports.readers import READERS, Reader, Reading
 from tracker.imports.readers.source import SourceFile
-from tracker.measures import MEASURES, Measure
 from tracker.measures.citations import article_citation
 from tracker.measures.estimate import Estimate
+from tracker.measures.registry import MEASURES, Measure
 from tracker.measures.sample import Sample
 from tracker.render.formats import FORMATS, Result
 from tracker.render.messages.findings import SENTENCES

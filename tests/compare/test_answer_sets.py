@@ -19,8 +19,8 @@ from tracker.compare.result import AgainstOther
 from tracker.compare.states import compared_chosen_answers
 from tracker.core.errors import InvalidOption
 from tracker.ledger import Ledger
-from tracker.measures.coefficient import Coefficient
-from tracker.measures.significance import Comparison
+from tracker.measures.difference_tests import Comparison
+from tracker.measures.intervals import Coefficient
 from tracker.projects.question import create_project
 from tracker.snapshots import tallies
 

@@ -13,9 +13,9 @@ from tests.compare.stories import day, figure, on, tell
 from tracker.core.tallies import ItemPatterns, Pattern, make_pattern
 from tracker.ledger import Ledger
 from tracker.measures.chance_corrected import percent_agreement
+from tracker.measures.difference_tests import dependent_t_test
 from tracker.measures.krippendorff import krippendorff_alpha
 from tracker.measures.sample import sample_for_measures
-from tracker.measures.significance import dependent_t_test
 
 # -- by hand -------------------------------------------------------------------------------
 

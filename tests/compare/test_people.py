@@ -10,7 +10,7 @@ from scipy.stats import t
 
 from tests.audit.crowds import seeded
 from tracker.ledger import Ledger
-from tracker.measures.significance import Comparison
+from tracker.measures.difference_tests import Comparison
 
 TEAMS = ("abcd", "wxyz")
 

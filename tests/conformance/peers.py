@@ -15,7 +15,7 @@ from nltk.metrics.agreement import AnnotationTask
 from nltk.metrics.distance import binary_distance
 
 from tests.measures.answered import Answered
-from tracker.measures.spans.span_sets import Span
+from tracker.measures.spans.overlap import Span
 
 __all__ = [
     "VALUES", "alpha_rows", "entities", "fleiss_counts", "heard", "nltk_task", "quietly",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 
 from tests.measures.oracles import load
-from tracker.measures.one_vs_rest import one_vs_rest_coefficients
+from tracker.measures.category_rates import one_vs_rest_coefficients
 
 PATIENTS = load("c19_fleiss1971")  # 30 patients, each diagnosed by six psychiatrists
 

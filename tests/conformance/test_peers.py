@@ -41,8 +41,8 @@ from tracker.measures.accuracy import accuracy_from_confusion
 from tracker.measures.category_rates import category_rates
 from tracker.measures.cohen import cohen_kappa
 from tracker.measures.spans.f1 import SpanAgreement
-from tracker.measures.spans.span_sets import Span, mark_span_sets
-from tracker.measures.spans.span_tallies import SpanTally, pooled_span_agreement
+from tracker.measures.spans.overlap import Span, mark_span_sets
+from tracker.measures.spans.tallies import SpanTally, pooled_span_agreement
 from tracker.measures.weights import weights
 
 CLOSE = 1e-9

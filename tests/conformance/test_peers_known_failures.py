@@ -35,7 +35,7 @@ from tests.measures.answered import Answered
 from tests.measures.oracles import load
 from tracker.core.errors import InvalidOption
 from tracker.measures.cohen import cohen_kappa
-from tracker.measures.spans.span_sets import Span
+from tracker.measures.spans.overlap import Span
 
 # Everything is category 0; the same with an answer by one alone that differs.
 SAME = Answered([{1: (0,), 2: (0,)}] * 3)

@@ -17,10 +17,10 @@ from tracker.core.tallies import (
     Pattern,
     make_pattern,
 )
-from tracker.measures import MEASURES
 from tracker.measures.cohen import Cells, cohen_kappas, kappa_cells
-from tracker.measures.conger_light import conger_error, light_error, light_kappa
+from tracker.measures.conger import conger_error, light_error, light_kappa
 from tracker.measures.estimate import Estimate
+from tracker.measures.registry import MEASURES
 from tracker.measures.sample import Sample, sample_for_measures
 
 __all__ = ["Answered", "Given", "Table", "cross_table"]

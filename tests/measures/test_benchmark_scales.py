@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tracker.core.errors import InvalidOption
-from tracker.measures.benchmark_scales import (
+from tracker.measures.benchmarks import (
     ALTMAN,
     KRIPPENDORFF,
     LANDIS_KOCH,

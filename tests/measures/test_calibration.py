@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tracker.measures.calibration import ConfidenceTally, calibration
+from tracker.measures.accuracy import ConfidenceTally, calibration
 
 Given = list[tuple[float, bool]]
 """Confidences, and whether the answer is right."""

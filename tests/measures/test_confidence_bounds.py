@@ -14,18 +14,19 @@ from scipy.stats import norm, t
 from tests.measures.answered import Answered, Given
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import ItemPatterns, make_pattern
-from tracker.measures.category_rates import category_rates
-from tracker.measures.coefficient import Coefficient, Parts
+from tracker.measures.category_rates import category_rates, one_vs_rest_coefficients
 from tracker.measures.cohen import FEW_PAIRS, cohen_kappas, kappa_cells
-from tracker.measures.confidence_bounds import Spread, spread_bounds
+from tracker.measures.estimate import FEW, posterior_gamma_draws
 from tracker.measures.intervals import (
+    Coefficient,
+    Parts,
+    Spread,
     confidence_interval,
     degrees_of_freedom,
     log_confidence_intervals,
+    spread_bounds,
     wilson_interval,
 )
-from tracker.measures.one_vs_rest import one_vs_rest_coefficients
-from tracker.measures.posterior import FEW, posterior_gamma_draws
 
 YES, NO, MAYBE = (1,), (0,), (2,)
 KAPPAS = ("fleiss_kappa", "krippendorff_alpha", "conger_kappa", "light_kappa")

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tracker.core.tallies import Answer, ItemPatterns, make_pattern
-from tracker.measures.confusions import NOTHING, category_confusions
+from tracker.measures.accuracy import NOTHING, category_confusions
 
 A, B, C = 1, 2, 3
 

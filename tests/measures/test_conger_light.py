@@ -7,7 +7,7 @@ from itertools import permutations
 import pytest
 
 from tests.measures.answered import Answered
-from tracker.measures.benchmark_scales import landis_koch
+from tracker.measures.benchmarks import landis_koch
 
 APART = [("a", "aab"), ("c", "cdddee"), ("f", "ffg")]  # no answer of one is another's
 

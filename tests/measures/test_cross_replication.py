@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tracker.core.tallies import ItemPatterns, Pattern, make_pattern
-from tracker.measures.cross_replication import (
+from tracker.measures.estimate import Estimate
+from tracker.measures.krippendorff import (
     cross_replication_reliability,
+    krippendorff_alpha,
     pool_two_patterns,
 )
-from tracker.measures.estimate import Estimate
-from tracker.measures.krippendorff import krippendorff_alpha
 from tracker.measures.sample import Sample, sample_for_measures
 
 Item = tuple[list[int], list[int]]

@@ -19,13 +19,16 @@ from tests.measures.strategies import answered, complete, crowd
 from tests.profiles import examples
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import ItemPatterns
-from tracker.measures import MEASURES
-from tracker.measures.bootstrap import bootstrap, bootstrap_draws
-from tracker.measures.coefficient import Coefficient
 from tracker.measures.cohen import cohen_kappa
-from tracker.measures.confidence_bounds import INTERVALS
-from tracker.measures.conger_light import conger_kappa
-from tracker.measures.jackknife import coefficient_over_clusters, jackknife_over_annotators
+from tracker.measures.conger import conger_kappa
+from tracker.measures.intervals import INTERVALS, Coefficient
+from tracker.measures.registry import MEASURES
+from tracker.measures.resampling import (
+    bootstrap,
+    bootstrap_draws,
+    coefficient_over_clusters,
+    jackknife_over_annotators,
+)
 from tracker.measures.sample import Sample, sample_for_measures
 
 BOOTSTRAPPED = {name: one.redrawn for name, one in MEASURES.items() if one.redrawn is not None}

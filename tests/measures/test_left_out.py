@@ -21,19 +21,19 @@ from tests.measures.strategies import (
 )
 from tests.profiles import examples
 from tracker.core.tallies import ItemPatterns
-from tracker.measures import MEASURES
 from tracker.measures.chance_corrected import percent_agreement
-from tracker.measures.jackknife import (
+from tracker.measures.registry import MEASURES
+from tracker.measures.resampling import (
     jackknife_item_patterns,
     jackknife_without_item,
     most_influential_patterns,
 )
-from tracker.measures.pattern_table import (
+from tracker.measures.sample import (
     merge_pattern_answer,
     merge_pattern_table,
     patterns_without_category,
+    sample_for_measures,
 )
-from tracker.measures.sample import sample_for_measures
 
 BOOTSTRAPPED = {name: one.redrawn for name, one in MEASURES.items() if one.redrawn is not None}
 some = examples(15)

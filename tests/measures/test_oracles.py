@@ -12,13 +12,11 @@ from typing import Any
 import pytest
 
 from tests.measures.oracles import CASES, EXPECTED, SETS, SINGLE, figure, load
-from tracker.measures.category_rates import category_rates
-from tracker.measures.coefficient import Coefficient
+from tracker.measures.category_rates import category_rates, one_vs_rest_coefficients
 from tracker.measures.cohen import cohen_kappa, cohen_kappas, kappa_cells
-from tracker.measures.intervals import confidence_interval
-from tracker.measures.jackknife import jackknife_item_patterns
+from tracker.measures.intervals import Coefficient, confidence_interval
 from tracker.measures.krippendorff import krippendorff_alpha
-from tracker.measures.one_vs_rest import one_vs_rest_coefficients
+from tracker.measures.resampling import jackknife_item_patterns
 from tracker.measures.sample import sample_for_measures
 
 CLOSE = 1e-9

@@ -24,11 +24,11 @@ from tests.measures.strategies import (
 )
 from tests.profiles import examples
 from tracker.core.tallies import Answer, ItemPatterns
-from tracker.measures import MEASURES
 from tracker.measures.chance_corrected import percent_agreement
 from tracker.measures.cohen import cohen_kappa
 from tracker.measures.estimate import Estimate
 from tracker.measures.krippendorff import krippendorff_alpha
+from tracker.measures.registry import MEASURES
 from tracker.measures.sample import sample_for_measures
 
 Metric = dict[str, Any]

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy.stats import ttest_ind, ttest_rel
 
 from tests.profiles import examples
-from tracker.measures.coefficient import Coefficient
-from tracker.measures.significance import Comparison, dependent_t_test, independent_t_test
+from tracker.measures.difference_tests import Comparison, dependent_t_test, independent_t_test
+from tracker.measures.intervals import Coefficient
 
 figure = st.integers(-20, 20).map(lambda tenths: tenths / 8)
 columns = st.lists(figure, min_size=2, max_size=15)

@@ -15,9 +15,15 @@ from scipy.stats import mannwhitneyu, ttest_ind, wilcoxon
 from tests.profiles import examples
 from tracker.core.errors import InvalidOption
 from tracker.core.shown import as_json
-from tracker.measures.hodges_lehmann import Shift, hodges_lehmann_shift, paired_hodges_lehmann_shift
-from tracker.measures.significance import Comparison
-from tracker.measures.two_sample import PAIRED_TESTS, UNPAIRED_TESTS, two_sample_test
+from tracker.measures.difference_tests import (
+    PAIRED_TESTS,
+    UNPAIRED_TESTS,
+    Comparison,
+    Shift,
+    hodges_lehmann_shift,
+    paired_hodges_lehmann_shift,
+    two_sample_test,
+)
 
 # Student (1908), hours of sleep gained by two drugs, ten patients.
 DRUG_1 = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0]

@@ -9,12 +9,19 @@ import sys
 import pytest
 
 from tracker.core.errors import InvalidOption
-from tracker.measures import MEASURES
-from tracker.measures.benchmark_scales import krippendorff_reading, landis_koch
+from tracker.measures.benchmarks import krippendorff_reading, landis_koch
 from tracker.measures.citations import SOURCES
-from tracker.measures.coefficient import NO_OVERLAP, Coefficient, Parts
-from tracker.measures.confidence_bounds import INTERVALS, Spread, spread_bounds
-from tracker.measures.intervals import confidence_interval, wilson_interval
+from tracker.measures.intervals import (
+    INTERVALS,
+    NO_OVERLAP,
+    Coefficient,
+    Parts,
+    Spread,
+    confidence_interval,
+    spread_bounds,
+    wilson_interval,
+)
+from tracker.measures.registry import MEASURES
 
 
 def test_keys_of_the_json_in_order() -> None:

@@ -13,13 +13,12 @@ from tracker import queries
 from tracker.agreement.query import Metric, Query, check_metric, sample_under_metric
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import Answer, ItemPatterns
-from tracker.measures import MEASURES
 from tracker.measures.citations import KAPPAS, SHORT_NAMES
-from tracker.measures.coefficient import NOT_APPLICABLE, Coefficient
 from tracker.measures.cohen import Cells, cohen_kappas
-from tracker.measures.confidence_bounds import ASYMMETRIC
-from tracker.measures.conger_light import conger_error, light_error, light_kappa
+from tracker.measures.conger import conger_error, light_error, light_kappa
 from tracker.measures.estimate import Estimate, undefined_estimate
+from tracker.measures.intervals import ASYMMETRIC, NOT_APPLICABLE, Coefficient
+from tracker.measures.registry import MEASURES
 from tracker.measures.sample import Sample
 from tracker.projects.categories import category_names
 from tracker.projects.lookup import near_names

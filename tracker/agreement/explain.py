@@ -18,11 +18,11 @@ from tracker.agreement.run import assess, assessment_of, coefficients_without_an
 from tracker.core.errors import InvalidOption
 from tracker.core.shown import Message
 from tracker.core.tallies import AnnotatorTallies, ItemPatterns
-from tracker.measures import MEASURES, Measure
-from tracker.measures.coefficient import Coefficient
 from tracker.measures.estimate import Estimate
-from tracker.measures.jackknife import jackknife_without_item, most_influential_patterns
-from tracker.measures.pattern_table import merge_pattern_table, patterns_without_category
+from tracker.measures.intervals import Coefficient
+from tracker.measures.registry import MEASURES, Measure
+from tracker.measures.resampling import jackknife_without_item, most_influential_patterns
+from tracker.measures.sample import merge_pattern_table, patterns_without_category
 from tracker.projects.annotators import annotator_names
 from tracker.projects.items import item_names_of
 from tracker.projects.lookup import near_names

@@ -14,8 +14,12 @@ from tracker.agreement.query import Query
 from tracker.core.each_question import ByQuestion, ask_each_question
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import Answer
-from tracker.measures.accuracy import GoldAgreement, accuracy_from_confusion
-from tracker.measures.calibration import Calibration, calibration
+from tracker.measures.accuracy import (
+    Calibration,
+    GoldAgreement,
+    accuracy_from_confusion,
+    calibration,
+)
 from tracker.projects.annotators import annotator_names, list_annotators
 from tracker.projects.categories import category_names
 from tracker.projects.question import QuestionInfo

@@ -26,12 +26,15 @@ from tracker.agreement.run import assessment_of
 from tracker.core.each_question import ByQuestion, ask_each_question
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import Answer, ItemPatterns, Pattern
-from tracker.measures import MEASURES
-from tracker.measures.coefficient import Coefficient
 from tracker.measures.cohen import kappa_cells
-from tracker.measures.cross_replication import cross_replication_reliability, pool_two_patterns
 from tracker.measures.estimate import Estimate
-from tracker.measures.krippendorff import krippendorff_alpha
+from tracker.measures.intervals import Coefficient
+from tracker.measures.krippendorff import (
+    cross_replication_reliability,
+    krippendorff_alpha,
+    pool_two_patterns,
+)
+from tracker.measures.registry import MEASURES
 from tracker.projects.annotator_attributes import annotators_by_attribute
 from tracker.projects.categories import category_names
 from tracker.projects.items import check_item_attribute, item_names

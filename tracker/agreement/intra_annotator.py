@@ -19,8 +19,8 @@ from tracker.agreement.coefficients import (
 from tracker.agreement.query import Query, check_metric, sample_under_metric
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import Answer, ItemPatterns, make_pattern
-from tracker.measures.coefficient import Coefficient
 from tracker.measures.cohen import kappa_cells
+from tracker.measures.intervals import Coefficient
 from tracker.projects.annotators import annotator_names
 from tracker.projects.categories import category_names
 from tracker.projects.question import QuestionInfo

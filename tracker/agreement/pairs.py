@@ -14,14 +14,9 @@ from tracker.agreement.coefficients import Pairs, count_coefficient_pairs, refus
 from tracker.agreement.query import Query, check_metric, sample_under_metric
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import Answer, ItemPatterns, Pattern, answers_in_pattern
-from tracker.measures.coefficient import Coefficient
-from tracker.measures.confusions import (
-    NOTHING,
-    Confusion,
-    category_confusions,
-    pattern_confusions,
-)
-from tracker.measures.numeric.two_annotators import NumericAgreement, numeric_agreement
+from tracker.measures.accuracy import NOTHING, Confusion, category_confusions, pattern_confusions
+from tracker.measures.intervals import Coefficient
+from tracker.measures.numeric import NumericAgreement, numeric_agreement
 from tracker.projects.annotators import annotator_names, find_annotators
 from tracker.projects.categories import category_names, find_category
 from tracker.projects.items import item_texts_of

@@ -10,7 +10,7 @@ from typing import Final, TypedDict, Unpack
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import Answer, ItemPatterns
 from tracker.measures.citations import full_measure_name
-from tracker.measures.confidence_bounds import ASYMMETRIC, check_interval_method
+from tracker.measures.intervals import ASYMMETRIC, check_interval_method
 from tracker.measures.sample import Sample, sample_for_measures
 from tracker.measures.weights import DISTANCES, SCALES, WEIGHTS
 from tracker.projects.lookup import is_numeric_category_name, near_names

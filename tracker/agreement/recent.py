@@ -28,8 +28,8 @@ from tracker.agreement.levels import (
 from tracker.core import clock
 from tracker.core.tallies import AnnotatorTallies, ItemPatterns, answers_in_pattern
 from tracker.measures.category_rates import category_rates
-from tracker.measures.coefficient import Coefficient
 from tracker.measures.disagreement import explained_by_items
+from tracker.measures.intervals import Coefficient
 from tracker.measures.krippendorff import krippendorff_alpha, krippendorff_disagreement
 from tracker.monitoring import SHORTEST
 from tracker.projects.annotators import annotator_names

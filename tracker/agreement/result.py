@@ -10,14 +10,14 @@ from tracker.agreement.coefficients import COSTLY, are_few
 from tracker.core.errors import InvalidOption
 from tracker.core.shown import Message, Shown
 from tracker.core.tallies import ItemPatterns
-from tracker.measures import MEASURES
 from tracker.measures.accuracy import GoldAgreement
-from tracker.measures.benchmark_scales import benchmark_readings
+from tracker.measures.benchmarks import benchmark_readings
 from tracker.measures.category_rates import CategoryRate, Summary, category_rate_summary
 from tracker.measures.citations import SOURCES, Publication, bibtex
-from tracker.measures.coefficient import Coefficient
-from tracker.measures.numeric.icc import IntraclassCorrelation
-from tracker.measures.posterior import posterior_informative_items
+from tracker.measures.estimate import posterior_informative_items
+from tracker.measures.intervals import Coefficient
+from tracker.measures.numeric import IntraclassCorrelation
+from tracker.measures.registry import MEASURES
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -30,26 +30,26 @@ from tracker.agreement.result import Assessment, Counts
 from tracker.agreement.spans import SpanFigures, SpanPair, assess_spans
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import AnnotatorTallies, Answer, ItemPatterns
-from tracker.measures import MEASURES
 from tracker.measures.accuracy import GoldAgreement, accuracy_from_confusion
-from tracker.measures.bootstrap import bootstrap
 from tracker.measures.category_rates import (
     CategoryRate,
     bootstrapped_rates,
     category_rate_influences,
     category_rates,
     clustered_category_rate,
+    one_vs_rest_coefficients,
 )
-from tracker.measures.coefficient import Coefficient
-from tracker.measures.estimate import Estimate, Floats
-from tracker.measures.jackknife import (
+from tracker.measures.estimate import Estimate
+from tracker.measures.intervals import Coefficient
+from tracker.measures.numeric import IntraclassCorrelation, intraclass_correlations
+from tracker.measures.registry import MEASURES
+from tracker.measures.resampling import (
+    bootstrap,
     coefficient_over_clusters,
     jackknife_item_patterns,
     jackknife_over_annotators,
 )
-from tracker.measures.numeric.icc import IntraclassCorrelation, intraclass_correlations
-from tracker.measures.one_vs_rest import one_vs_rest_coefficients
-from tracker.measures.sample import Sample
+from tracker.measures.sample import Floats, Sample
 from tracker.projects.annotators import annotator_names
 from tracker.projects.categories import category_names
 from tracker.projects.items import check_item_attribute

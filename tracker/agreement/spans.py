@@ -13,10 +13,10 @@ from sqlalchemy import Connection
 from tracker import queries
 from tracker.agreement.result import Counts
 from tracker.measures.category_rates import CategoryRate
-from tracker.measures.coefficient import Coefficient
+from tracker.measures.intervals import Coefficient
 from tracker.measures.spans.f1 import SPAN_MEASURES, SpanAgreement, span_f1
-from tracker.measures.spans.span_sets import mark_span_sets
-from tracker.measures.spans.span_tallies import (
+from tracker.measures.spans.overlap import mark_span_sets
+from tracker.measures.spans.tallies import (
     SpanTally,
     pooled_span_agreement,
     span_rates,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from tracker.charts.chart import FAINT, INK, MARK, WIDTH, Chart
-from tracker.measures import MEASURES
+from tracker.measures.registry import MEASURES
 from tracker.monitoring import are_within_noise
 
 if TYPE_CHECKING:

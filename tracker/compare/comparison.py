@@ -46,10 +46,14 @@ from tracker.compare.sides import Side, count_compared_side
 from tracker.compare.states import State, compared_times_of_one
 from tracker.core.shown import Message
 from tracker.core.tallies import Answer, ItemPatterns, Pattern
-from tracker.measures import MEASURES
-from tracker.measures.coefficient import NOT_APPLICABLE, TOO_FEW_ANNOTATORS, Coefficient
-from tracker.measures.significance import Comparison, dependent_t_test, independent_t_test
-from tracker.measures.two_sample import two_sample_test
+from tracker.measures.difference_tests import (
+    Comparison,
+    dependent_t_test,
+    independent_t_test,
+    two_sample_test,
+)
+from tracker.measures.intervals import NOT_APPLICABLE, TOO_FEW_ANNOTATORS, Coefficient
+from tracker.measures.registry import MEASURES
 from tracker.projects.notes import NoteInfo, list_notes
 from tracker.queries import Selection
 from tracker.storage.as_of import NOW, as_it_was

@@ -16,10 +16,10 @@ from tracker.agreement.coefficients import Study
 from tracker.agreement.run import coefficients_without_annotators
 from tracker.core.tallies import AnnotatorTallies
 from tracker.measures.category_rates import category_rates
-from tracker.measures.coefficient import NOT_APPLICABLE, TOO_FEW_ANNOTATORS
-from tracker.measures.jackknife import jackknife_item_patterns
-from tracker.measures.numeric.two_annotators import WITHOUT_SPREAD
-from tracker.measures.significance import NO_DIFFERENCE, Comparison
+from tracker.measures.difference_tests import NO_DIFFERENCE, Comparison
+from tracker.measures.intervals import NOT_APPLICABLE, TOO_FEW_ANNOTATORS
+from tracker.measures.numeric import WITHOUT_SPREAD
+from tracker.measures.resampling import jackknife_item_patterns
 
 FEWEST: Final = 3
 """Annotators of a side: without one of them two must be left to agree."""

@@ -11,8 +11,8 @@ from tracker.compare.families import FamilyChange
 from tracker.compare.item_steps import ItemCounts
 from tracker.compare.states import State
 from tracker.core.shown import Shown, as_json
-from tracker.measures.coefficient import Coefficient
-from tracker.measures.significance import Comparison
+from tracker.measures.difference_tests import Comparison
+from tracker.measures.intervals import Coefficient
 from tracker.projects.notes import NoteInfo
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from tracker.compare.people import Without, figures_without_people
 from tracker.compare.states import State
 from tracker.core.tallies import AnnotatorTallies, Pattern
 from tracker.measures.category_rates import CategoryRate, category_rate_influences, category_rates
-from tracker.measures.coefficient import Coefficient
 from tracker.measures.estimate import Estimate
+from tracker.measures.intervals import Coefficient
 from tracker.projects.annotators import annotator_names
 from tracker.snapshots.tallies import count_snapshot_tallies
 

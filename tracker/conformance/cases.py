@@ -12,19 +12,15 @@ from itertools import combinations
 from typing import Any, Final, TypeAlias
 
 from tracker.core.tallies import Answer, ItemPatterns, JointPattern, make_pattern
-from tracker.measures import MEASURES
 from tracker.measures.category_rates import category_rates
-from tracker.measures.coefficient import NOT_APPLICABLE, Coefficient
 from tracker.measures.cohen import cohen_kappas, kappa_cells
-from tracker.measures.conger_light import conger_error, light_error, light_kappa
-from tracker.measures.numeric.icc import intraclass_correlations
+from tracker.measures.conger import conger_error, light_error, light_kappa
+from tracker.measures.intervals import NOT_APPLICABLE, Coefficient
+from tracker.measures.numeric import intraclass_correlations
+from tracker.measures.registry import MEASURES
 from tracker.measures.sample import Sample, sample_for_measures
-from tracker.measures.spans.span_sets import mark_span_sets
-from tracker.measures.spans.span_tallies import (
-    SpanTally,
-    pooled_span_agreement,
-    why_no_spans_compared,
-)
+from tracker.measures.spans.overlap import mark_span_sets
+from tracker.measures.spans.tallies import SpanTally, pooled_span_agreement, why_no_spans_compared
 from tracker.measures.spans.unitizing import UnitTally, unitizing_alpha
 
 Number: TypeAlias = str | float | None

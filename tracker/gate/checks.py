@@ -7,7 +7,7 @@ from typing import Final, Literal, TypeAlias
 
 from tracker.agreement.query import AS_DECLARED, Metric
 from tracker.gate.toml_table import Place
-from tracker.measures.confidence_bounds import ASYMMETRIC
+from tracker.measures.intervals import ASYMMETRIC
 
 Bound: TypeAlias = Literal["value", "ci_low"]
 

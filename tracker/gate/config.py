@@ -25,9 +25,9 @@ from tracker.gate.checks import (
     OverlapAtLeast,
 )
 from tracker.gate.toml_table import Place, Table, toml_key_places
-from tracker.measures import MEASURES
 from tracker.measures.citations import full_measure_name
-from tracker.measures.confidence_bounds import ASYMMETRIC, INTERVALS
+from tracker.measures.intervals import ASYMMETRIC, INTERVALS
+from tracker.measures.registry import MEASURES
 from tracker.measures.weights import DISTANCES, SCALES, WEIGHTS
 from tracker.projects.lookup import near_names
 

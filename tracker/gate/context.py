@@ -29,9 +29,9 @@ from tracker.core.errors import InvalidOption, NotFound, Refused
 from tracker.flags import settled_audits
 from tracker.gate.checks import EVERY, AtLeast, Check, Figure, GateConfig, MaxDrop
 from tracker.gate.toml_table import refused_toml_table
-from tracker.measures import MEASURES
 from tracker.measures.category_rates import CategoryRate
-from tracker.measures.coefficient import Coefficient
+from tracker.measures.intervals import Coefficient
+from tracker.measures.registry import MEASURES
 from tracker.projects.annotators import list_annotators
 from tracker.projects.categories import category_names
 from tracker.projects.lookup import near_names

@@ -22,7 +22,7 @@ from tracker.gate.config import DEFAULT_CONFIG, parse_gate_config
 from tracker.gate.context import Standing, gate_standings
 from tracker.gate.evaluate import judge_gate
 from tracker.gate.result import CheckResult
-from tracker.measures import MEASURES
+from tracker.measures.registry import MEASURES
 from tracker.projects.question import QuestionInfo, are_many_numbers, list_questions
 from tracker.queries import EVERYTHING, AnswerFilter
 

@@ -9,9 +9,13 @@ from typing import TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from tracker.measures.coefficient import NOT_APPLICABLE, Parts
-from tracker.measures.estimate import Estimate, single_category_estimate, undefined_estimate
-from tracker.measures.posterior import Redrawn
+from tracker.measures.estimate import (
+    Estimate,
+    Redrawn,
+    single_category_estimate,
+    undefined_estimate,
+)
+from tracker.measures.intervals import NOT_APPLICABLE, Parts
 from tracker.measures.sample import Sample
 
 Floats = NDArray[np.float64]

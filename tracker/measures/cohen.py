@@ -13,29 +13,24 @@ from numpy.typing import NDArray
 
 from tracker.core.tallies import Answer, ItemPatterns, Pattern, make_pattern
 from tracker.measures.chance_corrected import fleiss_kappa
-from tracker.measures.coefficient import (
+from tracker.measures.estimate import Estimate
+from tracker.measures.intervals import (
+    ASYMMETRIC,
     NO_OVERLAP,
     NO_SPREAD,
     SINGLE_CATEGORY,
     Coefficient,
     Detail,
     Parts,
-)
-from tracker.measures.confidence_bounds import (
-    ASYMMETRIC,
     Spread,
-    check_interval_method,
-    spread_bounds,
-)
-from tracker.measures.estimate import Estimate
-from tracker.measures.intervals import (
     check_confidence,
+    check_interval_method,
     confidence_intervals,
     degrees_of_freedom,
     log_confidence_intervals,
+    spread_bounds,
 )
-from tracker.measures.pattern_table import pattern_table_of, pattern_table_sums
-from tracker.measures.sample import Sample
+from tracker.measures.sample import Sample, pattern_table_of, pattern_table_sums
 from tracker.measures.weights import Weighting, weights
 
 FEW_PAIRS: Final = 100

@@ -3,24 +3,257 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from functools import lru_cache
+from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tracker.measures.coefficient import NO_SPREAD, SINGLE_CATEGORY, Coefficient, Detail, Parts
-from tracker.measures.confidence_bounds import (
+from tracker.core.tallies import Answer, ItemPatterns, Pattern, answers_in_pattern
+from tracker.measures.intervals import (
     ASYMMETRIC,
+    NO_SPREAD,
+    SINGLE_CATEGORY,
+    Coefficient,
+    Detail,
+    Parts,
     Spread,
+    check_confidence,
     check_interval_method,
+    degrees_of_freedom,
     spread_bounds,
 )
-from tracker.measures.intervals import check_confidence, degrees_of_freedom
-from tracker.measures.posterior import Redrawn, posterior_bounds
-from tracker.measures.sample import Sample
+from tracker.measures.sample import Floats, Sample, Table, pattern_table_of
 
-Floats: TypeAlias = NDArray[np.float64]
+# -- Populations that a sample's items may come from, and a coefficient's value in each -----------
+
+
+Redrawn: TypeAlias = Callable[[Sample, Floats], Floats]
+"""A sample and numbers of items of each pattern, (B, P), to the coefficient's values, (B,)."""
+
+FEW: Final = 100
+"""Below so many items that say more than "all gave the most frequent answer" the posterior is
+drawn; above, formulas hold."""
+
+_SPLITS = 9  # of two categories side by side on an item of many answers
+_MOST_DRAWN = 4_000_000  # 32 MB
+_MOST_EVEN = 40  # columns
+_LARGE = 20  # from so large a shape on an approximation to the gamma distribution is close enough
+
+
+def posterior_bounds(
+    sample: Sample, redrawn: Redrawn, confidence: float, *, apart: bool = False
+) -> tuple[float, float] | None:
+    """Return the bounds of a coefficient's posterior.
+
+    None if items are many or all answers alike. With ``apart``, items on which the two answers
+    that differ most stand side by side are supposed, too: with weights, few items of that kind
+    make most of the disagreement, and a small sample may have none.
+    """
+    drawn = _populations(sample.table, _furthest(sample) if apart else None, confidence)
+    if drawn is None:
+        return None
+    table, shares = drawn
+    return posterior_quantiles(redrawn(replace(sample, table=table), shares), confidence)
+
+
+def posterior_quantiles(values: Floats, confidence: float) -> tuple[float, float] | None:
+    """Return the bounds between which the middle share ``confidence`` of drawn values lies."""
+    kept = values[~np.isnan(values)]
+    if len(kept) < len(values) / 2:
+        return None
+    tail = (1 - confidence) / 2
+    low, high = np.quantile(kept, [tail, 1 - tail]).tolist()
+    return low, high
+
+
+def _furthest(sample: Sample) -> tuple[Answer, Answer] | None:
+    """Return the two possible answers that agree least; None of fewer than two."""
+    first, second = np.triu_indices(len(sample.table.answers), 1)
+    if not len(first):
+        return None
+    place = int(sample.weighting.between(first, second).argmin())
+    return sample.table.answers[first[place]], sample.table.answers[second[place]]
+
+
+@lru_cache(maxsize=4)  # all coefficients of a sample are drawn together
+def _populations(
+    table: Table, furthest: tuple[Answer, Answer] | None, confidence: float
+) -> tuple[Table, Floats] | None:
+    """Return the table with the prior's patterns added, (P,), and drawn shares of each, (B, P)."""
+    if _telling(table) >= FEW:
+        return None
+    items = _with_supposed(table, furthest)
+    if items is None:
+        return None
+    ordered = _in_order(items)
+    supposed = pattern_table_of(ItemPatterns(dict.fromkeys(ordered, 1)), table.answers)
+    shares = posterior_gamma_draws(tuple(ordered.values()), confidence)
+    # As of very many items: a population has no correction for being small.
+    return supposed, shares * 1e6
+
+
+def posterior_informative_items(patterns: ItemPatterns) -> int:
+    """Return how many of the compared items have anything but the most frequent answer."""
+    compared, alike = 0, Counter[Answer]()
+    for pattern, items in patterns:
+        if answers_in_pattern(pattern) > 1:
+            compared += items
+            if len(pattern) == 1:
+                alike[pattern[0][0]] += items
+    return compared - max(alike.values(), default=0)
+
+
+def _telling(table: Table) -> int:
+    alike = table.compared()
+    whole = alike.count == alike.sizes[alike.owner]
+    by_answer = np.bincount(
+        alike.answer[whole], alike.items[alike.owner[whole]], len(table.answers) or 1
+    )
+    return int(alike.items.sum()) - int(by_answer.max(initial=0))
+
+
+def _in_order(items: dict[Pattern, float]) -> dict[Pattern, float]:
+    """Return the patterns in an order that depends neither on their own order nor on answer ids.
+
+    Answers are numbered by how often they were given, then by the patterns that they are in.
+    """
+    often: Counter[Answer] = Counter()
+    met: dict[Answer, list[tuple[tuple[int, ...], int, float]]] = {}
+    for pattern, number in items.items():
+        counts = tuple(sorted(count for _, count in pattern))
+        for answer, count in pattern:
+            often[answer] += round(count * number * 1e6)
+            met.setdefault(answer, []).append((counts, count, number))
+    ranked = sorted(met, key=lambda answer: (-often[answer], sorted(met[answer]), answer))
+    rank = {answer: place for place, answer in enumerate(ranked)}
+    return dict(
+        sorted(items.items(), key=lambda one: sorted((rank[a], count) for a, count in one[0]))
+    )
+
+
+def _with_supposed(
+    table: Table, furthest: tuple[Answer, Answer] | None
+) -> dict[Pattern, float] | None:
+    """Return items of each pattern, with the prior's added; None if all gave the same answer."""
+    used = [table.answers[code] for code in np.unique(table.answer).tolist()]
+    if len(used) < 2:
+        return None
+    numbers = _items(table)
+    size = _usual_size(table.compared())
+    for answer in used:
+        _add(numbers, ((answer, size),), 1 / len(used))
+    frequent = _most_frequent(table)
+    pairs = {(min(one, other), max(one, other)) for one in frequent for other in used} - {
+        (one, one) for one in frequent
+    }
+    supposed = [(pair, 1 / len(pairs)) for pair in sorted(pairs)]
+    if furthest is not None:
+        supposed.append((furthest, 1.0))
+    splits, each = prior_splits(size)
+    for (one, other), share in supposed:
+        for held in splits:
+            _add(numbers, tuple(sorted(((one, held), (other, size - held)))), each * share)
+    return numbers
+
+
+@lru_cache(maxsize=256)
+def prior_splits(size: int) -> tuple[list[int], float]:
+    """Return how many of ``size`` answers may go to one of two categories, with the items of each.
+
+    Half an item for each, one in all at most: of many annotators many splits are possible, and
+    what is supposed must not outweigh what is seen.
+    """
+    number = min(size - 1, _SPLITS)
+    splits = np.unique(np.linspace(1, size - 1, number).round().astype(np.int64)).tolist()
+    return splits, min(0.5, 1 / len(splits))
+
+
+def _items(table: Table) -> dict[Pattern, float]:
+    entries: list[list[tuple[Answer, int]]] = [[] for _ in range(len(table.items))]
+    for owner, code, count in zip(
+        table.owner.tolist(), table.answer.tolist(), table.count.tolist(), strict=True
+    ):
+        entries[owner].append((table.answers[code], count))
+    found: dict[Pattern, float] = {}
+    for given, items in zip(entries, table.items.tolist(), strict=True):
+        _add(found, tuple(sorted(given)), items)
+    return found
+
+
+def _add(numbers: dict[Pattern, float], pattern: Pattern, items: float) -> None:
+    numbers[pattern] = numbers.get(pattern, 0.0) + items
+
+
+def _usual_size(compared: Table) -> int:
+    """Return the most frequent number of answers to a compared item; the greater of two."""
+    items = np.bincount(compared.sizes, compared.items)
+    return int(np.flatnonzero(items == items.max())[-1])
+
+
+def _most_frequent(table: Table) -> list[Answer]:
+    """Return the answer that was given most often, or those."""
+    totals = table.over_answers(table.count * table.items[table.owner])
+    return [table.answers[code] for code in np.flatnonzero(totals == totals.max()).tolist()]
+
+
+# -- draws ---------------------------------------------------------------------------------
+
+
+def posterior_gamma_draws(shapes: tuple[float, ...], confidence: float) -> Floats:
+    """Return gamma variates of these shapes, shape (B, P), whose ratios are draws from a Dirichlet.
+
+    A Latin hypercube: each column is the B quantiles of its distribution, in an order of its own
+    that is always the same, so that the same tally has the same bounds on every machine. 2,000
+    rows, more if the tails are below 2.5%.
+    """
+    wanted = min(max(100 / (1 - confidence), 2_000), 20_000, _MOST_DRAWN / len(shapes))
+    number = max(round(wanted), 1_000)  # of very many columns
+    columns = [
+        _quantiles(shape, number)[_order(column, len(shapes), number)]
+        for column, shape in enumerate(shapes)
+    ]
+    return np.stack(columns, axis=1)
+
+
+@lru_cache(maxsize=512)
+def _order(column: int, columns: int, number: int) -> NDArray[np.int32]:
+    """Return the order of one column such that the columns together fill the space evenly.
+
+    Source:
+        The additive sequence of Roberts (2018), "The unreasonable effectiveness of quasirandom
+        sequences", extremelearning.com.au; of very many columns, neighbors of which it would
+        not set apart, at random.
+    """
+    if columns > _MOST_EVEN:
+        # The raw bits of a generator, unlike what is made of them, never change.
+        places = np.asarray(np.random.PCG64(column).random_raw(number), dtype=np.float64)
+    else:
+        step = 2.0
+        for _ in range(64):  # the root of step ** (columns + 1) = 1 + step
+            step = (1 + step) ** (1 / (columns + 1))
+        evenly = (0.5 + np.arange(1, number + 1) * step ** -(column + 1)) % 1
+        places = np.asarray(evenly, dtype=np.float64)
+    order = np.empty(number, dtype=np.int32)
+    order[np.argsort(places, kind="stable")] = np.arange(number)
+    return order
+
+
+@lru_cache(maxsize=256)
+def _quantiles(shape: float, number: int) -> Floats:
+    """Return the middles of ``number`` equal parts of a gamma distribution."""
+    from scipy.special import gammaincinv, ndtri
+
+    middles = (np.arange(number) + 0.5) / number
+    if shape < _LARGE:
+        return np.asarray(gammaincinv(shape, middles), dtype=np.float64)
+    # Wilson and Hilferty (1931), Proc. Natl. Acad. Sci. 17, 684.
+    cube_root = 1 - 1 / (9 * shape) + ndtri(middles) / (3 * math.sqrt(shape))
+    return np.asarray(shape * cube_root**3, dtype=np.float64)
+
 
 _NO_PARTS = Parts()
 

@@ -7,7 +7,10 @@ item share its difficulty and are not independent.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -198,3 +201,224 @@ def wilson_interval(
     reach = math.sqrt(square * share * (1 - share) + square * square / 4) / (1 + square)
     # Rounding must not push a bound past the estimate when the share is 0 or 1.
     return max(0.0, min(share, centre - reach)), min(1.0, max(share, centre + reach))
+
+
+# -- What every measure returns: a value with its error, or the reason why there is none ----------
+
+
+NO_OVERLAP: Final = "no_overlap"  # no item has two answers, so there is nothing to compare
+SINGLE_CATEGORY: Final = "single_category"  # expected agreement is 1: chance explains it all
+TOO_FEW_ITEMS: Final = "too_few_items"
+TOO_FEW_ANNOTATORS: Final = "too_few_annotators"
+NOT_APPLICABLE: Final = "not_applicable"  # the measure is not defined for this kind of project
+
+Detail: TypeAlias = str | float | int | None
+
+# Below this a standard error is the rounding of a zero. A real one is far greater: a single
+# disagreement among ten million items still gives 1e-7.
+NO_SPREAD: Final = 1e-12
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The parts that a coefficient is computed from.
+
+    Attributes:
+        observed: observed agreement, a share in [0, 1]; None if distances have no limit.
+        expected: agreement expected by chance, likewise.
+        observed_disagreement: alpha's D_o, in the unit of its distance.
+        expected_disagreement: alpha's D_e, likewise.
+    """
+
+    observed: float | None = None
+    expected: float | None = None
+    observed_disagreement: float | None = None
+    expected_disagreement: float | None = None
+
+
+@dataclass(frozen=True)
+class Coefficient:
+    """One measure's figure for one selection of items.
+
+    Attributes:
+        measure: the measure's name in the registry.
+        value: the coefficient, or None if it cannot be computed.
+        undefined: why ``value`` is None, one of the reasons above; None if there is a value.
+        observed: observed agreement, a share in [0, 1], where the measure has one.
+        expected: agreement expected by chance, likewise.
+        standard_error: of ``value`` over a sample of items; None for a single item.
+        ci_low: lower confidence bound; None if the data say nothing about the spread.
+        ci_high: upper confidence bound, likewise.
+        confidence: the level of the bounds, in (0, 1).
+        items: the items that entered the value.
+        method: how the bounds came to be: "Wilson", "posterior", "log" or "t" (see
+            `confidence_bounds`), "one-sided exact" (a perfect figure, whose error of 0 says
+            nothing), "bootstrap", …; None if there are none.
+        details: what else belongs to the figure: ``weights``, alpha's ``scale`` or ``distance``
+            with ``observed_disagreement`` and ``expected_disagreement`` in its unit, the
+            ``true_positives``, ``precision`` and ``recall`` of spans.
+
+    Raises:
+        InvalidOption: the confidence level is not in (0, 1).
+        ValueError: there are both a value and a reason for having none, or neither.
+    """
+
+    measure: str
+    value: float | None
+    undefined: str | None = None
+    observed: float | None = None
+    expected: float | None = None
+    standard_error: float | None = None
+    ci_low: float | None = None
+    ci_high: float | None = None
+    confidence: float = 0.95
+    items: int = 0
+    method: str | None = None
+    details: Mapping[str, Detail] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check_confidence(self.confidence)
+        if (self.value is None) == (self.undefined is None):
+            raise ValueError(f"{self.measure} needs either a value or a reason for having none")
+
+    def to_dict(self) -> dict[str, Detail]:
+        """Return the figure as the JSON of ``tracker agreement`` has it, key order included."""
+        return {
+            "measure": self.measure,
+            "value": self.value,
+            "standard_error": self.standard_error,
+            "ci_low": self.ci_low,
+            "ci_high": self.ci_high,
+            "confidence": self.confidence,
+            "items": self.items,
+            "undefined": self.undefined,
+            "observed": self.observed,
+            "expected": self.expected,
+            "method": self.method,
+            **self.details,
+        }
+
+
+# -- The bounds of a coefficient from its error over items, by one of two methods -----------------
+
+
+ASYMMETRIC: Final = "asymmetric"
+INTERVALS: Final = (ASYMMETRIC, "t")
+
+
+def check_interval_method(name: str) -> None:
+    """Raise InvalidOption for an unknown method."""
+    if name not in INTERVALS:
+        raise InvalidOption(f"there is no interval {name!r}", f"one of: {', '.join(INTERVALS)}")
+
+
+@dataclass(frozen=True)
+class MethodBounds:
+    """An interval and its method."""
+
+    low: float | None
+    high: float | None
+    method: str | None
+
+
+@dataclass(frozen=True)
+class Spread:
+    """What is known about how far a coefficient may be from the truth.
+
+    Attributes:
+        value: the coefficient.
+        error: its standard error.
+        parts: its parts; without an expected agreement ``value`` is a share in [0, 1].
+        items: items that entered the value.
+        compared: those of them with two answers or more.
+        freedom: degrees of freedom of the error; None for ``items - 1``.
+        likely: the bounds of the posterior, if there is one.
+        of_pairs: whether the value is a share of pairs, but for a chance term that is known or
+            nearly so; Wilson's interval fits it.
+    """
+
+    value: float
+    error: float
+    parts: Parts
+    items: int
+    compared: int
+    freedom: float | None = None
+    likely: tuple[float, float] | None = None
+    of_pairs: bool = False
+
+    @property
+    def least(self) -> float:
+        """The least value that the coefficient can have, -1 if it depends on the items."""
+        expected = self.parts.expected
+        if expected is None:
+            return 0.0 if self.parts.expected_disagreement is None else -1.0
+        # With weights chance may agree so much that even full disagreement is rare.
+        return min(-1.0, -expected / (1 - expected)) if self.of_pairs else -1.0
+
+
+def spread_bounds(of: Spread, confidence: float, how: str = ASYMMETRIC) -> MethodBounds:
+    """Return the bounds that an error over items supports.
+
+    Args:
+        of: the coefficient and its error.
+        confidence: in (0, 1).
+        how: one of `INTERVALS`.
+
+    Returns:
+        Below two items compared: none. An error of 0: the posterior's; else those of
+        `interval_without_spread` for a plain agreement; for a perfect figure corrected for chance
+        the same bound of the observed agreement with the expected one held; otherwise none.
+
+    Raises:
+        InvalidOption: the confidence level is not in (0, 1), or there is no such interval.
+    """
+    check_interval_method(how)
+    if of.compared < 2:
+        return MethodBounds(None, None, None)
+    if how == ASYMMETRIC and of.likely is not None:
+        return _with_posterior(of, of.likely, confidence)
+    if of.error < NO_SPREAD:
+        return _without_spread(of, confidence)
+    if how != ASYMMETRIC:
+        low = 0.0 if of.least == 0 else -1.0
+        return MethodBounds(
+            *confidence_interval(of.value, of.error, of.items, confidence, low=low), "t"
+        )
+    if of.of_pairs:
+        return MethodBounds(*_wilson(of, confidence), "Wilson")
+    freedom = of.items - 1.0 if of.freedom is None else of.freedom
+    value, error, freed = np.array([[of.value], [of.error], [freedom]])
+    below, above = log_confidence_intervals(value, error, freed, confidence)
+    return MethodBounds(float(below[0]), float(above[0]), "log")
+
+
+def _with_posterior(of: Spread, likely: tuple[float, float], confidence: float) -> MethodBounds:
+    """Return the posterior's bounds; of a share of pairs never within Wilson's."""
+    if not of.of_pairs or of.error < NO_SPREAD:
+        return MethodBounds(*likely, "posterior")
+    wilson = _wilson(of, confidence)
+    return MethodBounds(
+        min(likely[0], wilson[0]), max(likely[1], wilson[1]), "posterior and Wilson"
+    )
+
+
+def _wilson(of: Spread, confidence: float) -> tuple[float, float]:
+    """Return Wilson's bounds on the effective number of items, for the coefficient as a share."""
+    least = min(of.least, of.value)
+    share, error = (of.value - least) / (1 - least), of.error / (1 - least)
+    if not 0 < share < 1:  # an error without room for it: the chance term alone varies
+        return confidence_interval(of.value, of.error, of.items, confidence, low=least)
+    low, high = wilson_interval(share, share * (1 - share) / error**2, confidence, of.items - 1)
+    return least + low * (1 - least), least + high * (1 - least)
+
+
+def _without_spread(of: Spread, confidence: float) -> MethodBounds:
+    parts = of.parts
+    if parts.expected is None and parts.expected_disagreement is None:
+        found = interval_without_spread(of.value, of.compared, confidence)
+        return MethodBounds(*found, "one-sided exact")
+    if parts.observed == 1 and parts.expected is not None:
+        lowest, _ = interval_without_spread(1.0, of.compared, confidence)
+        corrected = (lowest - parts.expected) / (1 - parts.expected)
+        return MethodBounds(max(-1.0, corrected), 1.0, "one-sided exact")
+    return MethodBounds(None, None, None)

@@ -2,16 +2,192 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from tracker.core.tallies import Answer, ItemPatterns
-from tracker.measures.coefficient import NO_OVERLAP, TOO_FEW_ANNOTATORS, TOO_FEW_ITEMS
-from tracker.measures.pattern_table import Floats, Table, pattern_table_of
+from tracker.core.tallies import Answer, ItemPatterns, Pattern
+from tracker.measures.intervals import NO_OVERLAP, TOO_FEW_ANNOTATORS, TOO_FEW_ITEMS
 from tracker.measures.weights import Weighting, weights
+
+# -- Item patterns as arrays, in which every sum over items is one operation ----------------------
+
+
+Floats: TypeAlias = NDArray[np.float64]
+Integers: TypeAlias = NDArray[np.int64]
+
+_DENSE = 4_000_000  # cells of a matrix: 32 MB
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Item patterns with shape (P,), and their answers with shape (N,).
+
+    One entry of N is one of the different answers of a pattern: a pattern of a, a, b has two
+    entries, (a, 2) and (b, 1). The entries of a pattern are neighbors. There is no column per
+    answer, so that many answers cost nothing.
+
+    Attributes:
+        answers: the different answers; their places are the codes in ``answer``.
+        items: items of each pattern, (P,).
+        sizes: answers to an item of each pattern, (P,).
+        owner: the pattern of each entry, (N,), ascending.
+        answer: the answer of each entry, (N,).
+        count: annotators who gave it, (N,).
+    """
+
+    answers: tuple[Answer, ...]
+    items: Integers
+    sizes: Integers
+    owner: Integers
+    answer: Integers
+    count: Integers
+
+    def compared(self) -> Table:
+        """Return the patterns of two answers or more."""
+        kept = self.sizes > 1
+        if kept.all():
+            return self
+        entries = kept[self.owner]
+        renumbered = np.cumsum(kept) - 1
+        return Table(
+            self.answers,
+            self.items[kept],
+            self.sizes[kept],
+            renumbered[self.owner[entries]],
+            self.answer[entries],
+            self.count[entries],
+        )
+
+    def of_used_answers(self) -> Table:
+        """Return the same without answers that nobody gave."""
+        used, answer = np.unique(self.answer, return_inverse=True)
+        answers = tuple(self.answers[code] for code in used.tolist())
+        return Table(answers, self.items, self.sizes, self.owner, answer, self.count)
+
+    def over_patterns(self, entries: Floats | Integers) -> Floats:
+        """Return the sum of a value per entry over each pattern, (P,)."""
+        return pattern_table_sums(self.owner, entries, len(self.items))
+
+    def over_answers(self, entries: Floats | Integers) -> Floats:
+        """Return the sum of a value per entry over each answer, (A,)."""
+        return pattern_table_sums(self.answer, entries, len(self.answers))
+
+    def dense(self, entries: Floats) -> Floats:
+        """Return a value per entry as a matrix of patterns and answers, (P, A)."""
+        matrix = np.zeros((len(self.items), len(self.answers)))
+        matrix[self.owner, self.answer] = entries
+        return matrix
+
+    def sums(self, entries: Floats, items: Floats) -> Floats:
+        """Return sums over answers of a value per entry times numbers of items (B, P): (B, A)."""
+        if len(self.answers) * len(self.items) <= _DENSE:
+            return items @ self.dense(entries)
+        from scipy.sparse import csr_array
+
+        shape = (len(self.items), len(self.answers))
+        sparse = csr_array((entries, (self.owner, self.answer)), shape)
+        totals: Floats = np.asarray((sparse.T @ items.T).T)
+        return totals
+
+    def pairs(self, weighting: Weighting) -> Floats:
+        """Return for each pattern the sum of a weight over all ordered pairs of answers, (P,).
+
+        Each answer is paired with itself, too: of n equal answers the sum is n squared.
+        """
+        count = self.count.astype(np.float64)
+        equal = self.over_patterns(count * count)
+        if weighting.nominal:
+            return equal if weighting.itself else self.sizes**2 - equal
+        total = weighting.itself * equal
+        for first, second in pattern_entry_pairs(self.owner):
+            weights = weighting.between(self.answer[first], self.answer[second])
+            both = weights * count[first] * count[second]
+            total += 2 * pattern_table_sums(self.owner[first], both, len(self.items))
+        return total
+
+
+def pattern_entry_pairs(owner: Integers) -> Iterator[tuple[Integers, Integers]]:
+    """Yield the places of every two entries of the same owner, some at a time; each two once.
+
+    ``owner`` ascends, so that entries of one owner are neighbors: those s places apart, for
+    s = 1, 2, ...
+    """
+    for shift in range(1, len(owner)):
+        first = np.flatnonzero(owner[shift:] == owner[:-shift])
+        if not len(first):
+            break
+        yield first, first + shift
+
+
+def pattern_table_sums(places: Integers, values: Floats | Integers, number: int) -> Floats:
+    """Return the sum of the values at each place from 0 to ``number - 1``."""
+    return np.bincount(places, values, number).astype(np.float64, copy=False)
+
+
+def pattern_table_of(
+    patterns: Iterable[tuple[Pattern, int]], answers: Sequence[Answer] = ()
+) -> Table:
+    """Return the arrays of a tally.
+
+    Args:
+        patterns: the tally, or a number of items of each pattern.
+        answers: answers that get the first codes, in this order, whether they occur or not.
+            Those that occur beside them follow in ascending order.
+
+    Returns:
+        The table; a pattern with no answer or no item has no row.
+    """
+    kept = [(pattern, items) for pattern, items in patterns if pattern and items]
+    known = set(answers)
+    others = {answer for pattern, _ in kept for answer, _ in pattern} - known
+    every = (*answers, *sorted(others))
+    code = {answer: place for place, answer in enumerate(every)}
+    lengths = np.array([len(pattern) for pattern, _ in kept], dtype=np.int64)
+    owner = np.repeat(np.arange(len(kept), dtype=np.int64), lengths)
+    answer = np.array([code[a] for pattern, _ in kept for a, _ in pattern], dtype=np.int64)
+    count = np.array([n for pattern, _ in kept for _, n in pattern], dtype=np.int64)
+    sizes = np.bincount(owner, count, len(kept)).astype(np.int64)
+    items = np.array([items for _, items in kept], dtype=np.int64)
+    return Table(every, items, sizes, owner, answer, count)
+
+
+def merge_pattern_answer(answer: Answer, into: Mapping[int, int]) -> Answer:
+    """Return an answer in which each category ``c`` of ``into`` is ``into[c]``.
+
+    A set holds it once.
+    """
+    return tuple(sorted({into.get(category, category) for category in answer}))
+
+
+def merge_pattern_table(patterns: ItemPatterns, into: Mapping[int, int]) -> ItemPatterns:
+    """Return the item patterns as if categories were one: ``{merged: the one it becomes}``."""
+    counts: dict[Pattern, int] = {}
+    for pattern, items in patterns:
+        held: dict[Answer, int] = {}
+        for answer, number in pattern:
+            merged = merge_pattern_answer(answer, into)
+            held[merged] = held.get(merged, 0) + number
+        key = tuple(sorted(held.items()))
+        counts[key] = counts.get(key, 0) + items
+    return ItemPatterns(counts)
+
+
+def patterns_without_category(patterns: ItemPatterns, category: int) -> ItemPatterns:
+    """Return the item patterns without the answers that hold a category.
+
+    Items left empty are gone.
+    """
+    counts: dict[Pattern, int] = {}
+    for pattern, items in patterns:
+        kept = tuple((answer, number) for answer, number in pattern if category not in answer)
+        if kept:
+            counts[kept] = counts.get(kept, 0) + items
+    return ItemPatterns(counts)
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from tracker.measures.intervals import check_confidence
-from tracker.measures.numeric.two_annotators import WITHOUT_SPREAD
+from tracker.measures.numeric import WITHOUT_SPREAD
 from tracker.monitoring.autocorrelation import (
     GRID,
     PRIOR,

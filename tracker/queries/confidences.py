@@ -20,7 +20,7 @@ from sqlalchemy import (
 from sqlalchemy import cast as sql_cast
 
 from tracker.core.tallies import Answer, Pattern, pattern_without
-from tracker.measures.calibration import BINS, ConfidenceTally
+from tracker.measures.accuracy import BINS, ConfidenceTally
 from tracker.queries.gold import select_first_truths
 from tracker.queries.pattern_codes import wide_pattern_code
 from tracker.queries.selection import (

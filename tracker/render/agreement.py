@@ -9,9 +9,9 @@ from rich.console import RenderableType
 
 from tracker.agreement.recent import Recent
 from tracker.agreement.result import Assessment
-from tracker.measures.benchmark_scales import landis_koch
+from tracker.measures.benchmarks import landis_koch
 from tracker.measures.category_rates import CategoryRate
-from tracker.measures.coefficient import Coefficient
+from tracker.measures.intervals import Coefficient
 from tracker.render.cells import (
     Text,
     bar_cell,

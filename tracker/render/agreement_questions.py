@@ -11,9 +11,9 @@ from tracker.agreement.explain import Explanation, Influence, Merges
 from tracker.agreement.gold import AgainstTruth
 from tracker.agreement.intra_annotator import SelfAgreement, Themselves
 from tracker.audit.advice import Advice
-from tracker.measures import MEASURES
 from tracker.measures.accuracy import GoldAgreement
-from tracker.measures.coefficient import Coefficient
+from tracker.measures.intervals import Coefficient
+from tracker.measures.registry import MEASURES
 from tracker.render.cells import (
     Text,
     count_cell,

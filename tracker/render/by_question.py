@@ -9,8 +9,8 @@ from rich.console import RenderableType
 from tracker.by_question import AgreementByQuestion, QuestionAgreement
 from tracker.core.each_question import UnfitQuestion
 from tracker.ledger.snapshots import HistoryByQuestion
-from tracker.measures import MEASURES
-from tracker.measures.coefficient import Coefficient
+from tracker.measures.intervals import Coefficient
+from tracker.measures.registry import MEASURES
 from tracker.projects.question import QuestionInfo
 from tracker.render.cells import (
     Text,

@@ -14,8 +14,8 @@ from tracker.compare.item_changes import KINDS
 from tracker.compare.item_steps import ITEM_KINDS, OTHER_ITEMS, SAME_ITEMS, ItemCounts
 from tracker.compare.result import AgainstOther, Because, Compared
 from tracker.core import clock
-from tracker.measures.coefficient import TOO_FEW_ANNOTATORS
-from tracker.measures.significance import Comparison
+from tracker.measures.difference_tests import Comparison
+from tracker.measures.intervals import TOO_FEW_ANNOTATORS
 from tracker.render.cells import (
     Text,
     count_cell,

@@ -8,7 +8,7 @@ from itertools import groupby
 from rich.console import RenderableType
 
 from tracker.conformance import Case, Check, Conformance, Figure
-from tracker.measures import MEASURES
+from tracker.measures.registry import MEASURES
 from tracker.render.cells import Text, count_cell
 from tracker.render.tables import table
 

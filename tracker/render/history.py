@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias
 from rich.console import RenderableType
 
 from tracker.agreement.result import Assessment
-from tracker.measures import MEASURES
+from tracker.measures.registry import MEASURES
 from tracker.projects.notes import NoteInfo
 from tracker.render.cells import (
     Text,

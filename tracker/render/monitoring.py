@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from tracker.measures import MEASURES
+from tracker.measures.registry import MEASURES
 from tracker.monitoring import ENOUGH_FOR_ALARMS, FEW_PERIODS, Alarm, Autocorrelation, Change, Slope
 from tracker.projects.notes import NoteInfo
 from tracker.render.cells import Text, figure_cell, interval_cell, level_cell

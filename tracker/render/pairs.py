@@ -11,7 +11,7 @@ from tracker.agreement.groups import GroupedAgreement
 from tracker.agreement.pairs import PairAgreement
 from tracker.agreement.result import Assessment
 from tracker.agreement.spans import SpanPair
-from tracker.measures import MEASURES
+from tracker.measures.registry import MEASURES
 from tracker.projects.items import ItemRecord
 from tracker.render.cells import (
     Text,

@@ -11,7 +11,7 @@ from rich.console import RenderableType
 
 from tracker.core import clock
 from tracker.ledger.snapshots import HistoryByQuestion
-from tracker.measures.confidence_bounds import ASYMMETRIC
+from tracker.measures.intervals import ASYMMETRIC
 from tracker.render.agreement import agreement_view
 from tracker.render.cells import (
     Text,

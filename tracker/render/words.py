@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from tracker.measures import MEASURES
-from tracker.measures.benchmark_scales import benchmark_of, krippendorff_reading, landis_koch
-from tracker.measures.coefficient import Coefficient
+from tracker.measures.benchmarks import benchmark_of, krippendorff_reading, landis_koch
+from tracker.measures.intervals import Coefficient
+from tracker.measures.registry import MEASURES
 
 REASONS: Final = {
     "no_overlap": "no item has two answers",

@@ -14,8 +14,8 @@ from tracker.agreement.result import Assessment
 from tracker.agreement.run import assess_patterns
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import ItemPatterns, Pattern
-from tracker.measures import MEASURES
-from tracker.measures.confidence_bounds import INTERVALS
+from tracker.measures.intervals import INTERVALS
+from tracker.measures.registry import MEASURES
 from tracker.projects.notes import list_notes
 from tracker.projects.question import QuestionInfo
 from tracker.snapshots.read import (

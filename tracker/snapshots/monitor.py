@@ -14,7 +14,7 @@ from tracker.agreement.query import Query
 from tracker.core import clock
 from tracker.core.clock import DAY
 from tracker.core.errors import InvalidOption
-from tracker.measures import MEASURES
+from tracker.measures.registry import MEASURES
 from tracker.projects.notes import NoteInfo
 from tracker.projects.question import QuestionInfo
 from tracker.snapshots.curve import Curve, rebuilt_curve

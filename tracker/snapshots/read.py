@@ -18,7 +18,7 @@ from tracker.agreement.result import Assessment, Counts
 from tracker.core.errors import NotFound
 from tracker.core.tallies import ItemPatterns
 from tracker.measures.category_rates import CategoryRate
-from tracker.measures.coefficient import Coefficient
+from tracker.measures.intervals import Coefficient
 from tracker.projects.annotators import annotator_names, with_annotator_names
 from tracker.projects.categories import every_category_name
 from tracker.projects.lookup import near_names

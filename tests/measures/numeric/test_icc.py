@@ -12,8 +12,12 @@ from scipy.stats import f as f_distribution
 
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import Answer, ItemPatterns, make_pattern
-from tracker.measures.numeric.icc import FORMS, IntraclassCorrelation, intraclass_correlations
-from tracker.measures.numeric.variance import numeric_whole_numbers
+from tracker.measures.numeric import (
+    FORMS,
+    IntraclassCorrelation,
+    intraclass_correlations,
+    numeric_whole_numbers,
+)
 
 Matrix = list[list[int]]  # per item, the category of each annotator
 VALUES = {category: float(category) for category in range(11)}

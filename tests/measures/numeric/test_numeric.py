@@ -14,11 +14,7 @@ from scipy.stats import norm, pearsonr, spearmanr
 
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import Answer
-from tracker.measures.numeric.two_annotators import (
-    NumericAgreement,
-    NumericFigure,
-    numeric_agreement,
-)
+from tracker.measures.numeric import NumericAgreement, NumericFigure, numeric_agreement
 
 Pairs = list[tuple[int, int]]  # per item, the categories of both
 VALUES = {0: -1.5, 1: 0.1, 2: 0.2, 3: 4.0, 4: 4.0}

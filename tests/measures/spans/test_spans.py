@@ -18,8 +18,8 @@ from tracker.core.errors import InvalidOption
 from tracker.core.tallies import ItemPatterns, make_pattern
 from tracker.measures.category_rates import category_rates
 from tracker.measures.spans.f1 import SPAN_MEASURES, SpanAgreement, span_f1
-from tracker.measures.spans.span_sets import Marked, Span, common_spans, mark_span_sets
-from tracker.measures.spans.span_tallies import SpanTally, pooled_span_agreement, span_rates
+from tracker.measures.spans.overlap import Marked, Span, common_spans, mark_span_sets
+from tracker.measures.spans.tallies import SpanTally, pooled_span_agreement, span_rates
 
 CLOSE = 1e-9
 Documents = list[dict[str, list[Span]]]

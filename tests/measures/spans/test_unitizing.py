@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tracker.core.errors import InvalidOption
-from tracker.measures.spans.overlap import Interval
-from tracker.measures.spans.span_sets import Span, mark_span_sets
+from tracker.measures.spans.overlap import Interval, Span, mark_span_sets
 from tracker.measures.spans.unitizing import UnitTally, unitizing_alpha
 
 Documents = list[tuple[dict[str, list[Span]], int | None]]

@@ -19,8 +19,11 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
-from tracker.measures.coefficient import NO_OVERLAP, SINGLE_CATEGORY, Coefficient, Detail
 from tracker.measures.intervals import (
+    NO_OVERLAP,
+    SINGLE_CATEGORY,
+    Coefficient,
+    Detail,
     check_confidence,
     confidence_interval,
     interval_without_spread,

@@ -29,10 +29,13 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import combinations
 
-from tracker.measures.coefficient import NOT_APPLICABLE, SINGLE_CATEGORY, Coefficient
-from tracker.measures.intervals import check_confidence
-from tracker.measures.spans.overlap import Interval
-from tracker.measures.spans.span_sets import Marked
+from tracker.measures.intervals import (
+    NOT_APPLICABLE,
+    SINGLE_CATEGORY,
+    Coefficient,
+    check_confidence,
+)
+from tracker.measures.spans.overlap import Interval, Marked
 
 _NONE: Sequence[Interval] = ()
 

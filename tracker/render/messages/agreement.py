@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from shlex import quote
 from typing import Any, Final
 
-from tracker.measures import MEASURES
-from tracker.measures.coefficient import Coefficient
+from tracker.measures.intervals import Coefficient
+from tracker.measures.registry import MEASURES
 from tracker.render.cells import figure_cell, share_cell
 from tracker.render.messages.report import listed, quoted
 from tracker.render.nouns import count_noun

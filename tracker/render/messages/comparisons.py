@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from tracker.measures.two_sample import ENOUGH
+from tracker.measures.difference_tests import ENOUGH
 
 _TITLES: Final = {
     "welch_t": "Welch's t test",

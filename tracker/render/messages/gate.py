@@ -15,7 +15,7 @@ from tracker.gate.checks import (
     OverlapAtLeast,
 )
 from tracker.gate.context import Standing
-from tracker.measures import MEASURES
+from tracker.measures.registry import MEASURES
 from tracker.render.messages.findings import lacking_evidence_sentence
 from tracker.snapshots import SnapshotRecord
 

@@ -7,8 +7,8 @@ from typing import Final
 
 from tracker.agreement.result import Assessment
 from tracker.core.version import VERSION
-from tracker.measures import MEASURES
-from tracker.measures.coefficient import Coefficient
+from tracker.measures.intervals import Coefficient
+from tracker.measures.registry import MEASURES
 
 _DISTANCES: Final = {
     "nominal": "the nominal distance",

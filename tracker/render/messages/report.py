@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from tracker.audit.kind import MINIMUM_INFORMATIVE
-from tracker.measures import MEASURES
-from tracker.measures.benchmark_scales import krippendorff_reading
+from tracker.measures.benchmarks import krippendorff_reading
+from tracker.measures.registry import MEASURES
 from tracker.render.cells import figure_cell, interval_cell, level_cell
 from tracker.render.nouns import count_noun
 from tracker.render.words import undefined_in_words

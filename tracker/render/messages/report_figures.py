@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from tracker.measures import MEASURES
+from tracker.measures.registry import MEASURES
 from tracker.render.cells import figure_cell, minute_cell
 from tracker.render.messages.report import listed, quoted
 from tracker.render.nouns import count_noun

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from tracker.charts import draw_history, history_rows
-from tracker.measures import MEASURES
+from tracker.measures.registry import MEASURES
 from tracker.render.cells import count_cell, figure_cell, interval_cell, minute_cell
 from tracker.render.messages import report as words
 from tracker.render.messages import report_figures as figures

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from tracker.measures import MEASURES
+from tracker.measures.registry import MEASURES
 from tracker.render.messages import report as words
 from tracker.render.messages import report_figures as figures
 from tracker.report.document import Block, Bullets, Group, Line, Paragraph, Section, line

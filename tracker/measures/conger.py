@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 
 from tracker.core.tallies import Answer, JointPattern
 from tracker.measures.chance_corrected import fleiss_kappa
-from tracker.measures.coefficient import NO_OVERLAP, Coefficient, Parts
 from tracker.measures.cohen import Cells, kappa_influences
 from tracker.measures.estimate import Estimate, single_category_estimate, undefined_estimate
-from tracker.measures.pattern_table import pattern_entry_pairs
-from tracker.measures.sample import Sample
+from tracker.measures.intervals import NO_OVERLAP, Coefficient, Parts
+from tracker.measures.sample import Sample, pattern_entry_pairs
 
 Floats = NDArray[np.float64]
 

@@ -8,8 +8,7 @@ from statistics import NormalDist
 from typing import Final
 
 from tracker.core.errors import InvalidOption
-from tracker.measures.coefficient import TOO_FEW_ITEMS, Coefficient
-from tracker.measures.intervals import check_confidence
+from tracker.measures.intervals import TOO_FEW_ITEMS, Coefficient, check_confidence
 
 LANDIS_KOCH: Final = "Landis and Koch (1977), Biometrics 33, 159, p. 165: a convention"
 KRIPPENDORFF: Final = "Krippendorff (2004), Content Analysis, 2nd ed., p. 241: a convention"

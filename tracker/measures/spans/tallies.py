@@ -12,10 +12,14 @@ from itertools import combinations
 from statistics import fmean
 
 from tracker.measures.category_rates import CategoryRate, RateSums, rate_of_category
-from tracker.measures.coefficient import NO_OVERLAP, TOO_FEW_ANNOTATORS, TOO_FEW_ITEMS
-from tracker.measures.intervals import check_confidence
+from tracker.measures.intervals import (
+    NO_OVERLAP,
+    TOO_FEW_ANNOTATORS,
+    TOO_FEW_ITEMS,
+    check_confidence,
+)
 from tracker.measures.spans.f1 import SPAN_MEASURES, SpanAgreement, SpanSums, span_f1
-from tracker.measures.spans.span_sets import Common, Marked, common_spans
+from tracker.measures.spans.overlap import Common, Marked, common_spans
 
 Five = tuple[SpanSums, SpanSums, SpanSums, SpanSums, SpanSums]
 

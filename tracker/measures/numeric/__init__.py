@@ -1,1 +1,0 @@
-"""Agreement on numeric scales: correlations, differences, and parts of the variance."""
