@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from tracker.compare import StateComparison
-from tracker.compare.result import Compared
+from tracker.compare.comparison import Compared, StateComparison
 from tracker.core import clock
 from tracker.ledger import Ledger
 from tracker.projects.notes import add_note

@@ -14,8 +14,7 @@ from scipy import stats
 from tests.agreement.crowd import KINDS, Kind, answers, asked, close, each_kind_stored, frame
 from tests.helpers import count_statements, question_of
 from tracker.agreement.query import Metric, Query
-from tracker.compare import compare_states
-from tracker.compare.result import AgainstOther
+from tracker.compare.comparison import AgainstOther, compare_states
 from tracker.compare.states import compared_chosen_answers
 from tracker.core.errors import InvalidOption
 from tracker.ledger import Ledger

@@ -12,7 +12,7 @@ import pytest
 
 from tests.compare.stories import day, figure, note, on, tell
 from tests.helpers import SEVERAL, SPANS, count_statements, undo
-from tracker.compare import StateComparison
+from tracker.compare.comparison import StateComparison
 from tracker.core.errors import InvalidOption
 from tracker.core.shown import as_json
 from tracker.ledger import Ledger

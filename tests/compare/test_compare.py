@@ -24,8 +24,9 @@ from tests.queries.test_timeline import (
 from tracker.agreement.query import Query
 from tracker.agreement.result import Assessment
 from tracker.agreement.run import assess
-from tracker.compare import StateComparison, compare_states, find_compared_state
-from tracker.compare.item_changes import KINDS
+from tracker.compare.comparison import StateComparison, compare_states
+from tracker.compare.items import KINDS
+from tracker.compare.states import find_compared_state
 from tracker.core.clock import DAY
 from tracker.ledger import Ledger
 from tracker.projects.categories import category_names

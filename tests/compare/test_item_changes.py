@@ -17,7 +17,7 @@ from sqlalchemy import Connection, FromClause
 from tests.imports.test_against_a_plain_ledger import Files, Labels, take
 from tests.profiles import examples
 from tracker import queries
-from tracker.compare.item_changes import (
+from tracker.compare.items import (
     KINDS,
     ItemChange,
     compared_answers,

@@ -15,8 +15,7 @@ from tests.helpers import count_statements
 from tests.queries.plain import Plain, Rows, store, store_raw
 from tests.queries.selected import Selected, both_kinds, check_each, selected
 from tracker import queries
-from tracker.compare.item_changes import temporary_rows
-from tracker.compare.item_steps import Step, coded_items_for_steps, shared_item_steps
+from tracker.compare.items import Step, coded_items_for_steps, shared_item_steps, temporary_rows
 from tracker.core.tallies import Pattern, make_pattern
 from tracker.ledger import Ledger
 from tracker.projects.items import item_names

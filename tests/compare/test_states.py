@@ -10,7 +10,7 @@ from tests.compare.stories import day, figure, note, on, tell
 from tests.filled import FillOnce
 from tests.storage.as_of.plain import Clock
 from tracker.agreement.query import Metric, Query
-from tracker.compare import State, find_compared_state
+from tracker.compare.states import State, find_compared_state
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.core.shown import as_json

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tracker.compare import StateComparison
+from tracker.compare.comparison import StateComparison
 from tracker.core import clock
 from tracker.core.clock import DAY
 from tracker.ledger import Ledger

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tracker.agreement.spans import SpanPair
     from tracker.audit.weak_slices import SliceAgreement
     from tracker.by_question import AgreementByQuestion
-    from tracker.compare.result import AgainstOther
+    from tracker.compare.comparison import AgainstOther
     from tracker.core.each_question import ByQuestion
     from tracker.projects.question import QuestionInfo
     from tracker.queries import Selecting
@@ -234,8 +234,7 @@ class AgreementQuestions(Transactions):
         """
         from dataclasses import replace
 
-        from tracker.compare import compare_states
-        from tracker.compare.result import AgainstOther
+        from tracker.compare.comparison import AgainstOther, compare_states
         from tracker.compare.states import compared_chosen_answers
         from tracker.projects.question import find_counterpart
         from tracker.queries import make_answer_filter

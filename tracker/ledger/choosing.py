@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from tracker.core.errors import InvalidOption, NotFound
 
 if TYPE_CHECKING:
-    from tracker.compare.result import AgainstOther
+    from tracker.compare.comparison import AgainstOther
     from tracker.ledger import Ledger
     from tracker.queries import Selecting
 

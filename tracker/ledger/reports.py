@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from tracker.agreement.query import Computing
-    from tracker.compare import StateComparison
+    from tracker.compare.comparison import StateComparison
     from tracker.export.arrow_rows import Type
     from tracker.export.documents import Document
     from tracker.gate import GateResult
@@ -124,7 +124,8 @@ class Reports(Transactions):
         for states that are no snapshots, whose settings are recorded.
         """
         from tracker.agreement.query import agreement_query
-        from tracker.compare import compare_states, find_compared_states, refuse_incomparable_states
+        from tracker.compare.comparison import compare_states
+        from tracker.compare.states import find_compared_states, refuse_incomparable_states
         from tracker.projects.question import find_counterpart
 
         query = agreement_query(measures=measures, **computing)

@@ -8,11 +8,10 @@ from typing import Any
 
 from rich.console import RenderableType
 
-from tracker.compare import State, StateComparison
+from tracker.compare.comparison import AgainstOther, Because, Compared, StateComparison
 from tracker.compare.decomposition import Part
-from tracker.compare.item_changes import KINDS
-from tracker.compare.item_steps import ITEM_KINDS, OTHER_ITEMS, SAME_ITEMS, ItemCounts
-from tracker.compare.result import AgainstOther, Because, Compared
+from tracker.compare.items import ITEM_KINDS, KINDS, OTHER_ITEMS, SAME_ITEMS, ItemCounts
+from tracker.compare.states import State
 from tracker.core import clock
 from tracker.measures.difference_tests import Comparison
 from tracker.measures.intervals import TOO_FEW_ANNOTATORS
