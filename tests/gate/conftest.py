@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from tests.filled import FillOnce
-from tracker.gate import GateResult
+from tracker.gate.evaluate import GateResult
 from tracker.ledger import Ledger
 
 Gate: TypeAlias = Callable[..., GateResult]

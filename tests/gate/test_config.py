@@ -14,9 +14,17 @@ from hypothesis import strategies as st
 from tests.house import CHECKOUT
 from tracker.agreement.query import Metric
 from tracker.core.errors import Refused
-from tracker.gate import parse_gate_config, read_gate_config
-from tracker.gate.checks import AtLeast, Figure, ItemsAtLeast, MaxDrop, NoFlags, OverlapAtLeast
-from tracker.gate.toml_table import toml_key_places
+from tracker.gate.config import (
+    AtLeast,
+    Figure,
+    ItemsAtLeast,
+    MaxDrop,
+    NoFlags,
+    OverlapAtLeast,
+    parse_gate_config,
+    read_gate_config,
+    toml_key_places,
+)
 
 EVERYTHING = """\
 # ours

@@ -12,7 +12,7 @@ from sklearn.metrics import cohen_kappa_score
 from tests.gate.conftest import Gate, load
 from tests.helpers import SEVERAL, SPANS, count_statements
 from tracker.core.errors import NotFound, Refused
-from tracker.gate import CheckResult, GateResult
+from tracker.gate.evaluate import CheckResult, GateResult
 from tracker.ledger import Ledger
 from tracker.projects.question import QuestionOptions, create_project
 from tracker.render.messages.gate import distinct_numbers_in_sentence

@@ -8,9 +8,9 @@ import pytest
 from tests.flags.found import Seen, acted, audit_of, record
 from tests.gate.conftest import Gate, load
 from tracker.flags import act_on_flags, with_settled
-from tracker.gate import parse_gate_config
+from tracker.gate.config import parse_gate_config
 from tracker.gate.context import Present
-from tracker.gate.figure_checks import Found, gate_findings_now, gate_kinds_not_applicable
+from tracker.gate.evaluate import Found, gate_findings_now, gate_kinds_not_applicable
 from tracker.ledger import Ledger
 from tracker.projects.annotators import annotator_names
 from tracker.projects.categories import category_names

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tracker.gate import CheckResult, GateResult
+from tracker.gate.evaluate import CheckResult, GateResult
 from tracker.render.gate import (
     FORMATS,
     gate_github_commands,

@@ -9,7 +9,7 @@ import pytest
 
 from tests.questions import answer_question, fill_rubric
 from tracker.core.errors import Refused
-from tracker.gate import GateResult
+from tracker.gate.evaluate import GateResult
 from tracker.ledger import Ledger
 from tracker.render.gate import FORMATS
 

@@ -19,7 +19,7 @@ from tracker.cli.terminal import hint, say, say_data, warn, while_output_is_read
 from tracker.core.errors import InvalidOption
 
 if TYPE_CHECKING:
-    from tracker.gate import GateResult
+    from tracker.gate.evaluate import GateResult
     from tracker.ledger import Ledger
 
 

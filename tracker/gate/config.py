@@ -2,34 +2,237 @@
 
 from __future__ import annotations
 
+import math
 import re
 import shlex
 import tomllib
-from dataclasses import replace
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, Literal, TypeAlias
 
-from tracker.agreement.query import Metric
+from tracker.agreement.query import AS_DECLARED, Metric
 from tracker.audit.definitions import OF_DEFINITIONS
 from tracker.audit.kinds import KINDS
 from tracker.core.errors import Refused
-from tracker.gate.checks import (
-    MODEL_MEASURES,
-    AtLeast,
-    Check,
-    Figure,
-    GateConfig,
-    ItemsAtLeast,
-    MaxDrop,
-    NoFlags,
-    OverlapAtLeast,
-)
-from tracker.gate.toml_table import Place, Table, toml_key_places
 from tracker.measures.citations import full_measure_name
 from tracker.measures.intervals import ASYMMETRIC, INTERVALS
 from tracker.measures.registry import MEASURES
 from tracker.measures.weights import DISTANCES, SCALES, WEIGHTS
 from tracker.projects.lookup import near_names
+
+# -- One table of a configuration, its values taken out by type, or refused with their line -------
+
+
+def refused_toml_table(
+    source: str, place: Place, message: str, mend: str | None = None, *, key: str | None = None
+) -> Refused:
+    """The error that says what is wrong with a table, and on which line."""
+    return Refused(f"{source}:{place.of(key)}: {message}", mend)
+
+
+@dataclass(frozen=True)
+class Table:
+    """The keys of one table; its methods raise Refused where a value is not what is asked for."""
+
+    source: str
+    told: Mapping[str, Any]
+    place: Place
+
+    def refused(self, message: str, mend: str | None = None, *, key: str | None = None) -> Refused:
+        """The error about this table, or one of its keys."""
+        return refused_toml_table(self.source, self.place, message, mend, key=key)
+
+    def text(self, key: str) -> str | None:
+        """A text that is not blank, less surrounding space; None where the key is not there."""
+        value = self.told.get(key)
+        if value is None:
+            return None
+        if not isinstance(value, str):
+            raise self.refused(f"{key} is not a text", f'write it in quotes: "{value}"', key=key)
+        if not value.strip():
+            raise self.refused(f"{key} is empty", "name something, or leave it out", key=key)
+        return value.strip()
+
+    def word(self, key: str, known: Collection[str], what: str) -> str | None:
+        """One of the words that are ``known``; None where the key is not there."""
+        word = self.text(key)
+        if word is not None:
+            self.check_known(word, known, what, key)
+        return word
+
+    def check_known(self, word: str, known: Collection[str], what: str, key: str) -> None:
+        """Accept a word that is known."""
+        if word not in known:
+            mend = near_names(word, known) or f"one of: {', '.join(known)}"
+            raise self.refused(f"there is no {what} {word!r}", mend, key=key)
+
+    def number(self, key: str, low: float | None, high: float, *, open_: bool = False) -> float:
+        """A number from ``low`` (None: any) to ``high``; ``open_``: neither of the two."""
+        value = self.told[key]
+        mend = f"give a number of at most {high:g}"
+        if low is not None:
+            words = ("between", "and") if open_ else ("from", "to")
+            mend = f"give a number {words[0]} {low:g} {words[1]} {high:g}"
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise self.refused(f"{key} is {value!r}, not a number", mend, key=key)
+        least = -math.inf if low is None else low
+        within = least < value < high if open_ else least <= value <= high
+        if not within or math.isinf(value):
+            raise self.refused(f"{key} is {value}", mend, key=key)
+        return float(value)
+
+    def whole(self, key: str) -> int:
+        """A whole number above 0."""
+        value = self.told[key]
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            raise self.refused(f"{key} is {value!r}", "give a whole number from 1", key=key)
+        return value
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a table begins, and where its own keys stand; lines are counted from 1."""
+
+    line: int
+    keys: dict[str, int] = field(default_factory=dict)
+
+    def of(self, key: str | None) -> int:
+        """The line of a key, or of the table where the key is not written in it."""
+        return self.keys.get(key or "", self.line)
+
+
+def toml_key_places(text: str, name: str) -> tuple[Place, list[Place]]:
+    """Where the keys of a file stand that is known to be TOML.
+
+    A header or a key with its value is TOML by itself, and is whole as soon as it can be parsed:
+    so a header inside a text of several lines is not taken for one.
+
+    Returns:
+        The top of the file, whose keys are also the names of its tables, and each ``[[name]]``.
+    """
+    top, tables = Place(1), list[Place]()
+    current, start, statement = top, 1, ""
+    for number, line in enumerate(text.split("\n"), start=1):
+        statement += f"{line}\n"
+        try:
+            told = tomllib.loads(statement)
+        except (ValueError, RecursionError):
+            continue  # it goes on in the next line
+        if statement.lstrip().startswith("["):
+            current = Place(start)
+            top.keys.setdefault(next(iter(told)), start)
+            if told.get(name) == [{}]:
+                tables.append(current)
+        else:
+            for key in told:
+                current.keys.setdefault(key, start)
+        start, statement = number + 1, ""
+    return top, tables
+
+
+# -- What a project is held to: each kind of check as a value, and all of a file ------------------
+
+
+Bound: TypeAlias = Literal["value", "ci_low"]
+
+MODEL_MEASURES: Final = ("cohen_kappa", "percent_agreement")
+"""Of a model beside the people: with what most of them gave, and with each of them."""
+
+EVERY = "*"
+"""What stands for each category."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A measure by name, or the agreement on a category; on each of them for `EVERY`.
+
+    Of a ``model`` it is the agreement with the people: `MODEL_MEASURES`, or on a category. If
+    ``recent``, it is that of the items since the level of agreement changed, if it did.
+    """
+
+    measure: str | None = None
+    category: str | None = None
+    model: str | None = None
+    recent: bool = False
+
+
+@dataclass(frozen=True)
+class AtLeast:
+    """A figure, or the lower bound of its interval, may not be less."""
+
+    place: Place
+    name: str | None
+    figure: Figure
+    at_least: float
+    on: Bound
+    question: str | None = None
+
+
+@dataclass(frozen=True)
+class MaxDrop:
+    """A figure may not be further below what it was in a snapshot; None is the last one.
+
+    Nor may it have fallen by more when the level of agreement changed; if it is a ``recent`` one,
+    that alone is asked.
+    """
+
+    place: Place
+    name: str | None
+    figure: Figure
+    max_drop: float
+    since: str | None
+    question: str | None = None
+
+
+@dataclass(frozen=True)
+class NoFlags:
+    """An audit may not find one of these kinds; none stands for any kind."""
+
+    place: Place
+    name: str | None
+    kinds: tuple[str, ...]
+    question: str | None = None
+
+
+@dataclass(frozen=True)
+class ItemsAtLeast:
+    """There may not be fewer items of two answers or more."""
+
+    place: Place
+    name: str | None
+    items: int
+    question: str | None = None
+
+
+@dataclass(frozen=True)
+class OverlapAtLeast:
+    """Their share of the items that have an answer may not be less."""
+
+    place: Place
+    name: str | None
+    share: float
+    question: str | None = None
+
+
+Check: TypeAlias = AtLeast | MaxDrop | NoFlags | ItemsAtLeast | OverlapAtLeast
+
+
+@dataclass(frozen=True)
+class GateConfig:
+    """All checks of a file, at least one, and how figures are read.
+
+    A check without a question is of every question. ``source`` is the file's name as it was
+    given, ``place`` where its keys stand.
+    """
+
+    source: str
+    place: Place
+    checks: tuple[Check, ...]
+    confidence: float = 0.95
+    metric: Metric = AS_DECLARED
+    interval: str = ASYMMETRIC
+
 
 DEFAULT_CONFIG = "gate.toml"
 

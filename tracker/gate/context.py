@@ -27,8 +27,15 @@ from tracker.audit.query import AuditQuery
 from tracker.audit.result import Audit
 from tracker.core.errors import InvalidOption, NotFound, Refused
 from tracker.flags import settled_audits
-from tracker.gate.checks import EVERY, AtLeast, Check, Figure, GateConfig, MaxDrop
-from tracker.gate.toml_table import refused_toml_table
+from tracker.gate.config import (
+    EVERY,
+    AtLeast,
+    Check,
+    Figure,
+    GateConfig,
+    MaxDrop,
+    refused_toml_table,
+)
 from tracker.measures.category_rates import CategoryRate
 from tracker.measures.intervals import Coefficient
 from tracker.measures.registry import MEASURES

@@ -3,36 +3,370 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from sqlalchemy import Connection
 
 from tracker.audit.kinds import KINDS
-from tracker.core.shown import Message
-from tracker.gate.checks import (
+from tracker.core.shown import Message, Shown
+from tracker.gate.config import (
     AtLeast,
+    Bound,
     Check,
     GateConfig,
     ItemsAtLeast,
     MaxDrop,
     NoFlags,
     OverlapAtLeast,
+    refused_toml_table,
 )
-from tracker.gate.context import AuditsNow, Present
-from tracker.gate.figure_checks import (
-    ROUNDING,
-    figure_check_results,
-    gate_check_name,
-    gate_findings_now,
-    gate_kinds_not_applicable,
-)
-from tracker.gate.result import CheckResult, GateResult
-from tracker.gate.toml_table import refused_toml_table
+from tracker.gate.context import AuditsNow, Present, Standing, gate_standings
 from tracker.projects.categories import category_names
 from tracker.projects.lookup import near_names
 from tracker.projects.question import QuestionInfo, list_questions
 from tracker.queries import EVERYTHING, AnswerFilter
 from tracker.verdict import project_verdict
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+# -- What a gate said, as a value, as JSON and as a frame -----------------------------------------
+
+
+Kind: TypeAlias = Literal["at_least", "max_drop", "flags", "items_at_least", "overlap_at_least"]
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """One check, or what it says of one category.
+
+    Attributes:
+        name: its name, or what it asks for.
+        kind: what sort of check it is.
+        passed: None where it cannot be computed.
+        reason: why it passes or not.
+        line: of the file, where the check begins.
+        measure: the measure's name, where it is about one.
+        category: the category's, likewise.
+        threshold: the number in the file; of flags 0.
+        value: what was held against it: the figure or its lower bound; how far it fell; how
+            many annotators were found; items; their share. None where there is none.
+        bound: which of figure and lower bound that is.
+        undefined: why it could not be computed, in a word; None where it could.
+        details: what else is known, ready for JSON.
+        question: the question it is about, if the project asks several.
+        model: the model's whose agreement with people is meant; None for that of people.
+    """
+
+    name: Message | str
+    kind: Kind
+    passed: bool | None
+    reason: Message | str
+    line: int
+    measure: str | None = None
+    category: str | None = None
+    threshold: float | None = None
+    value: float | None = None
+    bound: Bound = "value"
+    undefined: str | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
+    question: str | None = None
+    model: str | None = None
+
+    @property
+    def check(self) -> str:
+        """The name, or what is asked for, in words."""
+        return str(self.name)
+
+    @property
+    def full_name(self) -> str:
+        """The name with the question, if the project asks several."""
+        return self.check if self.question is None else f"{self.question}: {self.check}"
+
+    @property
+    def why(self) -> str:
+        """The reason, one sentence."""
+        return str(self.reason)
+
+    def unknown(self, reason: Message, undefined: str | None) -> CheckResult:
+        """Return the same check if it cannot be computed."""
+        return replace(self, passed=None, value=None, reason=reason, undefined=undefined)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as an element of the contract's ``checks``."""
+        return {
+            "check": self.check,
+            **({} if self.question is None else {"question": self.question}),
+            "measure": self.measure,
+            "category": self.category,
+            "model": self.model,
+            "threshold": self.threshold,
+            "value": self.value,
+            "bound": self.bound,
+            "passed": self.passed,
+            "why": self.why,
+            "kind": self.kind,
+            "undefined": self.undefined,
+            "line": self.line,
+            **self.details,
+        }
+
+
+@dataclass(frozen=True, repr=False)
+class GateResult(Shown):
+    """What became of every check, in the order of the file.
+
+    ``config`` is the file's name as it was given; ``selection`` says which answers were looked
+    at, as JSON; None for all. ``verdict`` is what is plainly wrong, whether a check asks for it or
+    not: see `tracker.verdict.Concern`.
+    """
+
+    project: str
+    config: str
+    checks: tuple[CheckResult, ...]
+    selection: Mapping[str, Any] | None = None
+    verdict: tuple[Mapping[str, Any], ...] = ()
+
+    @property
+    def passed(self) -> bool:
+        """Whether every check passed: what cannot be computed does not."""
+        return bool(self.checks) and all(check.passed is True for check in self.checks)
+
+    @property
+    def failed(self) -> list[CheckResult]:
+        """The checks that did not hold."""
+        return [check for check in self.checks if check.passed is False]
+
+    @property
+    def unknown(self) -> list[CheckResult]:
+        """The checks that could not be computed."""
+        return [check for check in self.checks if check.passed is None]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The contract's JSON of ``tracker gate``."""
+        return {
+            "project": self.project,
+            "passed": self.passed,
+            "config": self.config,
+            "selection": None if self.selection is None else dict(self.selection),
+            "checks": [check.to_dict() for check in self.checks],
+            "verdict": [dict(concern) for concern in self.verdict],
+        }
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per check."""
+        import pandas as pd
+
+        return pd.DataFrame([check.to_dict() for check in self.checks])
+
+
+# -- Checks of figures: at least so much, and not fallen by more than so much ---------------------
+
+
+ROUNDING: Final = 1e-9
+"""Figures that differ by less are the same but for rounding: 0.8 - 0.7 is not 0.1."""
+
+
+def gate_check_name(check: Check, category: str | None = None) -> Message | str:
+    """Return a check's name, or what it asks for; ``category`` is the one of each."""
+    if check.name is None:
+        return Message("gate.asked_sentence", check=check, category=category)
+    each = isinstance(check, AtLeast | MaxDrop) and category not in {None, check.figure.category}
+    return f"{check.name}: {category}" if each else check.name
+
+
+def figure_check_results(check: AtLeast | MaxDrop, now: Present) -> Iterator[CheckResult]:
+    """What becomes of a check of a figure, one result for each category where it is of each."""
+    found = now.standings(check.figure)
+    if not found:
+        nothing = _plain(check, check.figure.measure, check.figure.category)
+        yield nothing.unknown(Message("gate.no_category_sentence"), "no_category")
+    for figure in found:
+        if isinstance(check, AtLeast):
+            yield _least(check, figure)
+        else:
+            fall = _fall_of_level(check, figure, now)
+            if check.figure.recent:
+                yield _one_level(check, figure) if fall is None else fall
+            else:
+                yield _drop(check, figure, now) if fall is None or fall.passed else fall
+
+
+def _plain(check: AtLeast | MaxDrop, measure: str | None, category: str | None) -> CheckResult:
+    """A check of which nothing is known yet."""
+    is_least = isinstance(check, AtLeast)
+    return CheckResult(
+        gate_check_name(check, category),
+        "at_least" if is_least else "max_drop",
+        None,
+        Message("gate.no_category_sentence"),
+        check.place.line,
+        measure=measure,
+        category=category,
+        model=check.figure.model,
+        threshold=check.at_least if isinstance(check, AtLeast) else check.max_drop,
+        bound=check.on if isinstance(check, AtLeast) else "value",
+    )
+
+
+def _least(check: AtLeast, figure: Standing) -> CheckResult:
+    details = {
+        "figure": figure.value,
+        "ci_low": figure.low,
+        "ci_high": figure.high,
+        "confidence": figure.confidence,
+        **({} if figure.model is None else {"people": figure.people}),
+    }
+    plain = replace(_plain(check, figure.measure, figure.category), details=details)
+    value = figure.low if check.on == "ci_low" else figure.value
+    if figure.value is None:
+        return plain.unknown(Message("gate.no_figure_sentence", figure=figure), figure.undefined)
+    if value is None:
+        return plain.unknown(Message("gate.no_lower_bound_sentence", figure=figure), "no_interval")
+    passed = value >= check.at_least - ROUNDING
+    reason = Message(
+        "gate.at_least_sentence",
+        figure=figure,
+        value=value,
+        threshold=check.at_least,
+        bound=check.on == "ci_low",
+        passed=passed,
+    )
+    return replace(plain, passed=passed, value=value, reason=reason)
+
+
+def _drop(check: MaxDrop, figure: Standing, now: Present) -> CheckResult:
+    then = now.snapshots[check.since]
+    plain = _plain(check, figure.measure, figure.category)
+    if then is None:
+        chosen = now.selection is not None
+        reason = Message(
+            "gate.no_snapshot_sentence", project=now.question.project.name, chosen=chosen
+        )
+        return plain.unknown(reason, "no_snapshot")
+    same = replace(check.figure, category=figure.category)
+    before = next(iter(gate_standings(then.assessment, same)), None)
+    if before is None:
+        reason = Message("gate.not_in_snapshot_sentence", figure=figure, since=then)
+        return plain.unknown(reason, "not_in_snapshot")
+    details = {"figure": figure.value, "then": before.value, "since": then.id}
+    plain = replace(plain, details=details)
+    if figure.value is None or before.value is None:
+        lacking, where = (figure, None) if figure.value is None else (before, then)
+        reason = Message("gate.no_figure_sentence", figure=lacking, since=where)
+        return plain.unknown(reason, lacking.undefined)
+    if before.read != figure.read:
+        reason = Message("gate.read_otherwise_sentence", figure=figure, since=then)
+        return plain.unknown(reason, "read_otherwise")
+    drop = before.value - figure.value
+    reason = Message(
+        "gate.drop_sentence",
+        figure=figure,
+        now=figure.value,
+        before=before.value,
+        since=then,
+        fell=drop if drop > ROUNDING else None,
+        most=check.max_drop,
+    )
+    passed = drop <= check.max_drop + ROUNDING
+    return replace(plain, passed=passed, value=drop, reason=reason)
+
+
+def _one_level(check: MaxDrop, figure: Standing) -> CheckResult:
+    """What becomes of a check of the last change of level if there was none."""
+    plain = _plain(check, figure.measure, figure.category)
+    if figure.value is None:
+        return plain.unknown(Message("gate.no_figure_sentence", figure=figure), figure.undefined)
+    details = {"figure": figure.value, "then": None, "since": None}
+    reason = Message("gate.one_level_sentence", figure=figure)
+    return replace(plain, passed=True, value=0.0, reason=reason, details=details)
+
+
+def _fall_of_level(check: MaxDrop, figure: Standing, now: Present) -> CheckResult | None:
+    """By how much a figure fell when the level of agreement changed last; None if it cannot say."""
+    levels = now.level_of(figure.category)
+    if levels is None:
+        return None
+    same = replace(check.figure, category=figure.category)
+    sides = (gate_standings(level, same) for level in (levels.before, levels.now))
+    before, since = (next(iter(found), None) for found in sides)
+    if before is None or since is None or before.value is None or since.value is None:
+        return None
+    drop = before.value - since.value
+    reason = Message(
+        "gate.level_drop_sentence",
+        figure=replace(since, since=levels.day),
+        before=before.value,
+        fell=drop if drop > ROUNDING else None,
+        most=check.max_drop,
+    )
+    return replace(
+        _plain(check, figure.measure, figure.category),
+        details={
+            "figure": since.value,
+            "then": before.value,
+            "since": None,
+            "level_since": levels.day,
+        },
+        passed=drop <= check.max_drop + ROUNDING,
+        value=drop,
+        reason=reason,
+    )
+
+
+@dataclass
+class Found:
+    """Findings of some kinds; the numbers of flags that settle others.
+
+    A finding has annotators, a kind, and the kinds asked for if that is none of them but explains
+    them.
+    """
+
+    findings: list[tuple[tuple[str, ...], str, tuple[str, ...]]] = field(default_factory=list)
+    settled: list[int] = field(default_factory=list)
+
+
+def gate_findings_now(now: Present, kinds: Sequence[str]) -> Found:
+    """The findings of these kinds, or of any for none, each once.
+
+    A finding is of its kind, and of those that it explains.
+    """
+    names = now.audit.names
+    once = {flag.key: flag for _, flag in now.audit.flagged(kinds)}
+    found = Found()
+    for flag in once.values():
+        if kinds and not {flag.kind, *flag.also} & {*kinds}:
+            continue
+        if flag.key in now.audit.settled:
+            found.settled.append(now.audit.settled[flag.key])
+            continue
+        who = (flag.annotator,) if flag.other is None else (flag.annotator, flag.other)
+        people = tuple(sorted(names[one] for one in who))
+        explained = () if flag.kind in kinds else tuple(k for k in kinds if k in flag.also)
+        found.findings.append((people, flag.kind, explained))
+    for finding in now.audit.definitions:
+        if not finding.certain or (kinds and finding.kind not in kinds):
+            continue
+        if finding.key in now.audit.settled:
+            found.settled.append(now.audit.settled[finding.key])
+            continue
+        category = None if finding.category is None else now.audit.categories[finding.category]
+        about = category or str(finding.subject).replace("=", " ", 1)
+        found.findings.append(((about,), finding.kind, ()))
+    return found
+
+
+def gate_kinds_not_applicable(now: Present, kinds: Sequence[str]) -> dict[str, str]:
+    """The kinds that could not be looked for, and what they lack.
+
+    Of any kind it is enough that some could be looked for: no project has all that all need.
+    """
+    lacking = now.audit.not_applicable
+    if kinds:
+        return {kind: lacking[kind] for kind in kinds if kind in lacking}
+    return dict(lacking) if len(lacking) == len(KINDS) else {}
 
 
 def judge_gate(

@@ -17,11 +17,9 @@ from tracker.audit.definitions import OF_DEFINITIONS
 from tracker.core import clock
 from tracker.core.errors import NoFigures
 from tracker.core.shown import Message
-from tracker.gate.checks import EVERY, Figure
-from tracker.gate.config import DEFAULT_CONFIG, parse_gate_config
+from tracker.gate.config import DEFAULT_CONFIG, EVERY, Figure, parse_gate_config
 from tracker.gate.context import Standing, gate_standings
-from tracker.gate.evaluate import judge_gate
-from tracker.gate.result import CheckResult
+from tracker.gate.evaluate import CheckResult, judge_gate
 from tracker.measures.registry import MEASURES
 from tracker.projects.question import QuestionInfo, are_many_numbers, list_questions
 from tracker.queries import EVERYTHING, AnswerFilter

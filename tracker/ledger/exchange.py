@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tracker.exchange.requests import KeptAnswer
     from tracker.exchange.sending import Sent
     from tracker.exchange.webhooks import NewWebhook, WebhookInfo
-    from tracker.gate import GateResult
+    from tracker.gate.evaluate import GateResult
 
 _TOLD = ("check", "question", "measure", "category", "threshold", "value", "bound", "undefined")
 """What a message has of a check: its figures, and no annotator's name."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tracker.compare.comparison import StateComparison
     from tracker.export.arrow_rows import Type
     from tracker.export.documents import Document
-    from tracker.gate import GateResult
+    from tracker.gate.evaluate import GateResult
     from tracker.queries import Selecting
     from tracker.status import Status
 
@@ -69,7 +69,8 @@ class Reports(Transactions):
             questions: only the checks of these, by name; of all for none.
             selecting: see `tracker.queries.Selecting`.
         """
-        from tracker.gate import judge_gate, read_gate_config
+        from tracker.gate.config import read_gate_config
+        from tracker.gate.evaluate import judge_gate
         from tracker.queries import make_answer_filter
 
         checks, choice = read_gate_config(Path(config), project), make_answer_filter(**selecting)
@@ -85,7 +86,8 @@ class Reports(Transactions):
         **selecting: Unpack[Selecting],
     ) -> GateResult:
         """Return likewise what becomes of each check of the text of such a file."""
-        from tracker.gate import judge_gate, parse_gate_config
+        from tracker.gate.config import parse_gate_config
+        from tracker.gate.evaluate import judge_gate
         from tracker.queries import make_answer_filter
 
         checks, choice = parse_gate_config(text, "gate.toml"), make_answer_filter(**selecting)
@@ -96,7 +98,7 @@ class Reports(Transactions):
         self, project: str, *, questions: Sequence[str] = (), **selecting: Unpack[Selecting]
     ) -> str:
         """Return the text of a file of checks that the project passes as it is."""
-        from tracker.gate import starting_gate_config
+        from tracker.gate.scaffold import starting_gate_config
         from tracker.queries import make_answer_filter
 
         choice = make_answer_filter(**selecting)

@@ -16,7 +16,7 @@ from rich.console import Console, RenderableType
 from tracker.core.errors import escaped_text
 from tracker.core.shown import Message
 from tracker.core.version import VERSION
-from tracker.gate import CheckResult, GateResult
+from tracker.gate.evaluate import CheckResult, GateResult
 from tracker.render.cells import Text, count_cell, figure_cell, printable_part
 from tracker.render.filter import selection_view
 from tracker.render.messages import message_text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from shlex import quote
 
-from tracker.gate.checks import (
+from tracker.gate.config import (
     AtLeast,
     Check,
     Figure,
