@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 from tests.cli.conftest import Run
-from tracker.export import LABEL_COLUMNS
+from tracker.export.labels import LABEL_COLUMNS
 
 SEVERAL = "item,annotator,category\n1,A,x\n1,A,y\n1,B,\n2,A,\n"
 SPANS = "item,annotator,category,start,end,n_tokens\nd,A,x,0,3,9\nd,B,x,0,2,9\nd,C,,,,9\n"

@@ -10,7 +10,7 @@ import pytest
 
 from tests.helpers import csv_text
 from tracker.cli.import_options import Target
-from tracker.export import arrow_rows
+from tracker.export import files as arrow_rows
 from tracker.ledger import Ledger
 
 ROWS = [

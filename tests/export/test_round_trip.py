@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.helpers import write_file
 from tests.profiles import examples
 from tracker.cli.import_options import Target
-from tracker.export import LABEL_COLUMNS
+from tracker.export.labels import LABEL_COLUMNS
 from tracker.ledger import Ledger
 
 HEADER = (

@@ -20,7 +20,7 @@ from sqlalchemy import Connection, func, select
 
 from tests.helpers import csv_text
 from tests.profiles import examples
-from tracker.export import exported_labels
+from tracker.export.labels import exported_labels
 from tracker.imports.column_roles import parse_column_roles
 from tracker.imports.loader import ImportResult, load_import
 from tracker.imports.readers.source import STDIN, SourceFile

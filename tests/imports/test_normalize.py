@@ -9,7 +9,7 @@ import pytest
 
 from tests.helpers import csv_text, undo
 from tracker.core.errors import Refused
-from tracker.export import LABEL_COLUMNS, exported_labels
+from tracker.export.labels import LABEL_COLUMNS, exported_labels
 from tracker.ledger import Ledger
 from tracker.projects.annotators import add_annotator_alias, list_annotators, set_annotator_kind
 

@@ -16,7 +16,7 @@ from sqlalchemy import select
 from tests.helpers import undo
 from tests.profiles import examples
 from tracker.core.errors import NotFound, Refused
-from tracker.export import exported_columns, exported_labels
+from tracker.export.labels import exported_columns, exported_labels
 from tracker.ledger import Ledger
 from tracker.ledger.projects import QuestionOptions
 from tracker.projects.annotator_attributes import annotator_attributes

@@ -20,7 +20,7 @@ from tracker.agreement.run import assess
 from tracker.audit.query import AuditQuery
 from tracker.audit.run import audit_project
 from tracker.core.errors import InvalidOption, NotFound
-from tracker.export import exported_labels
+from tracker.export.labels import exported_labels
 from tracker.flags import list_flags, record_flags
 from tracker.imports.undo import list_imports, undo_import
 from tracker.ledger import Ledger

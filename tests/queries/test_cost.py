@@ -8,7 +8,7 @@ from random import Random
 import pandas as pd
 
 from tests.helpers import count_rows, count_statements
-from tracker.export import exported_labels
+from tracker.export.labels import exported_labels
 from tracker.ledger import Ledger
 
 MOST_ROWS = 600  # by tallies, names and recorded figures; not by labels

@@ -20,7 +20,7 @@ from tracker.cli.terminal import hint
 from tracker.core.errors import InvalidOption
 
 if TYPE_CHECKING:
-    from tracker.export.documents import Document
+    from tracker.export.writers import Document
     from tracker.ledger.importing import Reading
     from tracker.ledger.reports import Labels
 

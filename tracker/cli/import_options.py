@@ -22,7 +22,7 @@ from tracker.render.formats import csv_lines
 from tracker.render.nouns import count_noun
 
 if TYPE_CHECKING:
-    from tracker.export.arrow_rows import Type
+    from tracker.export.files import Type
     from tracker.imports.loader import ImportResult
     from tracker.ledger.importing import Reading
 

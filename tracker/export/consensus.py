@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -16,13 +16,66 @@ from tracker.audit.annotator_report import MOST_ANSWERS
 from tracker.audit.statistics.dawid_skene import dawid_skene_competences, dawid_skene_shares
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import Answer, JointPattern
-from tracker.export.crowd_kit import CROWD_KIT, crowd_kit_shares
+from tracker.export.labels import item_columns, rows_with_items
 from tracker.projects.categories import category_names
 from tracker.projects.items import item_names
 from tracker.projects.question import QuestionInfo
 from tracker.queries import EVERYTHING, AnswerFilter, Selection
 from tracker.queries.selection import labels, stream_rows, where_counted
 from tracker.storage.schema import NONE_APPLIES
+
+# -- Models of crowd-kit, if it is installed: what is true of each item, by who gave what ---------
+
+
+CROWD_KIT = ("mace", "glad")
+"""The methods that are crowd-kit's."""
+
+_SEED = 0
+
+
+def crowd_kit_shares(
+    method: str, counted: Iterable[tuple[JointPattern, int]]
+) -> dict[JointPattern, dict[Answer, float]]:
+    """Return the probability of each answer to be true, by who gave what.
+
+    Each item is a task of its own; those answered alike have the same probabilities. Raises
+    InvalidOption if crowd-kit is not installed.
+    """
+    model = _model(method)
+    import pandas as pd
+
+    patterns: Counter[JointPattern] = Counter()
+    for pattern, items in counted:
+        patterns[pattern] += items
+    answers = sorted({answer for pattern in patterns for _, answer in pattern})
+    code = {answer: n for n, answer in enumerate(answers)}
+    rows, first = [], dict[JointPattern, int]()
+    task = 0
+    for pattern, items in sorted(patterns.items()):
+        first[pattern] = task
+        for _ in range(items):
+            rows += [(task, who, code[answer]) for who, answer in pattern]
+            task += 1
+    if not rows:
+        return {}
+    frame = pd.DataFrame(rows, columns=["task", "worker", "label"])
+    found = model.fit_predict_proba(frame).to_dict("index")
+    return {
+        pattern: {answers[label]: float(share) for label, share in found[task].items()}
+        for pattern, task in first.items()
+    }
+
+
+def _model(method: str) -> Any:
+    try:
+        import crowdkit.aggregation as models
+    except ImportError:
+        raise InvalidOption(
+            f"the method {method} is crowd-kit's, which is not installed",
+            "pip install 'annotation-tracker[crowd-kit]'",
+        ) from None
+    return models.MACE(random_state=_SEED) if method == "mace" else models.GLAD(silent=True)
+
 
 METHODS = ("majority", "weighted", "dawid-skene", *CROWD_KIT)
 """The ways to a consensus; competences of the second are those of the third's model."""
@@ -186,3 +239,37 @@ def _span_rows(
             for category, share, start, end in found or [nothing]:
                 told = (items[item], question.name, category, share, method, None, tied or None)
                 yield (*told, start, end)
+
+
+# -- The consensus item by item, with what is known of the item -----------------------------------
+
+
+class ConsensusItem(NamedTuple):
+    """An item, the rows of its consensus by column, and its text, length and attributes."""
+
+    name: str
+    rows: Sequence[dict[str, Any]]
+    known: dict[str, Any]
+
+    @property
+    def text(self) -> str | None:
+        """The item's text, if it is known."""
+        told: str | None = self.known.get("text")
+        return told
+
+
+def consensus_by_item(
+    connection: Connection, question: QuestionInfo, method: str, choice: AnswerFilter
+) -> Generator[ConsensusItem, None, None]:
+    """Yield each item that has an answer, in the order of the items."""
+    columns = consensus_columns([question])
+    known = item_columns(connection, question.project)
+    found = consensus_rows(connection, [question], method, choice)
+    with closing(rows_with_items(connection, question.project, found, known)) as rows:
+        for name, some in groupby(rows, lambda row: row[0]):
+            group = list(some)
+            yield ConsensusItem(
+                name,
+                [dict(zip(columns, row, strict=False)) for row in group],
+                dict(zip(known, group[0][len(columns) :], strict=True)),
+            )

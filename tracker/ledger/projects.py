@@ -65,7 +65,7 @@ class ProjectSettings(NamedTuple):
 
         Labels of the questions of these names, of all for none.
         """
-        from tracker.export import import_keywords
+        from tracker.export.labels import import_keywords
 
         chosen = [
             (one.question, one.categories)

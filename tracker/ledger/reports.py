@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from tracker.agreement.query import Computing
     from tracker.compare.comparison import StateComparison
-    from tracker.export.arrow_rows import Type
-    from tracker.export.documents import Document
+    from tracker.export.files import Type
+    from tracker.export.writers import Document
     from tracker.gate.evaluate import GateResult
     from tracker.queries import Selecting
     from tracker.status import Status
@@ -45,7 +45,7 @@ class Labels(_Rows):
 
     def write_parquet(self, file: IO[bytes]) -> int:
         """Write the rows to a Parquet file as they come; return how many."""
-        from tracker.export.arrow_rows import write_parquet_rows
+        from tracker.export.files import write_parquet_rows
 
         return write_parquet_rows(file, *self, self.types)
 
@@ -202,8 +202,8 @@ class Reports(Transactions):
             questions: only the answers to these, by name; to all for none.
             selecting: see `tracker.queries.Selecting`.
         """
-        from tracker.export import labels_with_items
-        from tracker.export.arrow_rows import COLUMN_TYPES
+        from tracker.export.files import COLUMN_TYPES
+        from tracker.export.labels import labels_with_items
         from tracker.projects.question import ONLY_QUESTION, list_questions
         from tracker.queries import make_answer_filter
 
@@ -222,8 +222,8 @@ class Reports(Transactions):
         Those without an answer are among them. The rows are what `import_items` and
         `import_annotators` read: ``attribute:NAME`` for each attribute.
         """
-        from tracker.export import listed_annotators, listed_items
-        from tracker.export.arrow_rows import COLUMN_TYPES
+        from tracker.export.files import COLUMN_TYPES
+        from tracker.export.labels import listed_annotators, listed_items
 
         listed = listed_items if of == "items" else listed_annotators
         with self.reading(project) as (connection, found):
@@ -249,8 +249,8 @@ class Reports(Transactions):
             questions: only of these, by name; of all for none.
             selecting: see `tracker.queries.Selecting`.
         """
-        from tracker.export import consensus_columns, consensus_rows
-        from tracker.export.arrow_rows import COLUMN_TYPES
+        from tracker.export.consensus import consensus_columns, consensus_rows
+        from tracker.export.files import COLUMN_TYPES
         from tracker.queries import make_answer_filter
 
         choice = make_answer_filter(**selecting)
@@ -268,7 +268,7 @@ class Reports(Transactions):
         So irrCAC reads it; the reader ``krippendorff`` wants a row for each annotator, and
         ``crowd-kit`` one for each answer.
         """
-        from tracker.export import matrix_for
+        from tracker.export.matrix import matrix_for
         from tracker.queries import make_answer_filter
 
         choice = make_answer_filter(**selecting)
@@ -281,14 +281,14 @@ class Reports(Transactions):
     def tallies(
         self, project: str, *, questions: Sequence[str] = (), **selecting: Unpack[Selecting]
     ) -> Iterator[Labels]:
-        """Open what the figures are computed from: see `tracker.export.tallies.tally_rows`.
+        """Open what the figures are computed from: see `tracker.export.matrix.tally_rows`.
 
         Args:
             project: the project's name.
             questions: only of these, by name; of all for none.
             selecting: see `tracker.queries.Selecting`.
         """
-        from tracker.export.tallies import TALLY_COLUMNS, TALLY_TYPES, tally_rows
+        from tracker.export.matrix import TALLY_COLUMNS, TALLY_TYPES, tally_rows
         from tracker.queries import make_answer_filter
 
         choice = make_answer_filter(**selecting)
@@ -319,9 +319,7 @@ class Reports(Transactions):
             on: the name of what the control is about; ``text`` by default.
             selecting: see `tracker.queries.Selecting`.
         """
-        from tracker.export.conll import conll_document
-        from tracker.export.label_studio import label_studio_document
-        from tracker.export.lewidi import lewidi_document
+        from tracker.export.writers import conll_document, label_studio_document, lewidi_document
         from tracker.queries import make_answer_filter
 
         choice = make_answer_filter(**selecting)
@@ -345,7 +343,7 @@ class Reports(Transactions):
         moments in UTC.
         """
         if labels.types:
-            from tracker.export.arrow_rows import rows_frame
+            from tracker.export.files import rows_frame
 
             return rows_frame(*labels, labels.types)
         import pandas as pd

@@ -28,7 +28,7 @@ from tests.storage.as_of.plain import (
     moments,
     steps,
 )
-from tracker.export import LABEL_COLUMNS, exported_labels
+from tracker.export.labels import LABEL_COLUMNS, exported_labels
 from tracker.ledger import Ledger
 from tracker.projects.annotator_merge import merge_annotators
 from tracker.projects.annotators import add_annotator_alias, list_annotators, set_annotator_kind

@@ -18,7 +18,7 @@ from tracker.audit.query import AuditQuery
 from tracker.audit.run import audit_project
 from tracker.core import clock
 from tracker.core.errors import InvalidOption
-from tracker.export import exported_labels
+from tracker.export.labels import exported_labels
 from tracker.flags import count_flags, list_flags
 from tracker.imports.undo import list_imports
 from tracker.ledger import Ledger
