@@ -9,8 +9,8 @@ from typing import IO, Any
 
 from tracker.core import clock
 from tracker.ledger import Ledger
-from tracker.sync import SyncResult
-from tracker.sync.remote import Progress, Pulled
+from tracker.sync.http import Progress, Pulled
+from tracker.sync.run import SyncResult
 
 MINUTE = 60_000_000
 START = clock.parse_timestamp("2026-01-05T08:00:00Z")

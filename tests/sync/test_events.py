@@ -14,7 +14,7 @@ from tests.sync.source import Source, result, sync
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, Refused
 from tracker.ledger import Ledger
-from tracker.sync import EventResult
+from tracker.sync.label_studio import EventResult
 
 Write = Callable[..., Path]
 COLUMNS = ("item", "annotator", "category", "pass", "labeled_at", "seconds")

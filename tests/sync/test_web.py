@@ -13,8 +13,9 @@ from tests.sync.serve import Answer, Serve, serve
 from tests.sync.servers import free_port
 from tracker.core import clock
 from tracker.core.errors import InvalidOption
-from tracker.sync import LabelStudio, web
-from tracker.sync.web import service_url
+from tracker.sync import http as web
+from tracker.sync.http import service_url
+from tracker.sync.label_studio import LabelStudio
 
 __all__ = ["folder", "run", "serve"]
 

@@ -21,7 +21,7 @@ from tracker.cli.terminal import hint, progress_bar, say, warn
 
 if TYPE_CHECKING:
     from tracker.ledger.syncing import Syncs
-    from tracker.sync import SyncResult
+    from tracker.sync.run import SyncResult
 
 sync, register = command_group("sync", "Read what is new in another program, live.")
 

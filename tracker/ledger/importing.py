@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from tracker.imports.readers import Reader, ReadOptions, Source
     from tracker.imports.readers.frames import Frame
     from tracker.projects.question import QuestionOptions
-    from tracker.sync import EventRun, SyncRun
+    from tracker.sync.label_studio import EventRun
+    from tracker.sync.run import SyncRun
 
 
 class Uploading(TypedDict, total=False):

@@ -10,7 +10,9 @@ from tracker.ledger.importing import Importing
 from tracker.projects.project import find_project
 
 if TYPE_CHECKING:
-    from tracker.sync import EventResult, Remote, SyncResult
+    from tracker.sync.http import Remote
+    from tracker.sync.label_studio import EventResult
+    from tracker.sync.run import SyncResult
 
 _ATTEMPTS = 3
 
@@ -65,7 +67,7 @@ class Syncing(Importing):
             item: the field of a task's data that is the item's key; else the task's number is.
             how: see `Syncs`.
         """
-        from tracker.sync import LabelStudio
+        from tracker.sync.label_studio import LabelStudio
 
         remote = LabelStudio(url, project_id, token, item)
         return self._sync(remote, project, [f"item={item}"] if item else [], **how)
@@ -97,7 +99,7 @@ class Syncing(Importing):
                 the identifier of its request, or its own.
             how: see `Syncs`.
         """
-        from tracker.sync import MLflow
+        from tracker.sync.mlflow import MLflow
 
         remote = MLflow(
             url, experiment, token=token, username=username, password=password, item=item
@@ -135,8 +137,16 @@ class Syncing(Importing):
             create: and
             skip_invalid: as in `Syncs`.
         """
-        from tracker.sync import EventResult, EventRun, NothingNew, event_of
-        from tracker.sync.events import FOR_SYNC, IGNORED, IMPORTED, KNOWN
+        from tracker.sync.label_studio import (
+            FOR_SYNC,
+            IGNORED,
+            IMPORTED,
+            KNOWN,
+            EventResult,
+            EventRun,
+            event_of,
+        )
+        from tracker.sync.run import NothingNew
 
         found = event_of(event, url)
         if found is None:
@@ -178,7 +188,13 @@ class Syncing(Importing):
         progress: Callable[[int, int | None], None] | None = None,
     ) -> SyncResult:
         """Read a source and record it, again if another sync of it ended in between."""
-        from tracker.sync import NothingNew, Overtaken, SyncResult, known_of_source, pulled_source
+        from tracker.sync.run import (
+            NothingNew,
+            Overtaken,
+            SyncResult,
+            known_of_source,
+            pulled_source,
+        )
 
         told = progress or (lambda *_: None)
         for _ in range(_ATTEMPTS):

@@ -2,19 +2,50 @@
 
 from __future__ import annotations
 
+import io
 import json
-from collections.abc import Iterator, Mapping
-from typing import IO, TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeGuard, cast
+
+from sqlalchemy import (
+    Connection,
+    Select,
+    Table,
+    bindparam,
+    false,
+    insert,
+    select,
+    union_all,
+    update,
+)
 
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound, Refused
-from tracker.imports.readers.answers import field_at, field_text
+from tracker.imports.loader import ImportResult
+from tracker.imports.readers.answers import ToolLayout, field_at, field_text
 from tracker.imports.readers.label_studio import NAME
-from tracker.sync.remote import Progress, Pulled
-from tracker.sync.web import Service, service_url
+from tracker.imports.readers.source import SourceFile
+from tracker.imports.withdrawal import Absences
+from tracker.projects.question import QuestionOptions
+from tracker.storage.answer_keys import question_numbers
+from tracker.storage.schema import Annotator, Import, Label, PastLabel, Source, Sync
+from tracker.sync.http import Progress, Pulled, Service, service_url
+from tracker.sync.run import (
+    OVERLAP,
+    UNREAD,
+    NothingNew,
+    asked_as_json,
+    asked_of_json,
+    brought_news,
+    known_of_source,
+    nothing_imported,
+    syncs_of_source,
+)
 
 if TYPE_CHECKING:
     import requests
+
 
 _LISTED, _READ = 1000, 100  # tasks a page: of their numbers, and whole
 TOKEN = "LABEL_STUDIO_API_KEY"  # noqa: S105 - the name of the variable that holds it
@@ -168,3 +199,345 @@ def _filter(field: str, kind: str, value: str | int) -> dict[str, str | int]:
 
 def _is_task(one: Any) -> bool:
     return isinstance(one, dict) and isinstance(one.get("id"), int) and "updated_at" in one
+
+
+# -- What Label Studio sends by its webhooks: annotations that were saved, tasks that were deleted
+
+
+_SAVED = {"ANNOTATION_CREATED", "ANNOTATIONS_CREATED", "ANNOTATION_UPDATED"}
+_TASKS_DELETED, _DELETED = "TASKS_DELETED", "ANNOTATIONS_DELETED"
+_MEND = "in Label Studio's form for webhooks, let it send the payload"
+OF = " of "
+"""In the name of an event's source: between its annotation and when that was saved."""
+IMPORTED, KNOWN, IGNORED, FOR_SYNC = "imported", "known", "ignored", "for_sync"
+"""What may come of an event."""
+
+
+@dataclass(frozen=True)
+class Event:
+    """An event that concerns answers.
+
+    Attributes:
+        action: what happened, in Label Studio's words.
+        source: the address of the project, as a sync of it has it.
+        tasks: tasks as they are exported, each with the annotations that were saved.
+        deleted: the numbers of the tasks that were deleted.
+        for_sync: what only a sync can find out; empty if there is no such thing.
+    """
+
+    action: str
+    source: str
+    tasks: tuple[dict[str, Any], ...] = ()
+    deleted: tuple[str, ...] = ()
+    for_sync: str = ""
+
+    @property
+    def name(self) -> str:
+        """The name of the source that its import has."""
+        annotations = self._annotations
+        if len(annotations) != 1:
+            return f"{self.source}/{'annotations' if annotations else 'tasks'}"
+        (one,) = annotations
+        return f"{self.source}/annotations/{one['id']}{OF}{_saved_at(one)}"
+
+    @property
+    def saved_at(self) -> int | None:
+        """When the last of its annotations was saved; None if it has none."""
+        times = (clock.parse_timestamp(_saved_at(one)) for one in self._annotations)
+        return max(times, default=None)
+
+    @property
+    def _annotations(self) -> list[dict[str, Any]]:
+        return [one for task in self.tasks for one in task["annotations"]]
+
+
+def _saved_at(annotation: Mapping[str, Any]) -> str:
+    return field_text(annotation.get("updated_at") or annotation["created_at"])
+
+
+def event_of(told: Mapping[str, Any], url: str | None) -> Event | None:
+    """Return what was sent as an event; None if it concerns no answers.
+
+    ``url`` is where Label Studio runs. Raises Refused for an event that lacks what it should have.
+    """
+    action = told.get("action")
+    if not isinstance(action, str):
+        raise Refused("this is no event of Label Studio: it has no action")
+    if action not in {*_SAVED, _TASKS_DELETED, _DELETED}:
+        return None
+    project = told.get("project")
+    number = project.get("id") if isinstance(project, dict) else None
+    if not _is_number(number):
+        raise Refused(f"the event {action} does not say of which project", _MEND)
+    source = f"{service_url(url) if url else NAME}/projects/{number}"
+    if action == _DELETED:
+        return Event(action, source, for_sync="it does not say of which tasks")
+    if action == _TASKS_DELETED:
+        gone = [_numbered(one, "a task") for one in _listed(told, "tasks", action)]
+        return Event(action, source, deleted=tuple(field_text(one["id"]) for one in gone))
+    tasks = tuple(_tasks(told, action))
+    cancelled = any(
+        one.get("was_cancelled") and action == "ANNOTATION_UPDATED"
+        for task in tasks
+        for one in task["annotations"]
+    )
+    return Event(action, source, tasks, for_sync="it was cancelled" if cancelled else "")
+
+
+def _tasks(told: Mapping[str, Any], action: str) -> Iterator[dict[str, Any]]:
+    """Yield each task with the annotations of it that are told of. Raises Refused."""
+    given = told.get("task")
+    listed = given if isinstance(given, list) else [] if given is None else [given]
+    tasks = {one["id"]: one for one in (_numbered(task, "a task") for task in listed)}
+    saved: dict[int, list[dict[str, Any]]] = {}
+    for one in _listed(told, "annotation", action):
+        annotation = _numbered(one, "an annotation")
+        number = annotation.get("task")
+        if not _is_number(number):
+            raise Refused(f"annotation {annotation['id']} does not say of which task")
+        for name in ("created_at", "updated_at"):
+            if name == "created_at" or annotation.get(name) is not None:
+                _moment(annotation, name)
+        saved.setdefault(number, []).append(annotation)
+    for number, some in saved.items():
+        data = tasks.get(number, {}).get("data")
+        yield {"id": number, "data": {} if data is None else data, "annotations": some}
+
+
+def _listed(told: Mapping[str, Any], name: str, action: str) -> list[Any]:
+    value = told.get(name)
+    some = value if isinstance(value, list) else [value]
+    if value is None or not some:
+        raise Refused(f"the event {action} has no {name}", _MEND)
+    return some
+
+
+def _numbered(value: Any, what: str) -> dict[str, Any]:
+    if not isinstance(value, dict) or not _is_number(value.get("id")):
+        raise Refused(f"{what} of the event has no id", _MEND)
+    return value
+
+
+def _is_number(value: Any) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _moment(annotation: Mapping[str, Any], name: str) -> int:
+    try:
+        return clock.parse_timestamp(field_text(annotation.get(name)))
+    except ValueError:
+        raise Refused(f"{name} of annotation {annotation['id']} is no time") from None
+
+
+@dataclass(frozen=True)
+class EventResult:
+    """What came of an event: ``imported``, ``known``, ``ignored``, or a sync must find out.
+
+    ``imported`` is the result of the import, if there was anything to import; ``why`` says why an
+    event brought nothing, or what is to be done.
+    """
+
+    project: str
+    action: str
+    outcome: str
+    why: str = ""
+    imported: ImportResult | None = None
+    withdrawn: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as JSON: that of an import, and what was sent."""
+        told = nothing_imported(self.project)
+        if self.imported is not None:
+            told = self.imported.to_dict()
+        if self.outcome != IMPORTED:
+            told["import"] = None
+        more = {"withdrawn": self.withdrawn, "event": self.action, "outcome": self.outcome}
+        return told | more | ({"why": self.why} if self.why else {})
+
+
+# -- An event of Label Studio's on its way into the ledger ----------------------------------------
+
+
+_syncs = cast("Table", Sync.__table__)
+
+
+class _Known(NamedTuple):
+    """A record of an annotator's answers to an item."""
+
+    item: int
+    annotator: int
+    pass_: int
+    labeled_at: int
+    change: int
+
+
+@dataclass
+class _EventAbsences(Absences):
+    """What an event says of answers that are known."""
+
+    name: str = ""
+    are_revisions: bool = False
+
+    def withdraw(
+        self, connection: Connection, incoming: Table, project_id: int, change: int
+    ) -> Select[int, int]:
+        """Do likewise; an event that takes nothing back reads no label."""
+        if self.listed:
+            return super().withdraw(connection, incoming, project_id, change)
+        nothing = select(incoming.c.question_id, incoming.c.item_id).where(false())
+        return cast("Select[int, int]", nothing)
+
+    def number_passes(self, connection: Connection, incoming: Table, project_id: int) -> None:
+        """Number the passes after those that are known; raises NothingNew if all is out of date."""
+        known = _known_records(connection, incoming, project_id)
+        if any(_saved_later(connection, project_id, self.name, known)):
+            raise NothingNew
+        if known and not self.are_revisions:
+            _renumber(connection, incoming, project_id, known)
+
+
+def _known_records(connection: Connection, incoming: Table, project_id: int) -> list[_Known]:
+    """Return the records that hold of those who answered the same items now."""
+    found = []
+    for one in (Label.__table__.c, PastLabel.__table__.c):
+        statement = (
+            select(one.item_id, one.annotator_id, one["pass"], one.labeled_at, one.change_id)
+            .join(
+                incoming,
+                (incoming.c.item_id == one.item_id) & (incoming.c.annotator_id == one.annotator_id),
+            )
+            .where(
+                one.project_id == project_id,
+                one.question_id.in_(question_numbers(project_id)),
+                one.item_id.in_(select(incoming.c.item_id)),
+            )
+        )
+        if "taken_back_by" in one:
+            statement = statement.where(one.taken_back_by.is_(None))
+        found.append(statement)
+    rows = connection.execute(select(union_all(*found).subquery()).distinct())
+    return [_Known(*row) for row in rows]
+
+
+def _saved_later(
+    connection: Connection, project_id: int, name: str, known: Iterable[_Known]
+) -> Iterator[bool]:
+    """Yield for each event of the same annotation whether it was saved later than this one."""
+    address, of, saved_at = name.rpartition(OF)
+    if not of:
+        return
+    statement = (
+        select(Source.name)
+        .join(Import, Import.id == Source.import_id)
+        .where(
+            Import.project_id == project_id,
+            Import.change_id.in_({one.change for one in known}),
+            Import.undone_by.is_(None),
+        )
+    )
+    for other in connection.scalars(statement):
+        whose, _, moment = other.rpartition(OF)
+        if whose == address:
+            yield clock.parse_timestamp(moment) > clock.parse_timestamp(saved_at)
+
+
+def _renumber(
+    connection: Connection, incoming: Table, project_id: int, known: Iterable[_Known]
+) -> None:
+    """Give each annotation the pass that it has, or the next one of its annotator on the item."""
+    passes: dict[tuple[int, int], dict[int, int]] = {}
+    for one in sorted(known, key=lambda one: -one.pass_):
+        passes.setdefault((one.item, one.annotator), {})[one.labeled_at] = one.pass_
+    rows = incoming.c
+    people = select(Annotator.id).where(
+        Annotator.project_id == project_id, Annotator.kind != "reference"
+    )
+    staged = (
+        select(rows.item_id, rows.annotator_id, rows.labeled_at)
+        .where(rows.annotator_id.in_(people))
+        .distinct()
+        .order_by(rows.labeled_at)
+    )
+    told = []
+    for item, annotator, moment in connection.execute(staged).all():
+        mine = passes.get((item, annotator))
+        if mine is not None:
+            number = mine.setdefault(moment, max(mine.values()) + 1)
+            told.append({"of": item, "by": annotator, "at": moment, "number": number})
+    if told:
+        connection.execute(
+            update(incoming)
+            .where(
+                rows.item_id == bindparam("of"),
+                rows.annotator_id == bindparam("by"),
+                rows.labeled_at == bindparam("at"),
+            )
+            .values({"pass": bindparam("number")}),
+            told,
+        )
+
+
+@dataclass
+class EventRun:
+    """An event on its way into the ledger.
+
+    Attributes:
+        event: what happened.
+        by_number: whether items are known by the numbers of tasks.
+        repeat: what a second annotation of an annotator is: ``revision`` or ``pass``.
+        absences: what it says of answers that are known.
+        result: what became of it, also if that is not kept.
+    """
+
+    event: Event
+    by_number: bool = True
+    repeat: str | None = None
+    absences: Absences | None = None
+    result: ImportResult | None = None
+    file: SourceFile = field(init=False)
+    tool = NAME
+
+    def __post_init__(self) -> None:
+        """Lay the annotations out as a file of Label Studio's."""
+        text = io.BytesIO(json.dumps(self.event.tasks).encode())
+        self.file = SourceFile(self.event.name, text, name=self.event.name)
+
+    def begin(self, connection: Connection, project_id: int) -> Absences:
+        """Return what the source has no longer, as far as the event tells.
+
+        Raises NothingNew for an event that is older than what a sync has read.
+        """
+        read = known_of_source(connection, project_id, NAME, self.event.source).until
+        saved_at = self.event.saved_at
+        if read is not None and saved_at is not None and saved_at < read - OVERLAP:
+            raise NothingNew
+        of_source = syncs_of_source(project_id, NAME, self.event.source)
+        asked: dict[str, QuestionOptions] = {}
+        for text in connection.scalars(select(_syncs.c.asked).where(of_source)):
+            asked |= asked_of_json(text)
+        self.absences = _EventAbsences(
+            select(_syncs.c.change_id).where(of_source),
+            dict.fromkeys(self.event.deleted if self.by_number else (), True),
+            asked,
+            alone=True,
+            name=self.event.name,
+            are_revisions=self.repeat == "revision",
+        )
+        return self.absences
+
+    def end(self, connection: Connection, project_id: int, result: ImportResult) -> None:
+        """Record that the source said so; raises NothingNew if all was known."""
+        self.result = result
+        change = connection.scalar(select(Import.change_id).where(Import.id == result.id))
+        assert self.absences is not None
+        news = self.absences.any_record or result.inserted or result.changed
+        if not news and not brought_news(connection, project_id, change):
+            raise NothingNew
+        layout = self.file.layout
+        asked = layout.reading.asked if isinstance(layout, ToolLayout) else {}
+        connection.execute(
+            insert(_syncs).values(
+                project_id=project_id, change_id=change, tool=NAME, source=self.event.source,
+                since=UNREAD, until=UNREAD, asked=asked_as_json(asked),
+            )
+        )  # fmt: skip

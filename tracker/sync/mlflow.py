@@ -9,8 +9,7 @@ from typing import IO, TYPE_CHECKING, Any
 from tracker.core.errors import InvalidOption, NotFound, Refused
 from tracker.imports.readers.answers import field_at, field_text
 from tracker.imports.readers.mlflow import NAME, item_of, time_of
-from tracker.sync.remote import Progress, Pulled
-from tracker.sync.web import Service, service_url
+from tracker.sync.http import Progress, Pulled, Service, service_url
 
 if TYPE_CHECKING:
     import requests

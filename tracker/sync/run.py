@@ -20,7 +20,7 @@ from tracker.imports.withdrawal import Absences
 from tracker.projects.change_log import lock_project
 from tracker.projects.question import QuestionOptions
 from tracker.storage.schema import Import, Item, ItemAlias, ItemFact, Label, Sync, Touched
-from tracker.sync.remote import Progress, Pulled, Remote
+from tracker.sync.http import Progress, Pulled, Remote
 
 OVERLAP = 60_000_000
 """Microseconds that are read again: what was saved then may have been seen only afterwards."""
