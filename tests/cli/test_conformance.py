@@ -14,7 +14,7 @@ import pytest
 
 from tests.cli.conftest import Run
 from tests.measures.oracles import FOLDER
-from tracker.conformance import Case, known_cases
+from tracker.conformance.cases import Case, known_cases
 from tracker.core.version import VERSION
 from tracker.measures.registry import MEASURES
 

@@ -16,7 +16,7 @@ import pytest
 
 from tests.cli.commands import leaves, options
 from tests.cli.conftest import Run
-from tracker.conformance import Conformance, check_installation
+from tracker.conformance.check import Conformance, check_installation
 from tracker.ledger import Ledger
 
 # One call of every command that takes --json, as it is typed before that.

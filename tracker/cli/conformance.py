@@ -29,7 +29,7 @@ def conformance(output: Output = Output()) -> None:
     import tempfile
     from pathlib import Path
 
-    from tracker.conformance import check_installation
+    from tracker.conformance.check import check_installation
     from tracker.ledger import Ledger
     from tracker.render.conformance import conformance_view
 

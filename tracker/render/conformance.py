@@ -7,7 +7,8 @@ from itertools import groupby
 
 from rich.console import RenderableType
 
-from tracker.conformance import Case, Check, Conformance, Figure
+from tracker.conformance.cases import Case, Figure
+from tracker.conformance.check import Check, Conformance
 from tracker.measures.registry import MEASURES
 from tracker.render.cells import Text, count_cell
 from tracker.render.tables import table
