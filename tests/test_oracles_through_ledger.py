@@ -38,7 +38,7 @@ from tracker.agreement.pairs import agreement_by_pair
 from tracker.agreement.query import Query
 from tracker.ledger import Ledger
 from tracker.projects.question import QuestionOptions
-from tracker.simulate import Experiment, simulate_experiment
+from tracker.simulate.crowds import Experiment, simulate_experiment
 
 __all__ = ["folder", "run"]  # fixtures of the command's tests
 

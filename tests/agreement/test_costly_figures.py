@@ -7,7 +7,7 @@ import pytest
 from tests.helpers import count_statements
 from tracker.agreement import coefficients
 from tracker.ledger import Ledger
-from tracker.simulate import simulate_experiment
+from tracker.simulate.crowds import simulate_experiment
 
 COSTLY = {"light_kappa", "conger_kappa"}
 

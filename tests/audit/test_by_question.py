@@ -13,7 +13,7 @@ from tests.questions import ONLY, answer_question
 from tracker.audit.annotator_report import OwnReport
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.ledger import Ledger
-from tracker.simulate import Group, simulate_crowd
+from tracker.simulate.crowds import Group, simulate_crowd
 
 ROSTER = (Group("honest", 8), Group("constant", 1))
 WITHOUT_PAIRS = {"exclude_kinds": ["copying"]}

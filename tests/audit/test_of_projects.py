@@ -14,7 +14,7 @@ from tracker.core.errors import InvalidOption, NotFound
 from tracker.flags import list_flags
 from tracker.ledger import Ledger
 from tracker.projects.annotators import set_annotator_kind
-from tracker.simulate import Group, simulate_crowd
+from tracker.simulate.crowds import Group, simulate_crowd
 
 Write = Callable[..., Path]
 

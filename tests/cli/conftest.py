@@ -21,8 +21,8 @@ from tracker.cli.app import main
 from tracker.cli.exit_codes import INTERNAL
 from tracker.ledger import Ledger
 from tracker.projects.notes import add_note
-from tracker.simulate import Group, simulate_crowd
-from tracker.simulate.demo import demo_sandwich_rows
+from tracker.simulate.crowds import Group, simulate_crowd
+from tracker.simulate.demo.year import demo_sandwich_rows
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import pytest
 from tests.cli.conftest import Run
 from tests.questions import ONLY, answer_question
 from tracker.ledger import Ledger
-from tracker.simulate import Group, simulate_crowd
+from tracker.simulate.crowds import Group, simulate_crowd
 
 
 @pytest.fixture

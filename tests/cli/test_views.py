@@ -8,7 +8,7 @@ import pytest
 
 from tests.cli.conftest import Run
 from tracker.ledger import Ledger
-from tracker.simulate import Group, simulate_crowd
+from tracker.simulate.crowds import Group, simulate_crowd
 
 
 def lines(text: str) -> list[str]:

@@ -16,7 +16,7 @@ from tracker.compare.comparison import StateComparison
 from tracker.core.errors import InvalidOption
 from tracker.core.shown import as_json
 from tracker.ledger import Ledger
-from tracker.simulate import Group, Row, simulate_crowd
+from tracker.simulate.crowds import Group, Row, simulate_crowd
 
 BEFORE = on(1, "i A x", "i B x", "j A x", "j B y", "k A y", "k B y", "l A y", "l B x")
 KINDS = ("new_items", "new_answers", "revised_answers", "removed_answers")

@@ -19,7 +19,7 @@ from tracker.core.errors import InvalidOption, NotFound, Refused
 from tracker.exchange.posting import is_public
 from tracker.exchange.signing import message_signature
 from tracker.ledger import Ledger
-from tracker.simulate import Group, simulate_crowd
+from tracker.simulate.crowds import Group, simulate_crowd
 
 HOUR = 3_600_000_000
 

@@ -14,7 +14,7 @@ from tracker.gate.evaluate import Found, gate_findings_now, gate_kinds_not_appli
 from tracker.ledger import Ledger
 from tracker.projects.annotators import annotator_names
 from tracker.projects.categories import category_names
-from tracker.simulate import Group, simulate_crowd
+from tracker.simulate.crowds import Group, simulate_crowd
 
 CONSTANT = '[[check]]\nflags = ["constant_category"]\n'
 

@@ -17,7 +17,7 @@ from tracker.gate.evaluate import judge_gate
 from tracker.gate.scaffold import _below, _two_digits, starting_gate_config
 from tracker.ledger import Ledger
 from tracker.queries import make_answer_filter
-from tracker.simulate import Group, simulate_crowd
+from tracker.simulate.crowds import Group, simulate_crowd
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.filled import FillOnce
 from tracker.ledger import Ledger
-from tracker.simulate import Group, simulate_crowd
+from tracker.simulate.crowds import Group, simulate_crowd
 
 
 def fill(ledger: Ledger) -> None:

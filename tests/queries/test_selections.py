@@ -114,7 +114,7 @@ def test_truths_stay_unless_they_are_left_out_by_name(chosen: Ledger) -> None:
 
 def test_the_flagged_are_left_out(chosen: Ledger) -> None:
     from tests.audit.test_of_projects import ROSTER
-    from tracker.simulate import simulate_crowd
+    from tracker.simulate.crowds import simulate_crowd
 
     chosen.import_rows(simulate_crowd(200, 3, ROSTER), "q")
     assert chosen.agreement("q", exclude_flagged=True).selection is None

@@ -11,7 +11,7 @@ import pytest
 from tracker.core.shown import Shown
 from tracker.ledger import Ledger
 from tracker.render import formats
-from tracker.simulate import Group, simulate_crowd
+from tracker.simulate.crowds import Group, simulate_crowd
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from typing import get_args
 import pytest
 
 from tracker.core.errors import InvalidOption
-from tracker.simulate import (
+from tracker.simulate.crowds import (
     DEFAULT_ROSTER,
     Experiment,
     Group,

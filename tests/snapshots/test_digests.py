@@ -15,7 +15,7 @@ from tests.snapshots.test_incremental import EVERYTHING
 from tests.storage.as_of.plain import BOTH_KINDS, Clock
 from tracker.agreement.query import Query
 from tracker.ledger import Ledger
-from tracker.simulate import simulate_experiment
+from tracker.simulate.crowds import simulate_experiment
 from tracker.snapshots import SnapshotRecord, take_snapshot
 
 Write = Callable[..., Path]

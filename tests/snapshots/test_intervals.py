@@ -11,7 +11,7 @@ from sqlalchemy import select, text
 from tracker.core.errors import InvalidOption
 from tracker.ledger import Ledger
 from tracker.queries import Selection
-from tracker.simulate import simulate_experiment
+from tracker.simulate.crowds import simulate_experiment
 from tracker.snapshots import Taking, count
 from tracker.snapshots.listing import snapshots_overview
 from tracker.snapshots.prune import parse_prune_keep, plan_prune

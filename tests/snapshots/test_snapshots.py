@@ -18,7 +18,7 @@ from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.ledger import Ledger
 from tracker.projects.categories import rename_category
-from tracker.simulate import simulate_experiment
+from tracker.simulate.crowds import simulate_experiment
 from tracker.snapshots import find_snapshot
 from tracker.snapshots.rows import PARTS
 from tracker.storage.schema import Snapshot, SnapshotFlag

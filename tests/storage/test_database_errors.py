@@ -18,7 +18,7 @@ from tests.helpers import stored
 from tracker.core.errors import DatabaseUnusable, InvalidOption, NotFound
 from tracker.ledger import Ledger
 from tracker.projects.project import purge_project
-from tracker.simulate import simulate_experiment
+from tracker.simulate.crowds import simulate_experiment
 from tracker.storage.database import Database
 
 SECRET = "s3cret"

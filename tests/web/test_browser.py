@@ -19,7 +19,7 @@ from tests.web.browsing import LOOKS, Watched, opened, serious_faults, served
 from tests.web.hostile import HOSTILE, fill_hostile
 from tracker.ledger import Ledger
 from tracker.report import FORMATS, Asked, report_document
-from tracker.simulate import Group, simulate_crowd
+from tracker.simulate.crowds import Group, simulate_crowd
 from tracker.web.templating import link_to
 
 pytestmark = [

@@ -124,7 +124,7 @@ def _say(title: str, text: str = "") -> None:
 
 def _sandwich(ledger: Ledger) -> None:
     from tracker.render.agreement import agreement_view
-    from tracker.simulate.demo import demo_sandwich_rows
+    from tracker.simulate.demo.year import demo_sandwich_rows
 
     _say(
         "1. Agreement per category",
@@ -139,8 +139,8 @@ def _sandwich(ledger: Ledger) -> None:
 def _experiments(ledger: Ledger) -> None:
     from tracker.render.cells import bar_cell, figure_cell, interval_cell
     from tracker.render.tables import table
-    from tracker.simulate import simulate_experiment
-    from tracker.simulate.demo import PUBLISHED_RATES
+    from tracker.simulate.crowds import simulate_experiment
+    from tracker.simulate.demo.year import PUBLISHED_RATES
 
     _say(
         "2. Three experiments",
@@ -170,7 +170,7 @@ def _turk(ledger: Ledger) -> None:
     from tracker.render.agreement import agreement_view
     from tracker.render.audit import audit_view
     from tracker.render.pairs import items_view, pairs_view
-    from tracker.simulate.demo import demo_turk_files
+    from tracker.simulate.demo.year import demo_turk_files
 
     _say(
         "3. Eighteen workers, six reviews",
@@ -187,7 +187,7 @@ def _turk(ledger: Ledger) -> None:
 def _crowd(ledger: Ledger) -> None:
     from tracker.render.audit import audit_view
     from tracker.render.history import history_view
-    from tracker.simulate.demo import demo_crowd_weeks
+    from tracker.simulate.demo.year import demo_crowd_weeks
 
     _say(
         "4. The same question with enough answers, over four weeks",

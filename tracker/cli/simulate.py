@@ -15,7 +15,7 @@ from tracker.cli.terminal import hint, say
 from tracker.core.errors import InvalidOption
 
 if TYPE_CHECKING:
-    from tracker.simulate import Row
+    from tracker.simulate.crowds import Row
 
 
 MOST_ITEMS = 100_000_000
@@ -67,7 +67,7 @@ def simulate(
 
     Next: `tracker agreement mixed`
     """
-    from tracker import simulate as room
+    from tracker.simulate import crowds as room
 
     if (output is None) == (project is None):
         raise InvalidOption("say where the rows go", "either -o FILE or --project NAME")
@@ -90,7 +90,7 @@ def _to_file(rows: Iterator[Row], output: str, *, force: bool) -> None:
     import sys
     from pathlib import Path
 
-    from tracker.simulate import write_simulated_rows
+    from tracker.simulate.crowds import write_simulated_rows
 
     if output == "-":
         write_simulated_rows(rows, sys.stdout)

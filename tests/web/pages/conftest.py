@@ -9,7 +9,7 @@ from fastapi.testclient import TestClient
 
 from tests.filled import FillOnce
 from tracker.ledger import Ledger
-from tracker.simulate import Group, simulate_crowd
+from tracker.simulate.crowds import Group, simulate_crowd
 from tracker.web.app import create_app
 
 
