@@ -15,9 +15,9 @@ from tests.audit.test_odd_import import answers, shift
 from tests.helpers import count_statements
 from tracker.ledger import Ledger
 from tracker.render.messages.verdict import nothing
-from tracker.report import Asked, gather_report
 from tracker.report.document import Acts, Paragraph, plain_line
-from tracker.report.sections.verdict import verdict_section
+from tracker.report.gather import Asked, gather_report
+from tracker.report.verdict import verdict_section
 
 GATE = '[[check]]\nflags = ["{}"]\n'
 

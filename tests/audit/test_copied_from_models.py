@@ -31,8 +31,9 @@ from tracker.projects.question import list_questions
 from tracker.render.audit import audit_view
 from tracker.render.flags import flag_as_json
 from tracker.render.models import models_view
-from tracker.report import Asked, report_document
+from tracker.report.gather import Asked
 from tracker.report.markdown import markdown_text
+from tracker.report.report import report_document
 
 MODEL, COPIER = 100, 3
 Items = list[dict[int, Answer]]

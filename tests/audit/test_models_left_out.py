@@ -10,8 +10,9 @@ from tests.report.test_pages import page_of
 from tracker.ledger import Ledger
 from tracker.render.agreement import agreement_view
 from tracker.render.audit import audit_view
-from tracker.report import Asked, report_document
+from tracker.report.gather import Asked
 from tracker.report.markdown import markdown_text
+from tracker.report.report import report_document
 
 MODELS = {"judge": lambda n: abc(n + (n % 9 == 4)), "odd": lambda n: abc(n + 1 + n % 2)}
 

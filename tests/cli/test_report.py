@@ -15,7 +15,6 @@ from tests.cli.conftest import Run
 from tests.report.pages import read_page
 from tests.report.projects import KINDS
 from tracker.ledger import Ledger
-from tracker.report import Asked, report_document
 from tracker.report.document import (
     Acts,
     Block,
@@ -26,6 +25,8 @@ from tracker.report.document import (
     Why,
     plain_line,
 )
+from tracker.report.gather import Asked
+from tracker.report.report import report_document
 
 
 def test_a_page_is_written_and_named(run: Run, furnished: Path) -> None:

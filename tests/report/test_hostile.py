@@ -15,8 +15,9 @@ from markdown_it.token import Token
 
 from tests.report.pages import read_page
 from tracker.ledger import Ledger
-from tracker.report import FORMATS, Asked, report_document
 from tracker.report.document import Document
+from tracker.report.gather import Asked
+from tracker.report.report import FORMATS, report_document
 
 pytestmark = pytest.mark.xdist_group("hostile")  # one worker makes the report, once
 CORPUS = [

@@ -14,9 +14,10 @@ from tests.report.pages import Page, read_page
 from tests.report.projects import KINDS, PEOPLE, abc
 from tracker.core.errors import NotFound
 from tracker.ledger import Ledger
-from tracker.report import FORMATS, Asked, own_document, report_document
+from tracker.report.annotators import own_document
 from tracker.report.document import Acts, Document, Figure, Group, Section
-from tracker.report.gather import gather_report
+from tracker.report.gather import Asked, gather_report
+from tracker.report.report import FORMATS, report_document
 
 MOST_BYTES = 1_500_000
 

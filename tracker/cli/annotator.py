@@ -205,7 +205,8 @@ def report_annotator_command(
     Next: `tracker flags list reviews --annotator ada`
     """
     from tracker.render.annotator import own_report_view
-    from tracker.report import FORMATS, own_document
+    from tracker.report.annotators import own_document
+    from tracker.report.report import FORMATS
 
     kind = "" if output is None else output.suffix.lower().removeprefix(".")
     if output is not None:

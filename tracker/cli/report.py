@@ -132,7 +132,8 @@ def report_file(
     texts: bool = True,
 ) -> bytes:
     """Return the report of a project in a format."""
-    from tracker.report import FORMATS, Asked, report_document
+    from tracker.report.gather import Asked
+    from tracker.report.report import FORMATS, report_document
 
     asked = Asked(project, questions or (), selecting or {}, pseudonyms, suppress_below, texts)
     with steps_shown() as step:
@@ -150,8 +151,9 @@ def _own_file(
     pseudonyms: bool,
 ) -> bytes:
     """Return the page for one annotator's own eyes in a format."""
-    from tracker.report import FORMATS, own_document
+    from tracker.report.annotators import own_document
     from tracker.report.privacy import numbered_annotators, own_with_number
+    from tracker.report.report import FORMATS
 
     chosen = replace(answers, question=None, annotator=None).selecting
     found = ledger.annotator_report_by_question(

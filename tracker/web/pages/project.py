@@ -15,7 +15,7 @@ from tracker.web.place import At, Place
 from tracker.web.templating import page, sections_of
 
 if TYPE_CHECKING:
-    from tracker.report import Gathered
+    from tracker.report.gather import Gathered
 
 router = APIRouter(include_in_schema=False)
 _SHOWN = ("verdict", "history", "progress")
@@ -49,8 +49,8 @@ def _weakest_first(categories: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _gathered(asked: Asked, place: Place) -> Gathered:
     """Return what the project's report is made of: parts are shown here, the whole is sent."""
-    from tracker.report import Asked as Reported
-    from tracker.report import gather_report
+    from tracker.report.gather import Asked as Reported
+    from tracker.report.gather import gather_report
 
     of = Reported(place.project, selecting=place.selecting)
     return asked.figure(
@@ -60,7 +60,7 @@ def _gathered(asked: Asked, place: Place) -> Gathered:
 
 def _sections(asked: Asked, place: Place) -> dict[str, Markup]:
     """Return parts of the project's report, by name."""
-    from tracker.report.sections import SECTIONS
+    from tracker.report.report import SECTIONS
 
     found = _gathered(asked, place)
     return asked.figure(
@@ -72,7 +72,7 @@ def _sections(asked: Asked, place: Place) -> dict[str, Markup]:
 @router.get("/projects/{project:name}/report", dependencies=[needs(Role.VIEWER)])
 def report_page(place: At, asked: AskedLedger) -> Response:
     """Return a report to send, as a file."""
-    from tracker.report import FORMATS, made_document
+    from tracker.report.report import FORMATS, made_document
 
     asked.until = None  # a file cannot be shown before it is there
     found = _gathered(asked, place)

@@ -1,0 +1,189 @@
+"""A page about a project, made to be sent: one document, in several formats."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Final
+
+from tracker.core import clock
+from tracker.core.version import VERSION
+from tracker.measures.registry import MEASURES
+from tracker.render.cells import minute_cell
+from tracker.render.filter import selection_in_words
+from tracker.render.messages import report as words
+from tracker.render.messages import report_figures
+from tracker.render.messages import report_figures as figures
+from tracker.report.agreement import agreement_section, confusions_section, pairs_section
+from tracker.report.annotators import annotators_section
+from tracker.report.document import (
+    Block,
+    Bullets,
+    Code,
+    Document,
+    Group,
+    Line,
+    Paragraph,
+    Section,
+    Table,
+    Why,
+    line,
+)
+from tracker.report.gather import (
+    Asked,
+    Gathered,
+    OfQuestion,
+    command,
+    gather_report,
+    python_opening,
+)
+from tracker.report.history import history_section, progress_section
+from tracker.report.html import html_page
+from tracker.report.markdown import markdown_text
+from tracker.report.notebook import notebook_file
+from tracker.report.pdf import pdf_file
+from tracker.report.verdict import verdict_section
+
+if TYPE_CHECKING:
+    from tracker.ledger import Ledger
+
+
+# -- How it was measured, for a paper, and with which settings ------------------------------------
+
+
+def methods_section(found: Gathered) -> Section:
+    """Return the methods paragraph of each question, its citations, and the settings."""
+    blocks: list[Block] = []
+    for place, one in enumerate(found.questions):
+        parts = [*_of(found, one)]
+        blocks += [Group(one.name, parts, place > 0)] if found.several else parts
+    blocks += [_settings(found), *_choice(found)]
+    return Section("methods", "Methods and settings", blocks)
+
+
+def _of(found: Gathered, one: OfQuestion) -> Iterator[Block]:
+    if one.methods is None:
+        yield Paragraph(line(figures.NO_METHODS))
+        return
+    yield Paragraph(line(one.methods["in_words"]))
+    entries = [line(Code(entry)) for entry in one.methods["bibtex"].strip().split("\n\n")]
+    yield Group("BibTeX", [Bullets(entries)], True)
+    yield Why([], command(found, "agreement", "--methods", "--bibtex", question=one.name))
+
+
+def _settings(found: Gathered) -> Table:
+    return Table(
+        "Settings",
+        ["question", "answers", "scale", "categories", "wanted"],
+        [
+            [
+                one.name,
+                one.settings["answers"],
+                one.settings["scale"],
+                figures.categories_listed(one.settings["categories"]),
+                "-" if one.settings["wanted"] is None else str(one.settings["wanted"]),
+            ]
+            for one in found.questions
+        ],
+    )
+
+
+def _choice(found: Gathered) -> Iterator[Block]:
+    selection = found.questions[0].agreement["selection"]
+    lines = []
+    if selection is not None:
+        lines.append(line(figures.chosen(selection_in_words(selection))))
+    if found.asked.pseudonyms:
+        lines.append(line(figures.PSEUDONYMS))
+        lines += [line(figures.NOTES)] if found.notes else []
+    if found.asked.pseudonyms or not found.asked.texts:
+        lines.append(line(figures.TEXTS if found.asked.texts else figures.NO_TEXTS))
+    if found.asked.suppress_below:
+        lines.append(line(figures.suppressed(found.asked.suppress_below)))
+    if lines:
+        yield Bullets(lines)
+
+
+# -- What has no figure, and why ------------------------------------------------------------------
+
+
+def undefined_section(found: Gathered) -> Section:
+    """Return the figures that cannot be had, each with its reason; once if it is that of all."""
+    title = "What is undefined, and why"
+    by_name = {one.name: list(_of_of_undefined(one)) for one in found.questions}
+    first, *others = by_name.values()
+    common = [told for told in first if all(told in lines for lines in others)]
+    unfit = [line(figures.undefined_line(row["question"], row["why"])) for row in found.unfit]
+    blocks: list[Block] = [Bullets([*common, *unfit])] if common or unfit else []
+    for name, lines in by_name.items():
+        own = [told for told in lines if told not in common]
+        blocks += [Group(name, [Bullets(own)])] if own else []
+    return Section("undefined", title, blocks or [Paragraph(line(figures.ALL_DEFINED))])
+
+
+def _of_of_undefined(one: OfQuestion) -> Iterator[Line]:
+    for row in one.agreement["measures"]:
+        if row["value"] is None:
+            yield line(figures.undefined_line(MEASURES[row["measure"]].title, words.reason(row)))
+    without: dict[str, list[str]] = {}
+    for row in one.categories:
+        if row["rate"] is None:
+            without.setdefault(words.reason(row), []).append(words.quoted(row["category"]))
+    for why, names in without.items():
+        yield line(figures.undefined_line(words.listed(names, 10), why))
+    lacking: dict[str, list[str]] = {}
+    kinds: list[Mapping[str, str]] = one.audit["not_applicable"]
+    for row in kinds:
+        lacking.setdefault(row["why"], []).append(row["kind"].replace("_", " "))
+    for why, names in lacking.items():
+        yield line(figures.undefined_line(words.listed(names, 20), why))
+
+
+# -- The sections of a report, one a file: what was gathered in, a part of a page out -------------
+
+
+SECTIONS: Final[Mapping[str, Callable[[Gathered], Section]]] = {
+    "verdict": verdict_section,
+    "agreement": agreement_section,
+    "history": history_section,
+    "pairs": pairs_section,
+    "confusions": confusions_section,
+    "annotators": annotators_section,
+    "progress": progress_section,
+    "undefined": undefined_section,
+    "methods": methods_section,
+}
+"""In the order of reading; a section's name is that by which it is found on the page."""
+
+
+FORMATS: Final[Mapping[str, Callable[[Document], bytes]]] = {
+    "html": html_page,
+    "md": markdown_text,
+    "pdf": pdf_file,
+    "ipynb": notebook_file,
+}
+"""By the ending of a file: what writes a document."""
+
+
+def report_document(
+    ledger: Ledger, asked: Asked, step: Callable[[str], None] = lambda _: None
+) -> Document:
+    """Return the report of a project as a document; all of it is of one state of the ledger.
+
+    ``step`` is called with what is counted, or drawn, next. Raises NotFound for what there is
+    not, InvalidOption for a choice that fits no question.
+    """
+    return made_document(gather_report(ledger, asked, step), step)
+
+
+def made_document(found: Gathered, step: Callable[[str], None] = lambda _: None) -> Document:
+    """Return what was gathered as a document."""
+    step("page")
+    made = minute_cell(clock.now())
+    told = report_figures.state_lines(*found.state, VERSION, made)
+    return Document(
+        found.asked.project,
+        report_figures.ABOUT,
+        [make(found) for make in SECTIONS.values()],
+        [line(text) for text in told],
+        python_opening(found),
+    )
