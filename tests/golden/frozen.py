@@ -47,7 +47,7 @@ def plain(text: str) -> str:
 
     Rules of tables are written as their length.
     """
-    text = _DIGITS.sub(lambda hit: f"{float(hit[0]):.8g}", text)
+    text = _DIGITS.sub(lambda hit: f"{float(hit[0]):.6g}", text)
     text = _RULES.sub(lambda hit: f"─{len(hit[0])}", text)
     return text.replace(VERSION, "VERSION").replace(_TODAY, "TODAY")
 

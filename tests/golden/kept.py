@@ -29,7 +29,7 @@ class Kept:
         if self.update:
             path.write_text("".join(f"{_MARK}{call}\n{text}" for call, text in found.items()),
                             "utf-8", newline="\n")  # fmt: skip
-        elif told := difference(_sections(path), found):
+        if told := difference(_sections(path), found):
             pytest.fail(f"{path.name}: {told}\nif this is meant: python -m tests.golden",
                         pytrace=False)  # fmt: skip
 
@@ -47,7 +47,9 @@ def difference(before: dict[str, str], after: dict[str, str]) -> str:
 def _shortened(sections: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
     """Yield the sections; one that says what another before it says names that one."""
     first: dict[str, str] = {}
-    for call, text in sections:
+    for call, said in sections:
+        # A line that begins as a call does is moved.
+        text = "".join(f"{' ' * line.startswith(_MARK)}{line}\n" for line in said.splitlines())
         same = first.setdefault(text, call)
         yield call, text if same == call or len(text) < _SHORT else f"as {same}\n"
 

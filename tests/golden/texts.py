@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from html import unescape
 
 __all__ = ["condensed", "notebook", "visible"]
 
@@ -32,5 +33,6 @@ def visible(page: str) -> str:
     page = re.sub(r"</?(p|div|li|tr|h\d|table|section|main|nav|form|dt|dd|caption|ul|header|footer|"
                   r"svg|summary|details|option|label|button)\b[^>]*>", "\n", page)  # fmt: skip
     page = re.sub(r"<(td|th)\b[^>]*>", " | ", page)
-    lines = (" ".join(line.split()) for line in re.sub(r"<[^>]*>", "", page).split("\n"))
+    text = unescape(re.sub(r"<[^>]*>", "", page))
+    lines = (" ".join(line.split()) for line in text.split("\n"))
     return "".join(f"{line}\n" for line in lines if line)
