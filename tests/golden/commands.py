@@ -67,7 +67,7 @@ def sections(run: Run, group: Group, renewed: Callable[[], str]) -> Iterator[tup
                 text += _marked("! ", done.err)
             if done.code and not form:
                 text += f"exit {done.code}\n"
-            yield f"tracker {call} {form}".strip(), plain(text.replace(url, "sqlite:///tracker.db"))
+            yield f"tracker {call} {form}".strip(), plain(text, url)
             errors = done.err
             url = renewed() if group.afresh else url
             if done.code > 1:

@@ -6,22 +6,29 @@ import shutil
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from functools import partial
-from itertools import count
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
-from tests import postgres
 from tests.cli.conftest import folder, run
+from tests.filled import Restore, empty_postgres, keep
 from tests.golden.frozen import ASKED, Known, at
 from tests.golden.kept import Kept
 from tests.golden.ledgers import build
+from tracker.ledger import Ledger
 
 __all__ = ["folder", "run"]
 
 Copy = Callable[[str], str]
 Answers = dict[tuple[str, str], Known]
-_numbers = count(1)
+
+
+class Built(NamedTuple):
+    """Ledgers that were built, by name."""
+
+    files: dict[str, Path]
+    rows: dict[str, Restore]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -43,54 +50,53 @@ def moment() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def built() -> dict[tuple[str, str], str]:
-    """Where the ledgers are that were built so far, by database and name."""
-    return {}
-
-
-@pytest.fixture(scope="session")
 def known() -> Answers:
     """What the ledgers that nobody changes answered so far, by database and name."""
     return defaultdict(dict)
 
 
+@pytest.fixture(scope="session")
+def built() -> Built:
+    """The ledgers that were built so far: the file of each on SQLite, its rows on Postgres."""
+    return Built({}, {})
+
+
 @pytest.fixture
-def copy(
-    request: pytest.FixtureRequest,
-    backend: str,
-    built: dict[tuple[str, str], str],
-    folder: Path,
-) -> Iterator[Copy]:
-    """``copy(name)``: the URL of a new copy of a ledger, the one of before being gone."""
+def copy(request: pytest.FixtureRequest, backend: str, built: Built, folder: Path) -> Copy:
+    """``copy(name)``: the URL of a ledger that is as it was built, in place of the one before."""
+    value = request.getfixturevalue
     if backend == "sqlite":
-        yield partial(_file, built, request, folder)
-    else:
-        admin, worker = request.getfixturevalue("admin_url"), request.getfixturevalue("worker")
-        template, used = request.getfixturevalue("postgres_template"), list[str]()
-
-        def database(name: str) -> str:
-            if ("postgresql", name) not in built:
-                built["postgresql", name] = f"golden {name} {worker}"
-                build(name, postgres.create_database(admin, built["postgresql", name], template))
-            while used:
-                postgres.drop_database(admin, used.pop())
-            used.append(f"asked {next(_numbers)} {worker}")
-            return postgres.create_database(admin, used[0], built["postgresql", name])
-
-        yield database
-        while used:
-            postgres.drop_database(admin, used.pop())
+        made, template = value("tmp_path_factory").mktemp("golden"), value("sqlite_template")
+        return partial(_on_sqlite, built.files, folder, made, template)
+    return partial(_on_postgres, built.rows, value("emptied_postgres_ledger"), {})
 
 
-def _file(
-    built: dict[tuple[str, str], str], request: pytest.FixtureRequest, folder: Path, name: str
-) -> str:
-    if ("sqlite", name) not in built:
-        made = request.getfixturevalue("tmp_path_factory").mktemp("golden") / f"{name}.db"
-        shutil.copy(request.getfixturevalue("sqlite_template"), made)
-        build(name, f"sqlite:///{made}")
-        built["sqlite", name] = str(made)
+def _on_sqlite(files: dict[str, Path], folder: Path, made: Path, template: Path, name: str) -> str:
+    if name not in files:
+        files[name] = Path(shutil.copy(template, made / f"{name}.db"))
+        build(name, f"sqlite:///{files[name]}")
     for old in folder.glob("tracker.db*"):
         old.unlink()
-    shutil.copy(built["sqlite", name], folder / "tracker.db")
+    shutil.copy(files[name], folder / "tracker.db")
     return "sqlite:///tracker.db"
+
+
+def _on_postgres(rows: dict[str, Restore], ledger: Ledger, held: dict[str, int], name: str) -> str:
+    url = ledger.database.url.render_as_string(hide_password=False)
+    if held.get(name) != _changes(ledger):  # else nothing was written since
+        held.clear()
+        empty_postgres(ledger)
+        if name in rows:
+            rows[name](ledger)
+        else:
+            build(name, url)
+            rows[name] = keep(ledger)
+        held[name] = _changes(ledger)
+    return url
+
+
+def _changes(ledger: Ledger) -> int:
+    """Return the number that the next transaction will have that writes."""
+    with ledger.database.engine.connect() as connection:
+        number = "SELECT pg_snapshot_xmax(pg_current_snapshot())::text"
+        return int(connection.exec_driver_sql(number).scalar_one())

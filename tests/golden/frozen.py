@@ -15,6 +15,7 @@ import pytest
 from tracker.core import clock
 from tracker.core.version import VERSION
 from tracker.ledger import Ledger
+from tracker.storage.database import Database
 
 __all__ = ["ASKED", "Known", "at", "plain", "remembered"]
 
@@ -42,11 +43,13 @@ def at(moment: str) -> Iterator[None]:
         yield
 
 
-def plain(text: str) -> str:
-    """Return a text without what depends on the run: the last digits of numbers, this version.
+def plain(text: str, url: str | None = None) -> str:
+    """Return a text without what depends on the run: the database, last digits, this version.
 
     Rules of tables are written as their length.
     """
+    for name in (url, str(Database(url))) if url else ():
+        text = text.replace(name, "sqlite:///tracker.db")
     text = _DIGITS.sub(lambda hit: f"{float(hit[0]):.6g}", text)
     text = _RULES.sub(lambda hit: f"─{len(hit[0])}", text)
     return text.replace(VERSION, "VERSION").replace(_TODAY, "TODAY")

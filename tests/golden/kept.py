@@ -22,10 +22,11 @@ class Kept:
     """The files, compared with what is said now or written anew."""
 
     update: bool
+    folder: Path = FOLDER
 
     def hold(self, name: str, sections: Iterable[tuple[str, str]]) -> None:
         """Fail with the first difference from what a file has, or write the file."""
-        path, found = FOLDER / f"{name}.txt", dict(_shortened(sections))
+        path, found = self.folder / f"{name}.txt", dict(_shortened(sections))
         if self.update:
             path.write_text("".join(f"{_MARK}{call}\n{text}" for call, text in found.items()),
                             "utf-8", newline="\n")  # fmt: skip

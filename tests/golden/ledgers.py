@@ -13,7 +13,7 @@ from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 
-from sqlalchemy import update
+from sqlalchemy import delete, insert
 
 from tests.agreement.test_recent import collapse, year
 from tests.audit.crowds import seeded
@@ -37,8 +37,10 @@ TONES = ("negative", "neutral", "positive")
 def build(name: str, url: str) -> None:
     """Fill an empty ledger."""
     ledger = Ledger(url)
-    with at("2026-01-01T08:00:00Z"), ledger.database.write() as connection:
-        connection.execute(update(Base.metadata.tables["pseudonym_keys"]).values(key="0" * 64))
+    keys = Base.metadata.tables["pseudonym_keys"]
+    with ledger.database.write() as connection:
+        connection.execute(delete(keys))
+        connection.execute(insert(keys).values(id=1, key="0" * 64))
     LEDGERS[name](ledger)
     ledger.database.engine.dispose()
 
