@@ -6,14 +6,14 @@ import re
 import shlex
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tests.cli.commands import ROOT, options
 from tests.cli.conftest import Result, Run
 from tests.golden.frozen import plain
 from tests.golden.texts import condensed, notebook
 
-__all__ = ["GROUPS", "Group", "sections"]
+__all__ = ["GROUPS", "Group", "named", "sections"]
 
 FORMS = {"json": "--json", "csv": "--csv", "markdown": "--format markdown"}
 """What is added to a call for a format, if the command has the option."""
@@ -84,17 +84,24 @@ def _said(run: Run, url: str, line: str, source: str = "") -> tuple[Result, str]
     return done, _marked("", done.out) + "".join(map(_content, written))
 
 
-def _forms(call: str, forms: list[str]) -> list[str]:
+def named(line: str) -> tuple[str, Any]:
+    """Return the name of the command that a line calls, and the command."""
+    command, path = ROOT, list[str]()
+    for word in shlex.split(line):
+        if word in getattr(command, "commands", {}):
+            command = command.commands[word]
+            path.append(word)
+    return " ".join(path), command
+
+
+def _forms(line: str, forms: list[str]) -> list[str]:
     """Return what is added to a call: nothing, and each format that its command has."""
-    command = ROOT
-    for word in shlex.split(call):
-        command = getattr(command, "commands", {}).get(word, command)
-    known = {} if re.search(r" (--json|--csv|--format)\b", call) else options(command)
+    known = {} if re.search(r" (--json|--csv|--format)\b", line) else options(named(line)[1])
     return ["", *(FORMS[form] for form in forms if FORMS[form].split()[0] in known)]
 
 
 def _files() -> list[Path]:
-    return sorted(path for path in Path().rglob("*")
+    return sorted(path for path in Path().iterdir()
                   if path.is_file() and not path.name.startswith("tracker.db"))  # fmt: skip
 
 

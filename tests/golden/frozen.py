@@ -1,4 +1,4 @@
-"""What differs from run to run, held still: the clock, secrets, names of places."""
+"""What differs from run to run, held still: the clock, secrets, the name of the database."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import inspect
 import re
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from datetime import UTC, datetime
 from functools import wraps
 from typing import Any, TypeAlias
 
@@ -27,7 +26,6 @@ ASKED = "2026-05-31T12:00:00Z"
 
 _DIGITS = re.compile(r"(?<![\w.])-?\d+\.\d{5,}(e[-+]?\d+)?(?![\w.])|(?<![\w.])-?\d+(\.\d+)?e-\d+\b")
 _RULES = re.compile("─{9,}")
-_TODAY = datetime.now(UTC).date().isoformat()
 
 
 @contextmanager
@@ -52,7 +50,7 @@ def plain(text: str, url: str | None = None) -> str:
         text = text.replace(name, "sqlite:///tracker.db")
     text = _DIGITS.sub(lambda hit: f"{float(hit[0]):.6g}", text)
     text = _RULES.sub(lambda hit: f"─{len(hit[0])}", text)
-    return text.replace(VERSION, "VERSION").replace(_TODAY, "TODAY")
+    return text.replace(VERSION, "VERSION")
 
 
 @contextmanager
