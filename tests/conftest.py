@@ -22,13 +22,12 @@ from hypothesis import HealthCheck, settings
 from sqlalchemy import URL, Engine, create_engine, event
 
 from tests import postgres
-from tests.filled import Fill, FillOnce, Restore, keep
+from tests.filled import Fill, FillOnce, Restore, empty_postgres, keep
 from tests.helpers import write_file
 from tests.profiles import SQL_ROOMS, THOROUGH
 from tracker.ledger import Ledger
 from tracker.storage.backends import BACKENDS
 from tracker.storage.database import Database
-from tracker.storage.schema import Base
 
 # No deadline: the first interval of a process imports scipy, and a database takes its time.
 # A test that shares one database among its examples makes a new project for each.
@@ -44,7 +43,6 @@ NO_POSTGRES = "NO POSTGRES"
 STARTED = {"label_studio", "mlflow", "browser"}
 """The fixtures that install and start another program."""
 _numbers = itertools.count(1)
-_emptied = itertools.count(1)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -186,19 +184,7 @@ def postgres_ledger(admin_url: str, postgres_template: str, worker: str) -> Iter
 def emptied_postgres_ledger(postgres_ledger: Ledger) -> Iterator[Ledger]:
     """It, emptied afterwards: that takes a fraction of the time of making a database."""
     yield postgres_ledger
-    engine = postgres_ledger.database.engine
-    emptying = [
-        "SET LOCAL session_replication_role = replica",  # no trigger fires
-        # In place of TRUNCATE, which makes every table's files anew.
-        *(f"DELETE FROM {name}" for name in Base.metadata.tables),
-        "SELECT setval(oid, 1, false) FROM pg_class WHERE relkind = 'S'",
-    ]
-    with engine.begin() as connection:
-        connection.exec_driver_sql("; ".join(emptying))
-    if next(_emptied) % 10 == 0:
-        # Of dead rows, the catalogue's too: each temporary table leaves some.
-        with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-            connection.exec_driver_sql("VACUUM")
+    empty_postgres(postgres_ledger)
 
 
 @pytest.fixture(scope="session")

@@ -26,7 +26,7 @@ SQL_ROOMS: tuple[str, ...] = (
     "export",
 )
 if THOROUGH:
-    SQL_ROOMS += ("compare", "flags", "snapshots", "ledger")
+    SQL_ROOMS += ("compare", "flags", "snapshots", "ledger", "golden")
     # What asks the rooms below in ways that neither their tests nor a command's do.
     SQL_ROOMS += ("test_annotator_groups.py", "test_calibration.py", "test_from_rows.py")
     SQL_ROOMS += ("test_groups.py", "test_intra_annotator.py", "test_of_projects.py")

@@ -1,0 +1,91 @@
+"""Each address of the table answers what it answered, and every page and reading route is there."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Iterator
+
+import pytest
+from fastapi.testclient import TestClient
+
+from tests.cli.conftest import Run
+from tests.golden.addresses import ADDRESSES, AT, answered
+from tests.golden.conftest import Answers, Copy
+from tests.golden.frozen import plain, remembered
+from tests.golden.kept import Kept
+from tests.web.people import AT as ELSEWHERE
+from tests.web.people import PASSWORD, browser_at, signed_in
+from tests.web.test_roles import ROUTES
+from tracker.ledger import Ledger
+from tracker.web.app import create_app
+
+# A stream without an end, counts of requests, a style sheet, another server's doors, and what
+# `tracker report` writes; and the description, which has a test of its own.
+ELSE = {"/events", "/metrics", "/style.css", "/sign-in/oidc", "/sign-in/oidc/back",
+        "/projects/{project:name}/report", "/api/v1/openapi.json"}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ADDRESSES)
+def test_every_address_answers_what_it_answered(
+    run: Run, copy: Copy, known: Answers, backend: str, kept: Kept, name: str
+) -> None:
+    group = ADDRESSES[name]
+    url = copy(group.ledger)
+    ledger = Ledger(url)
+    for user in ledger.users.list():  # where there is none, nobody is asked who they are
+        ledger.users.remove(user.name)
+
+    def sections() -> Iterator[tuple[str, str]]:
+        with TestClient(create_app(ledger), base_url=AT) as client:
+            for address, command in group.commands.items():
+                status, text = answered(client, address)
+                if command:
+                    done = run(*shlex.split(command), "--json", env={"TRACKER_DATABASE_URL": url},
+                               code=None)  # fmt: skip
+                    if plain(done.out) == text:
+                        text = f"as tracker {command} --json\n"
+                yield f"GET {address}", status + text
+
+    with remembered(known[backend, group.ledger]):
+        kept.hold(name, sections())
+
+
+def test_pages_of_people_who_signed_in(copy: Copy, kept: Kept) -> None:
+    ledger = Ledger(copy("team"))
+
+    def sections() -> Iterator[tuple[str, str]]:
+        for name in ("ada", "bob"):
+            ledger.users.set_password(name, PASSWORD)
+            with browser_at(ledger) as browser:
+                signed_in(browser, name)
+                for address in ("/", "/me", "/projects/reviews", "/projects/reviews/findings/1",
+                                "/projects/reviews/settings"):  # fmt: skip
+                    yield f"GET {address} by {name}", "".join(answered(browser, address))
+                yield f"GET / at {ELSEWHERE}", "".join(answered(browser, "/nothing"))
+
+    kept.hold("pages_by_role", sections())
+
+
+def test_the_interface_is_described_as_it_was(copy: Copy, kept: Kept) -> None:
+    """A section for each path, a line for each method and schema."""
+    with TestClient(create_app(Ledger(copy("kinds"))), base_url=AT) as client:
+        told = client.get("/api/v1/openapi.json").json()
+    parts = {**told.pop("paths"), **told.pop("components"), "else": told}
+    lines = {name: [f"{key}: {json.dumps(one)}\n" for key, one in part.items()]
+             for name, part in parts.items()}  # fmt: skip
+    kept.hold("openapi", ((name, plain("".join(part))) for name, part in lines.items()))
+
+
+def test_every_route_that_is_read_is_in_the_table() -> None:
+    asked = [
+        address.partition("?")[0] for group in ADDRESSES.values() for address in group.commands
+    ]
+    missing = {one.path for one in ROUTES if one.method == "GET"
+               and not any(_leads_to(one.path, address) for address in asked)}  # fmt: skip
+    assert missing == ELSE
+
+
+def _leads_to(path: str, address: str) -> bool:
+    return re.fullmatch(re.sub(r"{\w+(:\w+)?}", "[^/]+", path), address) is not None

@@ -1,0 +1,46 @@
+"""Each call of the table says what it said."""
+
+from __future__ import annotations
+
+import shutil
+from contextlib import nullcontext
+from pathlib import Path
+
+import pytest
+
+from tests.cli.commands import leaves
+from tests.cli.conftest import Run
+from tests.golden.commands import GROUPS, named, sections
+from tests.golden.conftest import Answers, Copy
+from tests.golden.frozen import remembered
+from tests.golden.kept import Kept
+from tests.house import CHECKOUT
+
+FILES = Path(__file__).with_name("files")
+# What has tests of its own, because it asks a server, takes long, or speaks of files of databases.
+ELSE = {"conformance", "database backup", "database copy", "demo", "serve", "sync label-studio",
+        "sync mlflow", "webhook test"}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", GROUPS)
+def test_every_call_says_what_it_said(
+    run: Run, copy: Copy, known: Answers, backend: str, folder: Path, kept: Kept, name: str
+) -> None:
+    group = GROUPS[name]
+    (folder / "exports").symlink_to(CHECKOUT / "tests" / "data" / "exports")
+
+    def renewed() -> str:
+        for path in folder.iterdir():
+            if path.is_file():
+                path.unlink()
+        shutil.copytree(FILES, folder, dirs_exist_ok=True)
+        return copy(group.ledger)
+
+    copy(group.ledger)  # that building it is not remembered
+    with nullcontext() if group.afresh else remembered(known[backend, group.ledger]):
+        kept.hold(name, sections(run, group, renewed))
+
+
+def test_every_command_is_called() -> None:
+    calls = (one for group in GROUPS.values() for call in group.calls for one in call.split(" && "))
+    assert {name for name, _ in leaves()} - {named(call)[0] for call in calls} == ELSE
