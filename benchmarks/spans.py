@@ -32,14 +32,14 @@ tracker.open(sys.argv[1]).import_file(sys.argv[2], project="spans", options=opti
 """
 PREPARE = """
 import sys, tracker
-from tracker import queries
+from tracker.counts import (select_answers)
 from tracker.agreement.spans import assess_spans
 from tracker.projects.annotators import annotator_names
 from tracker.projects.categories import category_names
-from tracker.queries.selection import stream_rows
-from tracker.queries.spans import select_span_rows
+from tracker.counts.selection import stream_rows
+from tracker.counts.spans import select_span_rows
 with tracker.open(sys.argv[1]).asking("spans") as (connection, question):
-    selection = queries.select_answers(connection, question)
+    selection = select_answers(connection, question)
 """
 FIGURES = f"""{PREPARE}
     figures = assess_spans(

@@ -22,7 +22,7 @@ SQL_ROOMS: tuple[str, ...] = (
     "exchange",
     "imports",
     "sync",
-    "queries",
+    "counts",
     "export",
 )
 if THOROUGH:

@@ -34,7 +34,7 @@ def test_every_room_keeps_to_itself() -> None:
 def test_what_computes_reaches_nothing_that_reads_or_stores() -> None:
     for folder, rooms in house.PURE.items():
         assert house.reached(folder) <= rooms, folder
-    assert {"queries", "storage"} <= house.reached("snapshots")
+    assert {"counts", "storage"} <= house.reached("snapshots")
 
 
 def test_sentences_are_made_in_one_room() -> None:
@@ -91,11 +91,11 @@ def snippet(place: str, code: str) -> Module:
         ("projects", "from tracker.imports.loader import load", "projects imports imports"),
         ("projects", "from tracker import ledger", "projects imports ledger"),
         ("projects", "import tracker.render.cells", "projects imports render"),
-        ("queries", "def f():\n    from tracker.agreement import assess", "queries imports agree"),
+        ("counts", "def f():\n    from tracker.agreement import assess", "counts imports agree"),
         ("snapshots", "if TYPE_CHECKING:\n    import tracker.ledger", "snapshots imports ledger"),
         ("render", "import tracker", "render imports tracker"),
         ("render", "from tracker.cli.app import app", "render imports cli"),
-        ("simulate", "from tracker.queries import Tally", "simulate imports queries"),
+        ("simulate", "from tracker.counts import Tally", "simulate imports counts"),
         ("measures", "from tracker.monitoring import slope", "measures imports monitoring"),
         ("__init__", "from tracker.storage.schema import Base", "__init__ imports storage"),
         ("cli", "from . import project", "relative import of ."),
@@ -107,9 +107,9 @@ def snippet(place: str, code: str) -> Module:
             "from tracker.storage import backends",
             "schema imports storage.backends",
         ),
-        ("queries", "import pandas as pd", "queries imports pandas"),
+        ("counts", "import pandas as pd", "counts imports pandas"),
         ("ledger", "import pandas as pd", "pandas is imported as the module is loaded"),
-        ("ledger", "from tracker.queries import choose", "tracker.queries.choose is imported as"),
+        ("ledger", "from tracker.counts import choose", "tracker.counts.choose is imported as"),
         ("measures", "from scipy.special import x", "scipy.special is imported as the module is"),
         (
             "storage/database",
@@ -121,7 +121,7 @@ def snippet(place: str, code: str) -> Module:
         ("ledger", "from rich.table import Table", "ledger imports rich"),
         ("projects", "import sqlite3", "'sqlite3' names a database"),
         ("storage/database", "if name == 'postgresql': pass", "'postgresql' names a database"),
-        ("queries", "x = f'{y} SQLite'", "' SQLite' names a database"),
+        ("counts", "x = f'{y} SQLite'", "' SQLite' names a database"),
         (
             "storage/schema/labels",
             "Table(sqlite_with_rowid=False)",
@@ -132,7 +132,7 @@ def snippet(place: str, code: str) -> Module:
         ("storage/backends/postgres", "import psycopg", "storage imports psycopg"),
         ("storage/backends/backend", "import sqlite3", "'sqlite3' names a database"),
         ("ledger", "import os\nx = os.environ['HOME']", "environ outside the commands"),
-        ("cli", "def f():\n    from tracker.queries import votes", "from below the ledger"),
+        ("cli", "def f():\n    from tracker.counts import votes", "from below the ledger"),
         ("ledger", "from os import getenv", "getenv outside the commands"),
         ("cli", "import typer\ntyper.echo('done')", "say it by cli.terminal"),
         ("render", "from rich.text import Text", "made visible in render.cells"),
@@ -152,7 +152,7 @@ def test_each_guard_trips(room: str, code: str, fault: str) -> None:
         ("cli", "if TYPE_CHECKING:\n    from tracker.ledger import Ledger"),
         ("cli", "def f():\n    from tracker.ledger import Ledger\n    import rich.console"),
         ("cli", "default = 'sqlite:///tracker.db'"),
-        ("cli", "if TYPE_CHECKING:\n    from tracker.queries import Selecting"),
+        ("cli", "if TYPE_CHECKING:\n    from tracker.counts import Selecting"),
         ("cli", "def f():\n    from tracker.ledger import Ledger"),
         ("ledger/transactions", "import os\nx = os.environ['HOME']"),
         ("ledger", "def f():\n    import pandas as pd"),

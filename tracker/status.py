@@ -8,13 +8,15 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from tracker import queries
 from tracker.agreement.coefficients import study
 from tracker.agreement.query import Query
 from tracker.agreement.recent import recent_level
 from tracker.agreement.run import assess
 from tracker.core import clock
 from tracker.core.shown import Shown
+from tracker.counts.filter import select_answers
+from tracker.counts.items import count_answers_per_item, count_recent_labels
+from tracker.counts.selection import select_answering_annotators
 from tracker.flags import count_flags
 from tracker.imports.undo import list_imports
 from tracker.projects.annotators import annotator_names, find_departed, project_aliases
@@ -127,25 +129,25 @@ def project_status(
     connection: Connection, question: QuestionInfo, as_of: int | None = None
 ) -> Status:
     """Count how far a question is; ``as_of`` is the moment that it was asked for, None for now."""
-    selection = queries.select_answers(connection, question)
+    selection = select_answers(connection, question)
     imports = [i for i in list_imports(connection, question.project_id) if i.undone_at is None]
     departed = find_departed(connection, question.project)
     there = replace(selection, left_out=selection.left_out | departed.keys())
-    pace = queries.count_recent_labels(connection, there, _PACE_DAYS)
+    pace = count_recent_labels(connection, there, _PACE_DAYS)
     per_day = newest = oldest = None
     if pace is not None:
         number, begin, newest = pace
         # Less than a day of answers tells of no daily pace.
         if newest - begin >= clock.DAY:
             per_day, oldest = number / ((newest - begin) / clock.DAY), begin
-    answered = queries.count_answers_per_item(connection, selection)
+    answered = count_answers_per_item(connection, selection)
     unanswered = count_project_items(connection, question.project) - sum(answered.values())
     names = annotator_names(connection, question.project) if departed else {}
     aliases = project_aliases(connection, question.project_id) if departed else {}
     return Status(
         question=question,
         gone=tuple(sorted(names[one] for one in departed if one not in aliases)),
-        annotators=len(queries.select_answering_annotators(connection, selection)),
+        annotators=len(select_answering_annotators(connection, selection)),
         answers_per_item=({0: unanswered} if unanswered > 0 else {}) | answered,
         last_import=imports[-1].to_dict() if imports else None,
         flags=count_flags(connection, question.project, question),

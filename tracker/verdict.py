@@ -21,9 +21,10 @@ from tracker.agreement.run import assess
 from tracker.audit.query import AuditQuery
 from tracker.audit.result import Audit
 from tracker.core.shown import Message
+from tracker.counts.filter import EVERYTHING, AnswerFilter
+from tracker.counts.slices import IMPORT
 from tracker.flags import settled_audits
 from tracker.projects.question import QuestionInfo
-from tracker.queries import EVERYTHING, IMPORT, AnswerFilter
 
 MOST: Final = 3
 """Concerns that a page begins with."""

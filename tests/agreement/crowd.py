@@ -13,11 +13,11 @@ import pytest
 from tracker.agreement.query import Metric, Query, Uncertainty
 from tracker.agreement.result import Assessment
 from tracker.agreement.run import assess
+from tracker.counts.filter import Selecting, make_answer_filter
 from tracker.ledger import Ledger
 from tracker.measures.intervals import Coefficient
 from tracker.measures.registry import MEASURES
 from tracker.projects.question import QuestionOptions
-from tracker.queries import Selecting, make_answer_filter
 
 __all__ = [
     "KINDS",

@@ -10,13 +10,13 @@ from sqlalchemy import Connection, case, func, select
 
 from tests.helpers import SPANS, count_statements
 from tests.measures.span_oracles import CASES, EXPECTED, ORACLE_NAMES, rows
-from tracker import queries
 from tracker.agreement.spans import SpanFigures, SpanPair, assess_spans
+from tracker.counts.filter import select_answers
+from tracker.counts.selection import Selection, labels, where_counted
 from tracker.ledger import Ledger
 from tracker.measures.spans.f1 import SPAN_MEASURES
 from tracker.projects.annotators import annotator_names, rename_annotator, set_annotator_kind
 from tracker.projects.categories import category_names
-from tracker.queries.selection import labels, where_counted
 
 Write = Callable[..., Path]
 
@@ -28,7 +28,7 @@ def figures(ledger: Ledger, project: str = "p", confidence: float = 0.95) -> Spa
     with ledger.asking(project) as (connection, question):
         return assess_spans(
             connection,
-            queries.select_answers(connection, question),
+            select_answers(connection, question),
             annotators=annotator_names(connection, question.project),
             categories=category_names(connection, question),
             confidence=confidence,
@@ -39,7 +39,7 @@ def by_names(found: SpanFigures) -> dict[tuple[str, str], SpanPair]:
     return {pair.annotators: pair for pair in found.pairs}
 
 
-def span_counts(connection: Connection, selection: queries.Selection) -> dict[str, int]:
+def span_counts(connection: Connection, selection: Selection) -> dict[str, int]:
     """Items, compared items, answers and labels of a project of spans, counted by SQL."""
     answers = (
         select(
@@ -77,7 +77,7 @@ def test_known_case(ledger: Ledger, write: Write, case: str) -> None:
     assert found.counts.annotators == len(known["annotators"])
     assert found.counts.answers == len(known["documents"]) * len(known["annotators"])
     with ledger.asking(case) as (connection, question):
-        selection = queries.select_answers(connection, question)
+        selection = select_answers(connection, question)
         plain = span_counts(connection, selection)
     assert {**plain, "annotators": found.counts.annotators} == found.counts.to_dict()
 
@@ -217,7 +217,7 @@ def test_one_statement_whatever_the_documents(ledger: Ledger, write: Write) -> N
         lines = [f"{n},{who},x,{n},{n + 2},999,1" for n in range(number) for who in "AB"]
         ledger.import_file(write(HEADER + "\n".join(lines)), name, options=SPANS)
         with ledger.asking(name) as (connection, question):
-            selection = queries.select_answers(connection, question)
+            selection = select_answers(connection, question)
             names = (
                 annotator_names(connection, question.project),
                 category_names(connection, question),

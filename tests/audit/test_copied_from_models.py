@@ -15,7 +15,6 @@ import pytest
 from tests.audit.crowds import Crowd, Voice, mostly_right, seeded
 from tests.audit.records import pair_patterns
 from tests.profiles import THOROUGH
-from tracker import queries
 from tracker.audit.evidence import Evidence
 from tracker.audit.findings import audit
 from tracker.audit.kind import Finding, Flag
@@ -26,6 +25,9 @@ from tracker.core.audit_tallies import (
     joint_answers_of,
 )
 from tracker.core.tallies import Answer, make_pattern
+from tracker.counts.filter import select_answers
+from tracker.counts.items import count_model_answers
+from tracker.counts.shared_with_models import count_items_beside_models
 from tracker.ledger import Ledger
 from tracker.projects.question import list_questions
 from tracker.render.audit import audit_view
@@ -190,10 +192,10 @@ def test_the_report_names_both_or_neither(judged: Ledger) -> None:
 def test_items_beside_models_are_those_of_their_patterns(judged: Ledger) -> None:
     with judged.reading("p") as (connection, project):
         (question,) = list_questions(connection, project)
-        selection = queries.select_answers(connection, question)
-        models = queries.count_model_answers(connection, selection)
+        selection = select_answers(connection, question)
+        models = count_model_answers(connection, selection)
         ids = [one.id for one in models]
-        found = queries.count_items_beside_models(connection, selection, ids, 8)
+        found = count_items_beside_models(connection, selection, ids, 8)
         whole = beside_models_tally(found.patterns(found.pairs), 20)
     kinds = [Counter(), Counter()]
     for told, tally in zip(kinds, (found, whole), strict=True):

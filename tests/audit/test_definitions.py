@@ -163,7 +163,7 @@ def test_one_who_answers_blindly_in_a_slice_alone_is_no_weak_slice(
 def test_of_many_answers_a_sample_is_searched_and_all_are_told(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tracker.queries.MOST_SEARCHED", 1000)
+    monkeypatch.setattr("tracker.audit.definitions.MOST_SEARCHED", 1000)
     frame = sliced(seeded(1), 900, {"nl": 0.7, "en": 0.1, "de": 0.1})
     ledger.import_frame(frame, "p", keep=["language"])
     [one] = definitions(ledger)

@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 
 from tests.helpers import SPANS, count_statements
 from tests.profiles import examples
-from tracker import queries
 from tracker.audit.design import LEAST_TEXTS, connected_annotators
 from tracker.core.errors import Refused
+from tracker.counts.filter import select_answers
+from tracker.counts.shared_items import count_links_of_annotators
 from tracker.ledger import Ledger
 from tracker.projects.question import list_questions
 from tracker.render.audit import audit_by_question_view, audit_view
@@ -146,8 +147,8 @@ def test_links_are_those_of_a_plain_loop(ledger: Ledger) -> None:
     ledger.import_frame(pd.DataFrame(rows), "p")
     with ledger.reading("p") as (connection, project):
         (question,) = list_questions(connection, project)
-        selection = queries.select_answers(connection, question)
-        found = queries.count_links_of_annotators(connection, selection)
+        selection = select_answers(connection, question)
+        found = count_links_of_annotators(connection, selection)
     number = {name: n for n, name in enumerate(dict.fromkeys(row["annotator"] for row in rows), 1)}
     told = {(who, first): items for who, first, items in found}
     a, b, c, d, e = (number[name] for name in "abcde")

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Run
+from tests.counts.test_selections import load
 from tests.filled import FillOnce
-from tests.queries.test_selections import load
 from tracker.ledger import Ledger
 
 

@@ -21,7 +21,7 @@ except SystemExit:
     pass
 print(json.dumps(sorted(sys.modules)), file=sys.stderr)
 """
-COUNTING = {"numpy", "scipy", "pandas", "pyarrow", "tracker.measures", "tracker.queries",
+COUNTING = {"numpy", "scipy", "pandas", "pyarrow", "tracker.measures", "tracker.counts",
             "tracker.audit", "tracker.imports.loader"}  # fmt: skip
 HEAVY = COUNTING | {"alembic", "psycopg", "rich.markdown", "rich.progress"}
 

@@ -10,9 +10,7 @@ from hypothesis import example, given
 from sqlalchemy import Connection
 
 from tests.compare.test_item_changes import Pair, Plain
-from tests.imports.test_against_a_plain_ledger import PlainLedger
-from tests.profiles import examples
-from tests.queries.test_timeline import (
+from tests.counts.test_timeline import (
     EVERYTHING_AT_ONCE,
     FIRST,
     SAID_AGAIN,
@@ -21,6 +19,8 @@ from tests.queries.test_timeline import (
     counted,
     play,
 )
+from tests.imports.test_against_a_plain_ledger import PlainLedger
+from tests.profiles import examples
 from tracker.agreement.query import Query
 from tracker.agreement.result import Assessment
 from tracker.agreement.run import assess
@@ -28,10 +28,10 @@ from tracker.compare.comparison import StateComparison, compare_states
 from tracker.compare.items import KINDS
 from tracker.compare.states import find_compared_state
 from tracker.core.clock import DAY
+from tracker.counts.filter import AnswerFilter
 from tracker.ledger import Ledger
 from tracker.projects.categories import category_names
 from tracker.projects.question import QuestionInfo
-from tracker.queries import AnswerFilter
 from tracker.storage.as_of import Moment, as_it_was
 
 EPOCH = date(1970, 1, 1).toordinal()

@@ -16,7 +16,6 @@ from sqlalchemy import Connection, FromClause
 
 from tests.imports.test_against_a_plain_ledger import Files, Labels, take
 from tests.profiles import examples
-from tracker import queries
 from tracker.compare.items import (
     KINDS,
     ItemChange,
@@ -26,11 +25,13 @@ from tracker.compare.items import (
     temporary_rows,
 )
 from tracker.core.tallies import Answer, ItemPatterns, make_pattern
+from tracker.counts.filter import select_answers
+from tracker.counts.selection import Selection
+from tracker.counts.tallies import count_item_patterns
 from tracker.imports.undo import undo_import
 from tracker.ledger import Ledger
 from tracker.projects.categories import category_names
 from tracker.projects.question import QuestionInfo, QuestionOptions, create_project
-from tracker.queries import Selection
 from tracker.storage.as_of import NOW, Moment, as_it_was, last_stored_change
 
 Answers = Mapping[tuple[str, str], Labels]
@@ -148,12 +149,12 @@ def copied_answers(
 def follow(ledger: Ledger, kind: str, pair: Pair) -> None:
     with ledger.database.write(keep=False) as connection:
         project, first = played(connection, kind, pair)
-        selection = queries.select_answers(connection, project)
+        selection = select_answers(connection, project)
         patterns, tables = [], []
         with ExitStack() as stack:
             for name, moment in (("one", first), ("other", NOW)):
                 with as_it_was(connection, project.project_id, moment):
-                    patterns.append(queries.count_item_patterns(connection, selection))
+                    patterns.append(count_item_patterns(connection, selection))
                     tables.append(copied_answers(stack, connection, name, selection))
             changes = item_changes_between(connection, *tables)
         ids = {name: n for n, name in category_names(connection, project).items()}
@@ -216,7 +217,7 @@ def test_a_set_is_the_same_in_whatever_order_it_is_read(
     options = QuestionOptions(answers="several", categories=("x", "y", "z"))
     emptied_postgres_ledger.import_file(write(rows), "p", options=options)
     with emptied_postgres_ledger.asking("p") as (connection, question), ExitStack() as stack:
-        selection = queries.select_answers(connection, question)
+        selection = select_answers(connection, question)
         tables = []
         for name, scans in (("one", ["seq", "bitmap"]), ("other", ["index", "bitmap"])):
             for scan in scans:

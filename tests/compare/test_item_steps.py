@@ -11,16 +11,16 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, FromClause, Select
 
+from tests.counts.plain import Plain, Rows, store, store_raw
+from tests.counts.selected import Selected, both_kinds, check_each, selected
 from tests.helpers import count_statements
-from tests.queries.plain import Plain, Rows, store, store_raw
-from tests.queries.selected import Selected, both_kinds, check_each, selected
-from tracker import queries
 from tracker.compare.items import Step, coded_items_for_steps, shared_item_steps, temporary_rows
 from tracker.core.tallies import Pattern, make_pattern
+from tracker.counts.filter import AnswerFilter, select_answers
+from tracker.counts.selection import Selection
 from tracker.ledger import Ledger
 from tracker.projects.items import item_names
 from tracker.projects.project import rename_project
-from tracker.queries import AnswerFilter, Selection
 
 
 def met(
@@ -59,7 +59,7 @@ def same(found: list[tuple[Pattern, Pattern, int]]) -> dict[tuple[Pattern, Patte
 @both_kinds
 def test_two_choices_of_one_project(ledger: Ledger, kind: str) -> None:
     def check(chosen: Selected) -> None:
-        everything = queries.select_answers(chosen.connection, chosen.question)
+        everything = select_answers(chosen.connection, chosen.question)
         whole, part = patterns_by_item(chosen.raw.plain()), patterns_by_item(chosen.plain)
         for first, second, mine, theirs in (
             (everything, chosen.selection, whole, part),
@@ -108,7 +108,7 @@ def test_two_projects_meet_by_the_names_of_their_items(
             rename_project(connection, project.project, f"project {seed}")
             names = item_names(connection, project.project)
             known = {names[item]: pattern for item, pattern in patterns_by_item(plain).items()}
-            sides.append((queries.select_answers(connection, project), known))
+            sides.append((select_answers(connection, project), known))
         (first, mine), (second, theirs) = sides
         assert mine.keys() & theirs.keys() == set("jkl")
         expected = joined(mine, theirs)
@@ -123,7 +123,7 @@ def test_an_item_that_only_one_project_answered_is_in_neither(ledger: Ledger) ->
         rename_project(connection, first.project, "first")
         skipped: Rows = {("i", "A", 1): None, ("j", "A", 1): frozenset("x")}
         second, _ = store(connection, skipped, "one")
-        both = [queries.select_answers(connection, project) for project in (first, second)]
+        both = [select_answers(connection, project) for project in (first, second)]
         assert met(connection, *both) == []
 
 
@@ -138,8 +138,8 @@ def test_very_many_answers_and_categories(ledger: Ledger) -> None:
     with ledger.database.write(keep=False) as connection:
         project, raw = store_raw(connection, rows, "one", tuple(names))
         half = AnswerFilter(annotators=tuple(f"a{who:02}" for who in range(14)))
-        whole = queries.select_answers(connection, project)
-        part = queries.select_answers(connection, project, half)
+        whole = select_answers(connection, project)
+        part = select_answers(connection, project, half)
         few = raw.plain(only=part.only or frozenset())
         assert same(met(connection, whole, part)) == joined(
             patterns_by_item(raw.plain()), patterns_by_item(few)

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from tests.cli.projects import LITTLE, furnish
 from tests.gate.conftest import Gate, load
 from tracker.core.errors import InvalidOption
+from tracker.counts.filter import make_answer_filter
 from tracker.gate.config import parse_gate_config
 from tracker.gate.evaluate import judge_gate
 from tracker.gate.scaffold import _below, _two_digits, starting_gate_config
 from tracker.ledger import Ledger
-from tracker.queries import make_answer_filter
 from tracker.simulate.crowds import Group, simulate_crowd
 
 

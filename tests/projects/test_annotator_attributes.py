@@ -12,10 +12,10 @@ from sqlalchemy import select
 from tests.helpers import fates, stored
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, Refused
+from tracker.counts.filter import make_answer_filter
 from tracker.imports.loader import Rejected
 from tracker.ledger import Ledger
 from tracker.projects.annotator_attributes import annotator_attributes
-from tracker.queries import make_answer_filter
 from tracker.storage.schema import AnnotatorAttribute, Change
 from tracker.storage.seals.verify import verify_seals
 

@@ -15,6 +15,7 @@ from tests.helpers import SEVERAL, SPANS, count_statements, standing, stored, un
 from tracker.agreement.run import assess
 from tracker.audit.run import audit_project
 from tracker.core.errors import InvalidOption, NotFound
+from tracker.counts.trail import read_trail
 from tracker.ledger import Ledger
 from tracker.projects.annotator_merge import erase_annotator, merge_annotators, split_annotator
 from tracker.projects.annotators import (
@@ -25,7 +26,6 @@ from tracker.projects.annotators import (
     set_annotator_kind,
 )
 from tracker.projects.question import QuestionOptions
-from tracker.queries.trail import read_trail
 from tracker.render.messages.changes import change_sentence
 from tracker.snapshots import find_snapshot
 from tracker.storage.schema import Base, Change

@@ -24,9 +24,10 @@ from tests.storage.as_of.plain import (
     without_doubles,
 )
 from tests.storage.as_of.plain import Step as LabelStep
-from tracker import queries
 from tracker.agreement.query import Query
 from tracker.core.errors import InvalidOption, NotFound
+from tracker.counts.filter import select_answers
+from tracker.counts.tallies import count_annotator_tallies
 from tracker.imports.undo import undo_import
 from tracker.ledger import Ledger
 from tracker.projects.annotator_merge import erase_annotator, merge_annotators, split_annotator
@@ -195,8 +196,8 @@ def plainly(
     connection: Connection, question: QuestionInfo
 ) -> tuple[dict[int, int], dict[Any, int]]:
     """The same, counted of all labels that stand now."""
-    selection = queries.select_answers(connection, question)
-    counts = queries.count_annotator_tallies(connection, selection).counts
+    selection = select_answers(connection, question)
+    counts = count_annotator_tallies(connection, selection).counts
     tallies = {
         (who, own, json.dumps(pattern, separators=(",", ":"))): items
         for who, met in counts.items()

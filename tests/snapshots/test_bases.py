@@ -15,10 +15,10 @@ from tests.storage.as_of.plain import Clock, at
 from tracker.agreement.query import Metric, Query
 from tracker.agreement.run import assess
 from tracker.core import clock
+from tracker.counts.filter import make_answer_filter
 from tracker.ledger import Ledger
 from tracker.projects.annotator_merge import erase_annotator
 from tracker.projects.annotators import set_annotator_kind
-from tracker.queries import make_answer_filter
 from tracker.snapshots import take_snapshot
 from tracker.snapshots.verify import verify_snapshots
 

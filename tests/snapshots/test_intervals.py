@@ -9,8 +9,8 @@ import pytest
 from sqlalchemy import select, text
 
 from tracker.core.errors import InvalidOption
+from tracker.counts.selection import Selection
 from tracker.ledger import Ledger
-from tracker.queries import Selection
 from tracker.simulate.crowds import simulate_experiment
 from tracker.snapshots import Taking, count
 from tracker.snapshots.listing import snapshots_overview

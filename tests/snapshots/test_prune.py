@@ -19,6 +19,7 @@ from tests.storage.as_of.plain import Clock, at
 from tracker.agreement.query import Query
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
+from tracker.counts.filter import make_answer_filter
 from tracker.imports.column_roles import parse_column_roles
 from tracker.imports.loader import load_import
 from tracker.imports.readers.source import STDIN, SourceFile
@@ -27,7 +28,6 @@ from tracker.projects.project import (
     purge_project,
 )
 from tracker.projects.question import QuestionInfo, QuestionOptions, create_project
-from tracker.queries import make_answer_filter
 from tracker.snapshots import find_snapshot, snapshot_history, take_snapshot
 from tracker.snapshots.prune import Fate, Keep, parse_prune_keep, plan_prune, prune_snapshots
 from tracker.snapshots.rows import PARTS

@@ -20,11 +20,11 @@ from tests.snapshots.scripts import Run, Step, all_steps, tampering
 from tests.storage.as_of.plain import BOTH_KINDS, Clock, at
 from tracker.agreement.query import Query
 from tracker.core import clock
+from tracker.counts.filter import make_answer_filter
 from tracker.ledger import Ledger
 from tracker.projects.annotator_merge import erase_annotator
 from tracker.projects.categories import rename_category
 from tracker.projects.question import QuestionOptions
-from tracker.queries import make_answer_filter
 from tracker.snapshots import take_snapshot
 from tracker.snapshots.digests import snapshot_digest, snapshot_parts_digest, snapshot_seal
 from tracker.snapshots.rows import PARTS, read_snapshot_parts, snapshot_pattern_texts

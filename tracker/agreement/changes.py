@@ -16,7 +16,6 @@ from typing import Any, Final, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tracker import queries
 from tracker.agreement.coefficients import Study
 from tracker.agreement.levels import (
     CERTAIN,
@@ -35,6 +34,7 @@ from tracker.agreement.together import annotators_who_changed
 from tracker.core import clock
 from tracker.core.shown import Message
 from tracker.core.tallies import ItemPatterns, answers_in_pattern
+from tracker.counts.periods import count_pairs_by_period, count_tallies_by_period
 from tracker.measures.intervals import wilson_interval
 from tracker.monitoring import SHORTEST
 from tracker.projects.annotators import annotator_names
@@ -140,7 +140,7 @@ def level_changes(
     found = list(_not_explained(found, rated, recent, place))
     people = [one for one in found if one.subject == "annotator"]
     if people:
-        pairs = queries.count_pairs_by_period(counted.connection, counted.selection, begins)
+        pairs = count_pairs_by_period(counted.connection, counted.selection, begins)
         sure = annotators_who_changed(pairs, {one.of: one.shift for one in people})
         found = [one for one in found if one.subject != "annotator" or one.of in sure]
         names: Mapping[int, str] = annotator_names(counted.connection, counted.question.project)
@@ -239,7 +239,7 @@ def _of_categories(counted: Study, periods: Sequence[Period]) -> dict[tuple[Subj
 
 def _of_annotators(counted: Study, begins: Sequence[int]) -> dict[tuple[Subject, int], Curve]:
     """Return how often annotators' answers equal the others' to the same items, as curves."""
-    tallies = queries.count_tallies_by_period(counted.connection, counted.selection, begins)
+    tallies = count_tallies_by_period(counted.connection, counted.selection, begins)
     columns = tallies.columns.shared
     met, sort = columns.met
     alike, value = np.unique(

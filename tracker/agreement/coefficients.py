@@ -9,10 +9,13 @@ from typing import Final
 
 from sqlalchemy import Connection
 
-from tracker import queries
 from tracker.agreement.query import Metric, Query, check_metric, sample_under_metric
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import Answer, ItemPatterns
+from tracker.counts.annotator_patterns import count_annotator_marginals, count_joint_patterns
+from tracker.counts.filter import select_answers
+from tracker.counts.selection import Selection, select_answering_annotators
+from tracker.counts.tallies import count_item_patterns, count_pair_cells
 from tracker.measures.citations import KAPPAS, SHORT_NAMES
 from tracker.measures.cohen import Cells, cohen_kappas
 from tracker.measures.conger import conger_error, light_error, light_kappa
@@ -23,7 +26,6 @@ from tracker.measures.sample import Sample
 from tracker.projects.categories import category_names
 from tracker.projects.lookup import near_names
 from tracker.projects.question import QuestionInfo
-from tracker.queries import Selection
 
 FEW_ANSWERS: Final = 100_000
 """Up to so many answers, figures that need more than item patterns cost next to nothing and are
@@ -101,7 +103,7 @@ def _unknown(name: str, fitting: Sequence[str]) -> InvalidOption:
 
 def count_coefficient_pairs(connection: Connection, selection: Selection, of: Sample) -> Pairs:
     """The cross-tables of all pairs of annotators, answers coded as in the sample."""
-    return Pairs(*queries.count_pair_cells(connection, selection, of.table.answers))
+    return Pairs(*count_pair_cells(connection, selection, of.table.answers))
 
 
 def coefficients(
@@ -151,10 +153,10 @@ def coefficients_with_errors(
         found.get(name) if name in exact else None for name in ("conger_kappa", "light_kappa")
     )
     if isinstance(conger, Estimate) and conger.value is not None:
-        joint = queries.count_joint_patterns(connection, selection)
+        joint = count_joint_patterns(connection, selection)
         finished["conger_kappa"] = conger_error(of, conger, joint)
     if isinstance(light, Estimate) and light.value is not None and pairs is not None:
-        joint = queries.count_joint_patterns(connection, selection)
+        joint = count_joint_patterns(connection, selection)
         finished["light_kappa"] = light_error(of, light, pairs.cells, pairs.annotators, joint)
     return finish_coefficients(finished, confidence, interval)
 
@@ -222,7 +224,7 @@ class Study:
     @cached_property
     def marginals(self) -> Mapping[int, Mapping[Answer, int]]:
         """On how many items each annotator gave each answer."""
-        return queries.count_annotator_marginals(self.connection, self.selection)
+        return count_annotator_marginals(self.connection, self.selection)
 
     @cached_property
     def full_sample(self) -> Sample:
@@ -294,8 +296,8 @@ def study(
     check_metric(question, names, query.metric)
     check_agreement_measures(question, query.measures, query.metric, few=True)
     if counted is None:
-        selection = queries.select_answers(connection, question, query.filter)
-        annotators = queries.select_answering_annotators(connection, selection)
-        counted = selection, annotators, queries.count_item_patterns(connection, selection)
+        selection = select_answers(connection, question, query.filter)
+        annotators = select_answering_annotators(connection, selection)
+        counted = selection, annotators, count_item_patterns(connection, selection)
     selection, known, patterns = counted
     return Study(connection, question, query, selection, names, known, patterns)

@@ -10,7 +10,6 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from sqlalchemy import Connection
 
-from tracker import queries
 from tracker.agreement.coefficients import Study, coefficients
 from tracker.agreement.query import Query
 from tracker.agreement.result import Assessment
@@ -18,6 +17,10 @@ from tracker.agreement.run import assess, assessment_of, coefficients_without_an
 from tracker.core.errors import InvalidOption
 from tracker.core.shown import Message
 from tracker.core.tallies import AnnotatorTallies, ItemPatterns
+from tracker.counts.exclusions import Inclusion, count_included_answers
+from tracker.counts.filter import select_answers
+from tracker.counts.selection import Selection
+from tracker.counts.tallies import count_annotator_tallies, select_items_of_patterns
 from tracker.measures.estimate import Estimate
 from tracker.measures.intervals import Coefficient
 from tracker.measures.registry import MEASURES, Measure
@@ -27,8 +30,6 @@ from tracker.projects.annotators import annotator_names
 from tracker.projects.items import item_names_of
 from tracker.projects.lookup import near_names
 from tracker.projects.question import QuestionInfo
-from tracker.queries import Selection
-from tracker.queries.exclusions import Inclusion, count_included_answers
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,7 @@ def explain_spans(
     """
     found = assess(connection, question, replace(query, measures=(name,)))
     (figure,) = found.measures
-    selection = queries.select_answers(connection, question, query.filter)
+    selection = select_answers(connection, question, query.filter)
     counts = (found.counts.items, found.counts.items_compared)
     return _explained(connection, selection, figure, *counts, {})
 
@@ -229,7 +230,7 @@ def _annotators(
     counted: Study, found: Estimate, *, only: int | None
 ) -> Iterator[tuple[str, float | None]]:
     names = annotator_names(counted.connection, counted.question.project)
-    tallies = queries.count_annotator_tallies(counted.connection, counted.selection)
+    tallies = count_annotator_tallies(counted.connection, counted.selection)
     if only is not None:
         met = tallies.counts.get(only)
         tallies = AnnotatorTallies({} if met is None else {only: met})
@@ -250,9 +251,7 @@ def _items(counted: Study, found: Estimate) -> Iterator[tuple[str, float | None]
     values = jackknife_without_item(counted.sample, found.measure, places)
     patterns = [pattern for pattern, items in counted.patterns if items]
     wanted = {patterns[place]: value for place, value in zip(places, values, strict=True)}
-    met = queries.select_items_of_patterns(
-        counted.connection, counted.selection, set(wanted), MOST_ITEMS
-    )
+    met = select_items_of_patterns(counted.connection, counted.selection, set(wanted), MOST_ITEMS)
     names = item_names_of(
         counted.connection,
         counted.question.project,

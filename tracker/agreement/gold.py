@@ -9,11 +9,17 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection
 
-from tracker import queries
 from tracker.agreement.query import Query
 from tracker.core.each_question import ByQuestion, ask_each_question
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import Answer
+from tracker.counts.annotator_patterns import count_gold_confusions
+from tracker.counts.confidences import (
+    any_confidence,
+    confidences_against_gold,
+    confidences_against_majority,
+)
+from tracker.counts.filter import select_answers, select_labels
 from tracker.measures.accuracy import (
     Calibration,
     GoldAgreement,
@@ -88,14 +94,14 @@ def agreement_against_gold(
             "compare with the reference: --annotator REFERENCE --annotator NAME --by pair",
         )
     asked = query or Query()
-    selection = queries.select_answers(connection, question, asked.filter)
+    selection = select_answers(connection, question, asked.filter)
     if not selection.references:
         raise InvalidOption(
             f"{question.project.name!r} has no reference annotator to compare with",
             f"import truths in a column gold, or: tracker annotator kind NAME reference "
             f"-p {question.project.name}",
         )
-    tables, items = queries.count_gold_confusions(connection, selection)
+    tables, items = count_gold_confusions(connection, selection)
     names = annotator_names(connection, question.project)
     categories = category_names(connection, question)
     pooled: Counter[tuple[Answer, Answer]] = Counter()
@@ -176,16 +182,16 @@ def confidence_calibration(
             "spans have no calibration: an answer may be right in part", "leave out --calibration"
         )
     choice = (query or Query()).filter
-    selection = queries.select_labels(connection, question, choice)
-    if not queries.any_confidence(connection, selection):
+    selection = select_labels(connection, question, choice)
+    if not any_confidence(connection, selection):
         raise InvalidOption("no answer has a confidence", "import a column of them: confidence")
-    voters = queries.select_answers(connection, question, replace(choice, annotators=()))
+    voters = select_answers(connection, question, replace(choice, annotators=()))
     against = GOLD if voters.references else MAJORITY
     if against == GOLD:
         examined = replace(selection, references=voters.references)
-        tallies = queries.confidences_against_gold(connection, examined)
+        tallies = confidences_against_gold(connection, examined)
     else:
-        tallies = queries.confidences_against_majority(connection, selection, voters)
+        tallies = confidences_against_majority(connection, selection, voters)
     annotators = [
         AnnotatorCalibration(one.name, one.kind, calibration(tallies[one.id]))
         for one in list_annotators(connection, question.project)

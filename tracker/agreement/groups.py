@@ -13,7 +13,6 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from tracker import queries
 from tracker.agreement.coefficients import (
     Pairs,
     check_agreement_measures,
@@ -26,6 +25,17 @@ from tracker.agreement.run import assessment_of
 from tracker.core.each_question import ByQuestion, ask_each_question
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import Answer, ItemPatterns, Pattern
+from tracker.counts.filter import EVERYTHING, AnswerFilter, select_answers
+from tracker.counts.groups import (
+    GroupAnnotators,
+    GroupPatterns,
+    count_patterns_by_annotator_group,
+    count_patterns_by_group,
+    pair_tallies_by_group,
+    select_annotators_by_group,
+)
+from tracker.counts.items import count_votes
+from tracker.counts.selection import Selection, select_answering_annotators
 from tracker.measures.cohen import kappa_cells
 from tracker.measures.estimate import Estimate
 from tracker.measures.intervals import Coefficient
@@ -39,7 +49,6 @@ from tracker.projects.annotator_attributes import annotators_by_attribute
 from tracker.projects.categories import category_names
 from tracker.projects.items import check_item_attribute, item_names
 from tracker.projects.question import QuestionInfo
-from tracker.queries import EVERYTHING, AnswerFilter, GroupAnnotators, Selection
 from tracker.storage.schema import NONE_APPLIES
 
 
@@ -80,9 +89,9 @@ def agreement_by_attribute(
     wanted = _wanted(question, query)
     if attribute is not None:
         check_item_attribute(connection, question.project, attribute)
-    selection = queries.select_answers(connection, question, query.filter)
-    patterns = queries.count_patterns_by_group(connection, selection, attribute)
-    annotators = queries.select_annotators_by_group(connection, selection, attribute)
+    selection = select_answers(connection, question, query.filter)
+    patterns = count_patterns_by_group(connection, selection, attribute)
+    annotators = select_annotators_by_group(connection, selection, attribute)
     tables = _pairs(connection, selection, attribute, annotators) if "cohen_kappa" in wanted else {}
     groups = []
     for value in sorted(patterns, key=partial(_place, numbers=attribute is None)):
@@ -129,7 +138,7 @@ def _pairs(
     pairs = {value: (who.first, who.last) for value, who in annotators.items() if who.number == 2}
     if not pairs:
         return {}
-    found = queries.pair_tallies_by_group(connection, selection, attribute, list(pairs))
+    found = pair_tallies_by_group(connection, selection, attribute, list(pairs))
     return {
         value: found[value].counts.get(pair, {}) if value in found else {}
         for value, pair in pairs.items()
@@ -144,11 +153,11 @@ def agreement_by_item(
     ``entropy`` is of the votes' shares, in bits; ``vote_score``, in a project of two
     categories, the share of the second; ``gold`` the reference annotator's category.
     """
-    selection = queries.select_answers(connection, question, choice)
+    selection = select_answers(connection, question, choice)
     categories = category_names(connection, question)
     items = item_names(connection, question.project)
     truths = _truths(connection, selection, categories)
-    rows = queries.count_votes(connection, selection)
+    rows = count_votes(connection, selection)
     for item, group in groupby(rows, key=itemgetter(0)):
         votes = {category: number for _, category, number in group if category != NONE_APPLIES}
         total = sum(votes.values())
@@ -167,7 +176,7 @@ def _truths(
     if not selection.references:
         return {}
     truths = Selection(selection.question, only=selection.references, where=selection.where)
-    rows = queries.count_votes(connection, truths)
+    rows = count_votes(connection, truths)
     found: dict[int, list[str]] = {}
     for item, category, _ in rows:
         if category in categories:
@@ -273,17 +282,17 @@ def agreement_by_annotator_attribute(
             "attributes of annotators",
             f"leave it out, or --measure {_ALPHA}",
         )
-    selection = queries.select_answers(connection, question, query.filter)
+    selection = select_answers(connection, question, query.filter)
     members = annotators_by_attribute(connection, question.project, attribute)
     if len(members) > MOST_GROUPS:
         raise InvalidOption(
             f"the attribute {attribute!r} has more than {MOST_GROUPS} values",
             "choose an attribute of few values",
         )
-    answering = set(queries.select_answering_annotators(connection, selection))
+    answering = set(select_answering_annotators(connection, selection))
     sizes = [len(answering & set(numbers)) for numbers in members.values()]
     sizes.append(len(answering) - sum(sizes))
-    counts = queries.count_patterns_by_annotator_group(
+    counts = count_patterns_by_annotator_group(
         connection, selection, [frozenset(numbers) for numbers in members.values()]
     )
     values: list[str | None] = [*members, None]
@@ -323,7 +332,7 @@ def annotator_attribute_by_question(
     return ByQuestion(questions[0].project.name, made, unfit)
 
 
-def _of_group(counts: Mapping[queries.GroupPatterns, int], group: int) -> ItemPatterns:
+def _of_group(counts: Mapping[GroupPatterns, int], group: int) -> ItemPatterns:
     patterns: Counter[Pattern] = Counter()
     for found, items in counts.items():
         patterns.update({pattern: items for place, pattern in found if place == group})
@@ -331,7 +340,7 @@ def _of_group(counts: Mapping[queries.GroupPatterns, int], group: int) -> ItemPa
 
 
 def _of_both(
-    counts: Mapping[queries.GroupPatterns, int], one: int, other: int
+    counts: Mapping[GroupPatterns, int], one: int, other: int
 ) -> dict[tuple[Pattern, Pattern], int]:
     """Return the items that both groups answered, by the patterns of their answers."""
     patterns: Counter[tuple[Pattern, Pattern]] = Counter()

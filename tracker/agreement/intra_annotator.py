@@ -9,7 +9,6 @@ from typing import Any, Final
 
 from sqlalchemy import Connection
 
-from tracker import queries
 from tracker.agreement.coefficients import (
     Pairs,
     check_agreement_measures,
@@ -19,12 +18,13 @@ from tracker.agreement.coefficients import (
 from tracker.agreement.query import Query, check_metric, sample_under_metric
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import Answer, ItemPatterns, make_pattern
+from tracker.counts.filter import select_answers
+from tracker.counts.retest import Repeated, count_unrepeated_passes, select_repeated_answers
 from tracker.measures.cohen import kappa_cells
 from tracker.measures.intervals import Coefficient
 from tracker.projects.annotators import annotator_names
 from tracker.projects.categories import category_names
 from tracker.projects.question import QuestionInfo
-from tracker.queries import Repeated
 
 _LEFT_OUT: Final = {"scott_pi", "light_kappa", "conger_kappa"}
 """Of two answers these are the same number as Fleiss' and Cohen's kappa."""
@@ -101,8 +101,8 @@ def self_agreement(
             "name fleiss_kappa or cohen_kappa",
         )
     wanted = [name for name in wanted if name not in _LEFT_OUT]
-    selection = queries.select_answers(connection, question, asked.filter)
-    rows = list(queries.select_repeated_answers(connection, selection))
+    selection = select_answers(connection, question, asked.filter)
+    rows = list(select_repeated_answers(connection, selection))
     by_annotator: dict[int, list[Repeated]] = {}
     for row in rows:
         by_annotator.setdefault(row.annotator, []).append(row)
@@ -112,7 +112,7 @@ def self_agreement(
 
     return Themselves(
         question.project.name,
-        queries.count_unrepeated_passes(connection, selection),
+        count_unrepeated_passes(connection, selection),
         figures(rows),
         tuple(sorted((names[who], figures(mine)) for who, mine in by_annotator.items())),
     )

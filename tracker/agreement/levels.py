@@ -16,9 +16,9 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from tracker import queries
 from tracker.agreement.coefficients import Study
 from tracker.core.tallies import ItemPatterns
+from tracker.counts.timeline import count_patterns_by_moment
 from tracker.monitoring import SHORTEST, Point, change_points
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -50,7 +50,7 @@ def periods_of_items(counted: Study) -> list[Period]:
 
     Each item lies in the period of its last answer, with all its answers.
     """
-    moments = queries.count_patterns_by_moment(counted.connection, counted.selection)
+    moments = count_patterns_by_moment(counted.connection, counted.selection)
     return list(_periods(moments))
 
 

@@ -9,11 +9,14 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection
 
-from tracker import queries
 from tracker.agreement.coefficients import Pairs, count_coefficient_pairs, refuse_study_of_spans
 from tracker.agreement.query import Query, check_metric, sample_under_metric
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import Answer, ItemPatterns, Pattern, answers_in_pattern
+from tracker.counts.filter import AnswerFilter, select_answers
+from tracker.counts.items import select_answers_to_items
+from tracker.counts.selection import Selection
+from tracker.counts.tallies import count_item_patterns, pair_tallies, select_items_of_patterns
 from tracker.measures.accuracy import NOTHING, Confusion, category_confusions, pattern_confusions
 from tracker.measures.intervals import Coefficient
 from tracker.measures.numeric import NumericAgreement, numeric_agreement
@@ -22,7 +25,6 @@ from tracker.projects.categories import category_names, find_category
 from tracker.projects.items import item_texts_of
 from tracker.projects.lookup import is_numeric_category_name
 from tracker.projects.question import QuestionInfo
-from tracker.queries import AnswerFilter, Selection
 
 
 def pair_weights(answers: str, scale: str) -> str | None:
@@ -69,10 +71,10 @@ def agreement_by_pair(
     names = annotator_names(connection, question.project)
     categories = category_names(connection, question)
     check_metric(question, categories, asked.metric)
-    selection = queries.select_answers(connection, question, asked.filter)
+    selection = select_answers(connection, question, asked.filter)
     # Weights depend on which categories occur; without any, nothing of the items is needed.
     weighted = asked.metric.weighted
-    patterns = queries.count_item_patterns(connection, selection) if weighted else ItemPatterns()
+    patterns = count_item_patterns(connection, selection) if weighted else ItemPatterns()
     of = sample_under_metric(question, categories, patterns, 0, asked.metric)
     pairs = count_coefficient_pairs(connection, selection, of)
     numeric: Iterator[NumericAgreement | None] = iter(())
@@ -195,8 +197,8 @@ def confused_categories(
     Raises InvalidOption for a question of spans, NotFound for a category that there is not.
     """
     refuse_study_of_spans(question)
-    selection = queries.select_answers(connection, question, (query or Query()).filter)
-    patterns = queries.count_item_patterns(connection, selection)
+    selection = select_answers(connection, question, (query or Query()).filter)
+    patterns = count_item_patterns(connection, selection)
     return confusions_of_patterns(connection, selection, patterns, category)
 
 
@@ -238,13 +240,13 @@ def _examples(
     wanted = {pattern for some in telling for pattern in some}
     if not wanted:
         return [[] for _ in confusions]
-    items = queries.select_items_of_patterns(connection, selection, wanted, _EXAMPLES)
+    items = select_items_of_patterns(connection, selection, wanted, _EXAMPLES)
     chosen = [[n for pattern in some for n in items[pattern]][:_EXAMPLES] for some in telling]
     every = sorted({item for some in chosen for item in some})
     project = selection.question.project
     texts = item_texts_of(connection, project, every)
     people = annotator_names(connection, project)
-    answers = queries.select_answers_to_items(connection, selection, every)
+    answers = select_answers_to_items(connection, selection, every)
 
     def shown(item: int) -> ConfusedItem:
         given = [(people[who], _told(answer, names)) for who, answer in answers[item]]
@@ -304,10 +306,10 @@ def cross_table(connection: Connection, question: QuestionInfo, choice: AnswerFi
     people = find_annotators(connection, question.project, choice.annotators)
     if len({one.id for one in people}) != 2:
         raise InvalidOption("a table of answers is of two annotators")
-    selection = queries.select_answers(connection, question, choice)
+    selection = select_answers(connection, question, choice)
     names = category_names(connection, question)
     place = {number: n for n, number in enumerate(names)}
-    counts = next(iter(queries.pair_tallies(connection, selection).counts.values()), {})
+    counts = next(iter(pair_tallies(connection, selection).counts.values()), {})
     turned = people[0].id > people[1].id
 
     def order(answer: Answer) -> list[int]:

@@ -9,13 +9,13 @@ from typing import Final, TypedDict, Unpack
 
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import Answer, ItemPatterns
+from tracker.counts.filter import EVERYTHING, AnswerFilter, Selecting, make_answer_filter
 from tracker.measures.citations import full_measure_name
 from tracker.measures.intervals import ASYMMETRIC, check_interval_method
 from tracker.measures.sample import Sample, sample_for_measures
 from tracker.measures.weights import DISTANCES, SCALES, WEIGHTS
 from tracker.projects.lookup import is_numeric_category_name, near_names
 from tracker.projects.question import ONLY_QUESTION, QuestionInfo
-from tracker.queries import EVERYTHING, AnswerFilter, Selecting, make_answer_filter
 
 # -- How answers are read: what counts as agreement between two that differ -----------------------
 

@@ -13,7 +13,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from tracker import queries
 from tracker.agreement.coefficients import Study
 from tracker.agreement.levels import (
     CERTAIN,
@@ -27,6 +26,7 @@ from tracker.agreement.levels import (
 )
 from tracker.core import clock
 from tracker.core.tallies import AnnotatorTallies, ItemPatterns, answers_in_pattern
+from tracker.counts.tallies import count_annotator_tallies
 from tracker.measures.category_rates import category_rates
 from tracker.measures.disagreement import explained_by_items
 from tracker.measures.intervals import Coefficient
@@ -191,7 +191,7 @@ def _changed_annotators(counted: Study, start: int, since: int) -> Iterator[str]
     chosen = counted.selection
     start = start if chosen.since is None else max(start, chosen.since)
     then, now = (
-        _with_others(queries.count_annotator_tallies(counted.connection, some))
+        _with_others(count_annotator_tallies(counted.connection, some))
         for some in (replace(chosen, since=start, until=since - 1), replace(chosen, since=since))
     )
     known = [one for one in counted.annotators if one in then and one in now]

@@ -9,7 +9,6 @@ from dataclasses import replace
 import numpy as np
 from sqlalchemy import Connection
 
-from tracker import queries
 from tracker.agreement.changes import level_changes
 from tracker.agreement.coefficients import (
     Study,
@@ -30,6 +29,12 @@ from tracker.agreement.result import Assessment, Counts
 from tracker.agreement.spans import SpanFigures, SpanPair, assess_spans
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import AnnotatorTallies, Answer, ItemPatterns
+from tracker.counts.annotator_patterns import count_gold_confusions
+from tracker.counts.filter import select_answers
+from tracker.counts.groups import count_patterns_by_cluster
+from tracker.counts.items import count_model_answers
+from tracker.counts.selection import Selection
+from tracker.counts.tallies import count_annotator_tallies
 from tracker.measures.accuracy import GoldAgreement, accuracy_from_confusion
 from tracker.measures.category_rates import (
     CategoryRate,
@@ -54,7 +59,6 @@ from tracker.projects.annotators import annotator_names
 from tracker.projects.categories import category_names
 from tracker.projects.items import check_item_attribute
 from tracker.projects.question import QuestionInfo
-from tracker.queries import Selection
 
 
 def study_with_uncertainty(counted: Study) -> tuple[list[Coefficient], list[CategoryRate]]:
@@ -97,7 +101,7 @@ def coefficients_without_annotators(
     From what the answers met; nothing is counted again. Figures of pairs are not among them.
     """
     if tallies is None:
-        tallies = queries.count_annotator_tallies(counted.connection, counted.selection)
+        tallies = count_annotator_tallies(counted.connection, counted.selection)
     wanted = [n for n in counted.wanted if MEASURES[n].needs in {"patterns", "marginals"}]
     marginals = counted.full_sample.marginals
     for annotator, patterns in jackknife_item_patterns(counted.patterns, tallies):
@@ -139,7 +143,7 @@ def uncertainty_by_cluster(
     influences = np.vstack([*wanted.values(), of_rates, could_agree])
     patterns = [pattern for pattern, items in counted.patterns if items]
     place = {pattern: n for n, pattern in enumerate(patterns)}
-    rows = queries.count_patterns_by_cluster(counted.connection, counted.selection, attribute)
+    rows = count_patterns_by_cluster(counted.connection, counted.selection, attribute)
     squares, fourths = np.zeros(len(influences)), np.zeros(len(influences))
     clusters = np.zeros(len(influences), dtype=np.int64)
     numbered = ((cluster, place[pattern], items) for cluster, pattern, items in rows)
@@ -248,7 +252,7 @@ def _answers_of_models(connection: Connection, selection: Selection, found: Asse
     """The answers of models where there are no others, so that a reader is told of them."""
     if found.counts.answers:
         return 0
-    return sum(one.answers for one in queries.count_model_answers(connection, selection))
+    return sum(one.answers for one in count_model_answers(connection, selection))
 
 
 def _intraclass(counted: Study) -> tuple[IntraclassCorrelation, ...]:
@@ -307,7 +311,7 @@ def assess_project_spans(
 ) -> tuple[SpanFigures, Selection]:
     """Every figure on a project's spans, and whose they are."""
     if selection is None:
-        selection = queries.select_answers(connection, question, asked.filter)
+        selection = select_answers(connection, question, asked.filter)
     found = assess_spans(
         connection,
         selection,
@@ -356,7 +360,7 @@ def _assess_spans(
 
 
 def _pooled_gold(connection: Connection, selection: Selection) -> GoldAgreement | None:
-    tables, items = queries.count_gold_confusions(connection, selection)
+    tables, items = count_gold_confusions(connection, selection)
     if not tables:
         return None
     pooled: Counter[tuple[Answer, Answer]] = Counter()

@@ -10,8 +10,9 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from tracker import queries
 from tracker.agreement.result import Counts
+from tracker.counts.selection import Selection
+from tracker.counts.spans import select_span_documents
 from tracker.measures.category_rates import CategoryRate
 from tracker.measures.intervals import Coefficient
 from tracker.measures.spans.f1 import SPAN_MEASURES, SpanAgreement, span_f1
@@ -23,7 +24,6 @@ from tracker.measures.spans.tallies import (
     why_no_spans_compared,
 )
 from tracker.measures.spans.unitizing import UnitTally, unitizing_alpha
-from tracker.queries import Selection
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ def assess_spans(
         InvalidOption: the confidence level is not in (0, 1).
     """
     tally, units = SpanTally(), UnitTally()
-    for _, length, answers in queries.select_span_documents(connection, selection):
+    for _, length, answers in select_span_documents(connection, selection):
         marked = mark_span_sets({annotators[number]: spans for number, spans in answers.items()})
         tally.add(marked)
         units.add(marked, length)

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from tracker.agreement.levels import Shift
-from tracker.queries import PairPeriods
+from tracker.counts.periods import PairPeriods
 
 _LEAST_PAIRS: Final = 3
 _SURE: Final = 3.5

@@ -9,7 +9,6 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from tracker import queries
 from tracker.agreement.coefficients import study
 from tracker.agreement.explain import agreement_influences
 from tracker.agreement.query import Query
@@ -25,9 +24,11 @@ from tracker.audit.run import audit_questions
 from tracker.audit.statistics.dawid_skene import dawid_skene_competences
 from tracker.core.errors import InvalidOption
 from tracker.core.shown import as_json, json_by_question
+from tracker.counts.annotator_patterns import count_joint_patterns
+from tracker.counts.filter import EVERYTHING, AnswerFilter, select_answers
+from tracker.counts.items import count_answers_per_item
 from tracker.projects.annotators import AnnotatorInfo
 from tracker.projects.question import QuestionInfo
-from tracker.queries import EVERYTHING, AnswerFilter
 
 _COMPARED = (
     "answers",
@@ -205,14 +206,13 @@ def annotator_competences(connection: Connection, question: QuestionInfo) -> dic
         raise InvalidOption(
             f"{question.project.name!r} is a project of spans", "leave out --competence"
         )
-    selection = queries.select_answers(connection, question)
+    selection = select_answers(connection, question)
     answers = sum(
-        number * items
-        for number, items in queries.count_answers_per_item(connection, selection).items()
+        number * items for number, items in count_answers_per_item(connection, selection).items()
     )
     if answers > MOST_ANSWERS:
         raise InvalidOption(
             f"a model of {answers:,} answers takes too long; {MOST_ANSWERS:,} are the most",
             "leave out --competence",
         )
-    return dawid_skene_competences(queries.count_joint_patterns(connection, selection))
+    return dawid_skene_competences(count_joint_patterns(connection, selection))

@@ -8,7 +8,6 @@ from typing import Final
 
 from sqlalchemy import Connection
 
-from tracker import queries
 from tracker.audit.design import DisconnectedGroups, TextsUnderSeveralKeys
 from tracker.audit.divided import (
     BLIND,
@@ -32,10 +31,19 @@ from tracker.audit.weak_slices import (
     weak_slices,
 )
 from tracker.core.errors import InvalidOption
+from tracker.counts.filter import EVERYTHING, AnswerFilter, select_answers
+from tracker.counts.selection import Selection, select_answering_annotators
+from tracker.counts.sides import count_sides
+from tracker.counts.slices import (
+    LEAST_ITEMS,
+    MOST_SEARCHED,
+    count_patterns_by_slice,
+    count_tallies_by_slice,
+)
+from tracker.counts.tallies import select_items_of_patterns
 from tracker.projects.categories import category_names
 from tracker.projects.items import item_names_of
 from tracker.projects.question import QuestionInfo
-from tracker.queries import EVERYTHING, AnswerFilter, Selection
 
 OF_DEFINITIONS: Final = (DIVIDED, WEAK_SLICE)
 """Findings about nobody: of a definition, and of some of the items."""
@@ -77,25 +85,25 @@ def _told_slices(
 
     What is told of them is counted over all items.
     """
-    if evidence.columns.item_patterns.items_compared < 2 * queries.LEAST_ITEMS:
+    if evidence.columns.item_patterns.items_compared < 2 * LEAST_ITEMS:
         return []
-    share = min(queries.MOST_SEARCHED / max(int(evidence.columns.number.sum()), 1), 1.0)
+    share = min(MOST_SEARCHED / max(int(evidence.columns.number.sum()), 1), 1.0)
     reading = Reading(selection.question, categories, len(evidence.columns.annotators))
     weak = weak_slices(_slices(connection, selection, reading, share))
     if not weak:
         return []
     chosen = [one.slice for one in weak]
-    counts = queries.count_tallies_by_slice(connection, selection, chosen)
+    counts = count_tallies_by_slice(connection, selection, chosen)
     sound = counts
     if bad:
-        sound = queries.count_tallies_by_slice(connection, selection.without(bad), chosen)
+        sound = count_tallies_by_slice(connection, selection.without(bad), chosen)
     return unexplained_slices(reading, weak, counts, sound)
 
 
 def _slices(
     connection: Connection, selection: Selection, reading: Reading, share: float = 1.0
 ) -> list[SliceAgreement]:
-    patterns, slices = queries.count_patterns_by_slice(connection, selection, share)
+    patterns, slices = count_patterns_by_slice(connection, selection, share)
     return agreement_by_slice(reading, patterns, slices)
 
 
@@ -106,12 +114,12 @@ def _divided_definitions(
     blind = {flag.annotator for flag in found if flag.kind in BLIND and flag.state == "flagged"}
     divided = []
     for one in [*divided_definitions(evidence, blind)][:MOST_DIVIDED]:
-        sides = queries.count_sides(connection, selection, one.category, one.more, one.less)
+        sides = count_sides(connection, selection, one.category, one.more, one.less)
         alike = sides_read_alike(sides)
         if alike is False:
             continue
         telling = patterns_that_show(one.category, evidence.columns.patterns, ITEMS_SHOWN)
-        ids = queries.select_items_of_patterns(connection, selection, set(telling), ITEMS_SHOWN)
+        ids = select_items_of_patterns(connection, selection, set(telling), ITEMS_SHOWN)
         shown = [item for pattern in telling for item in ids[pattern]][:ITEMS_SHOWN]
         items = item_names_of(connection, selection.question.project, shown)
         named = tuple(items[item] for item in shown)
@@ -140,8 +148,8 @@ def question_by_slice(
     """
     if question.answers == "spans":
         raise InvalidOption("a project of spans has no agreement by slice of its items")
-    selection = queries.select_answers(connection, question, choice)
-    annotators = len(queries.select_answering_annotators(connection, selection))
+    selection = select_answers(connection, question, choice)
+    annotators = len(select_answering_annotators(connection, selection))
     categories = category_names(connection, question)
     slices = _slices(connection, selection, Reading(question, categories, annotators))
     return sorted(slices, key=lambda one: (not one.weak, -one.explained))

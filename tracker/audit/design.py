@@ -10,14 +10,13 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 from sqlalchemy import Connection
 
-from tracker import queries
 from tracker.audit.evidence import Evidence
 from tracker.audit.kind import Severity
 from tracker.audit.project_finding import ProjectFinding
 from tracker.core.tallies import IntArray
+from tracker.counts.selection import Selection
+from tracker.counts.shared_items import LEAST_SHARED, count_links_of_annotators
 from tracker.projects.same_text import count_same_text
-from tracker.queries import Selection
-from tracker.queries.shared_items import LEAST_SHARED
 
 LEAST_ANSWERS = 10
 """Answers of a group of annotators below which it is not told of."""
@@ -84,7 +83,7 @@ def design_findings(
 def _groups(connection: Connection, selection: Selection, evidence: Evidence) -> list[list[int]]:
     answers: Counter[int] = Counter()
     if selection.question.answers == "spans":  # there no pairs are counted
-        links = queries.count_links_of_annotators(connection, selection)
+        links = count_links_of_annotators(connection, selection)
         for who, _, items in links:
             answers[who] += items
         linked = np.array([row[:2] for row in links], dtype=np.int64).reshape(-1, 2)

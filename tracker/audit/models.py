@@ -13,13 +13,13 @@ from tracker.audit.query import AuditQuery, audit_kinds_named
 from tracker.audit.run import MOST_MODELS, audit_with_tallies, people_giving_model_answers
 from tracker.audit.statistics.peer_agreement import untied_majority
 from tracker.core.tallies import Answer, Pattern, answers_in_pattern, pattern_without
+from tracker.counts.filter import EVERYTHING, AnswerFilter
 from tracker.measures.category_rates import CategoryRate, RateSums, rate_of_category
 from tracker.measures.cohen import cohen_kappa
 from tracker.measures.intervals import Coefficient
 from tracker.projects.annotators import list_annotators
 from tracker.projects.categories import category_names
 from tracker.projects.question import QuestionInfo
-from tracker.queries import EVERYTHING, AnswerFilter
 
 CONFIDENCE = 0.95
 _KINDS = (

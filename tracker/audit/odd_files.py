@@ -12,7 +12,6 @@ from typing import Any, Final, cast
 
 from sqlalchemy import Connection, Select, Table, and_, select, union
 
-from tracker import queries
 from tracker.audit.evidence import Evidence
 from tracker.audit.kind import Finding, Flag
 from tracker.audit.kinds.odd_import import (
@@ -24,9 +23,11 @@ from tracker.audit.kinds.odd_import import (
 )
 from tracker.core.shown import Message
 from tracker.core.tallies import AnnotatorTallies
+from tracker.counts.filter import select_answers
+from tracker.counts.import_tallies import LEAST_ROWS, count_file_tallies, count_shifted_agreement
+from tracker.counts.selection import Selection
 from tracker.projects.annotators import annotator_names
 from tracker.projects.question import QuestionInfo
-from tracker.queries import LEAST_ROWS, Selection
 from tracker.storage.answer_keys import of_question
 from tracker.storage.as_of import NOW, shadow_tables_of_items
 from tracker.storage.schema import Import, Label, Touched
@@ -70,10 +71,10 @@ def odd_file_messages(
 def _odd_files(
     connection: Connection, question: QuestionInfo, import_id: int, change: int
 ) -> Iterator[Finding]:
-    selection = queries.select_answers(connection, question)
+    selection = select_answers(connection, question)
     own = _items_of_change(selection, change)
     with shadow_tables_of_items(connection, question.project_id, NOW, own):
-        tallies = queries.count_file_tallies(connection, selection, least=1)
+        tallies = count_file_tallies(connection, selection, least=1)
     suspected = {} if tallies is None else suspected_annotators(tallies, import_id, _SURE)
     if not suspected:
         return
@@ -83,7 +84,7 @@ def _odd_files(
     )
     both = union(own, *before).subquery("both")
     with shadow_tables_of_items(connection, question.project_id, NOW, select(both.c.item_id)):
-        tallies = queries.count_file_tallies(connection, selection)
+        tallies = count_file_tallies(connection, selection)
         evidence = Evidence(AnnotatorTallies(), files=tallies)
         found = [
             finding
@@ -140,7 +141,7 @@ def file_shifts(
         for finding in findings
         if finding.kind == NAME and (file := odd_file(finding.details, evidence)) is not None
     }
-    moved = queries.count_shifted_agreement(connection, selection, list(files))
+    moved = count_shifted_agreement(connection, selection, list(files))
     return {
         owner[0]: shift_details(agreement, files[owner].expected or 0.0)
         for owner, agreement in moved.items()

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple, Unpack
 
 from sqlalchemy import Connection
 
-from tracker import queries
 from tracker.audit.evidence import (
     DEFAULT_ALPHA,
     Evidence,
@@ -24,17 +23,20 @@ from tracker.audit.kinds.drift import drift_falls_since
 from tracker.core.audit_tallies import FileTallies, JointAnswers, SharedItems
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import AnnotatorTallies, answers_in_pattern
+from tracker.counts.annotator_patterns import gold_tallies
+from tracker.counts.durations import select_answer_durations
+from tracker.counts.filter import EVERYTHING, AnswerFilter, Selecting, make_answer_filter
+from tracker.counts.import_tallies import count_file_tallies
+from tracker.counts.retest import repeat_tallies
+from tracker.counts.sampled_answers import select_joint_sample
+from tracker.counts.selection import Selection
+from tracker.counts.shared_items import count_shared_items
+from tracker.counts.shared_with_models import count_items_beside_models
+from tracker.counts.tallies import Present, count_annotator_tallies, skip_tallies
+from tracker.counts.timeline import count_timeline_blocks, count_transitions
 from tracker.projects.categories import category_names
 from tracker.projects.lookup import near_names
 from tracker.projects.question import QuestionInfo
-from tracker.queries import (
-    EVERYTHING,
-    AnswerFilter,
-    Present,
-    Selecting,
-    Selection,
-    make_answer_filter,
-)
 
 _BLOCKS = 20  # of each annotator's answers in time: a fall is dated to a twentieth of them
 _PAIRS = 200  # that a second opinion is asked for
@@ -169,7 +171,7 @@ def gather_evidence(
         counted |= {"pairs": pairs if pairs.pairs else None, "linked": pairs.linked}
     if models and "models" in asked and not spans:
         most = _most_answers(evidence)
-        counted["models"] = queries.count_items_beside_models(connection, selection, models, most)
+        counted["models"] = count_items_beside_models(connection, selection, models, most)
     return replace(evidence, **counted)
 
 
@@ -177,9 +179,9 @@ def _tallies(
     connection: Connection, selection: Selection, *, by_file: bool
 ) -> tuple[AnnotatorTallies, FileTallies | None]:
     """Return the tallies, and those by file if they are asked for, of which the others are sums."""
-    files = queries.count_file_tallies(connection, selection) if by_file else None
+    files = count_file_tallies(connection, selection) if by_file else None
     if files is None:
-        return queries.count_annotator_tallies(connection, selection), None
+        return count_annotator_tallies(connection, selection), None
     return AnnotatorTallies(files.columns.merged(files.annotators)), files
 
 
@@ -214,7 +216,7 @@ def gather_second_opinion(
     single = {finding.annotator for finding in findings if finding.other is None}
     pairs = [finding for finding in findings if finding.other is not None]
     pairs = sorted(pairs, key=lambda finding: finding.p_value or 0.0)[:_PAIRS]
-    return queries.select_joint_sample(
+    return select_joint_sample(
         connection,
         selection,
         int(evidence.columns.number.sum()),
@@ -235,7 +237,7 @@ def _points(connection: Connection, question: QuestionInfo) -> dict[int, float] 
 
 
 def _shared_items(connection: Connection, selection: Selection, evidence: Evidence) -> SharedItems:
-    return queries.count_shared_items(connection, selection, _most_answers(evidence))
+    return count_shared_items(connection, selection, _most_answers(evidence))
 
 
 def _most_answers(evidence: Evidence) -> int:
@@ -259,32 +261,30 @@ class _Count(NamedTuple):
 
 _COUNTS = {
     "times": _Count(
-        lambda connection, selection, _: queries.select_answer_durations(connection, selection),
+        lambda connection, selection, _: select_answer_durations(connection, selection),
         lambda _, there: there.seconds,
         of_spans=True,
     ),
     "skips": _Count(
-        lambda connection, selection, _: queries.skip_tallies(connection, selection),
+        lambda connection, selection, _: skip_tallies(connection, selection),
         lambda _, there: there.empty,
         of_spans=True,
     ),
     "points": _Count(lambda connection, selection, _: _points(connection, selection.question)),
     "gold": _Count(
-        lambda connection, selection, _: queries.gold_tallies(connection, selection),
+        lambda connection, selection, _: gold_tallies(connection, selection),
         lambda selection, _: bool(selection.references),
     ),
     "repeats": _Count(
-        lambda connection, selection, _: queries.repeat_tallies(connection, selection),
+        lambda connection, selection, _: repeat_tallies(connection, selection),
         lambda _, there: there.repeats,
     ),
     "sequences": _Count(
-        lambda connection, selection, _: queries.count_transitions(connection, selection),
+        lambda connection, selection, _: count_transitions(connection, selection),
         lambda _, there: there.times,
     ),
     "blocks": _Count(
-        lambda connection, selection, _: queries.count_timeline_blocks(
-            connection, selection, _BLOCKS
-        ),
+        lambda connection, selection, _: count_timeline_blocks(connection, selection, _BLOCKS),
         lambda _, there: there.times,
     ),
     "pairs": _Count(_shared_items),

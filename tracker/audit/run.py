@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection
 
-from tracker import queries
 from tracker.agreement.query import Query
 from tracker.agreement.run import assess_project_spans
 from tracker.agreement.spans import AnnotatorSpans
@@ -34,11 +33,18 @@ from tracker.audit.relabeling import relabeling_details
 from tracker.audit.result import Audit, AuditedAnnotator
 from tracker.core import clock
 from tracker.core.tallies import AnnotatorTallies, Answer, Pattern, pattern_without
+from tracker.counts.confidences import select_answer_details
+from tracker.counts.durations import select_fastest_items
+from tracker.counts.filter import EVERYTHING, AnswerFilter, select_answers
+from tracker.counts.items import ModelAnswers, count_model_answers, select_answers_to_items
+from tracker.counts.retest import count_pair_order, select_changed_examples, select_example_items
+from tracker.counts.selection import Selection
+from tracker.counts.tallies import Present, select_label_contents
+from tracker.counts.timeline import count_active_days
 from tracker.projects.annotators import annotator_names
 from tracker.projects.categories import category_names
 from tracker.projects.items import item_names_of
 from tracker.projects.question import QuestionInfo
-from tracker.queries import EVERYTHING, AnswerFilter, Present, Selection
 
 # -- The items that show a finding best, by name, with the own answer and the others' -------------
 
@@ -72,8 +78,8 @@ def finding_examples(
         if rows_of[flag.key] == "answers"
     }
     found = _items(connection, selection, wanted, most, evidence.model_ids)
-    fast = queries.select_fastest_items(connection, selection, who["fastest"], most)
-    changed = queries.select_changed_examples(connection, selection, who["changed"], most)
+    fast = select_fastest_items(connection, selection, who["fastest"], most)
+    changed = select_changed_examples(connection, selection, who["changed"], most)
 
     listed: list[Sequence[tuple[Any, ...]]] = [*found.values(), *fast.values(), *changed.values()]
     words = _Words(
@@ -101,7 +107,7 @@ def _add_details(
     """Add the confidence and the comment to the rows of answers that have one of them."""
     items = {item for shown in found.values() for item, *_ in shown}
     annotators = {key[0] for key in found}
-    told = queries.select_answer_details(connection, selection, annotators, items)
+    told = select_answer_details(connection, selection, annotators, items)
     for key, shown in found.items():
         for row, (item, *_) in zip(rows[key], shown, strict=True):
             if (key[0], item) in told:
@@ -122,7 +128,7 @@ def _items(
         if other is not None and other not in models:
             keys.setdefault(other, set()).update(answers)
     depth = most * _PAIR_DEPTH if any(other for *_, other in wanted) else most
-    of = queries.select_example_items(connection, selection, keys, depth)
+    of = select_example_items(connection, selection, keys, depth)
     found = {}
     by_models = _answers_of_models(connection, selection, wanted, of, models)
     for key, answers in wanted.items():
@@ -153,7 +159,7 @@ def _answers_of_models(
     met = {item for (who, *_), items in of.items() if who in copying for item in items}
     beside = replace(selection, only=frozenset(copied), left_out=frozenset())
     given: dict[tuple[int, Answer], set[int]] = {}
-    for item, answers in queries.select_answers_to_items(connection, beside, met).items():
+    for item, answers in select_answers_to_items(connection, beside, met).items():
         for model, answer in answers:
             given.setdefault((model, answer), set()).add(item)
     return given
@@ -243,8 +249,8 @@ def people_giving_model_answers(
     The choice names the people. A bounded number of statements, and no pair of people is counted.
     """
     query = AuditQuery(kinds=(COPYING_FROM_MODELS,), filter=choice)
-    selection = queries.select_answers(connection, question, choice)
-    there = queries.select_label_contents(connection, selection)
+    selection = select_answers(connection, question, choice)
+    there = select_label_contents(connection, selection)
     needs = COPYING_FROM_MODELS.reads
     evidence = gather_evidence(connection, selection, query, there, needs=needs, models=models)
     found: dict[int, list[int]] = {}
@@ -264,13 +270,13 @@ class _Counted(NamedTuple):
     selection: Selection
     there: Present
     evidence: Evidence
-    models: Sequence[queries.ModelAnswers]
+    models: Sequence[ModelAnswers]
 
 
 def _counted(connection: Connection, question: QuestionInfo, query: AuditQuery) -> _Counted:
-    selection = queries.select_answers(connection, question, query.filter)
-    there = queries.select_label_contents(connection, selection)
-    models = queries.count_model_answers(connection, selection)
+    selection = select_answers(connection, question, query.filter)
+    there = select_label_contents(connection, selection)
+    models = count_model_answers(connection, selection)
     beside = [one.id for one in sorted(models, key=lambda one: -one.answers)[:MOST_MODELS]]
     evidence = gather_evidence(connection, selection, query, there, models=beside)
     return _Counted(selection, there, evidence, models)
@@ -348,8 +354,8 @@ def audited_annotator_rows(
     if question.answers == "spans":
         rows = _span_rows(connection, question, choice)
     else:
-        selection = queries.select_answers(connection, question, choice)
-        there = queries.select_label_contents(connection, selection)
+        selection = select_answers(connection, question, choice)
+        there = select_label_contents(connection, selection)
         query = AuditQuery(filter=choice)
         evidence = gather_evidence(connection, selection, query, there, needs=_FIGURES)
         categories = category_names(connection, question)
@@ -403,7 +409,7 @@ def audited_figure_rows(
     others on the same items. None where there is no such figure; days are looked up of answers
     that are ``timed``.
     """
-    active = queries.count_active_days(connection, selection) if timed else {}
+    active = count_active_days(connection, selection) if timed else {}
     rows = {}
     for annotator, figures in audited_annotator_figures(evidence).items():
         days, first, last = active.get(annotator, (None, None, None))
@@ -457,7 +463,7 @@ def order_audit_flags(
         for flag in found
         if flag.state == "flagged" and flag.other is not None and "model" not in flag.details
     }
-    orders = queries.count_pair_order(connection, selection, list(pairs)) if pairs else {}
+    orders = count_pair_order(connection, selection, list(pairs)) if pairs else {}
     return [
         _with_order(flag, orders[flag.annotator, flag.other])
         if flag.other is not None and (flag.annotator, flag.other) in orders

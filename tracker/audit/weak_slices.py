@@ -24,10 +24,10 @@ from tracker.agreement.query import sample_under_metric
 from tracker.audit.project_finding import ProjectFinding
 from tracker.audit.statistics.exact_tests import Stratum, benjamini_hochberg, pool_strata
 from tracker.core.tallies import ItemPatterns, Pattern, answers_in_pattern, pattern_without
+from tracker.counts.slices import LEAST_ITEMS, Slice
 from tracker.measures.krippendorff import krippendorff_alpha, krippendorff_disagreement
 from tracker.measures.sample import Sample
 from tracker.projects.question import QuestionInfo
-from tracker.queries import LEAST_ITEMS, Slice
 
 KIND: Final = "weak_slice"
 _SURE: Final = 0.01

@@ -17,8 +17,8 @@ from tracker.cli.terminal import hint, say, steps_shown
 from tracker.core.errors import InvalidOption
 
 if TYPE_CHECKING:
+    from tracker.counts.filter import Selecting
     from tracker.ledger import Ledger
-    from tracker.queries import Selecting
 
 _OWN_LEAST = 5  # answers behind a figure that others have, too
 _KINDS = ("html", "md", "pdf", "ipynb")

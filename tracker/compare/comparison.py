@@ -51,6 +51,7 @@ from tracker.compare.states import (
 )
 from tracker.core.shown import Message, Shown, as_json
 from tracker.core.tallies import Answer, ItemPatterns, Pattern
+from tracker.counts.selection import Selection
 from tracker.measures.difference_tests import (
     Comparison,
     dependent_t_test,
@@ -60,7 +61,6 @@ from tracker.measures.difference_tests import (
 from tracker.measures.intervals import NOT_APPLICABLE, TOO_FEW_ANNOTATORS, Coefficient
 from tracker.measures.registry import MEASURES
 from tracker.projects.notes import NoteInfo, list_notes
-from tracker.queries import Selection
 from tracker.storage.as_of import NOW, as_it_was
 
 if TYPE_CHECKING:

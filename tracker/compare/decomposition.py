@@ -19,12 +19,12 @@ from sqlalchemy import Connection, select
 
 from tracker.core.tallies import AnnotatorTallies, Answer, IntArray, Pattern, answers_in_pattern
 from tracker.core.tally_columns import TallyColumns, tally_columns_of
+from tracker.counts.selection import Selection, select_answering_annotators
 from tracker.measures.krippendorff import krippendorff_disagreement
 from tracker.measures.sample import Sample
 from tracker.projects.annotator_attributes import annotator_attributes
 from tracker.projects.annotators import project_aliases
 from tracker.projects.project import ProjectInfo
-from tracker.queries import Selection, select_answering_annotators
 from tracker.storage.schema import Annotator
 
 Key = TypeVar("Key", bound=Hashable)

@@ -29,11 +29,14 @@ from sqlalchemy import cast as sql_cast
 from sqlalchemy.types import TypeEngine
 
 from tracker.core.tallies import Answer, ItemPatterns, Pattern, make_pattern
+from tracker.counts.pattern_codes import AS_COLUMNS, wide_pattern_code
+from tracker.counts.selection import (
+    Selection,
+    read_selected_answer,
+    select_answer_rows,
+    stream_rows,
+)
 from tracker.projects.question import QuestionInfo
-from tracker.queries import Selection
-from tracker.queries.packing import AS_COLUMNS
-from tracker.queries.pattern_codes import wide_pattern_code
-from tracker.queries.selection import read_selected_answer, select_answer_rows, stream_rows
 from tracker.storage import backends
 from tracker.storage.schema import Item
 

@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection, select
 
-from tracker import queries
 from tracker.agreement.coefficients import Study, refuse_study_of_spans, study
 from tracker.agreement.query import Query
 from tracker.agreement.run import measures_of_patterns
@@ -23,6 +22,8 @@ from tracker.core import clock
 from tracker.core.clock import DAY
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.core.tallies import AnnotatorTallies, Pattern
+from tracker.counts.filter import select_answers
+from tracker.counts.selection import Selection
 from tracker.measures.category_rates import CategoryRate, category_rate_influences, category_rates
 from tracker.measures.estimate import Estimate
 from tracker.measures.intervals import Coefficient
@@ -31,7 +32,6 @@ from tracker.projects.lookup import near_names
 from tracker.projects.notes import NoteInfo, list_notes
 from tracker.projects.question import QuestionInfo
 from tracker.projects.settings import question_settings_then
-from tracker.queries import Selection
 from tracker.snapshots import SnapshotRecord, find_snapshot, snapshot_number
 from tracker.snapshots.snapshot import (
     query_of_snapshot,
@@ -142,7 +142,7 @@ def compared_chosen_answers(
 
 
 def _state(connection: Connection, question: QuestionInfo, text: str, query: Query) -> State:
-    selection = queries.select_answers(connection, question, query.filter)
+    selection = select_answers(connection, question, query.filter)
     settings = snapshot_settings_text(query, selection)
     return State(text, question, Moment(query.filter.as_of), selection, query, settings)
 

@@ -11,17 +11,18 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, func, select
 
-from tracker import queries
 from tracker.audit.annotator_report import MOST_ANSWERS
 from tracker.audit.statistics.dawid_skene import dawid_skene_competences, dawid_skene_shares
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import Answer, JointPattern
+from tracker.counts.annotator_patterns import count_joint_patterns, select_item_joint_patterns
+from tracker.counts.filter import EVERYTHING, AnswerFilter, select_answers
+from tracker.counts.items import count_answers_per_item
+from tracker.counts.selection import Selection, labels, stream_rows, where_counted
 from tracker.export.labels import item_columns, rows_with_items
 from tracker.projects.categories import category_names
 from tracker.projects.items import item_names
 from tracker.projects.question import QuestionInfo
-from tracker.queries import EVERYTHING, AnswerFilter, Selection
-from tracker.queries.selection import labels, stream_rows, where_counted
 from tracker.storage.schema import NONE_APPLIES
 
 # -- Models of crowd-kit, if it is installed: what is true of each item, by who gave what ---------
@@ -135,10 +136,10 @@ def _rows(
 ) -> Generator[tuple[Any, ...], None, None]:
     names = category_names(connection, question)
     items = item_names(connection, question.project)
-    selection = queries.select_answers(connection, question, choice)
+    selection = select_answers(connection, question, choice)
     shares = _ways(connection, selection)[method]()
     decide = _most_likely if question.answers == "one" else _more_than_half
-    for item, pattern in queries.select_item_joint_patterns(connection, selection):
+    for item, pattern in select_item_joint_patterns(connection, selection):
         found = decide(shares(pattern))
         entropy = _entropy(Counter(answer for _, answer in pattern))
         tied = "|".join(names[one] for one in sorted(found.tied, key=[*names].index))
@@ -153,14 +154,14 @@ def _ways(
     """Return for each method what prepares the shares of an item's answers."""
 
     def counted() -> Iterator[tuple[JointPattern, int]]:
-        per_item = queries.count_answers_per_item(connection, selection)
+        per_item = count_answers_per_item(connection, selection)
         answers = sum(number * items for number, items in per_item.items())
         if answers > MOST_ANSWERS:
             raise InvalidOption(
                 f"a model of {answers:,} answers takes too long; {MOST_ANSWERS:,} are the most",
                 "choose fewer, or the method majority",
             )
-        return queries.count_joint_patterns(connection, selection)
+        return count_joint_patterns(connection, selection)
 
     def weighted() -> Callable[[JointPattern], Shares]:
         known = dawid_skene_competences(counted())
@@ -219,7 +220,7 @@ def _span_rows(
     if method != METHODS[0]:
         raise InvalidOption(f"{question.told} of spans, has no {method} consensus", "majority has")
     names, items = category_names(connection, question), item_names(connection, question.project)
-    selection = queries.select_answers(connection, question, choice)
+    selection = select_answers(connection, question, choice)
     who = func.count(labels.c.annotator_id.distinct())
     key = (labels.c.item_id, labels.c.span_start, labels.c.span_end, labels.c.category_id)
     counted = select(labels.c.item_id, who).where(where_counted(selection))

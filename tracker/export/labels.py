@@ -10,13 +10,13 @@ from typing import Any, cast
 from sqlalchemy import ColumnElement, Connection, Table, literal, select
 
 from tracker.core import clock
+from tracker.counts.filter import EVERYTHING, AnswerFilter, select_labels
+from tracker.counts.selection import stream_rows, where_chosen
 from tracker.projects.annotator_attributes import annotator_attributes
 from tracker.projects.annotators import list_annotators
 from tracker.projects.lookup import is_numeric_category_name
 from tracker.projects.project import ProjectInfo
 from tracker.projects.question import QuestionInfo, QuestionOptions
-from tracker.queries import EVERYTHING, AnswerFilter, select_labels, where_chosen
-from tracker.queries.selection import stream_rows
 from tracker.storage.answer_keys import detail_of, of_question
 from tracker.storage.facts import standing_item_facts
 from tracker.storage.schema import (

@@ -9,16 +9,22 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, select
 
-from tracker import queries
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import Answer
+from tracker.counts.annotator_patterns import count_annotator_marginals, select_item_joint_patterns
+from tracker.counts.filter import EVERYTHING, AnswerFilter, select_answers
+from tracker.counts.selection import (
+    read_selected_answer,
+    select_answer_rows,
+    select_answering_annotators,
+    stream_rows,
+)
+from tracker.counts.tallies import count_item_patterns, count_pair_cells
 from tracker.export.files import Type
 from tracker.projects.annotators import annotator_names
 from tracker.projects.categories import category_names
 from tracker.projects.items import item_names
 from tracker.projects.question import QuestionInfo
-from tracker.queries import EVERYTHING, AnswerFilter
-from tracker.queries.selection import read_selected_answer, select_answer_rows, stream_rows
 
 Matrix = tuple[Sequence[str], Generator[tuple[Any, ...], None, None]]
 
@@ -50,7 +56,7 @@ class _Answers:
         self, connection: Connection, question: QuestionInfo, choice: AnswerFilter
     ) -> None:
         self.connection = connection
-        self.selection = queries.select_answers(connection, question, choice)
+        self.selection = select_answers(connection, question, choice)
         self.people = annotator_names(connection, question.project)
         self.items = item_names(connection, question.project)
         self._categories = category_names(connection, question)
@@ -60,12 +66,12 @@ class _Answers:
 
     def by_item(self) -> Iterator[tuple[str, dict[int, str]]]:
         """Yield each item with the answers of its annotators."""
-        for item, pattern in queries.select_item_joint_patterns(self.connection, self.selection):
+        for item, pattern in select_item_joint_patterns(self.connection, self.selection):
             yield self.items[item], {one: self.text(answer) for one, answer in pattern}
 
 
 def _row_per_item(given: _Answers) -> Matrix:
-    who = queries.select_answering_annotators(given.connection, given.selection)
+    who = select_answering_annotators(given.connection, given.selection)
     order = sorted(who, key=given.people.__getitem__)
     rows = ((item, *map(answers.get, order)) for item, answers in given.by_item())
     return ("item", *(given.people[one] for one in order)), rows
@@ -151,7 +157,7 @@ class _Tallies:
     ) -> None:
         self.connection = connection
         self.question = question.name
-        self.selection = queries.select_answers(connection, question, choice)
+        self.selection = select_answers(connection, question, choice)
         self.people = annotator_names(connection, question.project)
         self.categories = category_names(connection, question)
 
@@ -161,21 +167,21 @@ class _Tallies:
         yield from self.of_pairs()
 
     def of_patterns(self) -> Generator[Row, None, None]:
-        patterns = queries.count_item_patterns(self.connection, self.selection)
+        patterns = count_item_patterns(self.connection, self.selection)
         for number, (pattern, items) in enumerate(patterns, 1):
             for answer, answers in pattern:
                 told = (number, None, self.text(answer), None, None, answers, items)
                 yield self.question, "pattern", *told
 
     def of_annotators(self) -> Generator[Row, None, None]:
-        counted = queries.count_annotator_marginals(self.connection, self.selection)
+        counted = count_annotator_marginals(self.connection, self.selection)
         for who, given in counted.items():
             for answer, items in sorted(given.items()):
                 told = (None, self.people[who], self.text(answer), None, None, None, items)
                 yield self.question, "annotator", *told
 
     def of_pairs(self) -> Generator[Row, None, None]:
-        pairs, cells = queries.count_pair_cells(self.connection, self.selection)
+        pairs, cells = count_pair_cells(self.connection, self.selection)
         texts = [self.text(answer) for answer in cells.answers]
         columns = (cells.pair, cells.first, cells.second, cells.items)
         for start in range(0, len(cells.items), _AT_ONCE):

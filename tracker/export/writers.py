@@ -12,9 +12,10 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from tracker import queries
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import Answer, JointPattern
+from tracker.counts.annotator_patterns import select_item_joint_patterns
+from tracker.counts.filter import AnswerFilter, select_answers
 from tracker.export.consensus import ConsensusItem, consensus_by_item
 from tracker.export.labels import ATTRIBUTE, item_columns, rows_with_items
 from tracker.projects.annotators import annotator_names
@@ -22,7 +23,6 @@ from tracker.projects.categories import category_names
 from tracker.projects.items import item_names
 from tracker.projects.lookup import is_numeric_category_name
 from tracker.projects.question import QuestionInfo
-from tracker.queries import AnswerFilter
 
 
 @dataclass
@@ -275,10 +275,10 @@ def lewidi_document(
     names = category_names(connection, question)
     items = item_names(connection, question.project)
     known = item_columns(connection, question.project)
-    selection = queries.select_answers(connection, question, choice)
+    selection = select_answers(connection, question, choice)
     given = (
         (items[item], pattern)
-        for item, pattern in queries.select_item_joint_patterns(connection, selection)
+        for item, pattern in select_item_joint_patterns(connection, selection)
     )
     document = Document("item")
 

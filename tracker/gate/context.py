@@ -10,7 +10,6 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from tracker import queries
 from tracker.agreement.changes import Changed
 from tracker.agreement.coefficients import check_agreement_measures
 from tracker.agreement.query import Query, check_metric
@@ -26,6 +25,7 @@ from tracker.audit.models import (
 from tracker.audit.query import AuditQuery
 from tracker.audit.result import Audit
 from tracker.core.errors import InvalidOption, NotFound, Refused
+from tracker.counts.filter import EVERYTHING, AnswerFilter, select_answers
 from tracker.flags import settled_audits
 from tracker.gate.config import (
     EVERY,
@@ -43,7 +43,6 @@ from tracker.projects.annotators import list_annotators
 from tracker.projects.categories import category_names
 from tracker.projects.lookup import near_names
 from tracker.projects.question import QuestionInfo
-from tracker.queries import EVERYTHING, AnswerFilter
 from tracker.snapshots import SnapshotRecord, find_snapshot, last_snapshot_of_choice
 
 
@@ -174,7 +173,7 @@ class Present:
     @cached_property
     def selection(self) -> Mapping[str, Any] | None:
         """Which answers are looked at, as JSON; None for all."""
-        return queries.select_answers(self.connection, self.question, self.choice).told
+        return select_answers(self.connection, self.question, self.choice).told
 
     @cached_property
     def assessment(self) -> Assessment:

@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 
 from tracker.audit.kinds import KINDS
 from tracker.core.shown import Message, Shown
+from tracker.counts.filter import EVERYTHING, AnswerFilter
 from tracker.gate.config import (
     AtLeast,
     Bound,
@@ -25,7 +26,6 @@ from tracker.gate.context import AuditsNow, Present, Standing, gate_standings
 from tracker.projects.categories import category_names
 from tracker.projects.lookup import near_names
 from tracker.projects.question import QuestionInfo, list_questions
-from tracker.queries import EVERYTHING, AnswerFilter
 from tracker.verdict import project_verdict
 
 if TYPE_CHECKING:

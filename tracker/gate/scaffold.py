@@ -17,12 +17,12 @@ from tracker.audit.definitions import OF_DEFINITIONS
 from tracker.core import clock
 from tracker.core.errors import NoFigures
 from tracker.core.shown import Message
+from tracker.counts.filter import EVERYTHING, AnswerFilter
 from tracker.gate.config import DEFAULT_CONFIG, EVERY, Figure, parse_gate_config
 from tracker.gate.context import Standing, gate_standings
 from tracker.gate.evaluate import CheckResult, judge_gate
 from tracker.measures.registry import MEASURES
 from tracker.projects.question import QuestionInfo, are_many_numbers, list_questions
-from tracker.queries import EVERYTHING, AnswerFilter
 
 # The first that has a value.
 _MEASURES = {"spans": ("span_f1_exact",)}

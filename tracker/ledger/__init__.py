@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tracker.agreement.query import Asking as Asking
     from tracker.agreement.query import Computing as Computing
     from tracker.audit.query import Looking as Looking
-    from tracker.queries import Selecting as Selecting
+    from tracker.counts.filter import Selecting as Selecting
 
 __all__ = ["Ledger", "ledger_database_url"]
 
@@ -31,7 +31,7 @@ class Ledger(Syncing, AgreementQuestions, Audits, Snapshots, Reports, Pages, Wat
     """One database of projects, by its URL.
 
     Every call is one transaction. Methods raise the errors of `errors`. Those that
-    count answers take the keyword arguments of `tracker.queries.Selecting`, too:
+    count answers take the keyword arguments of `tracker.counts.filter.Selecting`, too:
     ``annotators``, ``exclude_annotators``, ``exclude_flagged``, ``since``, ``until``, ``where``,
     ``as_of``, ``known_at``, ``guideline`` and ``question``.
     """

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from tracker.by_question import AgreementByQuestion
     from tracker.compare.comparison import AgainstOther
     from tracker.core.each_question import ByQuestion
+    from tracker.counts.filter import Selecting
     from tracker.projects.question import QuestionInfo
-    from tracker.queries import Selecting
 
 
 class Pairs(NamedTuple):
@@ -98,7 +98,7 @@ class AgreementQuestions(Transactions):
         Raises NotFound for somebody unknown, InvalidOption for a question of spans.
         """
         from tracker.agreement.pairs import cross_table
-        from tracker.queries import make_answer_filter
+        from tracker.counts.filter import make_answer_filter
 
         selecting["annotators"] = [one, other]
         choice = make_answer_filter(**selecting)
@@ -236,8 +236,8 @@ class AgreementQuestions(Transactions):
 
         from tracker.compare.comparison import AgainstOther, compare_states
         from tracker.compare.states import compared_chosen_answers
+        from tracker.counts.filter import make_answer_filter
         from tracker.projects.question import find_counterpart
-        from tracker.queries import make_answer_filter
 
         if asking.get("as_of") is not None or asking.get("known_at") is not None:
             raise InvalidOption(

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from tracker.audit.annotator_report import OwnReport, OwnReportByQuestion
     from tracker.audit.query import AuditQuery, Looking
     from tracker.audit.result import Audit, AuditByQuestion
+    from tracker.counts.filter import Selecting
     from tracker.flags import Recorded
     from tracker.projects.question import QuestionInfo
-    from tracker.queries import Selecting
 
 
 class Audits(Transactions):
@@ -80,7 +80,7 @@ class Audits(Transactions):
         ``verdict`` has the concerns, the weightiest first; see `tracker.verdict.Verdict`. The
         arguments are those of `gate`.
         """
-        from tracker.queries import make_answer_filter
+        from tracker.counts.filter import make_answer_filter
         from tracker.verdict import project_verdict
 
         choice = make_answer_filter(**selecting)
@@ -221,10 +221,10 @@ class Audits(Transactions):
     ) -> OwnReportByQuestion:
         """Return what an annotator may see of each question, or of those named."""
         from tracker.audit.annotator_report import annotator_own_reports
+        from tracker.counts.filter import make_answer_filter
         from tracker.flags import list_flags
         from tracker.projects.annotators import find_annotator
         from tracker.projects.items import item_texts_by_name
-        from tracker.queries import make_answer_filter
 
         choice = make_answer_filter(**selecting)
         with self.asking_each(project, choice, questions) as (connection, found):

@@ -14,8 +14,8 @@ from tracker.core.errors import InvalidOption, NotFound
 
 if TYPE_CHECKING:
     from tracker.compare.comparison import AgainstOther
+    from tracker.counts.filter import Selecting
     from tracker.ledger import Ledger
-    from tracker.queries import Selecting
 
 _TERMS = ("annotator", "exclude-annotator", "since", "until", "where", "guideline")
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 from tracker.ledger.namespaces import Namespace
 
 if TYPE_CHECKING:
+    from tracker.counts.filter import Selecting
     from tracker.projects.item_aliases import Pair
     from tracker.projects.items import ItemAnnotators, ItemPage, ItemRecord
     from tracker.projects.same_text import KeyPair
-    from tracker.queries import Selecting
 
 NONE = "(none)"
 """What an answer without a category is called."""
@@ -71,8 +71,8 @@ class Items(Namespace):
         Only those whose name or text holds ``search``, in upper or lower case. At a moment those
         that were known then, with the annotators they had; raises InvalidOption for none.
         """
+        from tracker.counts.filter import make_answer_filter
         from tracker.projects.items import list_item_page
-        from tracker.queries import make_answer_filter
         from tracker.storage.as_of import as_it_was
 
         choice = make_answer_filter(as_of=as_of, known_at=known_at)
@@ -137,11 +137,11 @@ class Items(Namespace):
     ) -> ItemRecord:
         """Return an item, by its key or another one, with every label it ever had.
 
-        At a moment with those it had then; see `tracker.queries.Selecting`. Raises NotFound,
+        At a moment with those it had then; see `tracker.counts.filter.Selecting`. Raises NotFound,
         InvalidOption for what is no moment.
         """
+        from tracker.counts.filter import make_answer_filter
         from tracker.projects.items import find_item
-        from tracker.queries import make_answer_filter
 
         choice = make_answer_filter(as_of=as_of, known_at=known_at)
         with self._ledger.reading(project) as (connection, found):
@@ -172,26 +172,27 @@ class Items(Namespace):
             fewer_than: of fewer answers than that.
             after: the ``next`` of the page before.
             most: items of a page.
-            selecting: see `tracker.queries.Selecting`.
+            selecting: see `tracker.counts.filter.Selecting`.
 
         Raises NotFound for an annotator or a category that there is not.
         """
-        from tracker import queries
+        from tracker.counts.filter import make_answer_filter, select_answers
+        from tracker.counts.items import ItemChoice, select_item_page
         from tracker.projects.annotators import find_annotators
         from tracker.projects.categories import category_names, find_category
         from tracker.storage.schema import NONE_APPLIES
 
-        choice = queries.make_answer_filter(**selecting)
+        choice = make_answer_filter(**selecting)
         with self._ledger.asking(project, choice) as (connection, found):
-            wanted = queries.ItemChoice(
+            wanted = ItemChoice(
                 search.strip(),
                 [one.id for one in find_annotators(connection, found.project, answered_by)],
                 [find_category(connection, found, name) for name in categories],
                 differ,
                 fewer_than,
             )
-            selection = queries.select_answers(connection, found, choice)
-            rows = queries.select_item_page(connection, selection, wanted, after, most + 1)
+            selection = select_answers(connection, found, choice)
+            rows = select_item_page(connection, selection, wanted, after, most + 1)
             names = category_names(connection, found) | {NONE_APPLIES: NONE}
         items = [
             ListedItem(

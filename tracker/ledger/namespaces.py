@@ -92,8 +92,8 @@ class Notes(Namespace):
 
         Raises InvalidOption for a text that cannot be stored, and for a time in the future.
         """
+        from tracker.counts.filter import begin_of
         from tracker.projects.notes import add_note
-        from tracker.queries.filter import begin_of
 
         with self._ledger.writing(project) as (connection, found):
             moment = None if at is None else begin_of("--at", at, found.timezone)
@@ -265,8 +265,8 @@ class Annotators(Namespace):
         A day begins in the project's time zone. Raises InvalidOption for a text that is no time.
         """
         from tracker.core import clock
+        from tracker.counts.filter import begin_of
         from tracker.projects.annotators import leave_annotator
-        from tracker.queries.filter import begin_of
 
         with self._ledger.writing(project) as (connection, found):
             day = clock.day_of_moment(clock.now(), found.timezone) if on is None else on

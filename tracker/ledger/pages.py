@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from tracker.agreement.pairs import Confusions
     from tracker.agreement.query import Asking
     from tracker.audit.models import ModelAgreement
-    from tracker.queries import Selecting
+    from tracker.counts.filter import Selecting
 
 
 class LedgerState(NamedTuple):
@@ -71,7 +71,7 @@ class Pages(Transactions):
 
     def moments(self, project: str, most: int) -> list[str]:
         """Return moments at which something was answered, ``most`` at most: dates, if on days."""
-        from tracker.queries.moments import answered_moments
+        from tracker.counts.timeline import answered_moments
 
         with self.reading(project) as (connection, found):
             return answered_moments(connection, found, most)
@@ -82,11 +82,12 @@ class Pages(Transactions):
         Too few are fewer than wanted; if no number is wanted, fewer than the two that can be
         compared.
         """
-        from tracker import queries
+        from tracker.counts.filter import make_answer_filter, select_answers
+        from tracker.counts.items import select_items_below
 
-        choice = queries.make_answer_filter(**selecting)
+        choice = make_answer_filter(**selecting)
         with self.asking(project, choice) as (connection, found):
-            selection = queries.select_answers(connection, found, choice)
+            selection = select_answers(connection, found, choice)
             wanted = found.target_answers or 2
-            rows = queries.select_items_below(connection, selection, wanted, most)
+            rows = select_items_below(connection, selection, wanted, most)
             return ShortItems(wanted, [(name, answers) for _, name, answers in rows])

@@ -12,8 +12,8 @@ from tracker.projects.project import ProjectInfo
 from tracker.projects.question import QuestionInfo, QuestionOptions, are_many_numbers
 
 if TYPE_CHECKING:
+    from tracker.counts.trail import Trail
     from tracker.ledger.importing import Reading
-    from tracker.queries.trail import Trail
 
 __all__ = ["Changing", "ProjectSettings", "Projects", "QuestionOptions", "QuestionSettings"]
 
@@ -197,7 +197,7 @@ class Projects(Namespace):
 
         Raises InvalidOption for a ``before`` that is none.
         """
-        from tracker.queries.trail import read_trail
+        from tracker.counts.trail import read_trail
 
         with self._ledger.reading(project) as (connection, found):
             return read_trail(connection, found, limit, before)

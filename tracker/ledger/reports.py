@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
     from tracker.agreement.query import Computing
     from tracker.compare.comparison import StateComparison
+    from tracker.counts.filter import Selecting
     from tracker.export.files import Type
     from tracker.export.writers import Document
     from tracker.gate.evaluate import GateResult
-    from tracker.queries import Selecting
     from tracker.status import Status
 
 
@@ -67,11 +67,11 @@ class Reports(Transactions):
             project: the project's name.
             config: the file.
             questions: only the checks of these, by name; of all for none.
-            selecting: see `tracker.queries.Selecting`.
+            selecting: see `tracker.counts.filter.Selecting`.
         """
+        from tracker.counts.filter import make_answer_filter
         from tracker.gate.config import read_gate_config
         from tracker.gate.evaluate import judge_gate
-        from tracker.queries import make_answer_filter
 
         checks, choice = read_gate_config(Path(config), project), make_answer_filter(**selecting)
         with self.asking_each(project, choice, questions) as (connection, found):
@@ -86,9 +86,9 @@ class Reports(Transactions):
         **selecting: Unpack[Selecting],
     ) -> GateResult:
         """Return likewise what becomes of each check of the text of such a file."""
+        from tracker.counts.filter import make_answer_filter
         from tracker.gate.config import parse_gate_config
         from tracker.gate.evaluate import judge_gate
-        from tracker.queries import make_answer_filter
 
         checks, choice = parse_gate_config(text, "gate.toml"), make_answer_filter(**selecting)
         with self.asking_each(project, choice, questions) as (connection, found):
@@ -98,8 +98,8 @@ class Reports(Transactions):
         self, project: str, *, questions: Sequence[str] = (), **selecting: Unpack[Selecting]
     ) -> str:
         """Return the text of a file of checks that the project passes as it is."""
+        from tracker.counts.filter import make_answer_filter
         from tracker.gate.scaffold import starting_gate_config
-        from tracker.queries import make_answer_filter
 
         choice = make_answer_filter(**selecting)
         with self.asking_each(project, choice, questions) as (connection, found):
@@ -147,7 +147,7 @@ class Reports(Transactions):
         known_at: date | str | None = None,
     ) -> Status:
         """Return how far a project's only question is, or was, or the one named."""
-        from tracker.queries import make_answer_filter
+        from tracker.counts.filter import make_answer_filter
         from tracker.status import project_status
 
         choice = make_answer_filter(as_of=as_of, known_at=known_at, question=question)
@@ -163,7 +163,7 @@ class Reports(Transactions):
         known_at: date | str | None = None,
     ) -> list[Status]:
         """Return how far each question of a project is, or was, or those named."""
-        from tracker.queries import make_answer_filter
+        from tracker.counts.filter import make_answer_filter
         from tracker.status import project_status
 
         choice = make_answer_filter(as_of=as_of, known_at=known_at)
@@ -200,12 +200,12 @@ class Reports(Transactions):
         Args:
             project: the project's name.
             questions: only the answers to these, by name; to all for none.
-            selecting: see `tracker.queries.Selecting`.
+            selecting: see `tracker.counts.filter.Selecting`.
         """
+        from tracker.counts.filter import make_answer_filter
         from tracker.export.files import COLUMN_TYPES
         from tracker.export.labels import labels_with_items
         from tracker.projects.question import ONLY_QUESTION, list_questions
-        from tracker.queries import make_answer_filter
 
         choice = make_answer_filter(**selecting)
         with self.asking_each(project, choice, questions) as (connection, found):
@@ -247,11 +247,11 @@ class Reports(Transactions):
             method: ``majority``, ``weighted`` (by competence), ``dawid-skene``, or crowd-kit's
                 ``mace`` and ``glad``.
             questions: only of these, by name; of all for none.
-            selecting: see `tracker.queries.Selecting`.
+            selecting: see `tracker.counts.filter.Selecting`.
         """
+        from tracker.counts.filter import make_answer_filter
         from tracker.export.consensus import consensus_columns, consensus_rows
         from tracker.export.files import COLUMN_TYPES
-        from tracker.queries import make_answer_filter
 
         choice = make_answer_filter(**selecting)
         with self.asking_each(project, choice, questions) as (connection, found):
@@ -268,8 +268,8 @@ class Reports(Transactions):
         So irrCAC reads it; the reader ``krippendorff`` wants a row for each annotator, and
         ``crowd-kit`` one for each answer.
         """
+        from tracker.counts.filter import make_answer_filter
         from tracker.export.matrix import matrix_for
-        from tracker.queries import make_answer_filter
 
         choice = make_answer_filter(**selecting)
         with self.asking(project, choice) as (connection, found):
@@ -286,10 +286,10 @@ class Reports(Transactions):
         Args:
             project: the project's name.
             questions: only of these, by name; of all for none.
-            selecting: see `tracker.queries.Selecting`.
+            selecting: see `tracker.counts.filter.Selecting`.
         """
+        from tracker.counts.filter import make_answer_filter
         from tracker.export.matrix import TALLY_COLUMNS, TALLY_TYPES, tally_rows
-        from tracker.queries import make_answer_filter
 
         choice = make_answer_filter(**selecting)
         with (
@@ -317,10 +317,10 @@ class Reports(Transactions):
             method: of the consensus.
             control: the name of Label Studio's control; the question's by default.
             on: the name of what the control is about; ``text`` by default.
-            selecting: see `tracker.queries.Selecting`.
+            selecting: see `tracker.counts.filter.Selecting`.
         """
+        from tracker.counts.filter import make_answer_filter
         from tracker.export.writers import conll_document, label_studio_document, lewidi_document
-        from tracker.queries import make_answer_filter
 
         choice = make_answer_filter(**selecting)
         with self.asking(project, choice) as (connection, found):

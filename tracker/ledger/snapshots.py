@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     import pandas as pd
     from sqlalchemy import Connection
 
+    from tracker.counts.filter import AnswerFilter, Selecting
     from tracker.imports.parts import Progress
     from tracker.projects.question import QuestionInfo
-    from tracker.queries import AnswerFilter, Selecting
     from tracker.snapshots import History, SnapshotRecord, Taken
     from tracker.snapshots.by_question import SnapshotPages, TakenByQuestion
     from tracker.snapshots.count import Recording, Settings
@@ -183,7 +183,7 @@ class Snapshots(Transactions):
 
         The arguments that choose are refused, as `history` refuses them without ``every``.
         """
-        from tracker.queries import make_answer_filter
+        from tracker.counts.filter import make_answer_filter
         from tracker.snapshots.curve import check_recorded_curve
         from tracker.snapshots.listing import snapshots_overview
 
@@ -281,7 +281,7 @@ def _history(
 ) -> tuple[Callable[[Connection, QuestionInfo], History | Curve], AnswerFilter]:
     """Return how the history of a question is read, and which answers it is of."""
     from tracker.agreement.query import agreement_query
-    from tracker.queries import make_answer_filter
+    from tracker.counts.filter import make_answer_filter
     from tracker.snapshots import snapshot_history
     from tracker.snapshots.curve import check_recorded_curve, rebuilt_curve
 

@@ -16,7 +16,7 @@ from tracker.projects.question import QuestionInfo, find_question, find_question
 from tracker.storage.database import Database
 
 if TYPE_CHECKING:
-    from tracker.queries import AnswerFilter
+    from tracker.counts.filter import AnswerFilter
     from tracker.storage.as_of import Moment
 
 

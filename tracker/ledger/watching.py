@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from tracker.ledger.transactions import Transactions
 
 if TYPE_CHECKING:
-    from tracker.queries.recorded import LastImport, LastSnapshot, OpenFindings
+    from tracker.counts.recorded import LastImport, LastSnapshot, OpenFindings
 
 
 class RecordedFigures(NamedTuple):
@@ -24,7 +24,7 @@ class Watching(Transactions):
 
     def recorded_figures(self, measure: str = "krippendorff_alpha") -> RecordedFigures:
         """Return the last snapshots with the figures of a measure, open findings, imports."""
-        from tracker.queries.recorded import last_imports, last_snapshots, open_findings
+        from tracker.counts.recorded import last_imports, last_snapshots, open_findings
 
         if self.is_missing:
             return RecordedFigures((), (), ())

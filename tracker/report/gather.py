@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 from tracker.agreement.pairs import pair_weights
 from tracker.agreement.result import methods_of_assessment
 from tracker.core.errors import InvalidOption
+from tracker.counts.filter import Selecting
 from tracker.projects.question import are_many_numbers
-from tracker.queries import Selecting
 from tracker.report.privacy import numbered_annotators, with_pseudonyms, without_small_cells
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class Asked:
     Attributes:
         project: the project's name.
         questions: the names of the questions; all for none.
-        selecting: which answers, see `tracker.queries.Selecting`; of no question.
+        selecting: which answers, see `tracker.counts.filter.Selecting`; of no question.
         pseudonyms: whether annotators are numbered instead of named.
         suppress_below: figures of fewer answers or items are left out.
         texts: whether texts of items are shown.

@@ -8,15 +8,15 @@ from typing import Any, TypedDict
 
 from sqlalchemy import Connection
 
-from tracker import queries
 from tracker.agreement.coefficients import study
 from tracker.agreement.query import Computing, Query
 from tracker.agreement.result import Assessment
 from tracker.agreement.run import assess
 from tracker.core.errors import CheckFailed
+from tracker.counts.filter import Selecting, select_answers
+from tracker.counts.selection import Selection
 from tracker.projects.question import QuestionInfo
 from tracker.projects.settings import settings_changed_since
-from tracker.queries import Selecting, Selection
 from tracker.snapshots.incremental import (
     Previous,
     count_incremental_tallies,
@@ -84,7 +84,7 @@ def count_snapshot(
 
     ``texts`` are the project's patterns as JSON, by number. Raises CheckFailed as `Taking` says.
     """
-    selection = queries.select_answers(connection, question, query.filter)
+    selection = select_answers(connection, question, query.filter)
     settings = snapshot_settings_text(query, selection)
     previous = find_previous_snapshot(connection, question, settings, query.filter.as_of, texts)
     comparable = (

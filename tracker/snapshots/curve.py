@@ -12,17 +12,25 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from tracker import queries
 from tracker.agreement.query import Query
 from tracker.agreement.result import Assessment
 from tracker.agreement.run import assess_patterns, measures_of_patterns
 from tracker.core import clock
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import ItemPatterns
+from tracker.counts.filter import (
+    EVERYTHING,
+    AnswerFilter,
+    Selecting,
+    select_answers,
+    within_guideline,
+)
+from tracker.counts.selection import Selection
+from tracker.counts.timeline import count_patterns_by_moment, count_timeline
+from tracker.counts.valid_periods import Window
 from tracker.projects.categories import category_names
 from tracker.projects.notes import NoteInfo, list_notes
 from tracker.projects.question import QuestionInfo
-from tracker.queries import EVERYTHING, AnswerFilter, Selecting, Selection, Window
 from tracker.snapshots.snapshot import FiguresOverTime, own_figures
 
 PERIODS = ("day", "week", "month")
@@ -153,12 +161,10 @@ def rebuilt_curve(
     zone = question.project.timezone
     measures = measures_of_patterns(question, names, query)
     spanned = parse_curve_window(window)
-    query = replace(
-        query, filter=queries.within_guideline(connection, question.project, query.filter)
-    )
+    query = replace(query, filter=within_guideline(connection, question.project, query.filter))
     choice = replace(query.filter, since=None, until=None, guideline=None)
-    selection = queries.select_answers(connection, question, choice)
-    found = queries.count_timeline(connection, selection, spanned)
+    selection = select_answers(connection, question, choice)
+    found = count_timeline(connection, selection, spanned)
     ends = _ends(found.first, found.last, every, query, zone)
     own = _own_patterns(connection, selection, ends, query)
     points: list[Point] = []
@@ -185,7 +191,7 @@ def _own_patterns(
     """Return the patterns of the items whose last answers came in each period, by its last day."""
     zone, since = selection.question.project.timezone, query.filter.since
     own: dict[int, ItemPatterns] = {}
-    for moment, patterns in queries.count_patterns_by_moment(connection, selection).items():
+    for moment, patterns in count_patterns_by_moment(connection, selection).items():
         place = bisect_left(ends, clock.day_number(moment, zone))
         if place < len(ends) and (since is None or moment >= since):
             own[ends[place]] = own.get(ends[place], ItemPatterns()) + patterns

@@ -9,10 +9,10 @@ from typing import Any, cast
 
 from sqlalchemy import Connection, Table, func, select
 
-from tracker import queries
 from tracker.core.tallies import AnnotatorTallies, ItemPatterns, sum_tallies
+from tracker.counts.selection import Selection
+from tracker.counts.tallies import count_annotator_tallies
 from tracker.projects.question import QuestionInfo
-from tracker.queries import Selection
 from tracker.snapshots.digests import snapshot_digest
 from tracker.snapshots.rows import (
     Parts,
@@ -210,9 +210,9 @@ def count_incremental_tallies(
     before = Moment(through=previous.header.last_change_id)
     with shadow_item_ids(connection, items) as wanted:
         with shadow_tables_of_items(connection, question.project_id, before, wanted):
-            old = queries.count_annotator_tallies(connection, selection)
+            old = count_annotator_tallies(connection, selection)
         with shadow_tables_of_items(connection, question.project_id, NOW, wanted):
-            new = queries.count_annotator_tallies(connection, selection)
+            new = count_annotator_tallies(connection, selection)
     difference = new - old
     answers = Counter(previous.answers)
     answers.update(snapshot_answers_by_annotator(difference))

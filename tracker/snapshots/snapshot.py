@@ -11,10 +11,10 @@ from tracker.agreement.query import Metric, Query
 from tracker.agreement.result import Assessment
 from tracker.core import clock
 from tracker.core.shown import Shown
+from tracker.counts.selection import Selection
 from tracker.measures.intervals import INTERVALS
 from tracker.projects.notes import NoteInfo
 from tracker.projects.question import QuestionInfo
-from tracker.queries import Selection
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
-from tracker import queries
 from tracker.agreement.coefficients import Study
 from tracker.agreement.result import Assessment
 from tracker.agreement.run import assessment_of
 from tracker.core.tallies import AnnotatorTallies, ItemPatterns, Pattern, answers_in_pattern
 from tracker.core.tally_columns import tally_columns_of
-from tracker.queries import Selection
+from tracker.counts.annotator_patterns import count_annotator_marginals
+from tracker.counts.selection import Selection
+from tracker.counts.tallies import count_annotator_tallies, count_item_patterns
 
 MOST_PATTERNS = 20_000
 """Of more patterns than that, annotators' tallies would come near the labels in number."""
@@ -45,11 +46,11 @@ class Tallied:
 
 def count_snapshot_tallies(connection: Connection, selection: Selection) -> Tallied:
     """Return the tallies of every item."""
-    patterns = queries.count_item_patterns(connection, selection)
+    patterns = count_item_patterns(connection, selection)
     if len(patterns.counts) > MOST_PATTERNS:
-        own = queries.count_annotator_marginals(connection, selection)
+        own = count_annotator_marginals(connection, selection)
         return Tallied(patterns, {who: sum(given.values()) for who, given in own.items()}, None)
-    tallies = queries.count_annotator_tallies(connection, selection)
+    tallies = count_annotator_tallies(connection, selection)
     return Tallied(patterns, snapshot_answers_by_annotator(tallies), tallies)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tracker.render.nouns import count_noun
 
 if TYPE_CHECKING:
-    from tracker.queries.trail import Act, Trail
+    from tracker.counts.trail import Act, Trail
 
 _SENTENCES: Final = {
     "create": "created the project",

@@ -1,0 +1,119 @@
+"""Lists of items, chosen and in parts, against plain rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import combinations
+
+import pytest
+
+from tests.counts.plain import Rows
+from tests.counts.selected import Selected, both_kinds, check_each, selected
+from tests.helpers import count_statements
+from tracker.core.tallies import Answer
+from tracker.counts.items import ItemChoice, select_item_page
+from tracker.ledger import Ledger
+from tracker.projects.items import item_names
+from tracker.storage.schema import NONE_APPLIES
+
+ALL = ItemChoice()
+
+
+def listed(chosen: Selected, choice: ItemChoice, most: int = 100) -> list[int]:
+    """The numbers of the items of all pages."""
+    found: list[int] = []
+    while True:
+        page = select_item_page(
+            chosen.connection, chosen.selection, choice, found[-1] if found else 0, most
+        )
+        assert len(page) <= most
+        found += [one.id for one in page]
+        if len(page) < most:
+            return found
+
+
+def given(answer: Answer) -> set[int]:
+    return set(answer) or {NONE_APPLIES}
+
+
+def by_hand(chosen: Selected, choice: ItemChoice) -> list[int]:
+    """The same from plain rows."""
+
+    def fits(item: int) -> bool:
+        said = chosen.compared.get(item, {})
+        if not set(choice.annotators) <= set(said):
+            return False
+        among = {w: a for w, a in said.items() if not choice.annotators or w in choice.annotators}
+        if choice.differ and len({frozenset(given(a)) for a in among.values()}) < 2:
+            return False
+        if choice.fewer_than is not None and len(said) >= choice.fewer_than:
+            return False
+        wanted = sorted(choice.categories)
+        if len(wanted) == 1:
+            return any(wanted[0] in given(a) for a in among.values())
+        return not wanted or any(
+            wanted[0] in given(among[w]) and wanted[1] in given(among[v])
+            for w in among
+            for v in among
+            if w != v
+        )
+
+    return [item for item in sorted({one.item for one in chosen.raw.given}) if fits(item)]
+
+
+@both_kinds
+def test_items_are_those_that_fit_in_pages_of_any_size(ledger: Ledger, kind: str) -> None:
+    def check(chosen: Selected) -> None:
+        people = sorted(chosen.plain.humans)
+        categories = sorted({c for given in chosen.compared.values() for a in given.values()
+                             for c in a})  # fmt: skip
+        choices = [ALL, ItemChoice(differ=True), ItemChoice(fewer_than=3)]
+        choices += [ItemChoice(categories=[one]) for one in [*categories[:2], NONE_APPLIES]]
+        choices += [ItemChoice(categories=pair) for pair in [*combinations(categories, 2)][:2]]
+        choices += [ItemChoice(annotators=people[:1])]
+        choices += [ItemChoice(annotators=people[:2], differ=True)]
+        choices += [ItemChoice(annotators=people[1:3], categories=categories[:2])]
+        for choice in choices:
+            assert listed(chosen, choice) == by_hand(chosen, choice)
+            assert listed(chosen, choice, 2) == by_hand(chosen, choice)
+
+    check_each(ledger, kind, check)
+
+
+@both_kinds
+def test_votes_are_the_annotators_by_category(ledger: Ledger, kind: str) -> None:
+    def check(chosen: Selected) -> None:
+        for one in select_item_page(chosen.connection, chosen.selection, ALL, 0, 100):
+            said = chosen.compared.get(one.id, {})
+            assert one.answers == len(said)
+            assert one.votes == Counter(c for answer in said.values() for c in given(answer))
+
+    check_each(ledger, kind, check)
+
+
+ROWS: Rows = {
+    (item, who, 1): frozenset("x") for item in ("Ä 50%", "b_2", "BX2") for who in ("A", "B")
+}
+
+
+@pytest.mark.parametrize(
+    ("search", "names"), [("B", ["b_2", "BX2"]), ("b_", ["b_2"]), ("50%", ["Ä 50%"]), ("é", [])]
+)
+def test_a_search_takes_every_sign_as_it_is(ledger: Ledger, search: str, names: list[str]) -> None:
+    with selected(ledger, ROWS, "one") as chosen:
+        known = item_names(chosen.connection, chosen.question.project)
+        found = listed(chosen, ItemChoice(search=search))
+        assert sorted(known[one] for one in found) == sorted(names)
+
+
+def test_a_page_takes_the_same_statements_however_many_items_there_are(ledger: Ledger) -> None:
+    numbers = []
+    for items in (3, 60):
+        rows: Rows = {(f"i{n}", who, 1): frozenset("x") for n in range(items) for who in "AB"}
+        with selected(ledger, rows, "one") as chosen:
+            at = chosen.connection, chosen.selection
+            with count_statements(ledger.database.engine) as statements:
+                select_item_page(*at, ItemChoice(differ=True), 0, 50)
+                select_item_page(*at, ALL, 0, 50)
+        numbers.append(statements.number)
+    assert numbers == [6, 6]

@@ -1,0 +1,75 @@
+"""Who answered what, against the same counted in Python."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from typing import Any
+
+import pytest
+
+from tests.counts.plain import Plain, Rows
+from tests.counts.selected import Selected, both_kinds, check_each, selected
+from tests.helpers import count_statements
+from tracker.core.tallies import Answer
+from tracker.counts.annotator_patterns import count_annotator_marginals, count_joint_patterns
+from tracker.counts.pattern_codes import Packing
+from tracker.ledger import Ledger
+
+
+def own_answers(plain: Plain) -> dict[int, Counter[Answer]]:
+    counts: dict[int, Counter[Answer]] = defaultdict(Counter)
+    for given in plain.compared().values():
+        for who, own in given.items():
+            counts[who][own] += 1
+    return dict(counts)
+
+
+def check_named(chosen: Selected) -> None:
+    assert count_annotator_marginals(chosen.connection, chosen.selection) == own_answers(
+        chosen.plain
+    )
+    found: Counter[Any] = Counter()
+    for joint, items in count_joint_patterns(chosen.connection, chosen.selection):
+        assert list(joint) == sorted(joint)
+        found[joint] += items
+    assert found == Counter(
+        tuple(sorted(given.items())) for given in chosen.plain.compared().values()
+    )
+
+
+@both_kinds
+def test_own_answers_and_joint_patterns(ledger: Ledger, kind: str) -> None:
+    check_each(ledger, kind, check_named)
+
+
+@both_kinds
+def test_own_answers_that_do_not_fit_into_one_integer(
+    ledger: Ledger, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Packing, "fits", False)
+    check_each(ledger, kind, check_named, examples=3)
+
+
+def test_a_project_without_answers(ledger: Ledger) -> None:
+    with selected(ledger, {("i", "A", 1): None}, "one") as chosen:
+        assert count_annotator_marginals(chosen.connection, chosen.selection) == {}
+        assert list(count_joint_patterns(chosen.connection, chosen.selection)) == []
+
+
+# -- what it costs -------------------------------------------------------------------------
+
+
+def test_as_many_statements_whatever_the_items(ledger: Ledger) -> None:
+    numbers = []
+    for items in (4, 600):
+        rows: Rows = {
+            (f"i{n}", who, 1): frozenset("xyz"[(n * len(who)) % 3]) for n in range(items)
+            for who in ("A", "BB", "CCC")
+        }  # fmt: skip
+        with selected(ledger, rows, "one") as chosen:
+            selection = chosen.selection
+            with count_statements(ledger.database.engine) as statements:
+                count_annotator_marginals(chosen.connection, selection)
+                list(count_joint_patterns(chosen.connection, selection))
+            numbers.append(statements.number)
+    assert numbers[0] == numbers[1] <= 4

@@ -1,0 +1,330 @@
+"""The patterns of each day, by a few lines of Python: the other opinion on every way to a code."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pandas as pd
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from sqlalchemy import Connection, event
+
+from tests.helpers import count_rows, count_statements
+from tests.imports.test_against_a_plain_ledger import Files, Labels, PlainLedger, take
+from tests.profiles import examples
+from tracker.agreement.query import Query
+from tracker.agreement.run import assess
+from tracker.core import clock
+from tracker.core.clock import DAY
+from tracker.core.tallies import Pattern, make_pattern
+from tracker.counts.filter import AnswerFilter, select_answers
+from tracker.counts.timeline import count_timeline
+from tracker.counts.valid_periods import Window
+from tracker.imports.undo import undo_import
+from tracker.ledger import Ledger
+from tracker.projects.categories import category_names
+from tracker.projects.items import item_names
+from tracker.projects.question import QuestionInfo, QuestionOptions, create_project
+from tracker.snapshots.curve import Curve, rebuilt_curve
+from tracker.storage.as_of import as_it_was, moment_as_of
+
+FIRST = 20_000  # a day since 1970: 2024-10-04
+DAYS = 20
+SECONDS = 86_400
+EVERY_DAY = range(FIRST - 1, FIRST + DAYS + 8)
+
+WAYS: dict[str, dict[str, int]] = {
+    "one integer": {},
+    "too narrow at first": {"timeline.FIRST_DIGIT_BITS": 1},
+    "a column": {"pattern_codes.BITS": 12},
+    "columns": {"pattern_codes.BITS": 6},
+    "texts": {"timeline.MOST_CODE_COLUMNS": 0},
+}
+"""What to set for three categories to be coded in a way."""
+
+Counted = dict[str, dict[str, Labels]]
+"""Labels by item and annotator."""
+State = tuple[dict[Pattern, int], int]
+"""The patterns at the end of a day, and of how many annotators they are."""
+Script = list[Files | int]
+Case = tuple[Script, int, int, int]
+"""A script, the days and the items of two windows, and a number that picks the rest."""
+
+
+# -- the other opinion ---------------------------------------------------------------------
+
+
+def counted(plain: PlainLedger, kind: str, day: int, days: int | None = None) -> Counted:
+    """The answers at the end of a day, or those among them that are of so many days."""
+    end = (day + 1) * SECONDS
+    since = 0 if days is None else end - days * SECONDS
+    found: Counted = {}
+    for (item, annotator, _), records in sorted(plain.records.items()):
+        known = [r for r in records if r.change not in plain.undone and r.moment < end]
+        last = max(known, default=None)
+        if last is None or last.moment < since or (kind == "one" and not last.labels):
+            continue
+        found.setdefault(item, {}).setdefault(annotator, last.labels)
+    return found
+
+
+def plain_course(
+    connection: Connection, question: QuestionInfo, plain: PlainLedger, window: Window
+) -> list[State]:
+    """The state of every day."""
+    ids = {name: n for n, name in category_names(connection, question).items()}
+    items = {name: n for n, name in item_names(connection, question.project).items()}
+    answered: dict[str, set[str]] = {item: set() for item in items}
+    by_two: list[str] = []  # items in the order in which a second annotator answered them
+    course: list[State] = []
+    for day in EVERY_DAY:
+        found = counted(plain, question.answers, day, window.days)
+        before = set(by_two)
+        for item, own in found.items():
+            answered[item] |= own.keys()
+        new = {item for item, who in answered.items() if len(who) > 1} - before
+        by_two += sorted(new, key=lambda item: items[item])
+        if window.items is not None:
+            found = {item: found[item] for item in by_two[-window.items :] if item in found}
+        patterns = Counter(
+            make_pattern(tuple(sorted(ids[label] for label in own)) for own in given.values())
+            for given in found.values()
+        )
+        course.append((dict(patterns), len({who for given in found.values() for who in given})))
+    return course
+
+
+# -- scripts -------------------------------------------------------------------------------
+
+times = st.builds(
+    lambda day, second: (FIRST + day) * SECONDS + second,
+    st.integers(0, 5) | st.integers(0, DAYS - 1),
+    st.sampled_from([0, 0.000001, 40_000, SECONDS - 0.000001]),
+)
+answers = st.tuples(st.sampled_from("ijk"), st.sampled_from("ABC"), st.sampled_from([1, 1, 2]))
+LABELS: dict[str, st.SearchStrategy[Any]] = {
+    "one": st.sampled_from(["x", "x", "y", "z", ""]).map(lambda label: frozenset({label} - {""})),
+    "several": st.frozensets(st.sampled_from("xyz"), max_size=2),
+}
+
+
+def cases(kind: str) -> st.SearchStrategy[Case]:
+    """Scripts are of imports, and of undos by a number that picks one of those made before."""
+    file = st.dictionaries(st.tuples(answers, times), LABELS[kind], min_size=4, max_size=24)
+    imports = st.lists(file, min_size=1, max_size=2)
+    script = st.tuples(imports, st.lists(imports | st.integers(0, 2), max_size=2))
+    whole = script.map(lambda drawn: [drawn[0], *drawn[1]])
+    return st.tuples(whole, st.integers(1, 6), st.integers(1, 3), st.integers(0, 99))
+
+
+def at(day: int) -> int:
+    """Some time on a day."""
+    return (FIRST + day) * SECONDS + 40_000
+
+
+Z, SKIPPED = frozenset("z"), frozenset[str]()
+SAID_AGAIN: Script = [
+    [{(("i", who, 1), at(0)): Z for who in "ABC"}],
+    [{(("i", "C", 1), at(1)): Z}],
+]
+"""On the second day there is one z more for a moment than there are annotators."""
+EVERYTHING_AT_ONCE: Script = [
+    [{((item, who, 1), at(n)): Z for item in "ij" for n, who in enumerate("ABC")}],
+    [{(("i", "A", 2), at(1)): Z}, {(("i", "A", 1), at(4)): SKIPPED, (("j", "B", 1), at(6)): Z}],
+    [{(("i", "A", 1), at(7)): frozenset("x"), (("k", "A", 1), at(7)): frozenset("y")}],
+    1,
+    [{(("k", "B", 1), at(9)): Z, (("j", "B", 1), at(2)): SKIPPED}],
+]
+
+
+def play(connection: Connection, kind: str, script: Script) -> tuple[QuestionInfo, PlainLedger]:
+    """The same done to a project and to a plain ledger."""
+    options = QuestionOptions(answers=kind, categories=("x", "y", "z"))
+    project, plain = create_project(connection, "p", options), PlainLedger()
+    made: list[int] = []
+    for step in script:
+        if not isinstance(step, int):
+            plain.take(step)
+            number = take(connection, project, step, len(made)).id
+            assert number is not None
+            made.append(number)
+        elif made and (chosen := step % len(made)) + 1 not in plain.undone:
+            undo_import(connection, made[chosen])
+            plain.undone.add(chosen + 1)
+    return project, plain
+
+
+def follow(ledger: Ledger, patch: pytest.MonkeyPatch, kind: str, case: Case) -> None:
+    """Play a script, and compare every day of every window, each by another way to a code."""
+    script, days, items, look = case
+    windows = {
+        "all": Window(),
+        f"{days}d": Window(days=days),
+        f"last-{items}-items": Window(items=items),
+    }
+    ways = [*WAYS] if kind == "one" else ["texts"]
+    with ledger.database.write(keep=False) as connection:
+        project, plain = play(connection, kind, script)
+        for n, window in enumerate(windows.values()):
+            expected = plain_course(connection, project, plain, window)
+            with patch.context() as inside:
+                for name, value in WAYS[ways[(look + n) % len(ways)]].items():
+                    inside.setattr(f"tracker.counts.{name}", value)
+                assert course(connection, project, window) == expected, window
+        asked = Query(("percent_agreement", "krippendorff_alpha"))
+        curve = rebuilt_curve(connection, project, "day", [*windows][look % 2], asked)
+        assert [point.moment for point in curve] == ends_of_days(plain)
+        if curve.points:
+            same_figures(connection, project, curve, look % len(curve.points))
+
+
+def course(connection: Connection, question: QuestionInfo, window: Window) -> list[State]:
+    """The state of every day, by the timeline."""
+    selection = select_answers(connection, question)
+    found = count_timeline(connection, selection, window)
+    states: list[State] = []
+    for day, new in zip(EVERY_DAY, found.at(EVERY_DAY), strict=True):
+        assert new is None or new[0] == day
+        states.append(states[-1] if new is None else (dict(new[1].counts), new[2]))
+    return states
+
+
+def ends_of_days(plain: PlainLedger) -> list[int]:
+    """From the first record that was not taken back to the last."""
+    days = [
+        int(record.moment // SECONDS)
+        for records in plain.records.values()
+        for record in records
+        if record.change not in plain.undone
+    ]
+    return [(day + 1) * DAY - 1 for day in range(min(days), max(days) + 1)] if days else []
+
+
+def same_figures(connection: Connection, question: QuestionInfo, curve: Curve, place: int) -> None:
+    """A point of a curve is what agreement is as of then, to the last digit."""
+    point = curve.points[place]
+    since = None if curve.window == "all" else point.moment + 1 - int(curve.window[:-1]) * DAY
+    measures = [one.measure for one in point.assessment.measures]
+    asked = Query(measures, filter=AnswerFilter(since=since, as_of=point.moment))
+    moment = moment_as_of(connection, question.project_id, point.moment, None)
+    with as_it_was(connection, question.project_id, moment):
+        then = assess(connection, question, asked)
+    assert point.assessment.figures() == then.figures()
+    assert point.assessment.patterns == then.patterns
+
+
+BOTH_KINDS = pytest.mark.parametrize("kind", ["one", "several"])
+
+
+@BOTH_KINDS
+def test_on_sqlite(sqlite_ledger: Ledger, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+    @examples(8)
+    @example((SAID_AGAIN, 3, 1, 1))
+    @example((EVERYTHING_AT_ONCE, 3, 2, 7))
+    @given(cases(kind))
+    def check(case: Case) -> None:
+        follow(sqlite_ledger, monkeypatch, kind, case)
+
+    check()
+
+
+@BOTH_KINDS
+def test_on_postgres(
+    emptied_postgres_ledger: Ledger, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    @examples(2)
+    @example((SAID_AGAIN, 3, 1, 1))
+    @example((EVERYTHING_AT_ONCE, 3, 2, 7))
+    @given(cases(kind))
+    def check(case: Case) -> None:
+        follow(emptied_postgres_ledger, monkeypatch, kind, case)
+
+    check()
+
+
+# -- ways to a code, windows, costs --------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("way", "keys", "code"),
+    [
+        ("one integer", 1, (1 << 6) + (1 << 9)),
+        ("too narrow at first", 1, (1 << 6) + (1 << 9)),
+        ("a column", 3, (1 << 6) + (1 << 9)),
+        ("columns", 5, (1 << 12) + (1 << 3)),
+        ("texts", 2, "+3"),
+    ],
+)
+def test_each_way_is_taken(
+    sqlite_ledger: Ledger,
+    monkeypatch: pytest.MonkeyPatch,
+    way: str,
+    keys: int,
+    code: object,
+) -> None:
+    """Three annotators need three bits: of one answer there may be six in the course of a day.
+
+    The code of the third category: its digit, and above the first column's the one for all.
+    """
+    for name, value in WAYS[way].items():
+        monkeypatch.setattr(f"tracker.counts.{name}", value)
+    sent: list[str] = []
+    engine = sqlite_ledger.database.engine
+    with sqlite_ledger.database.write(keep=False) as connection:
+        project, _ = play(connection, "one", EVERYTHING_AT_ONCE)
+        selection = select_answers(connection, project)
+        event.listen(engine, "before_cursor_execute", lambda *args: sent.append(args[2]))
+        found = count_timeline(connection, selection, Window())
+    *narrow, statement = (text for text in sent if "key_0" in text)
+    assert len(narrow) == (way == "too narrow at first")
+    assert f"key_{keys - 1}" in statement
+    assert f"key_{keys}" not in statement
+    assert found.codes[FIRST][code] == 2
+
+
+def dated(copies: int, *, contested: bool = False) -> pd.DataFrame:
+    """Eight items, so many times, each with an answer a day; some are given again."""
+    rows = [
+        (f"i{copy} {item}", who, "xyz"[item * place % 3], at(item % 4 + 2 * place), 1)
+        for copy in range(copies)
+        for item in range(8)
+        for place, who in enumerate("ABCD")
+    ]
+    if contested:
+        rows += [(item, "A", "z", moment + 3 * SECONDS, 1) for item, *_, moment, _ in rows[::12]]
+        rows += [(item, "B", "y", moment + SECONDS, 2) for item, *_, moment, _ in rows[::16]]
+    return pd.DataFrame(rows, columns=["item", "annotator", "category", "labeled_at", "pass"])
+
+
+def test_every_point_is_what_agreement_says_as_of_then(ledger: Ledger) -> None:
+    ledger.import_frame(dated(1, contested=True), "p")
+    for window, days in (("all", None), ("4 days", 4)):
+        curve = ledger.history("p", "day", window=window)
+        assert len(curve.points) == 10
+        for point in curve:
+            names = [one.measure for one in point.assessment.measures]
+            at, since = clock.iso(point.moment), None
+            if days is not None:
+                since = clock.iso(point.moment + 1 - days * DAY)
+            then = ledger.agreement("p", measures=names, as_of=at, since=since)
+            assert point.assessment.figures() == then.figures()
+
+
+@pytest.mark.parametrize("contested", [False, True])
+def test_what_a_curve_costs(ledger: Ledger, contested: bool) -> None:
+    engine = ledger.database.engine
+    names = ("1", "20")
+    for name in names:
+        ledger.import_frame(dated(int(name), contested=contested), name)
+    for window in ("all", "3d", "last-5-items"):
+        sent, seen = [], []
+        for name, every in ((names[0], "day"), (names[1], "day"), (names[1], "month")):
+            with count_statements(engine) as statements, count_rows(engine) as rows:
+                assert len(ledger.history(name, every, window=window).points) > 0
+            sent.append(statements.number)
+            seen.append(rows.number)
+        assert len(set(sent)) == 1
+        assert 0 < sent[0] < 25
+        assert 0 < max(seen) < 300 < 20 * 32, (window, seen)

@@ -1,0 +1,326 @@
+"""Who answered what: each annotator's answers, and every item's answers with their annotators."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any, NamedTuple, TypeAlias
+
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Label,
+    Select,
+    Subquery,
+    Text,
+    case,
+    cast,
+    func,
+    literal,
+    null,
+    select,
+    union_all,
+)
+
+from tracker.core.audit_tallies import GoldTallies
+from tracker.core.tallies import Answer, JointPattern
+from tracker.counts.pattern_codes import (
+    AS_COLUMNS,
+    Code,
+    Packing,
+    make_pattern_code,
+    select_id_widths,
+    widen_pattern_code,
+)
+from tracker.counts.selection import (
+    Selection,
+    read_selected_answer,
+    select_answer_rows,
+    stream_rows,
+)
+
+
+def count_annotator_marginals(
+    connection: Connection, selection: Selection
+) -> dict[int, dict[Answer, int]]:
+    """Return on how many items each annotator gave each answer: ``{annotator: {answer: items}}``.
+
+    Annotators are in ascending order.
+    """
+    answers = select_answer_rows(selection)
+    packing = Packing(select_id_widths(connection, selection))
+    key = packing.key([answers.c.annotator_id, answers.c.answer])
+    counts: dict[int, dict[Answer, int]] = {}
+    statement = select(*key, func.count()).group_by(*(column.name for column in key))
+    for *group, items in stream_rows(connection, statement):
+        who, answer = packing.unpack(group)
+        own_counts = counts.setdefault(who, {})
+        what = read_selected_answer(answer)
+        own_counts[what] = own_counts.get(what, 0) + items
+    return dict(sorted(counts.items()))
+
+
+def count_joint_patterns(
+    connection: Connection, selection: Selection
+) -> Iterator[tuple[JointPattern, int]]:
+    """Yield each assignment of answers to annotators once, with its number of items.
+
+    Their order may change from run to run; `math.fsum` makes sums that do not depend on it. If
+    few annotators answer everything, there are few assignments. In a crowd there are nearly as
+    many as items, so only errors that need them ask for them.
+    """
+    items = _joint_patterns(selection)
+    for text, number in stream_rows(
+        connection, select(items.c.joint, func.count()).group_by(items.c.joint)
+    ):
+        yield _read_joint_pattern(text), number
+
+
+def select_item_joint_patterns(
+    connection: Connection, selection: Selection
+) -> Iterator[tuple[int, JointPattern]]:
+    """Yield each item with its assignment of answers to annotators, in the order of the items."""
+    items = _joint_patterns(selection)
+    rows = select(items.c.item_id, items.c.joint).order_by(items.c.item_id)
+    for item, text in stream_rows(connection, rows):
+        yield item, _read_joint_pattern(text)
+
+
+def _joint_patterns(selection: Selection) -> Subquery:
+    """Return each item with its answers and their annotators as one text."""
+    answers = select_answer_rows(selection)
+    one = cast(answers.c.annotator_id, Text).concat(":").concat(cast(answers.c.answer, Text))
+    # In order, so that items answered alike make one text, as they are stored in any order.
+    rows = (
+        select(answers.c.item_id, one.label("given"))
+        .order_by(answers.c.item_id, answers.c.annotator_id)
+        .subquery("given")
+    )
+    return (
+        select(rows.c.item_id, func.aggregate_strings(rows.c.given, ",").label("joint"))
+        .group_by(rows.c.item_id)
+        .subquery("items")
+    )
+
+
+def _read_joint_pattern(text: str) -> JointPattern:
+    given = (part.split(":") for part in text.split(","))
+    return tuple(sorted((int(who), read_selected_answer(what)) for who, what in given))
+
+
+Tallies: TypeAlias = dict[int, dict[Any, int]]
+"""``{annotator: {(*further columns, own answer, pattern): items}}``."""
+_Split: TypeAlias = Callable[[list[Any]], tuple[int, tuple[Any, ...]]]
+
+
+class Extra(NamedTuple):
+    """How to read a further column of the answers, and how many bits it takes.
+
+    Without a number, a column holds a category of a project of one, and takes as many bits. In
+    a number NULL is read as 0, which is no category of such a project.
+    """
+
+    read: Callable[[Any], Any]
+    bits: int | None = None
+    optional: bool = False
+
+
+ANSWER = Extra(read_selected_answer)
+OPTIONAL_ANSWER = Extra(lambda text: read_selected_answer(text) if text else None, optional=True)
+
+
+def count_against_patterns(
+    connection: Connection,
+    selection: Selection,
+    answers: Subquery,
+    excluded: frozenset[int] = frozenset(),
+    extra: Mapping[str, Extra] | None = None,
+    *,
+    every: bool = False,
+    further: int = 0,
+) -> Tallies:
+    """Return on how many items each annotator's answer met a pattern, by further columns.
+
+    Args:
+        connection: to the database.
+        selection: whose answers make the patterns.
+        answers: one row per answer: item_id, annotator_id, answer, and the columns of ``extra``.
+        excluded: annotators whose answers are in no pattern, and in no tally.
+        extra: how to read the further columns, by name.
+        every: whether ``answers`` are all answers of the selection. Then the patterns are made
+            of them, and answers whose first further column is NULL are in no tally.
+        further: bits of ``annotator_id`` beyond those of an annotator's id.
+    """
+    extra = extra or {}
+    code = make_pattern_code(connection, selection, excluded, answers if every else None)
+    key, split = _grouping(code, code.items if every else answers, extra, further)
+    counts: Tallies = {}
+    most = 0
+    for *group, items, number in stream_rows(
+        connection, _grouped(code, key, answers, extra, every)
+    ):
+        most = max(most, number)
+        if code.most_answers is not None and number > code.most_answers:
+            continue
+        annotator, met = split(group)
+        own_counts = counts.setdefault(annotator, {})
+        own_counts[met] = own_counts.get(met, 0) + items
+    wider = widen_pattern_code(selection, code, most)
+    if wider is not None:
+        return count_against_patterns(
+            connection, wider, answers, excluded, extra, every=every, further=further
+        )
+    return counts
+
+
+def _grouped(
+    code: Code,
+    key: Sequence[Label[Any]],
+    answers: Subquery,
+    extra: Mapping[str, Extra],
+    every: bool,
+) -> Select[Any]:
+    """Return one row per group: its columns, the items, and the most answers to one of them."""
+    statement = select(*key, func.count(), func.max(code.items.c.answers))
+    if every:
+        first = next(iter(extra))
+        statement = statement.where(code.items.c[first].is_not(None))
+    else:
+        # Where all items have answers an outer join finds the same: it is read item by item,
+        # while SQLite would put all patterns into a table with an index first.
+        of_item = answers.c.item_id == code.items.c.item_id
+        statement = statement.select_from(code.items.join(answers, of_item, isouter=not extra))
+    return statement.group_by(*(column.name for column in key))  # by name: it holds bound values
+
+
+def _grouping(
+    code: Code, answers: Subquery, extra: Mapping[str, Extra], further: int
+) -> tuple[list[Label[Any]], _Split]:
+    """Return what to group tallies by, and a reader of a group's annotator and key."""
+    columns: list[ColumnElement[Any]] = [
+        *(answers.c[name] for name in extra),
+        *(code.items.c[name] for name in code.columns),
+        answers.c.answer,
+        answers.c.annotator_id,
+    ]
+    packing = _packing(code, extra, further)
+    if packing.fits:
+        for place, one in enumerate(extra.values()):
+            if one.optional:
+                columns[place] = func.coalesce(columns[place], 0)
+    decode, read = cache(code.decode), cache(read_selected_answer)
+    reads = [one.read for one in extra.values()]
+
+    @cache
+    def key_of(key: tuple[Any, ...]) -> tuple[Any, ...]:
+        *rest, own = packing.but_last.unpack(key)
+        values = (value(one) for value, one in zip(reads, rest, strict=False))
+        return (*values, read(own), decode(tuple(rest[len(reads) :])))
+
+    def split(group: list[Any]) -> tuple[int, tuple[Any, ...]]:
+        key, annotator = packing.split_last(group)
+        return annotator, key_of(key)
+
+    return packing.key(columns), split
+
+
+def _packing(code: Code, extra: Mapping[str, Extra], further: int) -> Packing:
+    if code.bits is None:
+        return AS_COLUMNS
+    of_code, of_annotator, of_category = code.bits
+    widths = [of_category if one.bits is None else one.bits for one in extra.values()]
+    return Packing((*widths, of_code, of_category, of_annotator + further))
+
+
+# -- Answers compared with the truth: the truth of each item, and the answers to it ---------------
+
+
+NOBODY = 0
+"""Whose answers truths are among the answers to their item; annotators are numbered from 1."""
+
+
+def count_gold_confusions(
+    connection: Connection, selection: Selection
+) -> tuple[dict[int, dict[tuple[Answer, Answer], int]], int]:
+    """Return truths against answers, ``{annotator: {(truth, answer): answers}}``, and the items.
+
+    The truth of an item is the answer of its reference annotator; if there are several, the
+    first one's. A reference annotator is never compared with a truth, even if named.
+    """
+    if not selection.references:
+        return {}, 0
+    both = _held(selection)
+    key = [both.c.annotator_id, both.c.truth, both.c.answer]
+    held = both.c.truth.is_not(None)
+    counts: dict[int, dict[tuple[Answer, Answer], int]] = {}
+    for annotator, truth, answer, number in stream_rows(
+        connection, select(*key, func.count()).where(held).group_by(*key)
+    ):
+        table = counts.setdefault(annotator, {})
+        cell = (read_selected_answer(truth), read_selected_answer(answer))
+        table[cell] = table.get(cell, 0) + number
+    items = connection.scalar(select(func.count(both.c.item_id.distinct())).where(held)) or 0
+    return counts, items
+
+
+def gold_tallies(connection: Connection, selection: Selection) -> GoldTallies:
+    """Return on how many items with a truth each annotator's answer met it, by item pattern.
+
+    The truths are those of `confusions`. Answers of references are in no tally and no pattern.
+    """
+    if not selection.references:
+        return {}
+    return count_against_patterns(
+        connection,
+        selection.without(selection.references),
+        _held(selection),
+        frozenset({NOBODY}),
+        {"truth": ANSWER},
+        every=True,
+    )
+
+
+def select_answers_with_truths(selection: Selection, answers: Subquery) -> Subquery:
+    """Return all answers to some items, each with the item's truth.
+
+    The truth is NULL if there is none, and for answers of references. Truths come as answers
+    without an annotator and are found among the other answers to their item: to sort all
+    answers by item is slow, to look up a truth for each is slower.
+    """
+    if not selection.references:
+        return select(answers, cast(null(), answers.c.answer.type).label("truth")).subquery(
+            "with_truth"
+        )
+    truths = select_first_truths(selection).subquery("truths")
+    own: dict[str, ColumnElement[Any]] = {
+        "item_id": truths.c.item_id,
+        "annotator_id": literal(NOBODY),
+        "answer": truths.c.truth,
+    }
+    rows = union_all(
+        select(answers), select(*(own.get(column.name, null()) for column in answers.c))
+    ).subquery("rows")
+    truth = func.max(case((rows.c.annotator_id == NOBODY, rows.c.answer))).over(
+        partition_by=rows.c.item_id
+    )
+    held = rows.c.annotator_id.not_in([NOBODY, *sorted(selection.references)])
+    return select(rows, case((held, truth)).label("truth")).subquery("with_truth")
+
+
+def _held(selection: Selection) -> Subquery:
+    """Return answers to the items that have a truth, with it; see `select_answers_with_truths`."""
+    items = select(select_first_truths(selection).subquery("true").c.item_id)
+    compared = selection.without(selection.references)
+    return select_answers_with_truths(
+        selection, select_answer_rows(compared, alone=True, items=items)
+    )
+
+
+def select_first_truths(selection: Selection) -> Select[Any]:
+    """Return one row per item that has a truth: item_id, truth."""
+    # Of the same items, whenever they were labeled: a truth is true before it is written down.
+    of_references = Selection(selection.question, where=selection.where, only=selection.references)
+    answers = select_answer_rows(of_references, "of_references", alone=True)
+    place = func.row_number().over(partition_by=answers.c.item_id, order_by=answers.c.annotator_id)
+    ranked = select(answers, place.label("place")).subquery("ranked")
+    return select(ranked.c.item_id, ranked.c.answer.label("truth")).where(ranked.c.place == 1)

@@ -1,0 +1,321 @@
+"""A filter of answers in a person's words, before it is bound to a project."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime
+from typing import Any, TypedDict
+
+from sqlalchemy import Connection, select
+
+from tracker.core import clock
+from tracker.core.errors import InvalidOption
+from tracker.counts.selection import Selection
+from tracker.projects.annotators import (
+    AnnotatorInfo,
+    find_annotators,
+    find_flagged_annotators,
+    list_annotators,
+)
+from tracker.projects.items import check_item_values
+from tracker.projects.notes import find_guideline_period
+from tracker.projects.project import ProjectInfo
+from tracker.projects.question import QuestionInfo
+from tracker.storage.schema import Annotator
+
+_FURTHEST = clock.DAY * 14 // 24
+"""How far a zone's days may begin before those of UTC."""
+_FORMS = (
+    "a time is 2026-03-01T14:30 (UTC unless it has an offset, such as +02:00), a date, or how long "
+    "ago: "
+    "7d, 36h, '3 weeks ago'"
+)
+
+
+class Selecting(TypedDict, total=False):
+    """The keyword arguments that choose answers, as every method that counts accepts them.
+
+    Attributes:
+        annotators: only these, by name or alias; a model or reference named here is compared
+            like anybody.
+        exclude_annotators: all but these.
+        exclude_flagged: all but those with a recorded finding on the question.
+        since: only answers labeled then or later; a date is the start of its day.
+        until: only answers labeled then or earlier; a date is the end of its day.
+        where: only items with this value, or one of these, of each attribute.
+        as_of: the labels as they stood then, by the time of labeling; a date is the end of its
+            day.
+        known_at: the ledger as it was then, by the time of recording; a date likewise.
+        guideline: only answers labeled from when this guideline was noted until the next one.
+        question: the question that is answered, by name; None for the only one.
+
+    An answer without a time of its own counts as labeled when it was recorded. Truths that
+    answers are compared with are never limited by time.
+    """
+
+    annotators: str | Iterable[str]
+    exclude_annotators: str | Iterable[str]
+    exclude_flagged: bool
+    since: date | str | None
+    until: date | str | None
+    where: Mapping[str, str | Iterable[str]]
+    as_of: date | str | None
+    known_at: date | str | None
+    guideline: str | None
+    question: str | None
+
+
+@dataclass(frozen=True)
+class AnswerFilter:
+    """Which answers to count, in the caller's words; moments in microseconds.
+
+    ``days`` are those moments that were said as days, by the names of their fields; they are the
+    days' ends in UTC until a project says in which zone (`in_zone`). ``where`` holds pairs of an
+    attribute's name and its accepted values. The question is where answers are chosen from; it
+    leaves none of its own out.
+    """
+
+    annotators: tuple[str, ...] = ()
+    excluded: tuple[str, ...] = ()
+    exclude_flagged: bool = False
+    since: int | None = None
+    until: int | None = None
+    where: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    as_of: int | None = None
+    known_at: int | None = None
+    guideline: str | None = None
+    question: str | None = field(default=None, compare=False)
+    days: tuple[tuple[str, date], ...] = field(default=(), compare=False)
+
+    def in_zone(self, zone: str | None) -> AnswerFilter:
+        """Return the filter with its days as those of a time zone.
+
+        Raises InvalidOption for a day that has not begun there, of which nothing is known.
+        """
+        now = clock.now()
+        moments: dict[str, Any] = {}
+        for name, day in self.days:
+            past = name in {"as_of", "known_at"}
+            if past and clock.moment_of_datetime(day, end_of_day=False, zone=zone) > now:
+                raise InvalidOption(
+                    f"--{name.replace('_', '-')} {day} lies in the future", "nobody knows it yet"
+                )
+            moment = clock.moment_of_datetime(day, end_of_day=name != "since", zone=zone)
+            moments[name] = min(moment, now) if past else moment
+        return replace(self, **moments, days=()) if moments else self
+
+    def to_dict(self) -> dict[str, Any] | None:
+        """Return the filter as JSON; None if it leaves nothing out."""
+        if replace(self, exclude_flagged=False) == EVERYTHING:
+            return None
+        return {
+            "annotators": list(self.annotators),
+            "excluded": list(self.excluded),
+            **{
+                name: None if moment is None else clock.iso(moment)
+                for name, moment in (
+                    ("since", self.since),
+                    ("until", self.until),
+                    ("as_of", self.as_of),
+                    ("known_at", self.known_at),
+                )
+            },
+            "where": {name: list(values) for name, values in self.where},
+            **({} if self.guideline is None else {"guideline": self.guideline}),
+        }
+
+
+EVERYTHING = AnswerFilter()
+
+
+def make_answer_filter(
+    *,
+    annotators: str | Iterable[str] = (),
+    exclude_annotators: str | Iterable[str] = (),
+    exclude_flagged: bool = False,
+    since: date | str | None = None,
+    until: date | str | None = None,
+    where: Mapping[str, str | Iterable[str]] | None = None,
+    as_of: date | str | None = None,
+    known_at: date | str | None = None,
+    guideline: str | None = None,
+    question: str | None = None,
+) -> AnswerFilter:
+    """Return the filter that the arguments of `Selecting` describe; raises InvalidOption."""
+    now = clock.now()
+    first = _moment("--since", since, now, end_of_day=False)
+    last = _moment("--until", until, now, end_of_day=True)
+    if first is not None and last is not None and first > last:
+        raise InvalidOption(
+            f"--since {clock.iso(first)} is later than --until {clock.iso(last)}",
+            "no answer lies between them",
+        )
+    wanted = {name.strip(): _names(values) for name, values in (where or {}).items()}
+    for name, values in wanted.items():
+        if not values:
+            raise InvalidOption(f"--where names no value of {name!r}")
+    return AnswerFilter(
+        _names(annotators),
+        _names(exclude_annotators),
+        exclude_flagged,
+        first,
+        last,
+        tuple(sorted(wanted.items())),
+        filter_past_moment("--as-of", as_of, now),
+        filter_past_moment("--known-at", known_at, now),
+        None if guideline is None else guideline.strip(),
+        question,
+        tuple(
+            (name, day)
+            for name, given in (
+                ("since", since), ("until", until), ("as_of", as_of), ("known_at", known_at)
+            )
+            if (day := _day(given)) is not None
+        ),
+    )  # fmt: skip
+
+
+def _day(given: date | str | None) -> date | None:
+    """Return the day that a time is said as; None if it is said otherwise."""
+    if isinstance(given, str):
+        try:
+            return date.fromisoformat(given.strip())
+        except ValueError:
+            return None
+    return None if isinstance(given, datetime) else given
+
+
+def _names(given: str | Iterable[str]) -> tuple[str, ...]:
+    """Return one name or several as sorted names without duplicates."""
+    names: Iterable[str] = (given,) if isinstance(given, str) else given
+    return tuple(sorted({name.strip() for name in names}))
+
+
+def begin_of(option: str, given: date | str, zone: str | None) -> int:
+    """Return the moment from which something holds, a date being the begin of its day in a zone.
+
+    Raises InvalidOption for a text that is no time.
+    """
+    return _moment(option, given, clock.now(), end_of_day=False, zone=zone) or 0
+
+
+def filter_past_moment(option: str, given: date | str | None, now: int) -> int | None:
+    """Return a past moment, a date being the end of its day in UTC; raises InvalidOption.
+
+    Today's date means now, because its end is not over; so does tomorrow's if it is today's in
+    some zone, which `AnswerFilter.in_zone` checks.
+    """
+    moment = _moment(option, given, now, end_of_day=True)
+    if moment is None or moment <= now:
+        return moment
+    if moment - now < clock.DAY + _FURTHEST and _day(given) is not None:
+        return now
+    raise InvalidOption(f"{option} {clock.iso(moment)} lies in the future", "nobody knows it yet")
+
+
+def _moment(
+    option: str,
+    given: date | str | None,
+    now: int,
+    *,
+    end_of_day: bool,
+    zone: str | None = None,
+) -> int | None:
+    if given is None:
+        return None
+    try:
+        if isinstance(given, str):
+            return clock.parse_human_time(given, now=now, end_of_day=end_of_day, zone=zone)
+        return clock.moment_of_datetime(given, end_of_day=end_of_day, zone=zone)
+    except ValueError as error:
+        raise InvalidOption(f"{option}: {error}", _FORMS) from None
+
+
+# -- A filter bound to a project: names become ids, and unknown names raise an error --------------
+
+
+def select_answers(
+    connection: Connection, question: QuestionInfo, choice: AnswerFilter = EVERYTHING
+) -> Selection:
+    """Return the selection of all human annotators' answers, or of those that the filter chooses.
+
+    Other annotators stay out of agreement unless the filter names them. Raises NotFound for an
+    annotator, InvalidOption for an attribute or a value that the project does not have.
+    """
+    rows = connection.execute(
+        select(Annotator.id, Annotator.kind).where(
+            Annotator.project_id == question.project_id, Annotator.kind != "human"
+        )
+    ).all()
+    every = Selection(
+        question,
+        frozenset(row.id for row in rows),
+        frozenset(row.id for row in rows if row.kind == "reference"),
+    )
+    return _narrowed(connection, every, choice)
+
+
+def select_labels(
+    connection: Connection, question: QuestionInfo, choice: AnswerFilter
+) -> Selection:
+    """Return the selection of all labels, of every kind of annotator, or of those chosen."""
+    return _narrowed(connection, Selection(question), choice)
+
+
+def _narrowed(connection: Connection, every: Selection, choice: AnswerFilter) -> Selection:
+    """Return the selection narrowed by a filter; names and aliases are resolved."""
+    if choice == EVERYTHING:
+        return every
+    project = every.question.project
+    choice = within_guideline(connection, project, choice)
+    check_item_values(connection, project, dict(choice.where))
+    named = find_annotators(connection, project, [*choice.annotators, *choice.excluded])
+    included, excluded = named[: len(choice.annotators)], named[len(choice.annotators) :]
+    only = frozenset(one.id for one in included) if included else None
+    if choice.exclude_flagged:
+        flagged = find_flagged_annotators(connection, every.question)
+        flagged = flagged if only is None else flagged & only
+        excluded += [one for one in list_annotators(connection, project) if one.id in flagged]
+    out = frozenset(one.id for one in excluded)
+    said = replace(
+        choice, annotators=_names_of_bind_filter(included), excluded=_names_of_bind_filter(excluded)
+    )
+    return replace(
+        every,
+        left_out=every.left_out | out if only is None else frozenset(),
+        references=every.references - out,
+        only=None if only is None else only - out,
+        since=choice.since,
+        until=choice.until,
+        where=choice.where,
+        told=said.to_dict(),
+    )
+
+
+def within_guideline(
+    connection: Connection, project: ProjectInfo, choice: AnswerFilter
+) -> AnswerFilter:
+    """Return a filter with the project's days, limited to the time in which its guideline held.
+
+    Raises NotFound for a guideline that the project does not have, InvalidOption if it held at
+    no time that is asked for.
+    """
+    choice = choice.in_zone(project.timezone)
+    if choice.guideline is None:
+        return choice
+    first, last = find_guideline_period(connection, project, choice.guideline, choice.known_at)
+    since = first if choice.since is None else max(first, choice.since)
+    ends = [end for end in (last, choice.until) if end is not None]
+    until = min(ends, default=None)
+    if until is not None and since > until:
+        raise InvalidOption(
+            f"the guideline {choice.guideline!r} held from {clock.iso(first)}"
+            + ("" if last is None else f" to {clock.iso(last)}"),
+            "no answer lies between that and the times chosen",
+        )
+    return replace(choice, since=since, until=until)
+
+
+def _names_of_bind_filter(annotators: Iterable[AnnotatorInfo]) -> tuple[str, ...]:
+    return tuple(sorted({one.name for one in annotators}))

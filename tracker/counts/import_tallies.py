@@ -1,0 +1,176 @@
+"""The annotator tallies apart by the imported file that brought the answers."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from itertools import product
+from typing import Any, Final, cast
+
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Connection,
+    Integer,
+    Select,
+    Subquery,
+    Table,
+    Text,
+    and_,
+    case,
+    func,
+    literal,
+    or_,
+    select,
+)
+from sqlalchemy import cast as sql_cast
+
+from tracker.core.audit_tallies import FileTallies, ImportedFile
+from tracker.core.tally_columns import tally_columns_of
+from tracker.counts.selection import Selection, labels, where_counted, with_answers
+from tracker.counts.tallies import count_tallies_of_rows
+from tracker.storage.schema import Import, Item, Source
+
+LEAST_ROWS = 20
+"""Rows of an import whose answers are told apart from those of others."""
+MOST_SHIFT = 3
+"""Rows by which a column may have slipped."""
+
+_imports, _sources = cast("Table", Import.__table__), cast("Table", Source.__table__)
+_items = cast("Table", Item.__table__)
+
+
+def count_file_tallies(
+    connection: Connection, selection: Selection, least: int = 2
+) -> FileTallies | None:
+    """Return the tallies by file, by two statements; None if they are of fewer than ``least``."""
+    files = _files(connection, selection)
+    if len(files) < least:
+        return None
+    of_number = max(file.number for file in files).bit_length()
+    bits = max(file.change for file in files).bit_length() + of_number
+    file = _file_number(selection, of_number)
+    who = sql_cast(labels.c.annotator_id, BigInteger).bitwise_lshift(literal(bits, Integer))
+    columns = (labels.c.item_id, labels.c.annotator_id)
+    if selection.question.answers != "one":
+        file = func.max(file)
+    statement = select(labels.c.item_id, (who + file).label("annotator_id"))
+    rows = with_answers(statement.where(where_counted(selection)), selection, columns)
+    tallies = count_tallies_of_rows(connection, selection, rows.subquery("answers"), bits)
+    found = tally_columns_of(tallies)
+    by_number = {file.change << of_number | file.number: file for file in files}
+    mask = (1 << bits) - 1
+    owners = found.annotators.tolist()
+    of_owners = tuple(by_number.get(owner & mask) for owner in owners)
+    if len({file for file in of_owners if file}) < least:
+        return None
+    return FileTallies(found, tuple(owner >> bits for owner in owners), of_owners)
+
+
+def _files(connection: Connection, selection: Selection) -> list[ImportedFile]:
+    columns = (_imports.c.id, _imports.c.change_id, _sources.c.number, _sources.c.name)
+    rows = connection.execute(
+        select(*columns)
+        .select_from(_imports.join(_sources, _sources.c.import_id == _imports.c.id))
+        .where(_large(selection))
+        .order_by(_imports.c.id, _sources.c.number)
+    )
+    return [ImportedFile(*row) for row in rows]
+
+
+def _large(selection: Selection) -> ColumnElement[bool]:
+    return and_(
+        _imports.c.project_id == selection.question.project_id,
+        _imports.c.undone_by.is_(None),
+        _imports.c.rows >= LEAST_ROWS,
+    )
+
+
+def large_imports(selection: Selection) -> Select[Any]:
+    """Return the number and the change of each import of `LEAST_ROWS` rows: id, change_id."""
+    return select(_imports.c.id, _imports.c.change_id).where(_large(selection))
+
+
+def select_import_numbers(selection: Selection) -> Select[Any]:
+    """Return each item with the number of each import of its answers: item_id, value, a text."""
+    imports = large_imports(selection).subquery("large")
+    of_change = imports.c.change_id == labels.c.change_id
+    return (
+        select(labels.c.item_id, sql_cast(imports.c.id, Text).label("value"))
+        .select_from(labels.join(imports, of_change))
+        .where(where_counted(selection))
+        .distinct()
+    )
+
+
+def _file_number(selection: Selection, of_number: int) -> ColumnElement[Any]:
+    """Return one number of an answer's change and file; 0 if it is of no larger import."""
+    number = sql_cast(labels.c.change_id, BigInteger).bitwise_lshift(literal(of_number, Integer))
+    large = large_imports(selection).with_only_columns(_imports.c.change_id)
+    whole = number + labels.c.source if of_number else number
+    return case((labels.c.change_id.in_(large), whole), else_=sql_cast(literal(0), BigInteger))
+
+
+def count_shifted_agreement(
+    connection: Connection, selection: Selection, chosen: Collection[tuple[int, ImportedFile]]
+) -> dict[tuple[int, ImportedFile], dict[int, float]]:
+    """Return how often annotators' answers of a file agree with others' if moved by some rows.
+
+    Of all pairs of the answer that stands so many rows above an item's in the file, and an answer
+    of another to that item, it is the share that is the same: ``{(annotator, file): {rows:
+    share}}``, 0 rows for the answers as they are. Nothing is known of a file's order, so
+    that in which the items were first met is tried, and that of their names; the better one of
+    both counts. Only of answers of one category each.
+    """
+    if not chosen or selection.question.answers != "one":
+        return {}
+    own = _moved(selection, chosen)
+    others = labels.alias("others")
+    joined = own.join(
+        others,
+        and_(
+            others.c.item_id == own.c.item_id,
+            others.c.annotator_id != own.c.annotator_id,
+            where_counted(selection, others),
+        ),
+    )
+    moved = [own.c[name] for name, _, _ in _MOVES]
+    same = [func.sum(case((one == others.c.category_id, 1), else_=0)) for one in moved]
+    key = (own.c.annotator_id, own.c.change_id, own.c.source)
+    statement = select(*key, *map(func.count, moved), *same).select_from(joined).group_by(*key)
+    files = {(annotator, file.change, file.number): file for annotator, file in chosen}
+    agreement: dict[tuple[int, ImportedFile], dict[int, float]] = {}
+    for annotator, change, number, *counts in connection.execute(statement):
+        best: dict[int, float] = {}
+        pairs = zip(_MOVES, counts[: len(_MOVES)], counts[len(_MOVES) :], strict=True)
+        for (_, rows, _), answers, alike in pairs:
+            if answers:
+                best[rows] = max(best.get(rows, 0.0), alike / answers)
+        agreement[annotator, files[annotator, change, number]] = best
+    return agreement
+
+
+_MET, _NAME = (_items.c.id,), (func.length(_items.c.name), _items.c.name)
+_MOVES: Final = tuple(
+    (f"moved_{place}", rows, order)
+    for place, (order, rows) in enumerate(
+        product((_MET, _NAME), range(-MOST_SHIFT, MOST_SHIFT + 1))
+    )
+)
+"""Each column of moved answers: its name, by how many rows, in which order of the items."""
+
+
+def _moved(selection: Selection, chosen: Collection[tuple[int, ImportedFile]]) -> Subquery:
+    """Return the chosen answers, each with those that stand some rows above it in its file."""
+    key = (labels.c.annotator_id, labels.c.change_id, labels.c.source)
+    owners = [
+        and_(key[0] == annotator, key[1] == file.change, key[2] == file.number)
+        for annotator, file in chosen
+    ]
+    given = labels.c.category_id
+    moved = []
+    for name, rows, order in _MOVES:
+        above = func.lag(given, rows) if rows >= 0 else func.lead(given, -rows)
+        moved.append(above.over(partition_by=key, order_by=order).label(name))
+    of_item = and_(_items.c.project_id == labels.c.project_id, _items.c.id == labels.c.item_id)
+    statement = select(labels.c.item_id, *key, *moved).select_from(labels.join(_items, of_item))
+    return statement.where(where_counted(selection), or_(*owners)).subquery("own")

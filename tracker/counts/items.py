@@ -1,0 +1,312 @@
+"""Who said what about some items, and which items have too few answers."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, cast
+
+from sqlalchemy import ColumnElement, Connection, FromClause, Table, func, literal, or_, select
+
+from tracker.core import clock
+from tracker.core.tallies import Answer
+from tracker.counts.selection import (
+    Selection,
+    labels,
+    read_selected_answer,
+    select_answer_rows,
+    stream_rows,
+    where_counted,
+)
+from tracker.storage.answer_keys import of_question
+from tracker.storage.facts import standing_item_facts
+from tracker.storage.schema import Annotator, Item
+
+_items = cast("Table", Item.__table__)
+
+
+def select_answers_to_items(
+    connection: Connection, selection: Selection, items: Collection[int]
+) -> dict[int, list[tuple[int, Answer]]]:
+    """Return who gave which answer to some items: ``{item id: [(annotator id, answer)]}``."""
+    wanted = select(_items.c.id).where(_items.c.id.in_(sorted(items)))
+    answers = select_answer_rows(selection, items=wanted)
+    found: dict[int, list[tuple[int, Answer]]] = {item: [] for item in items}
+    statement = select(answers.c.item_id, answers.c.annotator_id, answers.c.answer)
+    for item, annotator, answer in stream_rows(
+        connection, statement.order_by(answers.c.item_id, answers.c.annotator_id)
+    ):
+        found[item].append((annotator, read_selected_answer(answer)))
+    return found
+
+
+def select_items_below(
+    connection: Connection, selection: Selection, wanted: int, most: int
+) -> list[tuple[int, str, int]]:
+    """Return the first items of fewer than ``wanted`` answers: (id, name, answers).
+
+    They are in the order of their first import, ``most`` at most; items without an answer are
+    among them.
+    """
+    answers = (
+        select(labels.c.item_id, func.count(labels.c.annotator_id.distinct()).label("answers"))
+        .where(where_counted(selection))
+        .group_by(labels.c.item_id)
+        .subquery("answers")
+    )
+    number = func.coalesce(answers.c.answers, 0).label("number")
+    project = selection.question.project_id
+    statement = (
+        select(_items.c.id, _items.c.name, number)
+        .select_from(_items.outerjoin(answers, answers.c.item_id == _items.c.id))
+        .where(
+            _items.c.project_id == project,
+            standing_item_facts(project, _items.c.id),
+            number < wanted,
+        )
+        .order_by(_items.c.id)
+        .limit(most)
+    )
+    return [(row.id, row.name, row.number) for row in connection.execute(statement)]
+
+
+# -- Some items after each other, chosen by what was said of them, with their votes ---------------
+
+
+@dataclass(frozen=True)
+class ItemChoice:
+    """Which items to list; each condition that is given must hold.
+
+    Attributes:
+        search: a text in the item's name or its text, in upper or lower case.
+        annotators: each of them answered it; what differs, and who chose a category, are they.
+        categories: somebody chose each; of two, two annotators.
+        differ: whether two annotators' answers differ.
+        fewer_than: it has fewer answers than that.
+    """
+
+    search: str = ""
+    annotators: Collection[int] = ()
+    categories: Collection[int] = ()
+    differ: bool = False
+    fewer_than: int | None = None
+
+
+class ItemVotes(NamedTuple):
+    """An item and how often each category was given to it: ``{category id: annotators}``."""
+
+    id: int
+    name: str
+    text: str | None
+    answers: int
+    votes: dict[int, int]
+
+
+def select_item_page(
+    connection: Connection, selection: Selection, choice: ItemChoice, after: int, most: int
+) -> list[ItemVotes]:
+    """Return the next items behind the one numbered ``after``, in the order of their import.
+
+    Items without an answer are among them, unless the choice asks for one.
+    """
+    statement = (
+        select(_items.c.id, _items.c.name, _items.c.text)
+        .where(
+            _items.c.project_id == selection.question.project_id,
+            _items.c.id > after,
+            standing_item_facts(selection.question.project_id, _items.c.id),
+            *_conditions(selection, choice),
+        )
+        .order_by(_items.c.id)
+        .limit(most)
+    )
+    rows = connection.execute(statement).all()
+    numbers = [row.id for row in rows]
+    counted = (where_counted(selection), labels.c.item_id.in_(numbers))
+    people = func.count(labels.c.annotator_id.distinct())
+    votes: dict[int, dict[int, int]] = {number: {} for number in numbers}
+    of_item = select(labels.c.item_id, labels.c.category_id, people).where(*counted)
+    for item, category, number in connection.execute(
+        of_item.group_by(labels.c.item_id, labels.c.category_id)
+    ):
+        votes[item][category] = number
+    each = select(labels.c.item_id, people).where(*counted).group_by(labels.c.item_id)
+    answers = {row[0]: row[1] for row in connection.execute(each)}
+    return [
+        ItemVotes(row.id, row.name, row.text, answers.get(row.id, 0), votes[row.id]) for row in rows
+    ]
+
+
+def _conditions(selection: Selection, choice: ItemChoice) -> list[ColumnElement[bool]]:
+    found = []
+    if choice.search:
+        found.append(
+            or_(
+                _items.c.name.icontains(choice.search, autoescape=True),
+                _items.c.text.icontains(choice.search, autoescape=True),
+            )
+        )
+    for place, annotator in enumerate(sorted(choice.annotators)):
+        one = labels.alias(f"of_annotator_{place}")
+        found.append(_said(selection, one, one.c.annotator_id == annotator))
+    found += _chosen(selection, choice)
+    if choice.differ:
+        found.append(_differ(selection, choice))
+    if choice.fewer_than is not None:
+        one = labels.alias("given")
+        number = (
+            select(func.count(one.c.annotator_id.distinct()))
+            .where(_of_item(selection, one))
+            .correlate(_items)
+            .scalar_subquery()
+        )
+        found.append(number < choice.fewer_than)
+    return found
+
+
+def _of_item(selection: Selection, one: FromClause) -> ColumnElement[bool]:
+    return where_counted(selection, one) & (one.c.item_id == _items.c.id)
+
+
+def _among(one: FromClause, choice: ItemChoice) -> list[ColumnElement[bool]]:
+    return [one.c.annotator_id.in_(sorted(choice.annotators))] if choice.annotators else []
+
+
+def _said(
+    selection: Selection, one: FromClause, *conditions: ColumnElement[bool]
+) -> ColumnElement[bool]:
+    asked = select(literal(1)).select_from(one).where(_of_item(selection, one), *conditions)
+    return asked.correlate(_items).exists()
+
+
+def _chosen(selection: Selection, choice: ItemChoice) -> list[ColumnElement[bool]]:
+    """Return that each category was chosen, the first and the second by two annotators."""
+    if not choice.categories:
+        return []
+    every = [labels.alias(f"of_category_{place}") for place in range(len(choice.categories))]
+    conditions = [
+        condition
+        for one, category in zip(every, sorted(choice.categories), strict=True)
+        for condition in (
+            _of_item(selection, one), one.c.category_id == category, *_among(one, choice)
+        )
+    ]  # fmt: skip
+    if len(every) > 1:
+        conditions.append(every[0].c.annotator_id != every[1].c.annotator_id)
+    asked = select(literal(1)).select_from(*every).where(*conditions)
+    return [asked.correlate(_items).exists()]
+
+
+def _differ(selection: Selection, choice: ItemChoice) -> ColumnElement[bool]:
+    """Return that somebody gave a label that somebody else did not, who answered, too."""
+    one, other, same = (labels.alias(name) for name in ("one", "other", "same"))
+    given_by_other = (
+        select(literal(1))
+        .select_from(same)
+        .where(
+            of_question(same, selection.question.key),
+            same.c.item_id == other.c.item_id,
+            *(same.c[name] == other.c[name] for name in ("annotator_id", "pass")),
+            *(same.c[name] == one.c[name] for name in ("category_id", "span_start", "span_end")),
+        )
+        .correlate(one, other)
+        .exists()
+    )
+    asked = (
+        select(literal(1))
+        .select_from(one, other)
+        .where(
+            _of_item(selection, one),
+            _of_item(selection, other),
+            one.c.annotator_id != other.c.annotator_id,
+            *_among(one, choice),
+            *_among(other, choice),
+            ~given_by_other,
+        )
+    )
+    return asked.correlate(_items).exists()
+
+
+# -- Further counts: votes on each item, answers per item, and the pace ---------------------------
+
+
+class ModelAnswers(NamedTuple):
+    """A model that is left out, and how many items it answered."""
+
+    id: int
+    name: str
+    answers: int
+
+
+def count_votes(connection: Connection, selection: Selection) -> Iterator[tuple[Any, ...]]:
+    """Yield how many annotators gave an item each category: (item id, category id, annotators).
+
+    The rows are ordered by item; `NONE_APPLIES` stands for answers without a label.
+    """
+    key = (labels.c.item_id, labels.c.category_id)
+    statement = (
+        select(*key, func.count(labels.c.annotator_id.distinct()))
+        .where(where_counted(selection))
+        .group_by(*key)
+        .order_by(*key)
+    )
+    yield from stream_rows(connection, statement)
+
+
+def count_answers_per_item(connection: Connection, selection: Selection) -> dict[int, int]:
+    """Return how many items have each number of answers: ``{answers: items}``."""
+    answers = (
+        select(labels.c.item_id, func.count(labels.c.annotator_id.distinct()).label("answers"))
+        .where(where_counted(selection))
+        .group_by(labels.c.item_id)
+        .subquery("answers")
+    )
+    rows = stream_rows(
+        connection, select(answers.c.answers, func.count()).group_by(answers.c.answers)
+    )
+    return dict(sorted((number, items) for number, items in rows))
+
+
+def count_model_answers(connection: Connection, selection: Selection) -> list[ModelAnswers]:
+    """Return each model that is left out because nobody named it, with its answers, by name.
+
+    None if annotators were named.
+    """
+    if selection.only is not None:
+        return []
+    models = connection.execute(
+        select(Annotator.id, Annotator.name).where(
+            Annotator.project_id == selection.question.project_id,
+            Annotator.kind == "model",
+            Annotator.name.not_in((selection.told or {}).get("excluded", [])),
+        )
+    ).all()
+    if not models:
+        return []
+    names = {row.id: row.name for row in models}
+    named = replace(selection, only=frozenset(names), left_out=frozenset())
+    counts = connection.execute(
+        select(labels.c.annotator_id, func.count(labels.c.item_id.distinct()))
+        .where(where_counted(named, alone=True))
+        .group_by(labels.c.annotator_id)
+    )
+    found = [ModelAnswers(who, names[who], int(answers)) for who, answers in counts]
+    return sorted(found, key=lambda one: one.name)
+
+
+def count_recent_labels(
+    connection: Connection, selection: Selection, days: int
+) -> tuple[int, int, int] | None:
+    """Return the labels of the days before the newest: (labels, oldest moment, newest moment)."""
+    newest = connection.scalar(
+        select(func.max(labels.c.labeled_at)).where(where_counted(selection))
+    )
+    if newest is None:
+        return None
+    since = newest - days * clock.DAY
+    row = connection.execute(
+        select(func.count().label("labels"), func.min(labels.c.labeled_at).label("oldest")).where(
+            where_counted(selection), labels.c.labeled_at > since
+        )
+    ).one()
+    return row.labels, row.oldest, newest

@@ -1,0 +1,327 @@
+"""Items answered again by the same annotator: each later pass beside the one before."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import (
+    Connection,
+    Float,
+    Join,
+    ScalarSelect,
+    Subquery,
+    Text,
+    and_,
+    case,
+    cast,
+    func,
+    select,
+)
+
+from tracker.core.audit_tallies import RepeatTallies
+from tracker.core.clock import DAY
+from tracker.core.tallies import Answer, Pattern
+from tracker.counts.annotator_patterns import ANSWER, count_against_patterns
+from tracker.counts.pattern_codes import AS_COLUMNS, Code, make_pattern_code, widen_pattern_code
+from tracker.counts.selection import (
+    Selection,
+    labels,
+    read_selected_answer,
+    select_answer_rows,
+    stream_rows,
+    where_chosen,
+)
+from tracker.counts.timeline import select_dated_answers
+from tracker.storage.answer_keys import of_question
+from tracker.storage.schema import SKIPPED
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """How often one annotator gave one answer and then another to the same item.
+
+    Attributes:
+        annotator: the id.
+        earlier: the answer on the pass before.
+        later: the answer on the later pass.
+        times: how often.
+        timed: how many of them have a time on both passes.
+        days: between the two passes, summed over the timed ones.
+    """
+
+    annotator: int
+    earlier: Answer
+    later: Answer
+    times: int
+    timed: int
+    days: float
+
+
+def select_repeated_answers(connection: Connection, selection: Selection) -> Iterator[Repeated]:
+    """Yield each answer on a later pass against the same annotator's on the pass before it.
+
+    A skipped pass is passed over; the one before it counts.
+    """
+    later, earlier, both = join_repeated_answers(selection)
+    both_timed = later.c.timed + earlier.c.timed == 2
+    days = cast(later.c.labeled_at - earlier.c.labeled_at, Float) / DAY
+    key = [later.c.annotator_id, earlier.c.answer, later.c.answer]
+    statement = (
+        select(
+            *key,
+            func.count(),
+            func.sum(case((both_timed, 1), else_=0)),
+            func.sum(case((both_timed, days), else_=0.0)),
+        )
+        .select_from(both)
+        .group_by(*key)
+    )
+    for who, one, other, times, timed, between in stream_rows(connection, statement):
+        yield Repeated(
+            who,
+            read_selected_answer(one),
+            read_selected_answer(other),
+            times,
+            int(timed),
+            float(between),
+        )
+
+
+def join_repeated_answers(selection: Selection) -> tuple[Subquery, Subquery, Join]:
+    """Return answers on a later pass, answers on an earlier one, and the two joined.
+
+    Both have: item_id, annotator_id, pass, answer, labeled_at, timed (1 or 0).
+    """
+    later, earlier = _answers(selection, "later", least=2), _answers(selection, "earlier", least=1)
+    both = later.join(
+        earlier,
+        (earlier.c.item_id == later.c.item_id)
+        & (earlier.c.annotator_id == later.c.annotator_id)
+        & (earlier.c["pass"] == _pass_before(selection, later)),
+    )
+    return later, earlier, both
+
+
+def count_unrepeated_passes(connection: Connection, selection: Selection) -> int:
+    """Return how many answers on a later pass have no earlier one to compare with."""
+    later = _answers(selection, "later", least=2)
+    statement = select(func.count()).where(_pass_before(selection, later).is_(None))
+    return connection.scalar(statement.select_from(later)) or 0
+
+
+def _pass_before(selection: Selection, later: Subquery) -> ScalarSelect[int]:
+    """Return the annotator's last pass over the item before a later one; NULL if there is none."""
+    before = labels.alias("before")
+    return (
+        select(func.max(before.c["pass"]))
+        .where(
+            of_question(before, selection.question.key),
+            before.c.item_id == later.c.item_id,
+            before.c.annotator_id == later.c.annotator_id,
+            before.c["pass"] < later.c["pass"],
+            before.c.category_id != SKIPPED,
+            *where_chosen(selection, before),
+        )
+        .correlate(later)
+        .scalar_subquery()
+    )
+
+
+def _answers(selection: Selection, name: str, *, least: int) -> Subquery:
+    """Return one row per answer, of every pass from ``least`` on, with its time."""
+    columns: list[Any] = [labels.c.item_id, labels.c.annotator_id, labels.c["pass"]]
+    timed = case((labels.c.has_own_time, 1), else_=0)
+    where = [
+        of_question(labels, selection.question.key),
+        labels.c["pass"] >= least,
+        labels.c.category_id != SKIPPED,
+        *where_chosen(selection),
+    ]
+    if selection.question.answers == "one":
+        return (
+            select(
+                *columns,
+                labels.c.category_id.label("answer"),
+                labels.c.labeled_at,
+                timed.label("timed"),
+            )
+            .where(*where)
+            .subquery(name)
+        )
+    ids = func.aggregate_strings(cast(labels.c.category_id, Text), "+")
+    return (
+        select(
+            *columns,
+            ids.label("answer"),
+            func.min(labels.c.labeled_at).label("labeled_at"),
+            func.min(timed).label("timed"),
+        )
+        .where(*where)
+        .group_by(*columns)
+        .subquery(name)
+    )
+
+
+_EXTRA = {"earlier": ANSWER, "later": ANSWER}
+
+
+def repeat_tallies(connection: Connection, selection: Selection) -> RepeatTallies:
+    """Return how often an annotator gave one answer and then another to an item of a pattern.
+
+    The pattern is made of the answers that count, each annotator's first to the item.
+    """
+    later, earlier, both = join_repeated_answers(selection)
+    first = select_answer_rows(selection, "first")
+    of_both = (first.c.item_id == later.c.item_id) & (first.c.annotator_id == later.c.annotator_id)
+    repeated = (
+        select(
+            later.c.item_id,
+            later.c.annotator_id,
+            first.c.answer,
+            earlier.c.answer.label("earlier"),
+            later.c.answer.label("later"),
+        )
+        .select_from(both.join(first, of_both))
+        .subquery("repeated")
+    )
+    counts = count_against_patterns(connection, selection, repeated, extra=_EXTRA)
+    tallies: dict[int, dict[tuple[Answer, Answer, Pattern], int]] = {}
+    for annotator, own_counts in counts.items():
+        own_tallies = tallies[annotator] = {}
+        for (one, other, _, pattern), times in own_counts.items():
+            key = (one, other, pattern)
+            own_tallies[key] = own_tallies.get(key, 0) + times
+    return tallies
+
+
+# -- Examples of items: with an answer of a kind, of a pattern, or of pairs of annotators in time -
+
+
+def select_example_items(
+    connection: Connection,
+    selection: Selection,
+    wanted: Mapping[int, Collection[tuple[Answer, Pattern]]],
+    most: int,
+) -> dict[tuple[int, Answer, Pattern], list[int]]:
+    """Return the first ``most`` items, by id, of each wanted answer and pattern.
+
+    The shape is ``{(annotator, own answer, pattern): item ids}``, without empty entries.
+    """
+    if not wanted:
+        return {}
+    code = make_pattern_code(connection, selection)
+    items, number = _listed(connection, selection, code, wanted, most)
+    wider = widen_pattern_code(selection, code, number)
+    if wider is not None:
+        return select_example_items(connection, wider, wanted, most)
+    return items
+
+
+def _listed(
+    connection: Connection,
+    selection: Selection,
+    code: Code,
+    wanted: Mapping[int, Collection[tuple[Answer, Pattern]]],
+    most: int,
+) -> tuple[dict[tuple[int, Answer, Pattern], list[int]], int]:
+    """Return the items, and the greatest number of answers to one of them."""
+    answers = select_answer_rows(selection)
+    columns = [code.items.c[name] for name in code.columns]
+    key = [answers.c.annotator_id, answers.c.answer, *columns]
+    place = func.row_number().over(partition_by=key, order_by=answers.c.item_id)
+    ranked = (
+        select(answers.c.item_id, code.items.c.answers.label("number"), *key, place.label("place"))
+        .join(code.items, code.items.c.item_id == answers.c.item_id)
+        .where(answers.c.annotator_id.in_(sorted(wanted)))
+        .subquery("ranked")
+    )
+    asked = {who: set(keys) for who, keys in wanted.items()}
+    listed: dict[tuple[int, Answer, Pattern], list[int]] = {}
+    patterns: dict[tuple[Any, ...], Pattern] = {}
+    largest = 0
+    for item, number, annotator, answer, *codes, _ in stream_rows(
+        connection, select(ranked).where(ranked.c.place <= most).order_by(ranked.c.item_id)
+    ):
+        largest = max(largest, number)
+        own, known = read_selected_answer(answer), tuple(codes)
+        pattern = patterns.get(known)
+        if pattern is None:
+            pattern = patterns[known] = code.decode(known)
+        if (own, pattern) in asked[annotator]:
+            items = listed.setdefault((annotator, own, pattern), [])
+            if len(items) < most:  # a pattern may have come spelled in several ways
+                items.append(item)
+    return listed, largest
+
+
+def select_changed_examples(
+    connection: Connection, selection: Selection, annotators: Collection[int], most: int
+) -> dict[int, list[tuple[int, Answer, Answer]]]:
+    """Return the first items that some annotators answered differently when asked again.
+
+    The shape is ``{annotator: [(item id, earlier answer, later answer)]}``.
+    """
+    if not annotators:
+        return {}
+    later, earlier, both = join_repeated_answers(selection)
+    place = func.row_number().over(
+        partition_by=later.c.annotator_id, order_by=[later.c.item_id, later.c["pass"]]
+    )
+    changed = (
+        select(
+            later.c.annotator_id,
+            later.c.item_id,
+            earlier.c.answer.label("earlier"),
+            later.c.answer.label("later"),
+            place.label("place"),
+        )
+        .select_from(both)
+        .where(later.c.annotator_id.in_(sorted(annotators)), earlier.c.answer != later.c.answer)
+        .subquery("changed")
+    )
+    statement = select(*list(changed.c)[:-1]).order_by(changed.c.annotator_id, changed.c.place)
+    if selection.question.answers == "one":  # else the ids of a set come in any order
+        statement = statement.where(changed.c.place <= most)
+    changes: dict[int, list[tuple[int, Answer, Answer]]] = {}
+    for annotator, item, *answers in stream_rows(connection, statement):
+        before, after = (read_selected_answer(answer) for answer in answers)
+        own_changes = changes.setdefault(annotator, [])
+        if before != after and len(own_changes) < most:
+            own_changes.append((item, before, after))
+    return {annotator: own_changes for annotator, own_changes in changes.items() if own_changes}
+
+
+def count_pair_order(
+    connection: Connection, selection: Selection, pairs: Collection[tuple[int, int]]
+) -> dict[tuple[int, int], tuple[int, int, int]]:
+    """Return how often the first and the second of a pair was earlier, on items answered alike.
+
+    The shape is ``{pair: (first earlier, second earlier, unknown or at the same time)}``.
+    """
+    if not pairs:
+        return {}
+    first, second = select_dated_answers(selection), select_dated_answers(selection).alias("second")
+    known = and_(first.c.timed == 1, second.c.timed == 1)
+    order = case(
+        (and_(known, first.c.labeled_at < second.c.labeled_at), 0),
+        (and_(known, first.c.labeled_at > second.c.labeled_at), 1),
+        else_=2,
+    ).label("order")
+    key = [first.c.annotator_id, second.c.annotator_id, first.c.answer, second.c.answer, order]
+    labelled = AS_COLUMNS.key(key)
+    statement = (
+        select(*labelled, func.count())
+        .join_from(first, second, first.c.item_id == second.c.item_id)
+        .where(
+            first.c.annotator_id.in_(sorted({one for one, _ in pairs})),
+            second.c.annotator_id.in_(sorted({other for _, other in pairs})),
+        )
+        .group_by(*(column.name for column in labelled))
+    )
+    wanted = {pair: [0, 0, 0] for pair in pairs}
+    for one, other, own, others, which, items in stream_rows(connection, statement):
+        if (one, other) in wanted and read_selected_answer(own) == read_selected_answer(others):
+            wanted[one, other][which] += items
+    return {pair: (counts[0], counts[1], counts[2]) for pair, counts in wanted.items()}

@@ -1,0 +1,174 @@
+"""Answers to a sample of items, for a second opinion on findings about some annotators."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from functools import cache
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    CompoundSelect,
+    Connection,
+    Select,
+    Text,
+    case,
+    cast,
+    func,
+    literal,
+    or_,
+    select,
+    union,
+    union_all,
+)
+
+from tracker.core.audit_tallies import TRUTH, Given, JointAnswers, joint_answers_tally
+from tracker.counts.annotator_patterns import select_first_truths
+from tracker.counts.pattern_codes import Packing
+from tracker.counts.selection import (
+    Selection,
+    read_selected_answer,
+    select_answer_rows,
+    stream_rows,
+)
+from tracker.counts.timeline import select_dated_answers
+
+MOST = 50_000
+"""Answers of everybody in a sample. A project of fewer is counted whole."""
+
+OF_EACH, LEAST_OF_EACH = 400, 60
+"""Items of each annotator asked for, beside those; fewer of each if many are asked for."""
+
+OF_A_PAIR = 150
+"""Items that two annotators share, of each pair asked for."""
+
+_PAIR = Packing((31, 31))  # of any two ids
+_SPREAD, _RANGE = 2_654_435_761, 1 << 32  # Knuth's multiplicative hash of an item's number
+
+
+def select_joint_sample(
+    connection: Connection,
+    selection: Selection,
+    answers: int,
+    annotators: Collection[int],
+    pairs: Collection[tuple[int, int]] = (),
+    since: Mapping[int, int] | None = None,
+) -> JointAnswers:
+    """Return how many items have each assignment of answers to annotators; the same each time.
+
+    Args:
+        connection: to the database.
+        selection: which answers are counted.
+        answers: how many there are.
+        annotators: whose items are wanted, whatever their share of all answers.
+        pairs: whose shared items are wanted.
+        since: of an annotator, the moment from which on answers are late, in microseconds.
+    """
+    items = None
+    if answers > MOST:
+        items = _sampled(selection, MOST / answers, annotators, pairs)
+    given = _given(selection, items, since or {})
+    # In order, so that items answered alike make one text; a database may ignore it.
+    given = given.order_by(given.selected_columns.item_id, given.selected_columns.given)
+    rows = given.subquery("given")
+    joint = (
+        select(func.aggregate_strings(rows.c.given, ",").label("joint"))
+        .group_by(rows.c.item_id)
+        .subquery("joint")
+    )
+    counted = select(joint.c.joint, func.count()).group_by(joint.c.joint)
+    return joint_answers_tally(_read(stream_rows(connection, counted)))
+
+
+def _read(rows: Iterator[tuple[Any, ...]]) -> Iterator[tuple[tuple[Given, ...], int]]:
+    @cache
+    def read(text: str) -> Given:
+        who, answer, late = text.split(":")
+        return Given(int(who), read_selected_answer(answer), int(late))
+
+    for text, items in rows:
+        yield tuple(read(part) for part in text.split(",")), items
+
+
+def _given(
+    selection: Selection, items: CompoundSelect[Any] | None, since: Mapping[int, int]
+) -> Select[Any]:
+    """Return one row per answer, and per truth as nobody's: item_id, and annotator:answer:late."""
+    dated = select_dated_answers(selection, items)
+    late: ColumnElement[Any] = literal("-1")
+    if since:
+        after = case(
+            *((dated.c.annotator_id == who, dated.c.labeled_at >= at) for who, at in since.items())
+        )
+        known = (dated.c.timed == 1) & dated.c.annotator_id.in_(sorted(since))
+        late = case((known & after, "1"), (known, "0"), else_="-1")
+    own = _text(dated.c.annotator_id, dated.c.answer, late)
+    rows = select(dated.c.item_id, own.label("given"))
+    if not selection.references:
+        return rows
+    truths = select_first_truths(selection).subquery("truths")
+    known_of = select(
+        truths.c.item_id, _text(literal(TRUTH), truths.c.truth, literal("-1")).label("given")
+    )
+    if items is not None:
+        known_of = known_of.where(truths.c.item_id.in_(items))
+    both = union_all(rows, known_of).subquery("both")
+    return select(both.c.item_id, both.c.given)
+
+
+def _text(*parts: ColumnElement[Any]) -> ColumnElement[Any]:
+    first, *rest = (cast(part, Text) for part in parts)
+    text: ColumnElement[Any] = first
+    for part in rest:
+        text = text.concat(":").concat(part)
+    return text
+
+
+def _sampled(
+    selection: Selection,
+    share: float,
+    annotators: Collection[int],
+    pairs: Collection[tuple[int, int]],
+) -> CompoundSelect[Any]:
+    """Return the ids of the items: a share of all, some of each annotator, some of each pair."""
+    answers = select_answer_rows(selection)
+    of_all = is_drawn(answers.c.item_id, share)
+    own = answers.c.annotator_id.in_(sorted(annotators))
+    # Looked for once: to go through all answers takes longer than all the rest.
+    met = select(answers.c.item_id, answers.c.annotator_id, case((of_all, 1), else_=0).label("all"))
+    some = met.where(or_(of_all, own) if annotators else of_all).cte("some")
+    parts: list[Select[Any]] = [select(some.c.item_id).where(some.c["all"] == 1)]
+    if annotators:
+        most = max(LEAST_OF_EACH, min(OF_EACH, 4 * OF_EACH // len(annotators)))
+        wanted = some.c.annotator_id.in_(sorted(annotators))
+        parts.append(_first(select(some.c.item_id).where(wanted), some.c.annotator_id, most))
+    if pairs:
+        one, other = select_answer_rows(selection, "one"), select_answer_rows(selection, "other")
+        key = _PAIR.pack([one.c.annotator_id, other.c.annotator_id])
+        both = select(one.c.item_id).join_from(one, other, one.c.item_id == other.c.item_id)
+        both = both.where(
+            one.c.annotator_id.in_(sorted({a for a, _ in pairs})),
+            other.c.annotator_id.in_(sorted({b for _, b in pairs})),
+            key.in_(sorted(map(_PAIR.number, pairs))),
+        )
+        parts.append(_first(both, key, OF_A_PAIR))
+    return union(*parts)
+
+
+def _first(of: Select[Any], key: ColumnElement[Any], most: int) -> Select[Any]:
+    """Return the first items of each key, in the order of their hashes."""
+    (item,) = of.selected_columns
+    place = func.row_number().over(partition_by=key, order_by=_spread(item))
+    ranked = of.add_columns(place.label("place")).subquery()
+    return select(ranked.c.item_id).where(ranked.c.place <= most)
+
+
+def is_drawn(item: ColumnElement[Any], share: float) -> ColumnElement[bool]:
+    """Return whether an item is among so many of all, always the same."""
+    return _spread(item) < literal(int(share * _RANGE), BigInteger)
+
+
+def _spread(item: ColumnElement[Any]) -> ColumnElement[Any]:
+    wide = cast(item, BigInteger) * literal(_SPREAD, BigInteger)
+    return wide % literal(_RANGE, BigInteger)

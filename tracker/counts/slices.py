@@ -1,0 +1,233 @@
+"""Item patterns of every slice of the items that may be worse than the rest.
+
+A slice is the items with one value of a kept attribute, with a number in one quarter of an
+attribute's numbers, with texts of one quarter of the lengths, or with answers of one import.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Sequence
+from functools import reduce
+from operator import add
+from typing import Any, Final, NamedTuple, cast
+
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Double,
+    Select,
+    Table,
+    Text,
+    and_,
+    case,
+    func,
+    literal,
+    null,
+    or_,
+    select,
+    union_all,
+)
+from sqlalchemy import cast as sql_cast
+
+from tracker.core.tallies import ItemPatterns, Pattern
+from tracker.counts.annotator_patterns import Extra, Tallies, count_against_patterns
+from tracker.counts.groups import MOST_GROUPS
+from tracker.counts.import_tallies import select_import_numbers
+from tracker.counts.pattern_codes import make_pattern_code, widen_pattern_code
+from tracker.counts.sampled_answers import is_drawn
+from tracker.counts.selection import Selection, labels, select_answer_rows, stream_rows
+from tracker.storage.schema import Item, ItemAttribute
+
+LEAST_ITEMS: Final = 25
+"""Items of a slice, at least."""
+MOST_SEARCHED: Final = 20_000
+"""Answers in which an audit searches: of a larger project so many are drawn, item by item."""
+TEXT_LENGTH, IMPORT = "text length", "import"
+_FEW: Final = 12
+"""Values of an attribute of numbers that are slices of their own; of more, quarters are."""
+_QUARTERS: Final = 4
+_NUMBER: Final = r"^-?[0-9]+(\.[0-9]+)?$"
+
+_NO_NUMBER: Final = sql_cast(null(), Double).label("number")
+_attributes = cast("Table", ItemAttribute.__table__)
+_items = cast("Table", Item.__table__)
+
+
+class Slice(NamedTuple):
+    """A value of an attribute, or the least and the greatest number of a quarter of its values."""
+
+    attribute: str
+    value: str
+    bounds: tuple[float, float] | None = None
+
+
+def count_patterns_by_slice(
+    connection: Connection, selection: Selection, share: float = 1.0
+) -> tuple[ItemPatterns, dict[Slice, ItemPatterns]]:
+    """Return how many items have each pattern, in all and of each slice, by three statements.
+
+    An item lies in as many slices as it has attributes. Attributes of more than `MOST_GROUPS`
+    different texts are left out. With a ``share`` it is that of all items, drawn by their ids.
+    """
+    names = _attribute_names(connection, selection, share)
+    empty = (literal("", Text).label(name) for name in ("name", "value"))
+    every = select(_items.c.id.label("item_id"), *empty, _NO_NUMBER)
+    every = every.where(_items.c.project_id == selection.question.project_id)
+    sources = [_drawn(every, _items.c.id, share), *_slices(selection, *names, share)]
+    slices = union_all(*sources).subquery("slices")
+    answers = select_answer_rows(selection, alone=True)
+    drawn = _drawn(select(answers), answers.c.item_id, share).subquery("drawn")
+    code = make_pattern_code(connection, selection, of=drawn)
+    codes = [code.items.c[name] for name in code.columns]
+    item, *key, number = slices.c
+    statement = (
+        select(
+            *key,
+            *codes,
+            func.count(),
+            func.max(code.items.c.answers),
+            func.min(number),
+            func.max(number),
+        )
+        .select_from(slices.join(code.items, code.items.c.item_id == item))
+        .group_by(*key, *codes)
+    )
+    counts: defaultdict[tuple[str, str], Counter[Pattern]] = defaultdict(Counter)
+    bounds: dict[tuple[str, str], tuple[float, float]] = {}
+    most = 0
+    for name, value, *row in stream_rows(connection, statement):
+        *packed, items, answers, least, greatest = row
+        most = max(most, answers)
+        if code.most_answers is None or answers <= code.most_answers:
+            counts[name, value][code.decode(tuple(packed))] += items
+        if least is not None:
+            low, high = bounds.get((name, value), (least, greatest))
+            bounds[name, value] = min(low, least), max(high, greatest)
+    wider = widen_pattern_code(selection, code, most)
+    if wider is not None:
+        return count_patterns_by_slice(connection, wider, share)
+    whole = ItemPatterns(counts.pop(("", ""), {}))
+    return whole, {
+        _slice(*key, bounds.get(key)): ItemPatterns(patterns)
+        for key, patterns in sorted(counts.items())
+        if sum(patterns.values()) >= LEAST_ITEMS
+    }
+
+
+def _slice(name: str, value: str, bounds: tuple[float, float] | None) -> Slice:
+    if bounds is None:
+        return Slice(name, value)
+    return Slice(name, " to ".join(f"{number:,.10g}" for number in bounds), bounds)
+
+
+def count_tallies_by_slice(
+    connection: Connection, selection: Selection, chosen: Sequence[Slice]
+) -> Tallies:
+    """Return the annotator tallies by the slices that an item lies in.
+
+    The shape is ``{annotator: {(slices, own answer, pattern): items}}``; of ``slices`` each bit
+    says whether it lies in that one of the ``chosen``.
+    """
+    texts = [one.attribute for one in chosen if one.bounds is None]
+    numbers = [one.attribute for one in chosen if one.bounds is not None]
+    slices = union_all(*_slices(selection, texts, numbers)).subquery("slices")
+    lies_in = [
+        and_(
+            slices.c.name == one.attribute,
+            slices.c.value == one.value
+            if one.bounds is None
+            else slices.c.number.between(*one.bounds),
+        )
+        for one in chosen
+    ]
+    bits = [func.max(case((lies, 1 << place), else_=0)) for place, lies in enumerate(lies_in)]
+    members = (
+        select(slices.c.item_id, reduce(add, bits).label("slices"))
+        .where(or_(*lies_in))
+        .group_by(slices.c.item_id)
+        .subquery("members")
+    )
+    answers = select_answer_rows(selection)
+    rows = select(*answers.c, func.coalesce(members.c.slices, 0).label("slices")).select_from(
+        answers.outerjoin(members, members.c.item_id == answers.c.item_id)
+    )
+    return count_against_patterns(
+        connection,
+        selection,
+        rows.subquery("of_slices"),
+        extra={"slices": Extra(int, len(chosen))},
+    )
+
+
+def _drawn(statement: Select[Any], item: ColumnElement[Any], share: float) -> Select[Any]:
+    return statement if share >= 1 else statement.where(is_drawn(item, share))
+
+
+def _slices(
+    selection: Selection, texts: Collection[str], numbers: Collection[str], share: float = 1.0
+) -> Iterator[Select[Any]]:
+    """Yield statements of the columns item_id, name, value and number, of chosen attributes."""
+    project = selection.question.project_id
+    item = _attributes.c.item_id
+    own = and_(
+        _attributes.c.project_id == project,
+        _attributes.c.value != "",
+        _attributes.c.name.not_in((TEXT_LENGTH, IMPORT)),
+    )
+    if texts:
+        columns = (item, _attributes.c.name, _attributes.c.value, _NO_NUMBER)
+        yield _drawn(select(*columns).where(own, _attributes.c.name.in_(texts)), item, share)
+    if numbers:
+        number = case(
+            (_attributes.c.value.regexp_match(_NUMBER), sql_cast(_attributes.c.value, Double))
+        )
+        rows = select(item, _attributes.c.name, number.label("number"))
+        rows = rows.where(own, _attributes.c.name.in_(numbers))
+        yield _in_quarters(_drawn(rows, item, share))
+    if TEXT_LENGTH in numbers:
+        length = func.coalesce(_items.c.length, func.length(_items.c.text))
+        rows = select(
+            _items.c.id.label("item_id"),
+            literal(TEXT_LENGTH, Text).label("name"),
+            sql_cast(length, Double).label("number"),
+        ).where(_items.c.project_id == project)
+        yield _in_quarters(_drawn(rows, _items.c.id, share))
+    if IMPORT in texts:
+        of_imports = select_import_numbers(selection)
+        imports = _drawn(of_imports, labels.c.item_id, share).subquery("imports")
+        name = literal(IMPORT, Text).label("name")
+        yield select(imports.c.item_id, name, imports.c.value, _NO_NUMBER)
+
+
+def _in_quarters(rows: Select[Any]) -> Select[Any]:
+    """Return rows of item_id, name and number by quarters of the name's numbers; equal in one."""
+    numbers = rows.subquery("numbers")
+    known = select(numbers).where(numbers.c.number.is_not(None)).subquery("known")
+    below = func.rank().over(partition_by=known.c.name, order_by=known.c.number) - 1
+    of = func.count().over(partition_by=known.c.name)
+    quarter = sql_cast(below * _QUARTERS // of, Text).label("value")
+    return select(known.c.item_id, known.c.name, quarter, known.c.number)
+
+
+def _attribute_names(
+    connection: Connection, selection: Selection, share: float
+) -> tuple[list[str], list[str]]:
+    """Return the attributes of texts, or of few numbers, and those of many numbers."""
+    value = _attributes.c.value
+    different = func.count(value.distinct())
+    statement = (
+        select(_attributes.c.name, different, func.min(value), func.max(value))
+        .where(_attributes.c.project_id == selection.question.project_id, value != "")
+        .group_by(_attributes.c.name)
+    )
+    statement = _drawn(statement, _attributes.c.item_id, share)
+    texts, numbers = [IMPORT], [TEXT_LENGTH]
+    for name, values, first, last in connection.execute(statement):
+        both = all(re.match(_NUMBER, text) for text in (first, last))
+        if both and values > _FEW:
+            numbers.append(name)
+        elif values <= MOST_GROUPS:
+            texts.append(name)
+    return texts, numbers

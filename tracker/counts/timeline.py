@@ -1,0 +1,587 @@
+"""How the item patterns changed from day to day, by one pass over the answers in their order.
+
+Each answer that came or went moves its item from one pattern to another. The statement adds
+up the answers of an item in the order of their days, so that every row has the code of its
+item after it, and counts equal rows. Python then adds up the days, from tallies.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Any, Protocol, TypeAlias
+
+from sqlalchemy import (
+    CTE,
+    BigInteger,
+    ColumnElement,
+    CompoundSelect,
+    Connection,
+    FunctionElement,
+    Integer,
+    Select,
+    Subquery,
+    Text,
+    case,
+    cast,
+    func,
+    literal,
+    select,
+    type_coerce,
+    union_all,
+)
+from sqlalchemy import cast as sql_cast
+
+from tracker.core import clock
+from tracker.core.audit_tallies import Blocks, Sequences
+from tracker.core.clock import DAY
+from tracker.core.tallies import Answer, ItemPatterns, Pattern, make_pattern
+from tracker.counts.annotator_patterns import (
+    ANSWER,
+    NOBODY,
+    OPTIONAL_ANSWER,
+    Extra,
+    count_against_patterns,
+    select_answers_with_truths,
+)
+from tracker.counts.pattern_codes import (
+    AS_COLUMNS,
+    MOST_CODE_COLUMNS,
+    Digits,
+    Packing,
+    make_pattern_code,
+    select_highest_ids,
+    widen_pattern_code,
+)
+from tracker.counts.selection import (
+    FIRST_DIGIT_BITS,
+    Selection,
+    labels,
+    local_moment,
+    read_selected_answer,
+    stream_rows,
+    where_chosen,
+    where_counted,
+)
+from tracker.counts.valid_periods import NEVER, Window, select_valid_periods
+from tracker.projects.project import ProjectInfo
+from tracker.storage.answer_keys import of_question
+from tracker.storage.schema import Label, PastLabel, Snapshot
+
+# -- The moments at which something was answered, as few as a slider has places -------------------
+
+
+_MINUTE = 60_000_000  # microseconds
+_WIDTHS = (clock.DAY, 60 * _MINUTE, _MINUTE)
+_FEW = 4
+
+
+def answered_moments(connection: Connection, project: ProjectInfo, most: int) -> list[str]:
+    """Return the ends of the periods in which something was answered or a snapshot was taken.
+
+    Periods are days, or hours or minutes if all was within a few. Days are dates. Of
+    more than ``most`` some are left out at even distances, never the first or the last; so are
+    those that are not over.
+    """
+    labels = (select(one.labeled_at.label("at")).where(one.project_id == project.id)
+              for one in (Label, PastLabel))  # fmt: skip
+    taken = select(Snapshot.taken_at).where(Snapshot.project_id == project.id)
+    times = union_all(*labels, taken).subquery("times").c.at
+    first, last = connection.execute(select(func.min(times), func.max(times))).one()
+    if first is None:
+        return []
+    width = next((one for one in _WIDTHS if (last - first) // one > _FEW), _MINUTE)
+    zone = project.timezone if width == clock.DAY else None
+    period = (type_coerce(local_moment(zone, times), BigInteger) // width).label("period")
+    numbers = connection.scalars(select(period).distinct().order_by(period))
+    now = clock.now()
+    if width == clock.DAY:
+        days = [day for day in numbers if clock.end_of_day_number(day, zone) <= now]
+        return [str(clock.date_of_number(day)) for day in _thinned(days, most)]
+    ends = [(number + 1) * width for number in numbers]
+    return [clock.iso(end) for end in _thinned([end for end in ends if end <= now], most)]
+
+
+def _thinned(found: list[int], most: int) -> list[int]:
+    if len(found) <= most:
+        return found
+    return [found[place * (len(found) - 1) // (most - 1)] for place in range(most)]
+
+
+# -- The effect of an answer that comes or goes on its item: a code before, and a code after ------
+
+
+ADDED, REMOVED = 0, 1
+"""In the column ``gone`` of an event, where there is one: whether an answer came or went."""
+
+Step: TypeAlias = tuple[int, Any, Any, int]
+"""A day, a code before and one after, and how many items went from the one to the other."""
+
+
+class Coding(Protocol):
+    """How the answers to an item become a code."""
+
+    def steps(self, connection: Connection, events: Subquery) -> Iterator[Step]:
+        """Return the steps of all events: item_id, answer, day, and gone where answers go."""
+
+    def holds(self, code: Any) -> bool:
+        """Return whether the coding is wide enough for a code.
+
+        Where it is not, no step is right.
+        """
+
+    def decode(self, code: Any) -> Pattern:
+        """Return the pattern that a code stands for."""
+
+
+def transition_codings(
+    connection: Connection, selection: Selection, span: range
+) -> Iterator[Coding]:
+    """Yield codings of a selection whose events lie on the days of a span, the quickest first.
+
+    The last one holds every selection.
+    """
+    if selection.question.answers == "one":
+        annotators, categories = select_highest_ids(connection, selection)
+        most = max((2 * annotators).bit_length(), 1)  # a day's come before the others of it go
+        for bits in sorted({min(FIRST_DIGIT_BITS, most), most}):
+            digits = Digits.fitting(bits, categories, most)
+            if 0 < len(digits.starts) <= MOST_CODE_COLUMNS:
+                yield _Sums(digits, span, most)
+    yield _Texts()
+
+
+def _so_far(total: FunctionElement[Any], events: Subquery) -> ColumnElement[Any]:
+    """Return a sum over an item's events up to this one; those of one day come in any order."""
+    return total.over(partition_by=events.c.item_id, order_by=events.c.day, rows=(None, 0))
+
+
+def _grouped(keys: Sequence[ColumnElement[Any]]) -> Select[Any]:
+    every = select(*keys).subquery("every_step")
+    return select(*every.c, func.count()).group_by(*every.c)
+
+
+@dataclass(frozen=True)
+class _Sums:
+    """A code of digits: one for each category, and above the first integer's one for all.
+
+    The database has as many integers as needed; together they are the code.
+
+    Attributes:
+        digits: those of the categories.
+        span: the days that events lie on.
+        most: the bits of the digit for all, which no number of answers exceeds.
+    """
+
+    digits: Digits
+    span: range
+    most: int
+
+    @property
+    def above(self) -> int:
+        """How many bits are below the digit for all."""
+        return self.digits.bits * self.digits.per_column
+
+    @property
+    def width(self) -> int:
+        """The bits of an integer."""
+        return self.most + self.above
+
+    @property
+    def packing(self) -> Packing:
+        """The packing of a day, the integers of the code, and an event."""
+        event = (2 * self.digits.categories + 1).bit_length()
+        code = [self.width for _ in self.digits.starts]
+        return Packing((len(self.span).bit_length(), *code, event))
+
+    def holds(self, code: int) -> bool:
+        """Return whether no category's digit can have run over."""
+        return code >> self.above & (1 << self.most) - 1 < 1 << self.digits.bits
+
+    def steps(self, connection: Connection, events: Subquery) -> Iterator[Step]:
+        code = [self._integer(events, start) for start in self.digits.starts]
+        day = events.c.day - self.span.start
+        event = events.c.answer * 2 + (events.c.gone if "gone" in events.c else ADDED)
+        change = {n: self._change(n) for n in range(2, 2 * self.digits.categories + 2)}
+        packing, width, first = self.packing, self.width, self.span.start
+        for *key, number in stream_rows(connection, _grouped(packing.key([day, *code, event]))):
+            since, *integers, what = packing.unpack(key)
+            after = sum(integer << place * width for place, integer in enumerate(integers))
+            yield since + first, after - change[what], after, number
+
+    def _integer(self, events: Subquery, start: int) -> ColumnElement[int]:
+        """Return the digits of the categories from one on."""
+        one = self.digits.one(events.c.answer, start)
+        if start == 1:
+            one = one + (1 << self.above)
+        if "gone" in events.c:
+            one = case((events.c.gone == REMOVED, -one), else_=one)
+        return sql_cast(_so_far(func.sum(one), events), BigInteger)
+
+    def _change(self, event: int) -> int:
+        """Return what an event adds to the code."""
+        column, digit = divmod((event >> 1) - 1, self.digits.per_column)
+        added = (1 << column * self.width + digit * self.digits.bits) + (1 << self.above)
+        return -added if event & 1 == REMOVED else added
+
+    def decode(self, code: int) -> Pattern:
+        below = (1 << self.above) - 1
+        places = range(len(self.digits.starts))
+        return self.digits.decode(code >> place * self.width & below for place in places)
+
+
+class _Texts:
+    """A code of text: every answer that came or went so far, in turn."""
+
+    def holds(self, code: str) -> bool:
+        """Return whether the code is right: always."""
+        return True
+
+    def steps(self, connection: Connection, events: Subquery) -> Iterator[Step]:
+        sign: Any = literal("+")
+        if "gone" in events.c:
+            sign = case((events.c.gone == REMOVED, "-"), else_="+")
+        token = sign + sql_cast(events.c.answer, Text)
+        code = _so_far(func.aggregate_strings(token, ","), events)
+        for day, after, number in stream_rows(
+            connection, _grouped(AS_COLUMNS.key([events.c.day, code]))
+        ):
+            yield day, after.rpartition(",")[0], after, number
+
+    def decode(self, code: str) -> Pattern:
+        answers: Counter[Answer] = Counter()
+        for token in filter(None, code.split(",")):
+            answers[read_selected_answer(token[1:])] += 1 if token[0] == "+" else -1
+        return make_pattern(answers.elements())
+
+
+def select_dated_answers(
+    selection: Selection, items: CompoundSelect[Any] | None = None
+) -> Subquery:
+    """Return one row per answer: item_id, annotator_id, answer, labeled_at, timed (1 or 0).
+
+    ``items`` gives the ids of the items; None for all.
+    """
+    columns = (labels.c.item_id, labels.c.annotator_id)
+    timed = case((labels.c.has_own_time, 1), else_=0)
+    statement = select(*columns).where(where_counted(selection, alone=True))
+    if items is not None:
+        statement = statement.where(labels.c.item_id.in_(items))
+    if selection.question.answers == "one":
+        answer = labels.c.category_id.label("answer")
+        more: list[ColumnElement[Any]] = [answer, labels.c.labeled_at, timed.label("timed")]
+        return statement.add_columns(*more).subquery("dated")
+    more = [
+        func.aggregate_strings(cast(labels.c.category_id, Text), "+").label("answer"),
+        func.min(labels.c.labeled_at).label("labeled_at"),
+        func.min(timed).label("timed"),
+    ]
+    return statement.add_columns(*more).group_by(*columns).subquery("dated")
+
+
+def transition_window(
+    function: FunctionElement[Any], dated: Subquery, *apart: ColumnElement[Any]
+) -> ColumnElement[Any]:
+    """Return a window over each annotator's timed answers in order; untimed ones are apart.
+
+    If answers have the same time, the one to the item with the lower id comes first.
+    """
+    placed: ColumnElement[Any] = function.over(
+        partition_by=[dated.c.annotator_id, dated.c.timed, *apart],
+        order_by=[dated.c.labeled_at, dated.c.item_id],
+    )
+    return placed
+
+
+def count_transitions(connection: Connection, selection: Selection) -> Sequences:
+    """Return on how many items an answer came after another and met a pattern of the item.
+
+    The answer before is the annotator's last timed answer to another item, if its time is
+    earlier: the order of answers of the same time is unknown.
+    """
+    dated = select_dated_answers(selection)
+    columns = (dated.c.item_id, dated.c.annotator_id, dated.c.answer)
+    before = func.lag(dated.c.answer, type_=dated.c.answer.type)
+    before_at = func.lag(dated.c.labeled_at, type_=dated.c.labeled_at.type)
+    ordered = select(
+        *columns,
+        dated.c.timed,
+        dated.c.labeled_at,
+        transition_window(before, dated).label("previous"),
+        transition_window(before_at, dated).label("previous_at"),
+    ).subquery("ordered")
+    known = (ordered.c.timed == 1) & (ordered.c.previous_at < ordered.c.labeled_at)
+    followed = select(
+        *(ordered.c[column.name] for column in columns),
+        case((known, ordered.c.previous)).label("previous"),  # else NULL
+    ).subquery("followed")
+    extra = {"previous": ANSWER}
+    return count_against_patterns(connection, selection, followed, extra=extra, every=True)
+
+
+def count_active_days(
+    connection: Connection, selection: Selection
+) -> dict[int, tuple[int, int, int]]:
+    """Return each annotator's number of days with a timed answer, and the first and last moment.
+
+    The shape is ``{annotator: (days, first moment, last moment)}``; days are of the project's zone.
+    """
+    at, who = labels.c.labeled_at, labels.c.annotator_id
+    local = local_moment(selection.question.project.timezone, at)
+    statement = (
+        select(who, func.count((local - local % DAY).distinct()), func.min(at), func.max(at))
+        .where(where_counted(selection, alone=True), labels.c.has_own_time)
+        .group_by(who)
+    )
+    return {
+        who: (days, first, last) for who, days, first, last in stream_rows(connection, statement)
+    }
+
+
+_Code: TypeAlias = Any
+_Decode: TypeAlias = Callable[[_Code], Pattern]
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """The changes of each day.
+
+    Attributes:
+        first: the first day with an answer that counts, in days since 1970 in the project's
+            time zone; None for none.
+        last: the last one.
+        codes: per day, the change in the number of items with each code, an item without answers
+            included.
+        annotators: per day, the change in each annotator's number of counted answers; if answers
+            only ever come, at least one on their first day.
+        decode: a function from a code to a pattern.
+    """
+
+    first: int | None = None
+    last: int | None = None
+    codes: dict[int, Counter[_Code]] = field(default_factory=dict)
+    annotators: dict[int, Counter[int]] = field(default_factory=dict)
+    decode: _Decode = lambda _: ()
+
+    def at(self, days: Sequence[int]) -> Iterator[tuple[int, ItemPatterns, int] | None]:
+        """Yield the item patterns at the end of each day, and the number of their annotators.
+
+        ``days`` ascend. None if nothing changed since the day before in the sequence.
+        """
+        items: Counter[_Code] = Counter()
+        answers: Counter[int] = Counter()
+        changes = sorted({*self.codes, *self.annotators})
+        place, begun = 0, False
+        for day in days:
+            changed = not begun
+            begun = True
+            while place < len(changes) and changes[place] <= day:
+                items.update(self.codes.get(changes[place], {}))
+                answers.update(self.annotators.get(changes[place], {}))
+                place, changed = place + 1, True
+            yield (
+                (day, self._patterns(items), sum(n > 0 for n in answers.values()))
+                if (changed)
+                else None
+            )
+
+    def _patterns(self, items: Counter[_Code]) -> ItemPatterns:
+        counts: Counter[Pattern] = Counter()
+        for code, number in items.items():
+            pattern = self.decode(code) if number else ()
+            if pattern:
+                counts[pattern] += number
+        return ItemPatterns(dict(sorted(counts.items())))
+
+
+def count_timeline(connection: Connection, selection: Selection, window: Window) -> Timeline:
+    """Return the timeline of the answers that count in a window at the end of each day."""
+    question = selection.question.key
+    extent = connection.execute(
+        select(
+            func.min(labels.c.labeled_at),
+            func.max(labels.c.labeled_at),
+            func.max(labels.c["pass"]),
+        ).where(of_question(labels, question))
+    ).one()
+    if extent[0] is None:
+        return Timeline()
+    past = select(PastLabel.item_id).where(
+        of_question(PastLabel, question), PastLabel.taken_back_by.is_(None)
+    )
+    earliest = select(func.min(PastLabel.labeled_at)).where(
+        of_question(PastLabel, question), PastLabel.taken_back_by.is_(None)
+    )
+    contested = extent[2] > 1 or connection.scalar(past.limit(1)) is not None
+    zone = selection.question.project.timezone
+    first = clock.day_number(min(extent[0], connection.scalar(earliest) or extent[0]), zone)
+    last = clock.day_number(extent[1], zone)
+    lasting = not contested and window == Window()
+    events = _events(
+        select_valid_periods(selection, window, contested=contested).cte("every_piece"), lasting
+    )
+    annotators = _annotators(connection, events, lasting)
+    span = range(first, last + (window.days or 0) + 1)
+    for coding in transition_codings(connection, selection, span):
+        codes = _codes(connection, coding, events)
+        if codes is not None:
+            begin, end = _extent(connection, selection, first, last)
+            return Timeline(begin, end, codes, annotators, cache(coding.decode))
+    raise AssertionError("the last coding holds whatever there is")
+
+
+def _extent(
+    connection: Connection, selection: Selection, first: int, last: int
+) -> tuple[int | None, int | None]:
+    """Return the first and the last day with an answer that counts.
+
+    Truths, and answers of models, are left out: they are often recorded without a time, long
+    after the work.
+    """
+    if not selection.left_out and selection.only is None:
+        return first, last
+    days: list[int] = []
+    everywhere = replace(selection, where=())
+    for of in (labels, PastLabel.__table__):
+        ends = select(func.min(of.c.labeled_at), func.max(of.c.labeled_at)).where(
+            of_question(of, selection.question.key), *where_chosen(everywhere, of)
+        )
+        if of is not labels:
+            ends = ends.where(of.c.taken_back_by.is_(None))
+        zone = selection.question.project.timezone
+        moments = connection.execute(ends).one()
+        days += [clock.day_number(end, zone) for end in moments if end is not None]
+    return (min(days), max(days)) if days else (None, None)
+
+
+def _codes(
+    connection: Connection, coding: Coding, events: Subquery
+) -> dict[int, Counter[_Code]] | None:
+    """Return per day the change in the number of items with each code.
+
+    None if the coding is too narrow.
+    """
+    codes: dict[int, Counter[_Code]] = {}
+    for day, before, after, number in coding.steps(connection, events):
+        if not coding.holds(after):
+            return None
+        of_day = codes.setdefault(day, Counter())
+        of_day[after] += number
+        of_day[before] -= number
+    return codes
+
+
+def _events(periods: CTE, lasting: bool) -> Subquery:
+    """Return the answers that come and go: item_id, annotator_id, answer, day, gone (1 or 0).
+
+    If none ever goes, the column ``gone`` is left out.
+    """
+    came = select(
+        periods.c.item_id,
+        periods.c.annotator_id,
+        periods.c.answer,
+        periods.c.first_day.label("day"),
+    )
+    if lasting:
+        return came.subquery("events")
+    came = came.add_columns(literal(ADDED, Integer).label("gone"))
+    went = select(
+        periods.c.item_id,
+        periods.c.annotator_id,
+        periods.c.answer,
+        periods.c.end_day,
+        literal(REMOVED, Integer),
+    ).where(periods.c.end_day < NEVER)
+    return union_all(came, went).subquery("events")
+
+
+def _annotators(connection: Connection, events: Subquery, lasting: bool) -> dict[int, Counter[int]]:
+    arrivals: dict[int, Counter[int]] = {}
+    who = (events.c.day, events.c.annotator_id)
+    if lasting:  # to know that there was one is enough, and quicker than to count
+        for day, annotator in stream_rows(connection, select(*who).distinct()):
+            arrivals.setdefault(day, Counter())[annotator] = 1
+        return arrivals
+    more = func.sum(1 - 2 * events.c.gone)
+    for day, annotator, answers in stream_rows(connection, select(*who, more).group_by(*who)):
+        arrivals.setdefault(day, Counter())[annotator] = int(answers)
+    return arrivals
+
+
+def count_timeline_blocks(
+    connection: Connection, selection: Selection, number: int
+) -> dict[int, Blocks]:
+    """Return each annotator's timed answers in order, cut into a number of blocks: by annotator id.
+
+    Blocks have equally many answers; if they do not divide, the first ones have one more.
+    An annotator with fewer answers than blocks has as many blocks as answers. A truth is that
+    of `confusions`.
+    """
+    cut = _cut(selection, number)
+    key = (cut.c.annotator_id, cut.c.block)
+    began: dict[int, dict[int, int]] = defaultdict(dict)
+    first = select(*key, func.min(cut.c.labeled_at)).where(cut.c.block.is_not(None))
+    for annotator, block, at in stream_rows(connection, first.group_by(*key)):
+        began[annotator][block] = at
+    extra = {"block": Extra(int, number.bit_length()), "truth": OPTIONAL_ANSWER}
+    rows, nobody = select_answers_with_truths(selection, cut), frozenset({NOBODY})
+    tallies = count_against_patterns(connection, selection, rows, nobody, extra, every=True)
+    return {who: Blocks(_ordered(tallies.get(who, {})), starts) for who, starts in began.items()}
+
+
+def count_patterns_by_moment(
+    connection: Connection, selection: Selection
+) -> dict[int, ItemPatterns]:
+    """Return how many items with each pattern had their last answer when: by moment, ascending.
+
+    The moment of an answer is the begin of its day in the project's time zone; without a time of
+    its own, when its import was recorded.
+    """
+    dated = select_dated_answers(selection)
+    at = dated.c.labeled_at
+    of_day = local_moment(selection.question.project.timezone, at) % DAY
+    rows = select(dated, case((dated.c.timed == 1, at - of_day), else_=at).label("at"))
+    code = make_pattern_code(connection, selection, of=rows.subquery("at"))
+    last = code.items.c["last"]
+    key = [last, *(code.items.c[name] for name in code.columns)]
+    statement = select(*key, func.count(), func.max(code.items.c.answers)).group_by(*key)
+    moments: defaultdict[int, Counter[Pattern]] = defaultdict(Counter)
+    most = 0
+    for moment, *codes, items, answers in stream_rows(connection, statement):
+        most = max(most, answers)
+        if code.most_answers is None or answers <= code.most_answers:
+            moments[moment][code.decode(tuple(codes))] += items
+    wider = widen_pattern_code(selection, code, most)
+    if wider is not None:
+        return count_patterns_by_moment(connection, wider)
+    return {
+        moment: ItemPatterns(dict(sorted(moments[moment].items()))) for moment in sorted(moments)
+    }
+
+
+def _ordered(
+    counts: Mapping[Any, int],
+) -> dict[tuple[int, Answer, Pattern, Answer | None], int]:
+    """Return a tally's keys in the order of `Blocks`."""
+    return {
+        (block, own, pattern, truth): items
+        for (block, truth, own, pattern), items in counts.items()
+    }
+
+
+def _cut(selection: Selection, number: int) -> Subquery:
+    """Return one row per answer: item_id, annotator_id, answer, labeled_at, block.
+
+    Blocks count from 0; NULL for an untimed answer.
+    """
+    dated = select_dated_answers(selection)
+    block = transition_window(func.ntile(number), dated) - 1
+    return select(
+        dated.c.item_id,
+        dated.c.annotator_id,
+        dated.c.answer,
+        dated.c.labeled_at,
+        case((dated.c.timed == 1, block)).label("block"),
+    ).subquery("cut")
