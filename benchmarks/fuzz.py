@@ -144,7 +144,7 @@ def trial(name: str, seed: int, folder: Path) -> str:
 def _exports(seeds: range, tool: str, folder: Path) -> int:
     """Print the counts an export, and what went wrong."""
     sys.path.insert(0, str(Path(__file__).parents[1]))
-    from tests.imports.readers.mutations import FILES, fate_of_export
+    from tests.formats.mutations import FILES, fate_of_export
 
     ledger = Ledger(f"sqlite:///{folder / 'fuzz.db'}")
     ledger.database.upgrade()

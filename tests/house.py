@@ -25,6 +25,7 @@ ORDER = (
     "projects",
     "access",
     "exchange",
+    "formats",
     "imports",
     "sync",
     "counts",
@@ -84,14 +85,14 @@ LIBRARIES = {
     "itsdangerous": {"web"},
     "authlib": {"web"},
     "uvicorn": {"web"},
-    "sqlalchemy": {"storage", "projects", "access", "exchange", "imports", "sync", "counts",
-                   "agreement", "audit", "flags", "snapshots", "compare", "verdict", "gate",
-                   "by_question", "status", "export", "ledger"},
+    "sqlalchemy": {"storage", "projects", "access", "exchange", "formats", "imports", "sync",
+                   "counts", "agreement", "audit", "flags", "snapshots", "compare", "verdict",
+                   "gate", "by_question", "status", "export", "ledger"},
     "alembic": {"storage"},
-    "numpy": {"core", "measures", "monitoring", "storage", "imports", "counts", "agreement",
-              "audit", "compare", "charts"},
+    "numpy": {"core", "measures", "monitoring", "storage", "formats", "imports", "counts",
+              "agreement", "audit", "compare", "charts"},
     "scipy": {"measures", "monitoring", "audit", "charts"},
-    "pandas": {"imports", "export", "agreement", "audit", "snapshots", "compare", "gate",
+    "pandas": {"formats", "imports", "export", "agreement", "audit", "snapshots", "compare", "gate",
                "by_question", "ledger"},
     "altair": {"charts"},
     "jinja2": {"report", "web"},
@@ -102,7 +103,7 @@ LIBRARIES = {
     "rich": {"render", "cli"},
     "typer": {"cli"},
     "psycopg": set(),  # the driver is SQLAlchemy's to import
-    "pyarrow": {"storage", "imports", "export"},
+    "pyarrow": {"storage", "formats", "imports", "export"},
 }  # fmt: skip
 # What faces run is in these rooms: they ask the ledger, and show what comes back.
 FACES = {"web", "cli"}

@@ -20,6 +20,7 @@ SQL_ROOMS: tuple[str, ...] = (
     "projects",
     "access",
     "exchange",
+    "formats",
     "imports",
     "sync",
     "counts",

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Run
-from tests.imports.readers.reading import write_zip
-from tracker.imports.readers import READERS
-from tracker.imports.readers.reader import HOLDS
+from tests.formats.reading import write_zip
+from tracker.formats.reader import HOLDS
+from tracker.formats.registry import READERS
 from tracker.ledger import Ledger
 
 

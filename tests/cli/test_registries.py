@@ -14,9 +14,10 @@ from tests.cli.conftest import Run
 from tracker.audit.evidence import Evidence, Threshold
 from tracker.audit.kind import Effect, Finding, Kind
 from tracker.audit.kinds import KINDS
-from tracker.imports.batch import Batch, Cells
-from tracker.imports.readers import READERS, Reader, Reading
-from tracker.imports.readers.source import SourceFile
+from tracker.formats.batch import Batch, Cells
+from tracker.formats.reader import Reader, Reading
+from tracker.formats.registry import READERS
+from tracker.formats.source import SourceFile
 from tracker.measures.citations import article_citation
 from tracker.measures.estimate import Estimate
 from tracker.measures.registry import MEASURES, Measure

@@ -27,9 +27,9 @@ from tracker.counts.groups import (
 from tracker.counts.items import count_answers_per_item, count_votes
 from tracker.counts.selection import select_answering_annotators
 from tracker.counts.tallies import count_annotator_tallies, count_item_patterns, pair_tallies
-from tracker.imports.column_roles import parse_column_roles
+from tracker.formats.column_roles import parse_column_roles
+from tracker.formats.source import STDIN, SourceFile
 from tracker.imports.loader import load_import
-from tracker.imports.readers.source import STDIN, SourceFile
 from tracker.projects.annotators import annotator_names, set_annotator_kind
 from tracker.projects.categories import category_names
 from tracker.projects.items import item_names

@@ -15,9 +15,9 @@ from tests.helpers import SPANS, count_statements, csv_text
 from tests.profiles import examples
 from tracker.counts.filter import make_answer_filter, select_answers
 from tracker.counts.spans import select_span_documents, select_span_rows
-from tracker.imports.column_roles import parse_column_roles
+from tracker.formats.column_roles import parse_column_roles
+from tracker.formats.source import STDIN, SourceFile
 from tracker.imports.loader import load_import
-from tracker.imports.readers.source import STDIN, SourceFile
 from tracker.ledger import Ledger
 from tracker.projects.annotators import annotator_names, set_annotator_kind
 from tracker.projects.categories import category_names

@@ -21,9 +21,9 @@ from sqlalchemy import Connection, func, select
 from tests.helpers import csv_text
 from tests.profiles import examples
 from tracker.export.labels import exported_labels
-from tracker.imports.column_roles import parse_column_roles
+from tracker.formats.column_roles import parse_column_roles
+from tracker.formats.source import STDIN, SourceFile
 from tracker.imports.loader import ImportResult, load_import
-from tracker.imports.readers.source import STDIN, SourceFile
 from tracker.imports.undo import undo_import
 from tracker.ledger import Ledger
 from tracker.projects.question import QuestionInfo, QuestionOptions, create_project

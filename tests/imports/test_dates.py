@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from tests.helpers import fates, standing, stored
 from tracker.core.clock import iso, parse_timestamp
 from tracker.core.errors import InvalidOption, Refused
-from tracker.imports.batch import Cells
+from tracker.formats.batch import Cells
+from tracker.formats.dates import DateOrder, read_moment
 from tracker.imports.cell_values import cell_moment_reader, read_cell_values, read_moments
-from tracker.imports.dates import DateOrder, read_moment
 from tracker.ledger import Ledger
 
 Write = Callable[..., Path]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tracker.core.errors import Refused
-from tracker.imports.column_roles import Mapped, layout_of_header
-from tracker.imports.judge_columns import Judge
+from tracker.formats.column_roles import Mapped, layout_of_header
+from tracker.formats.judge_columns import Judge
 
 
 def read(header: str, **mapped: str) -> dict[str, str]:

@@ -20,9 +20,9 @@ from tracker.agreement.query import Query
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.counts.filter import make_answer_filter
-from tracker.imports.column_roles import parse_column_roles
+from tracker.formats.column_roles import parse_column_roles
+from tracker.formats.source import STDIN, SourceFile
 from tracker.imports.loader import load_import
-from tracker.imports.readers.source import STDIN, SourceFile
 from tracker.ledger import Ledger
 from tracker.projects.project import (
     purge_project,

@@ -8,12 +8,13 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from tracker.imports.batch import KEEP, Batch, Rejections
-from tracker.imports.column_roles import Mapped
+from tracker.formats.batch import KEEP, Batch, Rejections
+from tracker.formats.column_roles import Mapped
+from tracker.formats.reader import Reading
+from tracker.formats.registry import Source, read_batches
 from tracker.imports.loader import ImportResult, Rejected, record_import
 from tracker.imports.lookup import BAD, AnnotatorIds
 from tracker.imports.normalize import normalize_annotator_kinds, refuse_nul_in_batch
-from tracker.imports.readers import Reading, Source, read_batches
 from tracker.projects.annotator_attributes import (
     annotator_attributes,
     record_annotator_attributes,

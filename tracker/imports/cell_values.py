@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tracker.core import clock
-from tracker.imports.batch import Batch, Cells, Numbers, with_decimal_point
-from tracker.imports.column_names import unit_of_time
-from tracker.imports.dates import Moment, read_moment
+from tracker.formats.batch import Batch, Cells, Numbers, with_decimal_point
+from tracker.formats.column_names import unit_of_time
+from tracker.formats.dates import Moment, read_moment
 from tracker.imports.staging import NOT_TIMED
 
 _MOST_MS = 2**31 - 1  # 24 days

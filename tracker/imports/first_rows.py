@@ -8,9 +8,9 @@ from typing import Any, cast
 from sqlalchemy import Connection, Table, select
 
 from tracker.core import clock
+from tracker.formats.batch import Unit, place_of
 from tracker.imports.details import Told
 from tracker.imports.lookup import AnnotatorIds, CategoryIds
-from tracker.imports.places import Unit, place_of
 from tracker.imports.staging import NOT_TIMED
 from tracker.storage.schema import NO_SPAN, Item
 

@@ -17,8 +17,7 @@ from sqlalchemy import (
     select,
 )
 
-from tracker.imports import cell_values
-from tracker.imports.batch import (
+from tracker.formats.batch import (
     ATTRIBUTE_COLUMN,
     KEEP,
     Batch,
@@ -28,6 +27,7 @@ from tracker.imports.batch import (
     place_array,
     text_array,
 )
+from tracker.imports import cell_values
 from tracker.imports.item_facts import Fact, ItemFacts
 from tracker.imports.lookup import BAD, Ids
 from tracker.projects.item_aliases import standing_item_alias

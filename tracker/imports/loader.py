@@ -13,8 +13,10 @@ import numpy as np
 from sqlalchemy import Connection, Table, func, insert, select
 
 from tracker.core.errors import Refused
-from tracker.imports.batch import Rejection, Rejections
-from tracker.imports.column_roles import Mapped
+from tracker.formats.batch import Rejection, Rejections
+from tracker.formats.column_roles import Mapped
+from tracker.formats.reader import AS_IT_IS, Reading, ReadOptions
+from tracker.formats.registry import Source as Reader
 from tracker.imports.item_lookup import ItemIds
 from tracker.imports.lookup import BAD
 from tracker.imports.normalize import Intake, refuse_nul_in_batch
@@ -27,8 +29,6 @@ from tracker.imports.outcomes import (
 )
 from tracker.imports.parts import Parts, Progress, batches_of_sources
 from tracker.imports.questions import ImportQuestions, question_numbers_of
-from tracker.imports.readers import AS_IT_IS, Reading, ReadOptions
-from tracker.imports.readers import Source as Reader
 from tracker.imports.reading_record import ReadingRecord, reading_record
 from tracker.imports.repeated_rows import Files
 from tracker.imports.resolve import Settlement

@@ -9,7 +9,7 @@ import numpy as np
 from sqlalchemy import Connection, func, insert, select
 
 from tracker.core.errors import Refused
-from tracker.imports.batch import Batch, Cells, Numbers, with_decimal_point
+from tracker.formats.batch import Batch, Cells, Numbers, with_decimal_point
 from tracker.imports.structured_cells import advice_for_structure, listed_texts
 from tracker.projects.annotators import project_aliases
 from tracker.projects.categories import all_category_names, category_names

@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from tracker.core.errors import InvalidOption, Refused
-from tracker.imports.batch import ROLES
-from tracker.imports.column_patterns import ColumnPattern
-from tracker.imports.column_roles import parse_column_roles
-from tracker.imports.question_columns import parse_questions
-from tracker.imports.readers import ReadOptions, check_reader_format
+from tracker.formats.batch import ROLES
+from tracker.formats.column_patterns import ColumnPattern
+from tracker.formats.column_roles import parse_column_roles
+from tracker.formats.question_columns import parse_questions
+from tracker.formats.reader import ReadOptions
+from tracker.formats.registry import check_reader_format
 from tracker.imports.values import values_for_import
 from tracker.projects.lookup import near_names
 from tracker.projects.question import QuestionOptions

@@ -13,13 +13,23 @@ import numpy.typing as npt
 from sqlalchemy import Connection
 
 from tracker.core.errors import Refused
+from tracker.formats.batch import (
+    GOLD,
+    KEEP,
+    LISTED,
+    Batch,
+    Cells,
+    Flags,
+    Numbers,
+    Rejections,
+    Unit,
+    place_of,
+)
 from tracker.imports import cell_values
-from tracker.imports.batch import GOLD, KEEP, LISTED, Batch, Cells, Flags, Numbers, Rejections
 from tracker.imports.details import StagedDetails
 from tracker.imports.first_rows import FirstRows
 from tracker.imports.item_lookup import ItemIds
 from tracker.imports.lookup import BAD, AnnotatorIds
-from tracker.imports.places import Unit, place_of
 from tracker.imports.questions import ImportQuestions, Share
 from tracker.imports.staging import Staging, labels_once
 from tracker.imports.structured_cells import with_lists

@@ -10,8 +10,8 @@ import numpy as np
 from sqlalchemy import Connection, Table, select
 
 from tracker.core.errors import Refused
+from tracker.formats.batch import place_of
 from tracker.imports.normalize import Counted, Intake
-from tracker.imports.places import place_of
 from tracker.imports.questions import ImportQuestions, question_numbers_of
 from tracker.imports.repeated_rows import Files, with_columns_apart
 from tracker.imports.staging import FATES, Fates

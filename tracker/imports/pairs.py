@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TypeAlias
 
 from tracker.core.errors import Refused
-from tracker.imports.readers.rows import head_columns, table_rows
-from tracker.imports.readers.source import SourceFile
+from tracker.formats.source import SourceFile
+from tracker.formats.streams import head_columns, table_rows
 
 Pair: TypeAlias = tuple[int, str, str]
 """The line in the file, and what it has in the first and in the second column."""

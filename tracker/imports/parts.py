@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from tracker.core.errors import Refused
-from tracker.imports.batch import Batch
-from tracker.imports.readers import Reading, read_batches
-from tracker.imports.readers import Source as Reader
+from tracker.formats.batch import Batch
+from tracker.formats.reader import Reading
+from tracker.formats.registry import Source as Reader
+from tracker.formats.registry import read_batches
 
 Progress = Callable[[int, int | None], None]
 """Called with the bytes read so far and the bytes there are, None if unknown."""

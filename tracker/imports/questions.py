@@ -12,9 +12,9 @@ import numpy as np
 from sqlalchemy import Connection
 
 from tracker.core.errors import InvalidOption, Refused
-from tracker.imports.batch import Cells, Numbers
+from tracker.formats.batch import Cells, Numbers
+from tracker.formats.question_columns import OF_QUESTION, AskedQuestion
 from tracker.imports.lookup import CategoryIds
-from tracker.imports.question_columns import OF_QUESTION, AskedQuestion
 from tracker.imports.values import Values, values_for_import
 from tracker.projects.lookup import near_names
 from tracker.projects.project import ProjectInfo

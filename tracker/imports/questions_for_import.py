@@ -9,7 +9,7 @@ from shlex import quote
 from sqlalchemy import Connection
 
 from tracker.core.errors import InvalidOption, NotFound
-from tracker.imports.question_columns import AskedQuestion
+from tracker.formats.question_columns import AskedQuestion
 from tracker.imports.questions import ImportQuestions
 from tracker.projects.change_log import lock_project
 from tracker.projects.lookup import near_names

@@ -6,10 +6,11 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from tracker.imports.left_out import left_out_words
+from tracker.formats.left_out import left_out_words
 
 if TYPE_CHECKING:
-    from tracker.imports.readers import Reading, Source
+    from tracker.formats.reader import Reading
+    from tracker.formats.registry import Source
 
 ALWAYS: Final = ("format", "header_row", "encoding", "date_format")
 """What the record of a file says in any case; null if there is no such thing in its format."""

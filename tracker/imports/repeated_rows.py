@@ -12,11 +12,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tracker.imports.batch import KEEP, Rejections
-from tracker.imports.column_names import folded_name
-from tracker.imports.column_roles import Layout, Mapped
+from tracker.formats.batch import KEEP, Rejections
+from tracker.formats.column_names import folded_name
+from tracker.formats.column_roles import Layout, Mapped
+from tracker.formats.reader import Reading, ReadOptions
+from tracker.formats.registry import Source, read_batches
 from tracker.imports.parts import Parts
-from tracker.imports.readers import Reading, ReadOptions, Source, read_batches
 from tracker.imports.validate import Contradiction
 
 _MOST_COLUMNS = 100

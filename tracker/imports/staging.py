@@ -20,7 +20,7 @@ from sqlalchemy import (
     update,
 )
 
-from tracker.imports.batch import Flags, Numbers
+from tracker.formats.batch import Flags, Numbers
 from tracker.projects.question import FIRST
 from tracker.storage import backends
 from tracker.storage.answer_keys import ANSWER, LABEL, OWN_NAME

@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from tracker.imports.batch import LISTED, Cells
+from tracker.formats.batch import LISTED, Cells
 
 _ESCAPE = r"""\\[\\'"abfnrtvxuU]"""
 _VALUE = rf"""(?:'(?:[^'\\]|{_ESCAPE})*'|"(?:[^"\\]|{_ESCAPE})*"|-?\d+(?:\.\d+)?)"""

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection, Table, and_, bindparam, case, delete, func, literal, select
 
-from tracker.imports.places import Unit, place_of
+from tracker.formats.batch import Unit, place_of
 from tracker.storage.answer_keys import (
     ASSERTION,
     QuestionKey,

@@ -12,11 +12,12 @@ from tracker.core.errors import Refused, TrackerError
 from tracker.ledger.transactions import Transactions
 
 if TYPE_CHECKING:
+    from tracker.formats.frames import Frame
+    from tracker.formats.reader import Reader, ReadOptions
+    from tracker.formats.registry import Source
     from tracker.imports.annotators import AnnotatorImport
     from tracker.imports.loader import ImportResult
     from tracker.imports.parts import Progress
-    from tracker.imports.readers import Reader, ReadOptions, Source
-    from tracker.imports.readers.frames import Frame
     from tracker.projects.question import QuestionOptions
     from tracker.sync.label_studio import EventRun
     from tracker.sync.run import SyncRun
@@ -98,7 +99,7 @@ class Importing(Transactions):
     @staticmethod
     def formats() -> list[Reader]:
         """Return every format that files are read in, with what its files can hold."""
-        from tracker.imports.readers import READERS
+        from tracker.formats.registry import READERS
 
         return sorted(READERS.values(), key=lambda one: one.name)
 
@@ -112,7 +113,7 @@ class Importing(Transactions):
             project: the project's name; it is made if it is not there.
             how: see `Reading`.
         """
-        from tracker.imports.readers import opened_sources
+        from tracker.formats.registry import opened_sources
 
         with opened_sources(_paths(path)) as sources:
             return self._import(sources, project, **_with_mapping(how))
@@ -172,7 +173,7 @@ class Importing(Transactions):
             project: the project's name; it is made if it is not there.
             how: see `Reading`.
         """
-        from tracker.imports.readers.sql import opened_query
+        from tracker.formats.frames import opened_query
 
         with opened_query(url, query) as source:
             return self._import([source], project, **_with_mapping(how))
@@ -181,7 +182,7 @@ class Importing(Transactions):
         self, path: str | Path | Sequence[str | Path], project: str, **how: Unpack[Reading]
     ) -> ImportResult:
         """Register the items of one or more files, which need no answers; as `import_file`."""
-        from tracker.imports.readers import opened_sources
+        from tracker.formats.registry import opened_sources
 
         with opened_sources(_paths(path)) as sources:
             return self._import(sources, project, items=True, **_with_mapping(how))
@@ -204,7 +205,7 @@ class Importing(Transactions):
             skip_invalid: leave bad rows out instead of refusing the import.
             dry_run: do everything, then take it all back.
         """
-        from tracker.imports.readers import opened_sources
+        from tracker.formats.registry import opened_sources
 
         with opened_sources(_paths(path)) as sources:
             return self._import_annotators(
@@ -235,8 +236,8 @@ class Importing(Transactions):
         skip_invalid: bool,
         dry_run: bool,
     ) -> AnnotatorImport:
+        from tracker.formats.column_roles import parse_annotator_roles
         from tracker.imports.annotators import load_annotators
-        from tracker.imports.column_roles import parse_annotator_roles
         from tracker.projects.project import find_project
 
         mapped = parse_annotator_roles(columns)
@@ -251,7 +252,7 @@ class Importing(Transactions):
         A whole number is written without a point, also if a gap made its column one of floats.
         If an answer to a question has several categories, its cell may hold a list of them.
         """
-        from tracker.imports.readers.frames import FrameSource
+        from tracker.formats.frames import FrameSource
 
         return self._import([FrameSource(frame)], project, **_with_mapping(how))
 
@@ -262,7 +263,7 @@ class Importing(Transactions):
 
         ``name`` is what they are called, as a file would be.
         """
-        from tracker.imports.readers.frames import RowsSource
+        from tracker.formats.frames import RowsSource
 
         return self._import([RowsSource(rows, name)], project)
 
@@ -299,11 +300,12 @@ class Importing(Transactions):
         sync: SyncRun | EventRun | None = None,
     ) -> ImportResult:
         from tracker.audit.odd_files import odd_file_messages
-        from tracker.imports.column_roles import parse_column_roles
+        from tracker.formats.column_roles import parse_column_roles
+        from tracker.formats.question_columns import parse_questions
+        from tracker.formats.reader import ReadOptions
+        from tracker.formats.registry import check_reader_format
         from tracker.imports.loader import load_import, load_items
-        from tracker.imports.question_columns import parse_questions
         from tracker.imports.questions_for_import import questions_for_import
-        from tracker.imports.readers import ReadOptions, check_reader_format
         from tracker.projects.question import QuestionOptions
 
         check_reader_format(format)
@@ -356,7 +358,7 @@ class Importing(Transactions):
 @contextmanager
 def _uploads(files: Sequence[tuple[Path, str]]) -> Iterator[Sequence[Source]]:
     """Open files that have other names than their paths."""
-    from tracker.imports.readers.source import SourceFile
+    from tracker.formats.source import SourceFile
 
     with ExitStack() as opened:
         yield [

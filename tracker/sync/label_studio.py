@@ -22,10 +22,10 @@ from sqlalchemy import (
 
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound, Refused
+from tracker.formats.answers import ToolLayout, field_at, field_text
+from tracker.formats.label_studio import NAME
+from tracker.formats.source import SourceFile
 from tracker.imports.loader import ImportResult
-from tracker.imports.readers.answers import ToolLayout, field_at, field_text
-from tracker.imports.readers.label_studio import NAME
-from tracker.imports.readers.source import SourceFile
 from tracker.imports.withdrawal import Absences
 from tracker.projects.question import QuestionOptions
 from tracker.storage.answer_keys import question_numbers

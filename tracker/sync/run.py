@@ -12,9 +12,9 @@ from typing import Any, NamedTuple, cast
 from sqlalchemy import Connection, Table, exists, insert, literal, or_, select, union, update
 
 from tracker.core import clock
+from tracker.formats.answers import ToolLayout
+from tracker.formats.source import SourceFile
 from tracker.imports.loader import ImportResult
-from tracker.imports.readers.answers import ToolLayout
-from tracker.imports.readers.source import SourceFile
 from tracker.imports.staging import FATES
 from tracker.imports.withdrawal import Absences
 from tracker.projects.change_log import lock_project

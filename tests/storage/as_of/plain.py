@@ -19,9 +19,9 @@ from sqlalchemy import Connection
 
 from tests.helpers import csv_text
 from tracker.core import clock
-from tracker.imports.column_roles import parse_column_roles
+from tracker.formats.column_roles import parse_column_roles
+from tracker.formats.source import STDIN, SourceFile
 from tracker.imports.loader import ImportResult, load_import
-from tracker.imports.readers.source import STDIN, SourceFile
 from tracker.imports.undo import undo_import
 from tracker.projects.annotator_merge import merge_annotators, split_annotator
 from tracker.projects.question import QuestionInfo, QuestionOptions, create_project

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from shlex import quote
 from typing import Any, Final
 
-from tracker.imports.column_names import folded_name
-from tracker.imports.judge_columns import JUDGES
-from tracker.imports.left_out import left_out_words
+from tracker.formats.column_names import folded_name
+from tracker.formats.judge_columns import JUDGES
+from tracker.formats.left_out import left_out_words
 from tracker.render.escape import escaped_line
 from tracker.render.nouns import count_noun
 

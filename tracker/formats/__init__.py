@@ -1,0 +1,1 @@
+"""The files that people bring: a reader for each format, and the batches of rows it yields."""

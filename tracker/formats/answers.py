@@ -1,0 +1,548 @@
+"""Answers as annotation tools keep them, and the batches that the loader takes."""
+
+from __future__ import annotations
+
+import codecs
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tracker.core.errors import InvalidOption, Refused
+from tracker.formats.batch import KEEP, Batch, Cells, Numbers, Unit
+from tracker.formats.column_roles import SAY_WHO
+from tracker.formats.left_out import left_out_words
+from tracker.formats.reader import Reading
+from tracker.formats.source import Archive, SourceFile
+from tracker.formats.streams import json_records, table_rows
+from tracker.projects.lookup import check_entered_name, near_names
+
+WITHOUT_AUTHOR = ("annotation without an annotator", "judgment without an author")
+"""What is left out because it does not say who answered."""
+
+_AT_ONCE = 10_000  # answers
+_ENOUGH = 8 * 1024 * 1024  # characters of texts of items for a batch
+
+Fields = Mapping[str, Any]
+_NONE: Fields = {}
+
+
+class Span(NamedTuple):
+    """A category from one place in a text to another: half-open, in characters of Unicode."""
+
+    category: str
+    start: int
+    end: int
+
+
+class Answer(NamedTuple):
+    """One answer of one annotator to one question about one item; texts as a file holds them.
+
+    Attributes:
+        place: the line, or the number of the record in its file.
+        item: the key of the item.
+        annotator: the name.
+        question: the name of the control or column that was answered.
+        labels: the categories or spans; none for an answer that says nothing.
+        labeled_at: ISO 8601, or seconds since 1970; empty if the file does not say.
+        seconds: how long it took.
+        number: 1, 2, … of several answers of the annotator to the item; empty for the first.
+        kind: ``human``, ``model`` or ``reference``; empty if the file does not say.
+        confidence: from 0 to 1.
+        comment: why.
+        length: that of the item, in the unit of its spans.
+        lines: the place of each label, if they stand in places of their own.
+        data: what the file says of the item, by field; `text` and what the user keeps are of it.
+        marked: the text that the spans are in, if it is known; they must end in it.
+    """
+
+    place: int
+    item: str
+    annotator: str
+    question: str
+    labels: Sequence[str | Span]
+    labeled_at: str = ""
+    seconds: str = ""
+    number: str = ""
+    kind: str = ""
+    confidence: str = ""
+    comment: str = ""
+    length: str = ""
+    lines: Sequence[int] = ()
+    data: Fields = _NONE
+    marked: str = ""
+
+
+_ROLES = {
+    "labeled_at": "labeled_at",
+    "seconds": "seconds",
+    "pass": "number",
+    "kind": "kind",
+    "confidence": "confidence",
+    "comment": "comment",
+    "n_tokens": "length",
+}
+"""What an answer may have; a batch in which no answer has it lacks the column."""
+
+
+@dataclass
+class ToolLayout:
+    """Which questions a tool's file answers, and what was left out of it."""
+
+    reading: Reading
+    format: str
+    read: dict[str, str]
+    names: Mapping[str, str]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON."""
+        return {
+            "format": self.format,
+            "read": self.read,
+            "questions": {self.names.get(name, name): name for name in self.reading.asked},
+            "annotators": [],
+            "kept": list(self.reading.mapped.keep),
+            "left_out": [f"{n:,} {what}" for what, n in self.reading.left_out.items()],
+            "notes": self.reading.notes,
+        }
+
+
+def batches_of_answers(
+    source: SourceFile | Archive,
+    reading: Reading,
+    answers: Iterable[Answer],
+    form: str,
+    unit: Unit = "line",
+    name: str | None = None,
+) -> Iterator[Batch]:
+    """Yield the answers of a file in batches, a record for each label.
+
+    The item, its text and its attributes are the fields of the file's items that the user names;
+    of the questions, only those that the user names, if any. Raises Refused for a field that is
+    not there, and for a file without answers. ``unit`` is what the places of answers count, and
+    ``name`` that of the file, if the source is an archive.
+    """
+    names = {one.column: one.name for one in reading.mapped.questions if one.column}
+    fields = _ItemFields(reading, source.name)
+    empty = True
+    rejected_before = reading.rejections.count
+    rows = _within_their_text(answers, reading, name or source.name, unit)
+    while some := _portion(rows):
+        if source.layout is None:
+            source.layout = ToolLayout(reading, form, fields.read, names)
+        if names:
+            reading.left_out.update(
+                f"answer to {one.question!r}" for one in some if one.question not in names
+            )
+            some = [one._replace(question=names[one.question]) for one in some
+                    if one.question in names]  # fmt: skip
+        if some:
+            empty = False
+            yield replace(_batch(some, fields, reading, names), unit=unit)
+    if empty and reading.rejections.count == rejected_before and not reading.may_be_empty:
+        raise _no_answer(source.name, reading, names)
+
+
+def _no_answer(source: str, reading: Reading, names: Mapping[str, str]) -> Refused:
+    """Return what to raise for a file without an answer to the questions that the user names."""
+    told = ", ".join(left_out_words(f"{n:,} {what}") for what, n in reading.left_out.items())
+    strange = next((name for name in names if name not in reading.asked), None)
+    has = ", ".join(reading.asked)
+    mend = f"it has no question {strange!r}; it has: {has}" if strange and has else None
+    if any(what in reading.left_out for what in WITHOUT_AUTHOR):
+        mend = SAY_WHO
+    return Refused(f"{source} holds no answer" + (f"; left out: {told}" if told else ""), mend)
+
+
+def _within_their_text(
+    answers: Iterable[Answer], reading: Reading, source: str, unit: Unit
+) -> Iterator[Answer]:
+    """Yield answers; those with a span that ends behind its text are rejected."""
+    for one in answers:
+        if one.marked:
+            last = max((label.end for label in one.labels if isinstance(label, Span)), default=0)
+            if last > len(one.marked):
+                item = item_key(reading, one.item, one.data)
+                reason = behind_the_end(last, one.marked)
+                reading.rejections.add(source, one.place, reason, unit, item)
+                reading.rejections.ragged += 1
+                continue
+        yield one
+
+
+def item_key(reading: Reading, item: str, data: Fields) -> str:
+    """Return the key of an item: that of the file, or the field that the user names."""
+    name = reading.mapped.roles.get("item")
+    return (field_text(field_at(data, name)) if name else item).strip()
+
+
+def behind_the_end(last: int, text: str) -> str:
+    """Return what is wrong with a span that ends there."""
+    return f"a span ends at {last}, and the text has {len(text)} characters"
+
+
+def _portion(answers: Iterator[Answer]) -> list[Answer]:
+    """Return the next answers: as many as fit into the memory with the data of their items."""
+    some: list[Answer] = []
+    size, data = 0, None
+    for one in answers:
+        some.append(one)
+        if one.data is not data:
+            data = one.data
+            size += sum(len(text) for text in data.values() if isinstance(text, str))
+        if len(some) >= _AT_ONCE or size > _ENOUGH:
+            break
+    return some
+
+
+def _batch(
+    answers: Sequence[Answer], fields: _ItemFields, reading: Reading, names: Mapping[str, str]
+) -> Batch:
+    parts = zip(*answers, strict=True)
+    fields_of: dict[str, Any] = dict(zip(Answer._fields, parts, strict=True))
+    columns: dict[str, Sequence[str]] = fields.of(fields_of["item"], fields_of["data"])
+    columns |= {"annotator": fields_of["annotator"], "question": fields_of["question"]}
+    for role, name in _ROLES.items():
+        if any(fields_of[name]):
+            columns[role] = fields_of[name]
+    spans = any(one.answers == "spans" for one in reading.asked.values())
+    given, lengths = _label_columns(fields_of["labels"], spans=spans)
+    records = np.repeat(np.arange(len(answers)), lengths)
+    places = np.array(fields_of["place"])[records]
+    if any(fields_of["lines"]):
+        ends = np.cumsum(lengths)
+        for one, end in zip(answers, ends.tolist(), strict=True):
+            if one.lines:
+                places[end - len(one.lines) : end] = one.lines
+    return Batch(
+        places,
+        {role: _taken(Cells.of_texts(cells), records) for role, cells in columns.items()}
+        | {role: Cells.of_texts(cells) for role, cells in given.items()},
+        asked={
+            names.get(name, name): one
+            for name, one in reading.asked.items()
+            if not names or name in names
+        },
+    )
+
+
+def _label_columns(
+    answers: Sequence[Sequence[str | Span]], *, spans: bool
+) -> tuple[dict[str, Sequence[str]], list[int]]:
+    """Return the columns of the labels of answers, and the number of records of each answer.
+
+    ``spans`` says that questions ask for spans, even if no answer at hand has one.
+    """
+    labels = [label for some in answers for label in some or ("",)]
+    lengths = [len(some) or 1 for some in answers]
+    if not spans:
+        return {"category": labels}, lengths  # type: ignore[dict-item]
+    marked = [label if isinstance(label, Span) else None for label in labels]
+    return {
+        "category": [one.category if isinstance(one, Span) else one for one in labels],
+        "start": ["" if one is None else str(one.start) for one in marked],
+        "end": ["" if one is None else str(one.end) for one in marked],
+    }, lengths
+
+
+def _taken(cells: Cells, records: Numbers) -> Cells:
+    return cells if len(records) == len(cells.codes) else cells.take(records)
+
+
+class _ItemFields:
+    """The fields of items that are read: their key, text, and what the user keeps."""
+
+    def __init__(self, reading: Reading, source: str) -> None:
+        mapped = reading.mapped
+        self.source = source
+        self.wanted = {role: name for role, name in mapped.roles.items() if name}
+        self.wanted |= {KEEP + name: name for name in mapped.keep}
+        self.without_text = mapped.roles.get("text") == ""
+        self.read: dict[str, str] = {**self.wanted}
+        self._checked = not self.wanted
+
+    def of(self, items: Sequence[str], data: Sequence[Fields]) -> dict[str, Sequence[str]]:
+        """Return the columns of items with these keys and data; raises Refused as `_check`."""
+        # Answers to one item follow one another, and their reader gives them the same data.
+        places, distinct = [], list[Fields]()
+        for one in data:
+            if not distinct or one is not distinct[-1]:
+                distinct.append(one)
+            places.append(len(distinct) - 1)
+        if not self._checked:
+            self._check(distinct)
+        columns: dict[str, Sequence[str]] = {"item": items}
+        wanted = {role: [field_text(field_at(one, name)) for one in distinct]
+                  for role, name in self.wanted.items()}  # fmt: skip
+        if "text" not in self.wanted and not self.without_text:
+            wanted["text"] = [field_text(one.get("text")) for one in distinct]
+        for role, texts in wanted.items():
+            if role != "text" or any(texts):
+                columns[role] = [texts[place] for place in places]
+        return columns
+
+    def _check(self, data: Sequence[Fields]) -> None:
+        """Raise Refused for a field that none of these items has."""
+        known = {name for one in data[:1000] for name in one}
+        for role, name in self.wanted.items():
+            if all(field_at(one, name) is None for one in data):
+                flag = f"--keep {name}" if role.startswith(KEEP) else f"--map {role}={name}"
+                raise Refused(
+                    f"{self.source} has no field {name!r} ({flag})",
+                    near_names(name, known) or f"its fields are: {', '.join(sorted(known))}",
+                )
+        self._checked = True
+
+
+def field_at(record: Fields, name: str) -> Any:
+    """Return a field by its name, or by the names that lead to it: ``meta.topic``."""
+    if name in record:
+        return record[name]
+    value: Any = record
+    for part in name.split("."):
+        value = value.get(part) if isinstance(value, Mapping) else None
+    return value
+
+
+def field_text(value: Any) -> str:
+    """Return a plain value of JSON as a file of cells would hold it; empty for anything else."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value) if isinstance(value, int | float) else ""
+
+
+# -- Places in a text that a program counts in UTF-16, as Java and browsers do --------------------
+
+
+class CharacterPlaces:
+    """The places of a text in characters of Unicode."""
+
+    def __init__(self, text: str) -> None:
+        wide = (n for n, one in enumerate(text) if ord(one) > 0xFFFF)
+        self._wide = [n + before for before, n in enumerate(wide)]
+        """Where the characters that UTF-16 counts twice begin, counted in UTF-16."""
+
+    def of(self, place: int) -> int:
+        """Return a place that was counted in UTF-16."""
+        return place - bisect_left(self._wide, place)
+
+
+# -- Records of annotation tools: their parts as they should be, or what is wrong and where -------
+
+
+class Malformed(Exception):
+    """What is wrong with a record, and perhaps how to mend it; its reader adds the place."""
+
+    def __init__(self, message: str, mend: str | None = None) -> None:
+        super().__init__(message)
+        self.mend = mend
+
+
+def list_in(record: Mapping[str, Any], name: str) -> list[Any]:
+    """Return a field that holds a list; none if it is missing. Raises Malformed."""
+    value = record.get(name)
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        raise Malformed(f"{name!r} is no list")
+    return value
+
+
+def objects_in(record: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
+    """Return a field that holds a list of objects; none if it is missing. Raises Malformed."""
+    return [object_of(one, f"a value of {name!r}") for one in list_in(record, name)]
+
+
+def object_in(record: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """Return a field that holds an object; an empty one if it is missing. Raises Malformed."""
+    value = record.get(name)
+    return {} if value is None else object_of(value, repr(name))
+
+
+def object_of(value: Any, what: str) -> dict[str, Any]:
+    """Return a value that is an object. Raises Malformed."""
+    if not isinstance(value, dict):
+        raise Malformed(f"{what} is no object")
+    return value
+
+
+def category_of(value: Any, what: str) -> str:
+    """Return a value that can be a category: a text, number or boolean. Raises Malformed."""
+    text = field_text(value)
+    if not text.strip():
+        raise Malformed(f"{what} is no text or number: {str(value)[:40]}")
+    return text
+
+
+def span_of(category: Any, start: Any, end: Any) -> Span:
+    """Return a category at a place in a text. Raises Malformed."""
+    if type(start) is not int or type(end) is not int:
+        raise Malformed(f"a span starts at {str(start)[:40]} and ends at {str(end)[:40]}")
+    return Span(category_of(category, "the label of a span"), start, end)
+
+
+def unique_labels(labels: Iterable[str | Span]) -> list[str | Span]:
+    """Return labels in their order, each once."""
+    return list(dict.fromkeys(labels))
+
+
+def ask_for(reading: Reading, question: str, labels: Sequence[str | Span]) -> None:
+    """Note a question, and by the labels of an answer whether it asks for spans, or several.
+
+    An answer without labels says nothing of its question. Raises Malformed if the name cannot be
+    one, or if answers hold spans and categories of the whole.
+    """
+    spans = any(isinstance(one, Span) for one in labels)
+    try:
+        check_entered_name(question, "question")
+        if not labels:
+            return
+        reading.ask(question, "spans" if spans else "several" if len(labels) > 1 else "one")
+    except (Refused, InvalidOption) as error:
+        raise Malformed(error.message) from None
+
+
+def confidence_text(value: Any) -> str:
+    """Return a number from 0 to 1 as a text; empty for anything else."""
+    is_share = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
+    return field_text(value) if is_share else ""
+
+
+def json_unit(source: SourceFile) -> str:
+    """Return what the places of a JSON file count: records of a list, or lines."""
+    head = source.head.removeprefix(codecs.BOM_UTF8).lstrip()
+    return "record" if head[:1] == b"[" else "line"
+
+
+def answers_of_objects(
+    source: SourceFile, of_record: Callable[[int, dict[str, Any]], Iterator[Answer]], hint: str
+) -> Iterator[Answer]:
+    """Yield the answers of a JSON file of objects. Raises Refused, with the place."""
+    unit = json_unit(source)
+    for place, value in json_records(source):
+        try:
+            yield from of_record(place, object_of(value, "this"))
+        except Malformed as error:
+            raise Refused(f"{source.name}, {unit} {place}: {error}", hint) from None
+
+
+def answers_of_rows(
+    source: SourceFile,
+    of_row: Callable[[int, dict[str, str]], Iterator[Answer]],
+    hint: str,
+    may_lack: Collection[str] = (),
+) -> Iterator[Answer]:
+    """Yield the answers of a table of text. Raises Refused, with the line; see `table_rows`."""
+    for line, cells in table_rows(source, may_lack):
+        try:
+            yield from of_row(line, cells)
+        except Malformed as error:
+            raise Refused(f"{source.name}, line {line}: {error}", error.mend or hint) from None
+
+
+def mapped_annotator(reading: Reading, record: Mapping[str, Any]) -> str | None:
+    """Return who answered by the field that the user names; None without ``--map annotator``."""
+    name = reading.mapped.roles.get("annotator")
+    return field_text(field_at(record, name)) if name else None
+
+
+class Repeats:
+    """The number of each answer that an annotator gives to the same item, in a file's order.
+
+    There is one only if the user says that such answers are passes; else they are revisions.
+    """
+
+    def __init__(self, reading: Reading) -> None:
+        self._passes = reading.options.repeat == "pass"
+        self._key = reading.mapped.roles.get("item")
+        self._met: Counter[tuple[str, str]] = Counter()
+
+    def number(self, item: str, annotator: str, data: Mapping[str, Any]) -> str:
+        """Return the number of one more answer; empty for the first."""
+        if not self._passes:
+            return ""
+        pair = (field_text(field_at(data, self._key)) if self._key else item, annotator)
+        self._met[pair] += 1
+        return "" if self._met[pair] == 1 else str(self._met[pair])
+
+
+def after_their_kind(answers: Iterable[Answer], reading: Reading) -> Iterator[Answer]:
+    """Yield answers, those that say nothing once it is known what their question asks for.
+
+    If none of a question's answers says anything, it asks for one category.
+    """
+    held: dict[str, list[Answer]] = {}
+    for one in answers:
+        if one.question in reading.asked:
+            yield from held.pop(one.question, ())
+            yield one
+        else:
+            held.setdefault(one.question, []).append(one)
+    for question, some in held.items():
+        reading.ask(question)
+        yield from some
+
+
+def numbered(answers: Iterable[Answer]) -> Iterator[Answer]:
+    """Yield answers, each with its number in the file as its place.
+
+    The ledger keeps one comment and confidence for each place and annotator, so a record in which
+    one annotator says several things cannot be the place.
+    """
+    for number, one in enumerate(answers, 1):
+        yield one._replace(place=number)
+
+
+def batches_of_files(
+    archive: Archive,
+    reading: Reading,
+    names: Sequence[str],
+    answers_of: Callable[[SourceFile], Iterable[Answer]],
+    form: str,
+    unit: str = "line",
+) -> Iterator[Batch]:
+    """Yield the answers of an archive's files in batches, each with the name of its file.
+
+    All are read once before, so that it is known what each question asks for. Raises Refused if
+    none of the files holds an answer.
+    """
+    wanted = {one.column for one in reading.mapped.questions if one.column}
+    before = reading.left_out.copy()
+    for name in names:
+        with closing(archive.open(name)) as source:
+            for _ in answers_of(source):
+                pass
+    reading.left_out = before
+    empty = True
+    for name in names:
+        with closing(archive.open(name)) as source:
+            answers = after_their_kind(answers_of(source), reading)
+            rest = _of_questions(answers, wanted, reading) if wanted else answers
+            first = next(rest, None)
+            if first is not None:
+                empty = False
+                batches = batches_of_answers(
+                    archive, reading, chain([first], rest), form, unit, source.name
+                )
+                yield from (replace(one, source=source.name) for one in batches)
+    if empty:
+        yield from batches_of_answers(archive, reading, (), form, unit)
+
+
+def _of_questions(
+    answers: Iterable[Answer], wanted: set[str], reading: Reading
+) -> Iterator[Answer]:
+    for one in answers:
+        if one.question in wanted:
+            yield one
+        else:
+            reading.left_out[f"answer to {one.question!r}"] += 1

@@ -1,0 +1,238 @@
+"""Argilla: records with their responses and suggestions, of version 2 and of version 1."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from tracker.core.errors import Refused
+from tracker.formats.answers import (
+    Answer,
+    Malformed,
+    Span,
+    after_their_kind,
+    answers_of_objects,
+    ask_for,
+    batches_of_answers,
+    category_of,
+    confidence_text,
+    field_text,
+    list_in,
+    numbered,
+    object_in,
+    object_of,
+    span_of,
+    unique_labels,
+)
+from tracker.formats.batch import Batch
+from tracker.formats.reader import Reader, Reading
+from tracker.formats.source import SourceFile
+from tracker.formats.streams import head_columns, head_value
+
+NAME = "argilla"
+_RESPONSES = ".responses"
+_SUGGESTION = ".suggestion"
+_V1 = "-suggestion"
+_COUNTED = {"submitted", "completed", ""}
+_HINT = "export with: json.dump(dataset.records.to_list(flatten=True), file)"
+_UNKNOWN = "suggestion"
+"""The model whose suggestions name no agent."""
+
+
+class _Said(NamedTuple):
+    """What a user or an agent said to a question about a record."""
+
+    question: str
+    who: str
+    value: Any
+    status: str | None = ""
+    kind: str = ""
+    confidence: str = ""
+
+
+def recognizes_records(source: SourceFile) -> bool:
+    """Return whether a file holds records of Argilla."""
+    first = head_value(source)
+    if first is None:
+        return is_data_set(head_columns(source))
+    if not isinstance(first, dict):
+        return False
+    if "fields" in first and "responses" in first:
+        return True
+    keys = [str(name) for name in first]
+    return is_data_set(keys) or any(
+        name.endswith(_V1) and f"{name}-metadata" in first and name.removesuffix(_V1) in first
+        for name in keys
+    )
+
+
+def is_data_set(columns: Iterable[str]) -> bool:
+    """Return whether a table with these columns is a data set of records."""
+    return any(name.endswith(f"{_RESPONSES}.users") for name in columns)
+
+
+def read_records(source: SourceFile, reading: Reading) -> Iterator[Batch]:
+    """Yield the submitted responses, and the suggestions as answers of models.
+
+    Raises Refused for a data set as CSV, whose lists nobody can read.
+    """
+    if head_value(source) is None:
+        raise Refused(
+            f"{source.name} is a data set of Argilla as CSV, in which lists are no longer such",
+            "write it as Parquet: dataset.records.to_datasets().to_parquet(FILE)",
+        )
+    return _batches(source, reading, answers_of_objects(source, _Records(reading).of_record, _HINT))
+
+
+def read_rows(
+    source: SourceFile, reading: Reading, rows: Iterable[dict[str, Any]]
+) -> Iterator[Batch]:
+    """Yield the same of the rows of a data set. Raises Refused, with the row."""
+
+    def answers() -> Iterator[Answer]:
+        records = _Records(reading)
+        for place, row in enumerate(rows, 1):
+            try:
+                yield from records.of_record(place, row)
+            except Malformed as error:
+                raise Refused(f"{source.name}, row {place}: {error}", _HINT) from None
+
+    return _batches(source, reading, answers())
+
+
+def _batches(source: SourceFile, reading: Reading, answers: Iterator[Answer]) -> Iterator[Batch]:
+    given = after_their_kind(numbered(answers), reading)
+    return batches_of_answers(source, reading, given, NAME, "answer")
+
+
+ARGILLA = Reader(
+    NAME,
+    recognizes=recognizes_records,
+    read=read_records,
+    title="Argilla: records as JSON, JSONL or Parquet, of version 2 or 1",
+    holds=("questions", "several", "spans", "models", "confidence", "text", "attributes"),
+)
+
+
+class _Records:
+    """The records of a file, one at a time."""
+
+    def __init__(self, reading: Reading) -> None:
+        self.reading = reading
+        self.named: set[str] = set()  # questions whose responses are texts
+
+    def of_record(self, place: int, record: dict[str, Any]) -> Iterator[Answer]:
+        """Yield what was said of a record, whichever way it is written."""
+        nested = "fields" in record and "responses" in record
+        said = list(_nested(record) if nested else _flat(record))
+        data = dict(record)
+        for name in ("fields", "metadata"):
+            if isinstance(more := record.get(name), dict):
+                data |= more
+        item = next(filter(None, (field_text(record.get(name)) for name in _KEYS)), str(place))
+        for one in said:
+            if not one.kind and isinstance(one.value, str):
+                self.named.add(one.question)
+            if one.status is None:
+                self.reading.left_out["status of a response, which may be a draft"] += 1
+            if one.kind and type(one.value) is int and one.question in self.named:
+                self.reading.left_out["suggestion as a number without its name"] += 1
+            elif one.status is not None and one.status not in _COUNTED:
+                self.reading.left_out[f"response with the status {one.status!r}"] += 1
+            elif (labels := self._labels(one)) is not None:
+                ask_for(self.reading, one.question, labels)
+                yield Answer(
+                    place, item, one.who, one.question, labels,
+                    kind=one.kind, confidence=one.confidence, data=data,
+                )  # fmt: skip
+
+    def _labels(self, said: _Said) -> list[str | Span] | None:
+        """Return the labels of a response; None for what is no answer to such a question."""
+        value = said.value
+        if value is None:
+            return [] if said.kind != "model" else None
+        values = value if isinstance(value, list) else [value]
+        if any(isinstance(one, dict) and "rank" in one for one in values):
+            self.reading.left_out["ranking"] += 1
+            return None
+        return unique_labels(
+            span_of(one.get("label"), one.get("start"), one.get("end"))
+            if isinstance(one, dict)
+            else category_of(one, f"a response to {said.question!r}")
+            for one in values
+        )
+
+
+_KEYS = ("id", "external_id", "_server_id")
+
+
+def _nested(record: Mapping[str, Any]) -> Iterator[_Said]:
+    """Yield what was said of a record with fields, responses and suggestions of their own."""
+    responses = record["responses"]
+    if isinstance(responses, list):  # of version 1: one for each user
+        for response in (object_of(one, "a response") for one in responses):
+            for question, value in object_in(response, "values").items():
+                given = object_of(value, "a value").get("value")
+                yield _Said(question, field_text(response.get("user_id")), given,
+                            field_text(response.get("status")))  # fmt: skip
+    else:
+        for question, some in object_in(record, "responses").items():
+            if not isinstance(some, list):
+                raise Malformed(f"the responses to {question!r} are no list")
+            for response in (object_of(one, "a response") for one in some):
+                status = field_text(response["status"]) if "status" in response else None
+                who = field_text(response.get("user_id"))
+                yield _Said(question, who, response.get("value"), status)
+    suggestions = record.get("suggestions")
+    if isinstance(suggestions, list):
+        for one in (object_of(one, "a suggestion") for one in suggestions):
+            yield _suggested(field_text(one.get("question_name")), one)
+    else:
+        for question, value in object_in(record, "suggestions").items():
+            yield _suggested(question, object_of(value, "a suggestion"))
+
+
+def _suggested(question: str, one: Mapping[str, Any]) -> _Said:
+    who = field_text(one.get("agent")) or _UNKNOWN
+    score = confidence_text(one.get("score"))
+    return _Said(question, who, one.get("value"), kind="model", confidence=score)
+
+
+def _flat(record: Mapping[str, Any]) -> Iterator[_Said]:
+    """Yield what was said of a record whose keys hold the questions."""
+    for key in record:
+        name = key.removesuffix(_RESPONSES)
+        if name != key:
+            users, values = list_in(record, f"{key}.users"), list_in(record, key)
+            yield from _listed(name, users, values, list_in(record, f"{key}.status"))
+        name = key.removesuffix(_SUGGESTION)
+        if name != key and record[key] is not None:
+            one = {"value": record[key], "score": record.get(f"{key}.score"),
+                   "agent": record.get(f"{key}.agent")}  # fmt: skip
+            yield _suggested(name, one)
+        name = key.removesuffix(_V1)
+        if name != key and name in record:
+            yield from _of_version_1(record, name)
+
+
+def _of_version_1(record: Mapping[str, Any], name: str) -> Iterator[_Said]:
+    given = record[name]
+    if isinstance(given, dict):  # of columns, as Hugging Face's data sets write lists of objects
+        columns = [list_in(given, one) for one in ("user_id", "value", "status")]
+        yield from _listed(name, *columns)
+    else:
+        for one in (object_of(one, "a response") for one in list_in(record, name)):
+            yield _Said(name, field_text(one.get("user_id")), one.get("value"),
+                        field_text(one.get("status")))  # fmt: skip
+    if record[name + _V1] is not None:
+        about = object_in(record, f"{name}{_V1}-metadata")
+        yield _suggested(name, {**about, "value": record[name + _V1]})
+
+
+def _listed(
+    question: str, users: Sequence[Any], values: Sequence[Any], states: Sequence[Any]
+) -> Iterator[_Said]:
+    if len(users) != len(values) or len(states) not in {0, len(values)}:
+        raise Malformed(f"{question!r} has {len(values)} responses, and {len(users)} users")
+    for n, (who, value) in enumerate(zip(users, values, strict=True)):
+        yield _Said(question, field_text(who), value, field_text(states[n]) if states else "")

@@ -1,0 +1,319 @@
+"""What every reader yields and the loader takes: batches of raw records, and rejections."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tracker.formats.dates import Moment, read_moment
+from tracker.projects.question import QuestionOptions
+
+# -- Where a record stands: in which file, on which line ------------------------------------------
+
+
+class Place(NamedTuple):
+    """Where a record stands: in which file, and its line or the number of what ``unit`` says.
+
+    Number 0 stands for the whole file.
+    """
+
+    source: str
+    number: int
+    unit: str
+
+    def __str__(self) -> str:
+        return f"{self.source}, {self.unit} {self.number}" if self.number else self.source
+
+
+class FilesUnit:
+    """Numbers the lines of an archive's files on from file to file, as if they were one text.
+
+    So that the records of many small files are one batch, and each still has its own place.
+    """
+
+    def __init__(self) -> None:
+        self._files: list[tuple[str, str]] = []  # the names, and what their numbers count
+        self._before: list[int] = []  # numbers before those of the file
+        self._next = 0
+
+    def begin(self, name: str, lines: int, unit: str = "line") -> int:
+        """Return the number that stands for a whole file, before those of its lines."""
+        self._files.append((name, unit))
+        self._before.append(self._next)
+        self._next += lines + 1
+        return self._before[-1]
+
+    def place(self, number: int) -> Place:
+        """Return the file and the line in it."""
+        n = bisect_right(self._before, number) - 1
+        name, unit = self._files[n]
+        return Place(name, number - self._before[n], unit)
+
+
+Unit = str | FilesUnit
+"""What the places of records count: lines, or what a word says, or the lines of several files."""
+
+
+def place_of(source: str, number: int, unit: Unit) -> Place:
+    """Return the place of a record of a source."""
+    return Place(source, number, unit) if isinstance(unit, str) else unit.place(number)
+
+
+ROLES = (
+    "item",
+    "annotator",
+    "category",
+    "question",
+    "labeled_at",
+    "seconds",
+    "pass",
+    "text",
+    "gold",
+    "start",
+    "end",
+    "n_tokens",
+    "kind",
+    "confidence",
+    "comment",
+    "version",
+)
+"""What a column can mean."""
+
+LISTED = "\x1f"
+"""Before each category of a cell that was a list."""
+
+GOLD = "gold"
+"""The reference annotator, whose answers are those that a file calls true."""
+
+_QUOTED = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\d+""")
+
+_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*")
+
+KEEP = "keep:"
+"""Before the name of a column that is kept as an attribute of the item."""
+
+ATTRIBUTE_COLUMN = "attribute:"
+"""Begins the names of columns that are kept without being asked for, as exports have them."""
+
+Numbers = npt.NDArray[np.integer[Any]]
+Flags = npt.NDArray[np.bool_]
+
+
+def text_array(texts: Sequence[str]) -> Any:
+    """Return an Arrow array of strings.
+
+    `pyarrow.array` would do so, too, but import pandas first, in more time than a small file takes.
+    """
+    import pyarrow as pa
+
+    encoded = [text.encode() for text in texts]
+    ends = np.zeros(len(encoded) + 1, np.int32)
+    np.cumsum([len(one) for one in encoded], out=ends[1:])
+    buffers = [None, pa.py_buffer(ends), pa.py_buffer(b"".join(encoded))]
+    return pa.Array.from_buffers(pa.string(), len(encoded), buffers)
+
+
+def place_array(places: Numbers) -> Any:
+    """Return an Arrow array of places in another one; without pandas, as `text_array`."""
+    import pyarrow as pa
+
+    numbers = np.ascontiguousarray(places, np.int64)
+    return pa.Array.from_buffers(pa.int64(), len(numbers), [None, pa.py_buffer(numbers)])
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The cells of one column, each distinct text held once.
+
+    ``codes``, with shape (records,), gives for each record the place of its text in
+    ``distinct`` (Arrow strings, none missing). Each text belongs to some record; the texts are
+    in the order in which they first occur. ``listed`` says that some were lists, see `LISTED`.
+    """
+
+    codes: Numbers
+    distinct: Any
+    listed: bool = False
+
+    @classmethod
+    def of(cls, chunks: Sequence[Any]) -> Cells:
+        """Return the column made of Arrow arrays of strings, one after the other."""
+        import pyarrow as pa
+
+        column = pa.chunked_array(chunks)
+        if pa.types.is_dictionary(column.type):
+            column = column.unify_dictionaries()
+        else:
+            column = column.dictionary_encode()
+        encoded = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+        codes: Any = np.from_dlpack(encoded.indices)
+        return cls(codes, encoded.dictionary)
+
+    @classmethod
+    def of_texts(cls, texts: Sequence[str]) -> Cells:
+        """Return the column of these cells."""
+        return cls.of([text_array(texts)])
+
+    @cached_property
+    def texts(self) -> list[str]:
+        """The distinct texts."""
+        return list(self.distinct.to_pylist())
+
+    def __getitem__(self, record: int) -> str:
+        return self.texts[int(self.codes[record])]
+
+    def at(self, records: Numbers) -> list[str]:
+        """Return the cells of these records."""
+        texts = self.texts
+        return [texts[code] for code in self.codes[records].tolist()]
+
+    def take(self, records: Numbers) -> Cells:
+        """Return the column of these records."""
+        codes = self.codes[records]
+        first = np.full(len(self.distinct), len(codes))
+        first[codes[::-1]] = np.arange(len(codes))[::-1]
+        used = np.argsort(first)[: np.count_nonzero(first < len(codes))]
+        places = np.zeros(len(first), np.int64)
+        places[used] = np.arange(len(used))
+        return Cells(places[codes], self.distinct.take(place_array(used)), self.listed)
+
+    def split(self, separator: str) -> tuple[Cells, Numbers]:
+        """Return the column of the parts of each cell, and the record of each part.
+
+        An empty cell has one part, and equal parts of a cell are one.
+        """
+        parts = [
+            list(dict.fromkeys(filter(None, map(str.strip, text.split(separator))))) or [""]
+            for text in self.texts
+        ]
+        lengths = np.array([len(some) for some in parts], np.int64)
+        flat = [part for some in parts for part in some]
+        codes = {text: code for code, text in enumerate(dict.fromkeys(flat))}
+        coded = np.array([codes[part] for part in flat], np.int64)
+        of_records = lengths[self.codes]
+        within = np.arange(of_records.sum()) - np.repeat(
+            np.cumsum(of_records) - of_records, of_records
+        )
+        starts = np.repeat((np.cumsum(lengths) - lengths)[self.codes], of_records)
+        split = Cells.of_texts(list(codes))
+        return (
+            Cells(coded[starts + within], split.distinct),
+            np.repeat(np.arange(len(self.codes)), of_records),
+        )
+
+    def mapped(self, change: Callable[[str], str]) -> Cells:
+        """Return the column with each text changed; some may then be alike."""
+        texts = dict.fromkeys(map(change, self.texts))
+        places = {text: place for place, text in enumerate(texts)}
+        codes = np.array([places[change(text)] for text in self.texts], np.int64)
+        return replace(Cells.of_texts(list(texts)), codes=codes[self.codes])
+
+    def holds(self, test: Callable[[str], Any]) -> Flags:
+        """Return whether each record's cell passes the test, which runs once for each text."""
+        passed = np.fromiter((bool(test(text)) for text in self.texts), bool, len(self.texts))
+        return passed[self.codes] if len(passed) else np.zeros(len(self.codes), bool)
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some records of one source, column by column.
+
+    ``lines`` holds the line on which each record starts, or the number of what ``unit`` says. The
+    columns have the same length and hold the texts as they stood in the file, by role (see `ROLES`,
+    `KEEP`). ``source`` is the name of the file if the source is an archive, and ``asked`` are the
+    questions of a file that says itself what they are: those that were met so far, by name.
+    ``moment`` reads the times as the file writes them; in numbers a comma may stand for the point.
+    ``names`` are those of the file's columns by role, if it has a header.
+    """
+
+    lines: Numbers
+    columns: Mapping[str, Cells]
+    source: str | None = None
+    unit: Unit = "line"
+    asked: Mapping[str, QuestionOptions] = field(default_factory=dict)
+    moment: Moment = read_moment
+    decimal_comma: bool = False
+    names: Mapping[str, str] = field(default_factory=dict)
+
+    def of_column(self, role: str) -> str:
+        """Return which column a reason is about, as the end of a sentence; nothing if it says so.
+
+        It does if the column has the name of the role.
+        """
+        name = self.names.get(role, role)
+        return "" if name == role else f" (column {name!r})"
+
+    def without_items(self, keys: Collection[str]) -> Batch:
+        """Return the batch without the records on some items."""
+        left = np.flatnonzero(~self.columns["item"].holds(lambda text: text.strip() in keys))
+        columns = {role: cells.take(left) for role, cells in self.columns.items()}
+        return replace(self, lines=self.lines[left], columns=columns)
+
+
+def with_decimal_point(text: str) -> str:
+    """Return a number such as 1,5 with a point; any other text as it is."""
+    return text.replace(",", ".") if _COMMA.fullmatch(text) else text
+
+
+@dataclass(frozen=True)
+class Rejection:
+    """A record that cannot be imported: its place and what is wrong with it."""
+
+    source: str
+    line: int
+    reason: str
+    unit: str = "line"
+
+    def __str__(self) -> str:
+        return f"{Place(self.source, self.line, self.unit)}: {self.reason}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the rejection as JSON."""
+        return {"source": self.source, "line": self.line, "reason": self.reason}
+
+
+@dataclass
+class Rejections:
+    """All rejections counted, and the first of them kept.
+
+    ``alike`` counts rejections whose reasons differ only in what they quote, with the first of
+    them. ``optional`` are roles of columns that a file need not have and that could not be read.
+    ``ways`` are options with which the rejected rows could be read.
+    ``items`` are the keys of the items whose rows were rejected, for a sync: its source has these
+    rows. Else it is None, and memory does not grow with the number of bad rows.
+    """
+
+    KEPT = 1000
+    KINDS = 100
+    LONGEST = 1200  # characters of a reason, which may quote a cell
+    count: int = 0
+    ragged: int = 0  # of these, rows that are in no batch
+    first: list[Rejection] = field(default_factory=list)
+    alike: dict[str, tuple[Rejection, int]] = field(default_factory=dict)
+    optional: set[str] = field(default_factory=set)
+    ways: list[str] = field(default_factory=list)
+    items: set[str] | None = None
+
+    def add(
+        self, source: str, line: int, reason: str, unit: Unit = "line", item: str | None = None
+    ) -> None:
+        """Count one more rejection; ``item`` is the key of its item, if that is known."""
+        self.count += 1
+        if self.items is not None and item is not None:
+            self.items.add(item)
+        short = reason if len(reason) <= self.LONGEST else reason[: self.LONGEST] + "…"
+        place = place_of(source, line, unit)
+        rejection = Rejection(place.source, place.number, short, place.unit)
+        if len(self.first) < self.KEPT:
+            self.first.append(rejection)
+        kind = _QUOTED.sub("…", short)
+        if kind not in self.alike and len(self.alike) >= self.KINDS:
+            kind = ""
+        example, number = self.alike.get(kind, (rejection, 0))
+        self.alike[kind] = (example, number + 1)

@@ -1,0 +1,469 @@
+"""Delimited text: long form (a row per answer) and wide form (a column per annotator)."""
+
+from __future__ import annotations
+
+import csv
+import re
+from codecs import BOM_UTF8
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from itertools import chain, islice
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tracker.core.errors import Refused
+from tracker.formats.batch import Batch, Cells, Numbers, Rejections, text_array
+from tracker.formats.column_roles import NUMBERS, Layout
+from tracker.formats.question_columns import OF_QUESTION
+from tracker.formats.reader import HOLDS, Reader, Reading
+from tracker.formats.source import SourceFile, count_source_lines
+from tracker.formats.streams import LARGEST_CELL, QuotedRows, delimiter_of, head_value, json_records
+from tracker.formats.surroundings import (
+    LOOKED_AT,
+    TOTALS,
+    answered_rows,
+    is_left_out,
+    layout_of_rows,
+    no_header_row,
+)
+from tracker.formats.tables import (
+    Column,
+    Rows,
+    as_concluded,
+    batch_of_table,
+    batches_of_rows,
+    column_of_values,
+    with_last,
+)
+
+_ENOUGH = 8 * 1024 * 1024  # bytes for a batch: names that come again are looked up once a batch
+_FEW_DIFFER = {"annotator", "category", "question", "pass", "gold", "kind"}
+_LOOKED_AT = 1 << 18  # bytes among which the header is looked for
+
+
+class Table(NamedTuple):
+    """Some rows: the lines on which they start, and their cells by position in the header.
+
+    ``numbers`` are those of the rows in the file, from 1, if they are asked for.
+    """
+
+    lines: Numbers
+    cells: dict[int, Cells]
+    numbers: Numbers | None = None
+
+
+_SAID = re.compile(r'"?sep=(.)"?[,;\t]*')
+"""A line before the header that tells Excel what is between cells."""
+
+_LINE = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n|\Z)")
+
+
+def read_delimited(source: SourceFile, reading: Reading) -> Iterator[Batch]:
+    """Yield the records of a delimited file in batches; ragged rows are rejected.
+
+    Raises Refused if the file cannot be read as delimited text.
+    """
+    return as_concluded(_batches(source, reading), source, reading)
+
+
+def _batches(source: SourceFile, reading: Reading) -> Iterator[Batch]:
+    rejected_before = reading.rejections.count
+    start = _start(source, reading)
+    layout = source.layout = start.layout
+    source.facts |= layout.facts | {"delimiter": start.delimiter}
+    tables = _tables(start, source, reading.rejections)
+    empty = True
+    for table, last in with_last(tables):
+        empty = False
+        lines, cells, numbers = _without_totals(layout, table, last=last)
+        batch = batch_of_table(layout, lines, cells, numbers)
+        yield replace(batch, decimal_comma=True) if start.delimiter == ";" else batch
+        del batch, table, cells
+    if empty and reading.rejections.count == rejected_before:
+        raise Refused(f"{source.name} has a header and no row below it")
+
+
+class _Start(NamedTuple):
+    """Where the rows of a file begin: how many lines and rows are before, and the text from there.
+
+    The text is in blocks, of which the first one may begin with the ``header``.
+    """
+
+    layout: Layout
+    delimiter: str
+    width: int
+    lines_before: int
+    blocks: Iterator[bytes]
+    header: bool
+    quoted: bool
+
+
+def _start(source: SourceFile, reading: Reading) -> _Start:
+    """Return where the rows of a file begin, and what its columns are."""
+    options = reading.options
+    blocks, before = source.blocks(), 0
+    if options.header_row:
+        before = options.header_row - 1
+        blocks = _from_line(blocks, before)
+    first, blanks, head, body = _head(blocks, source, before)
+    said = _SAID.fullmatch(first.strip())
+    if said:
+        before = blanks + 1
+        first, blanks, head, body = _head(chain([body], blocks), source, before)
+    if options.header_row and blanks != options.header_row - 1:
+        raise no_header_row(source.name, options.header_row)
+    header_row = 0 if options.no_header else options.header_row
+    delimiters = [said[1]] if said else _delimiters(first, head, source)
+    for delimiter in delimiters:
+        rows = _first_rows(head, delimiter, blanks, source)
+        try:
+            number, layout = layout_of_rows(
+                rows, reading.mapped, source.name, options.ignore, header_row=header_row
+            )
+            break
+        except Refused:
+            if delimiter == delimiters[-1]:
+                raise
+    skipped = 0 if number in {0, blanks + 1} else number - blanks - 1
+    lines = (match for match in _LINE.finditer(head))
+    begin = next(islice(lines, skipped, None)).start()
+    end = next(lines).start() if number else begin
+    quoted = number > 0 and b'"' in head[begin:end]
+    if quoted:  # the header may go on over several lines
+        end = begin
+    rest = chain([head[end:]], blocks)
+    width = len(rows[number or blanks + 1])
+    return _Start(
+        layout,
+        delimiter,
+        width,
+        blanks + skipped + (number > 0 and not quoted),
+        rest,
+        quoted,
+        quoted,
+    )
+
+
+def _first_rows(
+    head: bytes, delimiter: str, before: int, source: SourceFile
+) -> dict[int, list[str]]:
+    """Return the first rows that are not blank by the line on which they start.
+
+    Raises Refused if there is none, as in a file of nothing but a quote.
+    """
+    text = head[:_LOOKED_AT].decode("utf-8", "replace")
+    lines = text.splitlines(keepends=True)
+    if len(head) > _LOOKED_AT and len(lines) > 1:
+        lines.pop()  # it is cut off
+    rows: dict[int, list[str]] = {}
+    csv.field_size_limit(LARGEST_CELL)
+    reader = csv.reader(lines, delimiter=delimiter)
+    line = before + 1
+    with suppress(csv.Error):
+        for row in reader:
+            if any(map(str.strip, row)):
+                rows[line] = row
+            line = before + 1 + reader.line_num
+            if len(rows) == LOOKED_AT:
+                break
+    if not rows:
+        raise Refused(f"{source.name} has no header that can be read", "is it a table of text?")
+    return rows
+
+
+def _from_line(blocks: Iterator[bytes], before: int) -> Iterator[bytes]:
+    """Yield the text without so many lines at its start."""
+    for block in blocks:
+        lines = count_source_lines(block)
+        if lines < before:
+            before -= lines
+            continue
+        match = next(islice(_LINE.finditer(block), before, None), None)
+        if match is not None:
+            yield block[match.start() :]
+        yield from blocks
+
+
+def _without_totals(layout: Layout, table: Table, *, last: bool) -> Table:
+    """Return a table without rows of totals, which are counted."""
+    kept = answered_rows(layout, table.cells, last=last)
+    if kept is None:
+        return table
+    layout.rows_left_out[TOTALS] += int((~kept).sum())
+    rows = np.flatnonzero(kept)
+    cells = {n: column.take(rows) for n, column in table.cells.items()}
+    return Table(table.lines[rows], cells, None if table.numbers is None else table.numbers[rows])
+
+
+DELIMITED = Reader(
+    "csv",
+    read=read_delimited,
+    title="CSV, TSV: a row per answer, or a column per annotator or question",
+    holds=HOLDS,
+)
+"""Any text may be delimited, so that it is what is left if no other reader recognizes a file."""
+
+
+def _head(
+    blocks: Iterator[bytes], source: SourceFile, before: int = 0
+) -> tuple[str, int, bytes, bytes]:
+    """Return the first line that is not blank, the number of lines before it, and the blocks.
+
+    The line is the header or begins it, if no title stands above. The blocks are the one from the
+    line on, and the rest of it after the line.
+    """
+    beyond = before
+    for block in blocks:
+        for match in _LINE.finditer(block):
+            line = source.decoded(match[0], before)
+            if line.strip():
+                return line, before, block[match.start() :], block[match.end() :]
+            before += bool(match[0])
+    if beyond:
+        raise no_header_row(source.name, beyond + 1)
+    raise Refused(f"{source.name} is empty")
+
+
+def _delimiters(first: str, head: bytes, source: SourceFile) -> list[str]:
+    """Return the delimiter of the first line, and that of most lines if it is another one.
+
+    For .tsv it is a tab if the line has none; a title may have none, or another one.
+    """
+    best = delimiter_of(first)
+    best = "\t" if ".tsv" in source.name and best not in first else best
+    lines = head[:_LOOKED_AT].decode("utf-8", "replace").splitlines()[:LOOKED_AT]
+    most = Counter(delimiter_of(line) for line in lines if delimiter_of(line) in line)
+    usual = most.most_common(1)[0][0] if most else best
+    if best not in first:
+        return [usual]
+    return [*dict.fromkeys([best, usual])]
+
+
+def _wanted(layout: Layout) -> dict[int, bool]:
+    """Return the places of the required columns, and which of them have few distinct cells.
+
+    The column of the item comes first; in a list of annotators, theirs.
+    """
+    named = layout.roles["item" if "item" in layout.roles else "annotator"]
+    first = layout.joined.get(named, (named,))[0]
+    first = layout.places[0] if first == NUMBERS else first
+    few = {
+        place
+        for role, place in layout.roles.items()
+        if role in _FEW_DIFFER or role.startswith(OF_QUESTION)
+    }
+    few |= {*layout.annotators.values(), *(column.place for column in layout.named)}
+    return {first: False} | {place: place in few for place in layout.places if place != first}
+
+
+class _Gathering:
+    """Rows that are gathered until there are enough for one table."""
+
+    def __init__(self, wanted: Iterable[int], *, numbered: bool) -> None:
+        self.wanted = list(wanted)
+        self.numbered = numbered
+        self._begin()
+
+    def _begin(self) -> None:
+        self._lines: list[Numbers] = []
+        self._numbers: list[Numbers] = []
+        self._chunks: dict[int, list[Any]] = {n: [] for n in self.wanted}
+        self._size = 0
+
+    def add(self, lines: Numbers, numbers: Numbers, chunks: Mapping[int, Any]) -> None:
+        """Append rows: the lines on which they start, their numbers, Arrow arrays by position."""
+        self._lines.append(lines)
+        if self.numbered:
+            self._numbers.append(numbers)
+        for n in self.wanted:
+            self._chunks[n].append(chunks[n])
+            self._size += chunks[n].nbytes
+
+    def table(self, *, at_least: int = 1) -> Iterator[Table]:
+        """Yield the rows as a table, if they have at least so many bytes."""
+        if self._lines and self._size >= at_least:
+            lines, numbers, chunks = self._lines, self._numbers, self._chunks
+            self._begin()
+            yield Table(
+                np.concatenate(lines),
+                {n: Cells.of(chunks.pop(n)) for n in self.wanted},
+                np.concatenate(numbers) if numbers else None,
+            )
+
+
+def _tables(start: _Start, source: SourceFile, rejections: Rejections) -> Iterator[Table]:
+    """Yield the rows as tables, from the first block that is not plain on row by row."""
+    layout, lines_before = start.layout, start.lines_before
+    wanted = _wanted(layout)
+    gathered = _Gathering(wanted, numbered=layout.numbered)
+    for block in start.blocks:
+        if not block:
+            continue
+        chunks = None
+        if not start.quoted:
+            chunks = plain_delimited_columns(block, start.delimiter, start.width, wanted)
+        if chunks is None:
+            yield from gathered.table()
+            rest = chain([block], start.blocks)
+            rows = QuotedRows(rest, start.delimiter, lines_before, source)
+            if start.header:
+                rows.take(1)
+            passed = lines_before - start.lines_before - start.header
+            yield from _tables_of_rows(rows, passed, start, source, rejections)
+            return
+        number = len(next(iter(chunks.values())))
+        lines = np.arange(lines_before + 1, lines_before + 1 + number, dtype=np.int32)
+        gathered.add(lines, lines - start.lines_before, chunks)
+        lines_before += number
+        yield from gathered.table(at_least=_ENOUGH)
+    yield from gathered.table()
+
+
+def _tables_of_rows(
+    rows: QuotedRows, passed: int, start: _Start, source: SourceFile, rejections: Rejections
+) -> Iterator[Table]:
+    """Yield the remaining rows, many at a time; ragged ones are rejected.
+
+    So many rows were ``passed`` before.
+    """
+    wanted = _wanted(start.layout)
+    gathered = _Gathering(wanted, numbered=start.layout.numbered)
+    while rows.more:
+        starts, some = rows.take()
+        kept = _rows_kept(starts, some, start, source, rejections)
+        if kept:
+            cells = list(zip(*(some[n] for n in kept), strict=True))
+            arrays = {n: text_array(cells[n]) for n in wanted}
+            gathered.add(
+                np.asarray(starts, np.int32)[kept],
+                np.asarray(rows.numbers, np.int32)[kept] + passed,
+                {n: a.dictionary_encode() if wanted[n] else a for n, a in arrays.items()},
+            )
+            yield from gathered.table(at_least=_ENOUGH)
+    yield from gathered.table()
+
+
+def _rows_kept(
+    starts: Sequence[int],
+    rows: list[list[str]],
+    start: _Start,
+    source: SourceFile,
+    rejections: Rejections,
+) -> list[int]:
+    """Return the places of the rows that may hold answers; ragged ones are rejected."""
+    layout, width, kept = start.layout, start.width, []
+    item = layout.roles.get("item", -1)
+    item = item if item < width else -1
+    for n, row in enumerate(rows):
+        if len(row) == width and item >= 0 and row[item].strip():
+            kept.append(n)
+        elif what := is_left_out(row, layout, width):
+            layout.rows_left_out[what] += 1
+        elif len(row) == width:
+            kept.append(n)
+        else:
+            rejections.add(source.name, starts[n], f"{len(row)} cells where the header has {width}")
+            rejections.ragged += 1
+    return kept
+
+
+_NOT_PLAIN = (b'"', b"\0")
+
+
+def plain_delimited_columns(
+    block: bytes, delimiter: str, width: int, wanted: Mapping[int, bool]
+) -> dict[int, Any] | None:
+    """Return the wanted columns by position, if every line is a plain row of so many cells.
+
+    They are Arrow arrays; those ``wanted`` with True, which have few distinct cells, are
+    encoded. The first of them is the item, which is empty on blank lines only. None for a block
+    with quotes, blank or ragged lines or bytes that are not UTF-8: these are left to a reader
+    that can say what is wrong on which line.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    from pyarrow import csv as arrow_csv
+
+    # Of a single column a blank line would be a row; and Arrow passes over a mark of encoding.
+    if width < 2 or block[:3] == BOM_UTF8 or any(mark in block for mark in _NOT_PLAIN):
+        return None
+    encoded = pa.dictionary(pa.int32(), pa.string())
+    types = {str(n): encoded if few else pa.string() for n, few in wanted.items()}
+    try:
+        table = arrow_csv.read_csv(
+            pa.BufferReader(block),
+            read_options=arrow_csv.ReadOptions(
+                column_names=[str(n) for n in range(width)],
+                block_size=len(block) + 1,
+                use_threads=False,  # on so little they would only wait for each other
+            ),
+            parse_options=arrow_csv.ParseOptions(
+                delimiter=delimiter, quote_char=False, ignore_empty_lines=False
+            ),
+            convert_options=arrow_csv.ConvertOptions(
+                include_columns=list(types), column_types=types, strings_can_be_null=False
+            ),
+        )
+    except pa.ArrowInvalid:
+        return None
+    columns = {n: table.column(str(n)).chunk(0) for n in wanted}
+    lengths = pc.binary_length(next(iter(columns.values())))
+    return None if pc.min(lengths).as_py() == 0 else columns
+
+
+# -- JSON of plain objects, in a list or one a line: a table whose columns are the keys -----------
+
+
+_AT_ONCE = 20_000  # objects
+
+
+def read_objects(source: SourceFile, reading: Reading) -> Iterator[Batch]:
+    """Yield the records of a JSON file in batches; objects within objects are dotted columns.
+
+    Raises Refused for a file that is no JSON, or that holds something else than objects.
+    """
+    unit = "value" if source.head.lstrip()[:1] == b"[" else "line"
+    return batches_of_rows(source, reading, _rows(source, unit), unit)
+
+
+JSON_TABLE = Reader(
+    "json",
+    recognizes=lambda source: isinstance(head_value(source), dict),
+    read=read_objects,
+    title="JSON or JSONL: an object per answer, or a key per annotator or question",
+    holds=HOLDS,
+)
+
+
+def _rows(source: SourceFile, unit: str) -> Iterator[Rows]:
+    records = json_records(source)
+    header: dict[str, None] = {}
+    while some := list(islice(records, _AT_ONCE)):
+        flat = []
+        for place, value in some:
+            if not isinstance(value, dict):
+                raise Refused(f"{source.name}, {unit} {place}: this is no object with its keys")
+            flat.append(_flat(value))
+            header.update(dict.fromkeys(flat[-1]))
+        names = list(header)
+        lists = {n for n, name in enumerate(names)
+                 if any(isinstance(one.get(name), list) for one in flat)}  # fmt: skip
+
+        def column(n: int, flat: list[dict[str, Any]] = flat, names: list[str] = names) -> Column:
+            return column_of_values([one.get(names[n]) for one in flat])
+
+        yield Rows(names, np.array([place for place, _ in some]), column, lists)
+
+
+def _flat(value: Mapping[str, Any], before: str = "", depth: int = 0) -> dict[str, Any]:
+    """Return an object with the keys of objects in it dotted: ``meta.topic``."""
+    found: dict[str, Any] = {}
+    for key, one in value.items():
+        if isinstance(one, Mapping) and one and depth < 20:
+            found |= _flat(one, f"{before}{key}.", depth + 1)
+        else:
+            found[before + key] = one
+    return found

@@ -1,0 +1,177 @@
+"""Folders in which annotators' files lie: a folder for each, or a file for each."""
+
+from __future__ import annotations
+
+import io
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path, PurePosixPath
+from typing import IO, NamedTuple
+
+from tracker.core.errors import Refused
+from tracker.formats.answers import Answer, batches_of_answers
+from tracker.formats.authors import stem_of
+from tracker.formats.batch import Batch, FilesUnit
+from tracker.formats.column_roles import SAY_WHO
+from tracker.formats.reader import Reader, Reading
+from tracker.formats.source import Archive, SourceFile
+
+AnswersOf = Callable[[Archive, Reading, FilesUnit], Iterator[Answer]]
+"""The answers in a folder; their places are lines, numbered on from file to file."""
+
+IN_FOLDERS = (
+    "put each annotator's files into a folder of their name, and import the folder around them"
+)
+
+
+def folder_reader(
+    name: str,
+    title: str,
+    holds: tuple[str, ...],
+    *,
+    recognizes: Callable[[SourceFile], bool],
+    recognizes_archive: Callable[[Archive], bool],
+    answers: AnswersOf,
+    hint: str = IN_FOLDERS,
+) -> Reader:
+    """Return the reader of a format whose folders say who annotated, and single files do not."""
+
+    def read_file(source: SourceFile, reading: Reading) -> Iterator[Batch]:
+        if reading.annotator is None:
+            raise Refused(f"{source.name} does not say who annotated it", f"{hint}; or {SAY_WHO}")
+        lines = FilesUnit()
+        found = answers(_archive_of(source), reading, lines)
+        return batches_of_answers(source, reading, found, name, lines)
+
+    def read(archive: Archive, reading: Reading) -> Iterator[Batch]:
+        lines = FilesUnit()
+        found = answers(archive, reading, lines)
+        return batches_of_answers(archive, reading, found, name, lines)
+
+    return Reader(
+        name,
+        recognizes=recognizes,
+        read=read_file,
+        title=title,
+        holds=holds,
+        recognizes_archive=recognizes_archive,
+        read_archive=read,
+        in_folders=True,
+    )
+
+
+def _archive_of(source: SourceFile) -> Archive:
+    """Return a file as the only one of its folder, with the text beside it if there is one."""
+    path = PurePosixPath(source.name)
+    content = source.seekable().read()
+    beside = Path(source.path).with_suffix(".txt")
+    texts = [beside.name] if source.size is not None and beside.is_file() else []
+
+    def opened(name: str) -> IO[bytes]:
+        return io.BytesIO(content) if name == path.name else beside.open("rb")
+
+    return Archive(str(path.parent), list({path.name, *texts}), opened)
+
+
+class AnnotatorFile(NamedTuple):
+    """A file of an archive: whose it is, and of which document; none if it holds several."""
+
+    name: str
+    annotator: str
+    document: str
+
+
+def files_by_annotator(
+    archive: Archive, names: Sequence[str], reading: Reading, whole: bool = False
+) -> list[AnnotatorFile]:
+    """Return files in folders named after annotators; folders around all of them say nothing.
+
+    Files that lie in one folder only are of one annotator each, and named after them; if they are
+    the ``whole`` of a document, the folder is named after the one annotator. Raises Refused if
+    there is no such folder. Folders that share no document may be parts of one annotator's work:
+    that they are taken for annotators is noted. If the user says who answered, that holds.
+    """
+    if reading.says_who:
+        return _files_as_said(archive, names, reading, whole)
+    paths = [PurePosixPath(name) for name in names]
+    around = _common([path.parts[:-1] for path in paths])
+    found = []
+    for name, path in zip(names, paths, strict=True):
+        *folders, last = path.parts[around:]
+        stem = PurePosixPath(last).stem
+        if folders:
+            found.append(AnnotatorFile(name, folders[0], "/".join([*folders[1:], stem])))
+        elif not whole:
+            found.append(AnnotatorFile(name, stem, ""))
+        elif around:
+            found.append(AnnotatorFile(name, path.parts[around - 1], stem))
+        else:
+            raise Refused(
+                f"{name} lies in no folder that says who annotated it",
+                f"{IN_FOLDERS}; or {SAY_WHO}",
+            )
+    _note_parts(found, reading)
+    return found
+
+
+def _files_as_said(
+    archive: Archive, names: Sequence[str], reading: Reading, whole: bool
+) -> list[AnnotatorFile]:
+    """Return files with who annotated them as the user says, and the documents that remain."""
+    around = _common([PurePosixPath(name).parts[:-1] for name in names])
+    authors = authors_of_members(archive, reading)
+    by_file = reading.options.annotator_from == "file" and len(names) > 1
+    found = []
+    for name in names:
+        path, author = PurePosixPath(name), reading.annotator or authors[name]
+        folders = path.parts[around:-1]
+        if by_file:
+            document = "/".join(folders)
+            if not document and whole:
+                raise Refused(
+                    f"{name} is named after its annotator, and no folder after its document",
+                    "put each document's files into a folder of its name",
+                )
+        else:
+            below = folders[1:] if reading.options.annotator_from == "folder" else folders
+            document = "/".join([*below, path.stem]) if whole or len(names) > 1 else ""
+        found.append(AnnotatorFile(name, author, document))
+    return found
+
+
+def _folder_of(path: PurePosixPath, around: int) -> str:
+    """Return the first folder that differs between files, or the last one around all of them."""
+    folders = path.parts[:-1]
+    return folders[around] if len(folders) > around else folders[-1] if folders else ""
+
+
+def authors_of_members(archive: Archive, reading: Reading) -> dict[str, str]:
+    """Return who gave all answers of each file of an archive, if the user says so."""
+    options = reading.options
+    if options.annotator_from in {None, "sheet"}:
+        return dict.fromkeys(archive.names, options.annotator) if options.annotator else {}
+    if options.annotator_from == "file":
+        return {name: stem_of(name) for name in archive.names}
+    paths = [PurePosixPath(name) for name in archive.names]
+    around = _common([path.parts[:-1] for path in paths])
+    own = stem_of(Path(archive.name).resolve().name)
+    return {str(path): _folder_of(path, around) or own for path in paths}
+
+
+def _note_parts(files: Sequence[AnnotatorFile], reading: Reading) -> None:
+    documents = Counter(file.document for file in files if file.document)
+    folders = list(dict.fromkeys(file.annotator for file in files if file.document))
+    if len(folders) > 1 and max(documents.values()) == 1:
+        reading.notes.append(
+            f"no document is in two of the folders {', '.join(folders[:5])}: they are taken for "
+            "annotators; if they are parts of one annotator's work, import the folder around "
+            "all annotators"
+        )
+
+
+def _common(folders: Sequence[tuple[str, ...]]) -> int:
+    """Return how many folders at the start are the same for all."""
+    return next(
+        (n for n, level in enumerate(zip(*folders, strict=False)) if len(set(level)) > 1),
+        min(map(len, folders), default=0),
+    )

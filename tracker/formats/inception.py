@@ -1,0 +1,472 @@
+"""INCEpTION: the zip file of a project, with a file for each annotator of each document."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import Any, NamedTuple
+
+from tracker.core.errors import Refused
+from tracker.formats.answers import (
+    Answer,
+    CharacterPlaces,
+    Malformed,
+    Span,
+    ask_for,
+    field_text,
+    object_of,
+    objects_in,
+    span_of,
+)
+from tracker.formats.batch import GOLD, FilesUnit
+from tracker.formats.folders import files_by_annotator, folder_reader
+from tracker.formats.reader import Reading
+from tracker.formats.source import Archive, SourceFile
+from tracker.formats.streams import head_value
+
+# -- What an INCEpTION project says of its documents: who is done with which, and since when ------
+
+
+_FINISHED = {"FINISHED", "CURATION_FINISHED"}
+
+
+class State(NamedTuple):
+    """What is said of a document as one annotator has it; empty texts if nothing is.
+
+    Attributes:
+        name: NEW, IN_PROGRESS, FINISHED, IGNORE; those of curation begin with CURATION.
+        changed_at: when the annotator last changed it, in milliseconds since 1970.
+        comment: what the annotator wrote on finishing it.
+    """
+
+    name: str = ""
+    changed_at: str = ""
+    comment: str = ""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the annotator is not done with the document."""
+        return bool(self.name) and self.name not in _FINISHED
+
+
+class DocumentStates:
+    """The states of a project's documents, by document and annotator; of those in the archive."""
+
+    def __init__(self, archive: Archive) -> None:
+        self._of: dict[tuple[str, str], State] = {}
+        self._curated: dict[str, State] = {}
+        for name in archive.names:
+            last = PurePosixPath(name).name
+            if last.startswith("exportedproject") and last.endswith(".json"):
+                self._read(archive, name)
+
+    def _read(self, archive: Archive, name: str) -> None:
+        try:
+            project = object_of(json.loads(archive.text(name)), "this")
+            for one in objects_in(project, "annotation_documents"):
+                self._of[field_text(one.get("name")), field_text(one.get("user"))] = _state(one)
+            for one in objects_in(project, "source_documents"):
+                self._curated[field_text(one.get("name"))] = _state(one)
+        except Malformed as error:
+            raise Refused(f"{archive.name}/{name}: {error}") from None
+        except (ValueError, RecursionError) as error:
+            raise Refused(f"{archive.name}/{name}: this is no JSON: {str(error)[:80]}") from None
+
+    def of(self, document: str, user: str) -> State:
+        """Return the state of a document as an annotator has it."""
+        return self._of.get((document, user), State())
+
+    def of_curation(self, document: str) -> State:
+        """Return the state of a document as it was curated."""
+        return self._curated.get(document, State())
+
+
+def _state(document: Mapping[str, Any]) -> State:
+    told = (document.get(name) for name in ("state", "timestamp", "annotatorComment"))
+    return State(*map(field_text, told))
+
+
+# -- WebAnno TSV 3: the tokens of a document with the annotations of one annotator beside them ----
+
+
+FIRST_LINE = "#FORMAT=WebAnno TSV 3"
+
+_TOKEN = re.compile(r"\d+-\d+(?:\.\d+)?\t(\d{1,9})-(\d{1,9})\t")
+_ESCAPED = re.compile(r"\\(->|.)")
+_LETTERS = {"t": "\t", "n": "\n", "r": "\r", "f": "\f", "b": "\b"}
+_PARTS = re.compile(r"(?<!\\)\|")
+_NUMBERED = re.compile(r"(.*)(?<!\\)\[(\d+)\]", re.DOTALL)
+_LARGEST_GAP = 100_000  # characters between two sentences
+
+
+@dataclass
+class Document:
+    """The annotations of a document by question, in characters of Unicode.
+
+    Each label has the line or the number where it stands. Questions of its layers have a place even
+    if nothing was marked. ``places`` is how many lines or numbers there are, counting ``unit``.
+    """
+
+    text: str = ""
+    labels: dict[str, dict[str | Span, int]] = field(default_factory=dict)
+    places: int = 0
+    unit: str = "line"
+    left_out: Counter[str] = field(default_factory=Counter)
+
+
+def short_name(layer: str, feature: str) -> str:
+    """Return the name of the question that a feature of a layer is."""
+    name = layer.rpartition(".")[2]
+    return f"{name}.{feature}" if feature else name
+
+
+@dataclass
+class _Annotation:
+    """An annotation of a layer: its line, place in UTF-16, and the values of its features."""
+
+    line: int
+    start: int
+    end: int
+    values: dict[str, str] = field(default_factory=dict)
+
+
+class _Column(NamedTuple):
+    layer: str
+    question: str  # empty for links, chains and relations
+
+
+def read_tsv(content: str) -> Document:
+    """Return the annotations of a file. Raises Malformed, with the line."""
+    lines = content.replace("\r\n", "\n").split("\n")
+    if not lines[0].startswith(FIRST_LINE):
+        raise Malformed(f"line 1: this is not {FIRST_LINE.removeprefix('#FORMAT=')}")
+    read = _Lines(list(_columns(lines)))
+    for number, line in enumerate(lines, 1):
+        if line.startswith("#Text="):
+            read.sentence.append(_unescaped(line.removeprefix("#Text=")))
+        elif match := _TOKEN.match(line):
+            start, end = int(match[1]), int(match[2])
+            read.begin_sentence(number, start)
+            read.take_cells(number, line.split("\t")[3:], start, end)
+        elif line and not line.startswith("#"):
+            raise Malformed(f"line {number}: this is no token: {line[:40]}")
+    document = read.document()
+    document.places = len(lines)
+    return document
+
+
+class _Lines:
+    """What the lines of a file have said so far."""
+
+    def __init__(self, columns: Sequence[_Column]) -> None:
+        self.columns = columns
+        self.text = ""
+        self.sentence: list[str] = []  # whose first token is to come
+        self.links = 0
+        self._units = 0  # of UTF-16, in the text
+        self._found: dict[tuple[str, str], _Annotation] = {}
+
+    def begin_sentence(self, number: int, start: int) -> None:
+        """Add the text of a sentence that starts there, if there is one."""
+        if not self.sentence:
+            return
+        if start - self._units > _LARGEST_GAP:
+            raise Malformed(f"line {number}: a sentence starts at {start}")
+        text = " " * (start - self._units) + "\n".join(self.sentence)
+        self.text += text
+        self._units += len(text.encode("utf-16-le", "surrogatepass")) // 2
+        self.sentence = []
+
+    def take_cells(self, number: int, cells: Sequence[str], start: int, end: int) -> None:
+        """Note the annotations of a token; those of several tokens are one."""
+        for column, cell in zip(self.columns, cells, strict=False):
+            if cell in {"", "_"}:
+                continue
+            if not column.question:
+                self.links += 1
+                continue
+            for key, value in _values(cell, number):
+                one = self._found.setdefault((column.layer, key), _Annotation(number, start, end))
+                one.start, one.end = min(one.start, start), max(one.end, end)
+                one.values.setdefault(column.question, value)
+
+    def document(self) -> Document:
+        """Return the annotations, in characters."""
+        made = Document(self.text, {one.question: {} for one in self.columns if one.question})
+        made.left_out += Counter({"link or relation": self.links})
+        places = CharacterPlaces(self.text)
+        for (layer, _), one in self._found.items():
+            name = short_name(layer, "")
+            said = {question: value for question, value in one.values.items() if value}
+            if not said and name not in one.values:
+                made.left_out[f"span without a value of {name!r}"] += 1
+            elif one.end <= one.start:
+                made.left_out["mark between two characters"] += 1
+            else:
+                start, end = places.of(one.start), places.of(one.end)
+                for question, value in (said or {name: name}).items():
+                    made.labels[question].setdefault(Span(value, start, end), one.line)
+        return made
+
+
+def _columns(lines: Sequence[str]) -> Iterator[_Column]:
+    """Yield what each column of annotations holds."""
+    for line in lines:
+        kind, _, rest = line.partition("=")
+        if kind in {"#T_SP", "#T_CH", "#T_RL"}:
+            layer, *features = rest.split("|")
+            is_target = False
+            for feature in features or [""]:
+                is_link = kind != "#T_SP" or feature.startswith("ROLE_")
+                yield _Column(layer, "" if is_link or is_target else short_name(layer, feature))
+                is_target = is_link
+        elif line and not line.startswith("#"):
+            return
+
+
+def _values(cell: str, line: int) -> Iterator[tuple[str, str]]:
+    """Yield each value of a cell with what tells its annotation from others of the document."""
+    for n, part in enumerate(_PARTS.split(cell)):
+        match = _NUMBERED.fullmatch(part)
+        value, key = (match[1], match[2]) if match else (part, f"line {line}, {n}")
+        yield key, "" if value == "*" else _unescaped(value)
+
+
+def _unescaped(text: str) -> str:
+    return _ESCAPED.sub(lambda match: _LETTERS.get(match[1], match[1]), text)
+
+
+# -- UIMA CAS as JSON: a document with the annotations of one annotator as feature structures -----
+
+
+STRUCTURES = "%FEATURE_STRUCTURES"
+_NO_LAYERS = ("uima.", "org.dkpro.", "de.tudarmstadt.ukp.dkpro.core.api.metadata.",
+              "de.tudarmstadt.ukp.clarin.webanno.", "de.tudarmstadt.ukp.inception.")  # fmt: skip
+_NO_LAYER_NAMES = {"Token", "Sentence", "Paragraph", "Div", "Heading"}
+_LARGEST_NUMBER = 10_000_000  # of an annotation
+_OF_RELATIONS = {"@Governor", "@Dependent", "@source", "@target", "@next", "@first"}
+
+
+def read_cas(value: Any) -> Document:
+    """Return the annotations of a CAS. Raises Malformed."""
+    cas = object_of(value, "this")
+    structures = cas.get(STRUCTURES)
+    if isinstance(structures, dict):
+        structures = list(structures.values())
+    if not isinstance(structures, list):
+        raise Malformed(f"{STRUCTURES!r} is no list")
+    some = [object_of(one, f"a value of {STRUCTURES!r}") for one in structures]
+    document = Document(text=_text(some), unit="annotation")
+    places = CharacterPlaces(document.text)
+    for one in some:
+        layer = field_text(one.get("%TYPE"))
+        name = layer.rpartition(".")[2]
+        if not layer or layer.startswith(_NO_LAYERS) or name in _NO_LAYER_NAMES:
+            continue
+        if "[]" in layer or name.endswith(("Link", "Chain")) or _OF_RELATIONS & one.keys():
+            document.left_out["link or relation"] += "@sofa" in one
+        elif "@sofa" in one:
+            number = _number(one)
+            document.places = max(document.places, number)
+            try:
+                _take(document, one, layer, places, number)
+            except Malformed as error:
+                raise Malformed(f"annotation {number}: {error}") from None
+    return document
+
+
+def _number(one: Mapping[str, Any]) -> int:
+    """Return the number of an annotation in its file; 0 if it has none."""
+    number = one.get("%ID")
+    return number if type(number) is int and 0 < number <= _LARGEST_NUMBER else 0
+
+
+def _text(structures: list[dict[str, Any]]) -> str:
+    texts = [one.get("sofaString") for one in structures if "sofaString" in one]
+    if len(texts) != 1 or not isinstance(texts[0], str):
+        raise Malformed(f"there are {len(texts)} texts, not one" if texts else "there is no text")
+    return texts[0]
+
+
+def _take(
+    document: Document, one: Mapping[str, Any], layer: str, places: CharacterPlaces, number: int
+) -> None:
+    """Add an annotation's features; those of a whole document are categories."""
+    start, end = one.get("begin"), one.get("end")
+    features = {
+        name: field_text(value)
+        for name, value in one.items()
+        if name[:1] not in {"%", "@", "#", "^"} and name not in {"begin", "end"}
+    }
+    said = {name: text for name, text in features.items() if text.strip()}
+    if not said and features:
+        document.left_out[f"span without a value of {short_name(layer, '')!r}"] += 1
+        return
+    for feature, text in (said or {"": short_name(layer, "")}).items():
+        labels = document.labels.setdefault(short_name(layer, feature), {})
+        if start is None and end is None:
+            labels.setdefault(text, number)
+            continue
+        span = span_of(text, start, end)
+        if span.end <= span.start:
+            document.left_out["mark between two characters"] += 1
+        else:
+            span = span._replace(start=places.of(span.start), end=places.of(span.end))
+            labels.setdefault(span, number)
+
+
+_FILE = re.compile(r"(?:.*/)?(annotation|curation)/(.+)/([^/]+)\.(tsv|json)")
+_SERIALIZED = re.compile(r"(?:.*/)?(?:annotation|curation)(?:_ser)?/.+/[^/]+\.(?:ser|zip|xmi)")
+_BEFORE = "INITIAL_CAS"
+_PLACED = re.compile(r"(?:line|annotation) \d")
+_HINT = (
+    "in INCEpTION, export the project with the secondary format WebAnno TSV 3.3 or UIMA CAS JSON, "
+    "and import the zip file as it is"
+)
+
+
+def recognizes_document(source: SourceFile) -> bool:
+    """Return whether a single file holds a document with its annotations."""
+    if source.head.startswith(FIRST_LINE.encode()):
+        return True
+    first = head_value(source)
+    return isinstance(first, dict) and bool({STRUCTURES, "%TYPES"} & first.keys())
+
+
+def recognizes_project(archive: Archive) -> bool:
+    """Return whether a zip file or folder holds the annotations of a project."""
+    first = next((name for name in archive.names if _FILE.fullmatch(name)), None)
+    if first is None:
+        return any(_SERIALIZED.fullmatch(name) for name in archive.names)
+    with closing(archive.open(first)) as source:
+        return recognizes_document(source)
+
+
+def answers_of_project(archive: Archive, reading: Reading, lines: FilesUnit) -> Iterator[Answer]:
+    """Yield the answers of all annotators, and the curated documents as reference.
+
+    Each feature of each layer that has a value somewhere is a question, and each document that
+    someone finished answers all of them. Raises Refused for files that hold no annotations.
+    """
+    files = [file for name in archive.names if (file := _File.of(name))]
+    if reading.says_who and not files:
+        names = [name for name in archive.names if name.endswith((".tsv", ".json"))]
+        said = files_by_annotator(archive, names, reading, whole=True)
+        files = [_File(one.name, curated=False, document=one.document, user=one.annotator)
+                 for one in said]  # fmt: skip
+    if not files:
+        raise Refused(f"{archive.name} holds annotations only as the tool stores them", _HINT)
+    return _Project(archive, reading, lines).answers(files)
+
+
+INCEPTION = folder_reader(
+    "inception",
+    title="INCEpTION: zip file of a project with WebAnno TSV 3.3 or UIMA CAS JSON",
+    holds=("questions", "several", "spans", "time", "skips", "gold", "comments", "text"),
+    recognizes=recognizes_document,
+    recognizes_archive=recognizes_project,
+    answers=answers_of_project,
+    hint=_HINT,
+)
+
+
+class _File(NamedTuple):
+    name: str
+    curated: bool
+    document: str
+    user: str
+
+    @classmethod
+    def of(cls, name: str) -> _File | None:
+        match = _FILE.fullmatch(name)
+        return cls(name, match[1] == "curation", match[2], match[3]) if match else None
+
+
+class _Project:
+    """The documents of a project, one at a time."""
+
+    def __init__(self, archive: Archive, reading: Reading, lines: FilesUnit) -> None:
+        self.archive = archive
+        self.reading = reading
+        self.lines = lines
+        self.states = DocumentStates(archive)
+        self.reads_open = "state" in reading.options.ignore
+
+    def answers(self, files: list[_File]) -> Iterator[Answer]:
+        given = self._given(files)
+        self._ask(given)
+        for file in given:
+            document = self._read(file)
+            self.reading.left_out.update(document.left_out)
+            name = f"{self.archive.name}/{file.name}"
+            place = self.lines.begin(name, document.places, document.unit)
+            state = self._state(file)
+            data = {"text": document.text, "document": file.document, "state": state.name}
+            for question in self.reading.asked:
+                labels = document.labels.get(question, {})
+                yield Answer(
+                    place, file.document, GOLD if file.curated else file.user, question, [*labels],
+                    labeled_at=state.changed_at, kind="reference" if file.curated else "",
+                    comment=state.comment, length=str(len(document.text)),
+                    lines=[place + one for one in labels.values()], data=data,
+                )  # fmt: skip
+
+    def _state(self, file: _File) -> State:
+        if file.curated:
+            return self.states.of_curation(file.document)
+        return self.states.of(file.document, file.user)
+
+    def _given(self, files: list[_File]) -> list[_File]:
+        """Return the files with what annotators said; those left out are counted.
+
+        Raises Refused if nobody is done with any document.
+        """
+        left_out = self.reading.left_out
+        given = [file for file in files if file.user != _BEFORE]
+        if before := len(files) - len(given):
+            left_out["document as it was before annotation"] += before
+        if self.reads_open:
+            return given
+        opened = Counter(state.name for one in given if (state := self._state(one)).is_open)
+        if opened.total() == len(given) > 0:
+            told = ", ".join(f"{number:,} {name}" for name, number in opened.items())
+            raise Refused(
+                f"{self.archive.name}: no annotator is done with a document ({told})",
+                "to read them as they are: --ignore state",
+            )
+        left_out.update({f"document in state {name}": n for name, n in opened.items()})
+        return [one for one in given if not self._state(one).is_open]
+
+    def _ask(self, files: list[_File]) -> None:
+        """Note the questions: those that have an answer; if there are none, those of all layers."""
+        without: dict[str, None] = {}
+        for file in files:
+            for question, labels in self._read(file).labels.items():
+                without[question] = None
+                self._note(file, question, [*labels])
+        if not self.reading.asked:
+            for question in without:
+                self.reading.ask(question, "spans", offsets="characters")
+
+    def _note(self, file: _File, question: str, labels: list[str | Span]) -> None:
+        try:
+            if any(isinstance(one, Span) for one in labels):
+                self.reading.ask(question, "spans", offsets="characters")
+            ask_for(self.reading, question, labels)
+        except (Malformed, Refused) as error:
+            raise Refused(f"{self.archive.name}/{file.name}: {error}") from None
+
+    def _read(self, file: _File) -> Document:
+        name, text = f"{self.archive.name}/{file.name}", self.archive.text(file.name)
+        try:
+            return read_tsv(text) if file.name.endswith(".tsv") else read_cas(json.loads(text))
+        except (ValueError, RecursionError) as error:
+            raise Refused(f"{name}: this is no JSON: {str(error)[:80]}", _HINT) from None
+        except Malformed as error:
+            between = "," if _PLACED.match(str(error)) else ":"
+            raise Refused(f"{name}{between} {error}", _HINT) from None

@@ -1,0 +1,144 @@
+"""Inspect: the scores of samples in a log, as JSON or in the packed form ``.eval``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from dataclasses import replace
+from typing import Any
+
+from tracker.core.errors import Refused
+from tracker.formats.answers import (
+    Answer,
+    Malformed,
+    after_their_kind,
+    answers_of_objects,
+    batches_of_answers,
+    field_text,
+    numbered,
+    object_in,
+    object_of,
+    objects_in,
+)
+from tracker.formats.batch import Batch
+from tracker.formats.judgments import (
+    HUMAN,
+    MODEL,
+    UNIT,
+    Judgment,
+    answers_of_judgments,
+    first_text,
+    judgments_reader,
+)
+from tracker.formats.reader import Reading
+from tracker.formats.source import Archive
+
+NAME = "inspect"
+_HINT = "convert the log: inspect log convert --to json --output-dir OUT LOG"
+_HEADER = "header.json"
+_UNCHANGED = "UNCHANGED"
+"""What an edit of a score has for all that it leaves."""
+_JUDGE = tuple(f"{name}.model{more}" for name in ("options", "args", "params")
+               for more in ("", ".model"))  # fmt: skip
+_GRADED, _GRADER = "model_graded", "grader"
+"""How scorers are called that ask a model, and the model's role if no other is said."""
+
+
+def _recognizes(first: Mapping[str, Any]) -> bool:
+    spec = first.get("eval")
+    return {"version", "status"} <= first.keys() and isinstance(spec, dict) and "task" in spec
+
+
+def _judgments(log: Mapping[str, Any]) -> Iterator[Judgment]:
+    spec = object_in(log, "eval")
+    for sample in objects_in(log, "samples"):
+        yield from _of_sample(spec, sample)
+
+
+def _of_sample(spec: Mapping[str, Any], sample: Mapping[str, Any]) -> Iterator[Judgment]:
+    """Yield the scores of a sample; each epoch after the first is a pass."""
+    key = (first_text(spec, ("task",)), first_text(spec, ("model",)), field_text(sample.get("id")))
+    item = "/".join(filter(None, key))
+    epoch = field_text(sample.get("epoch"))
+    when = first_text(sample, ("completed_at", "started_at")) or field_text(spec.get("created"))
+    output = first_text(object_in(sample, "output"), ("completion",))
+    data = {"text": output or field_text(sample.get("input")), **sample}
+    number = "" if epoch == "1" else epoch
+    for scorer, score in object_in(sample, "scores").items():
+        given = object_of(score, f"the score of {scorer!r}")
+        history = objects_in(given, "history")
+        first = Judgment(item, _judge(spec, scorer), MODEL, scorer, None, when,
+                         number=number, data=data)  # fmt: skip
+        for one in history or [given]:
+            yield from _parts(_edited(first, one), one)
+
+
+def _edited(score: Judgment, edit: Mapping[str, Any]) -> Judgment:
+    """Return whose a score of a history is: the scorer's, or that of who changed it."""
+    about = object_in(edit, "provenance")
+    comment = _changed(edit, "explanation") or field_text(about.get("reason"))
+    if not about:
+        return score._replace(comment=comment)
+    who, when = (field_text(about.get(name)) for name in ("author", "timestamp"))
+    return score._replace(who=who, kind=HUMAN, when=when or score.when, comment=comment)
+
+
+def _parts(score: Judgment, given: Mapping[str, Any]) -> Iterator[Judgment]:
+    """Yield a score, or each part of one with several; none for an edit of anything else."""
+    value = given.get("value")
+    if value == _UNCHANGED:
+        return
+    for part, one in (value if isinstance(value, dict) else {"": value}).items():
+        question = f"{score.question}: {part}" if part else score.question
+        yield score._replace(question=question, value=one)
+
+
+def _changed(edit: Mapping[str, Any], name: str) -> str:
+    text = field_text(edit.get(name))
+    return "" if text == _UNCHANGED else text
+
+
+def _judge(spec: Mapping[str, Any], scorer: str) -> str:
+    """Return the model that a scorer asks, if the log says so; else the scorer's name."""
+    for one in objects_in(spec, "scorers"):
+        if field_text(one.get("name")).rpartition("/")[2] == scorer:
+            known = first_text(one, _JUDGE)
+            if known or not scorer.startswith(_GRADED):
+                return known or scorer
+            role = first_text(one, ("options.model_role",)) or _GRADER
+            return first_text(spec, (f"model_roles.{role}.model",)) or scorer
+    return scorer
+
+
+def _recognizes_packed(archive: Archive) -> bool:
+    return _HEADER in archive.names and any(name.startswith("samples/") for name in archive.names)
+
+
+def _read_packed(archive: Archive, reading: Reading) -> Iterator[Batch]:
+    """Yield the scores of a packed log, which has a file for each sample."""
+    try:
+        header = object_of(json.loads(archive.text(_HEADER)), "the header")
+        spec = object_in(header, "eval")
+        objects_in(spec, "scorers")
+    except (ValueError, RecursionError, Malformed) as error:
+        raise Refused(f"{archive.name}/{_HEADER}: {error}", _HINT) from None
+
+    def of_sample(place: int, sample: dict[str, Any]) -> Iterator[Answer]:
+        return answers_of_judgments(place, _of_sample(spec, sample), sample, reading)
+
+    def answers() -> Iterator[Answer]:
+        for name in archive.names:
+            if name.startswith("samples/"):
+                with closing(archive.open(name)) as source:
+                    yield from answers_of_objects(source, of_sample, _HINT)
+
+    given = after_their_kind(numbered(answers()), reading)
+    return batches_of_answers(archive, reading, given, NAME, UNIT)
+
+
+INSPECT = replace(
+    judgments_reader(NAME, "Inspect: logs, .eval or JSON", _recognizes, _judgments, _HINT),
+    recognizes_archive=_recognizes_packed,
+    read_archive=_read_packed,
+)

@@ -1,0 +1,174 @@
+"""Judgments of outputs, as the stores of traces and the programs that evaluate keep them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from tracker.formats.answers import (
+    Answer,
+    Fields,
+    after_their_kind,
+    answers_of_objects,
+    answers_of_rows,
+    ask_for,
+    batches_of_answers,
+    category_of,
+    field_at,
+    field_text,
+    mapped_annotator,
+    numbered,
+    object_of,
+    unique_labels,
+)
+from tracker.formats.batch import Batch
+from tracker.formats.reader import Reader, Reading
+from tracker.formats.source import SourceFile
+from tracker.formats.streams import head_columns, head_value
+
+HOLDS = ("questions", "several", "time", "models", "comments", "text", "attributes")
+"""What such a store can hold."""
+
+UNIT = "judgment"
+"""What the places of answers count."""
+
+HUMAN, MODEL, REFERENCE = "human", "model", "reference"
+_WRAPPERS = ("data", "traces", "scores", "feedback", "annotations", "results")
+_VERSIONS = ("version", "judge_version", "prompt_version", "model_version", "scorer_version")
+_MODELS = ("judge", "model", "judge_model", "evaluator", "model_name")
+_LONGEST = 120  # characters of a value; longer ones are no categories
+
+
+class Judgment(NamedTuple):
+    """What a person, a model or a program said of an output, in answer to a question.
+
+    Attributes:
+        item: the key of what was judged.
+        who: the name of the judge; empty if the store does not say.
+        kind: ``human``, ``model`` or ``reference``.
+        question: what was judged.
+        value: a category, several, or None.
+        when: ISO 8601, or seconds since 1970.
+        comment: the reason that was given.
+        confidence: from 0 to 1.
+        number: the pass.
+        data: fields of the record, for the item's text and attributes.
+    """
+
+    item: str
+    who: str
+    kind: str
+    question: str
+    value: Any
+    when: str = ""
+    comment: str = ""
+    confidence: str = ""
+    number: str = ""
+    data: Fields | None = None
+
+
+def judgments_reader(
+    name: str,
+    title: str,
+    recognizes: Callable[[Mapping[str, Any]], bool],
+    judgments_of: Callable[[Mapping[str, Any]], Iterator[Judgment]],
+    hint: str,
+) -> Reader:
+    """Return the reader of a store: of JSON, of lines of JSON, or of a table with the same names.
+
+    ``recognizes`` gets the first record, in a table only with the names of its columns, and
+    ``judgments_of`` each record. ``hint`` says how to export.
+    """
+
+    def read(source: SourceFile, reading: Reading) -> Iterator[Batch]:
+        def of_record(place: int, record: Mapping[str, Any]) -> Iterator[Answer]:
+            for one in unwrapped(record):
+                yield from answers_of_judgments(place, judgments_of(one), one, reading)
+
+        answers_of = answers_of_rows if head_value(source) is None else answers_of_objects
+        answers = after_their_kind(numbered(answers_of(source, of_record, hint)), reading)
+        return batches_of_answers(source, reading, answers, name, UNIT)
+
+    def recognized(source: SourceFile) -> bool:
+        first = first_record(source)
+        return first is not None and recognizes(first)
+
+    return Reader(name, recognizes=recognized, read=read, title=title, holds=HOLDS)
+
+
+def answers_of_judgments(
+    place: int, judgments: Iterator[Judgment], record: Mapping[str, Any], reading: Reading
+) -> Iterator[Answer]:
+    """Yield judgments as answers; those without an author or a category are counted instead."""
+    left_out = reading.left_out
+    for one in judgments:
+        mapped = mapped_annotator(reading, record)
+        who = one.who if mapped is None else mapped
+        who = who or reading.annotator or ""
+        if not who:
+            left_out["judgment without an author"] += 1
+        elif one.value is None or one.value == "":
+            left_out["judgment without a value"] += 1
+        elif isinstance(one.value, dict) or len(str(one.value)) > _LONGEST:
+            left_out["judgment that is no category"] += 1
+        else:
+            values = one.value if isinstance(one.value, list) else [one.value]
+            labels = unique_labels(category_of(value, "a judgment") for value in values)
+            ask_for(reading, one.question, labels)
+            yield Answer(
+                place, one.item, who, one.question, labels, labeled_at=one.when,
+                number=one.number, kind=one.kind, confidence=one.confidence, comment=one.comment,
+                data=one.data or record,
+            )  # fmt: skip
+
+
+def unwrapped(record: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the records that an object of an interface holds under ``data``; or the object."""
+    for name in _WRAPPERS:
+        if isinstance(some := record.get(name), list) and len(record) <= 3:
+            for one in some:
+                yield object_of(one, f"a value of {name!r}")
+            return
+    yield dict(record)
+
+
+def first_record(source: SourceFile) -> Mapping[str, Any] | None:
+    """Return the first record of a file, as far as its head has it; of a table its columns."""
+    first = head_value(source)
+    if first is None:
+        return dict.fromkeys(head_columns(source))
+    if not isinstance(first, dict):
+        return None
+    for name in _WRAPPERS:
+        some = first.get(name)
+        if isinstance(some, list):
+            return next((one for one in some if isinstance(one, dict)), None)
+        if name in first and some is None and len(first) == 1:  # cut off by the end of the head
+            return _first_of_list(source, name) or first
+    return first
+
+
+def _first_of_list(source: SourceFile, name: str) -> dict[str, Any] | None:
+    text = source.head.decode("utf-8", "ignore")
+    match = re.search(rf'"{name}"\s*:\s*\[\s*', text)
+    try:
+        value = json.JSONDecoder().raw_decode(text, match.end())[0] if match else None
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def judge_of(metadata: Any, otherwise: str = "") -> str:
+    """Return the name of a judge with its version, ``gpt-x@3``, from what a store keeps of it."""
+    if not isinstance(metadata, Mapping):
+        return otherwise
+    name = first_text(metadata, _MODELS) or otherwise
+    version = first_text(metadata, _VERSIONS)
+    return f"{name}@{version}" if name and version else name
+
+
+def first_text(record: Mapping[str, Any], names: Sequence[str]) -> str:
+    """Return the first of some fields that is there, by their names or dotted paths."""
+    return next(filter(None, (field_text(field_at(record, name)) for name in names)), "")

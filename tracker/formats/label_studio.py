@@ -1,0 +1,578 @@
+"""Label Studio: its exports as JSON, JSON-MIN, CSV and TSV."""
+
+from __future__ import annotations
+
+import codecs
+import json
+import re
+from array import array
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tracker.core import clock
+from tracker.core.errors import Refused
+from tracker.formats.answers import (
+    Answer,
+    Fields,
+    Malformed,
+    after_their_kind,
+    batches_of_answers,
+    category_of,
+    confidence_text,
+    field_text,
+    item_key,
+    json_unit,
+    list_in,
+    object_in,
+    object_of,
+)
+from tracker.formats.batch import GOLD, Batch, Rejections
+from tracker.formats.label_studio_regions import Labels, Regions, kind_of_value
+from tracker.formats.reader import Reader, Reading
+from tracker.formats.source import SourceFile
+from tracker.formats.streams import Record, head_columns, head_value, json_records, table_rows
+
+# -- Label Studio's JSON: tasks with their annotations and predictions ----------------------------
+
+
+_LONGEST = 2**31 / 1000  # seconds that the ledger takes for a time spent on an item
+_NOTHING: Labels = ()
+
+
+class _Given(NamedTuple):
+    """An annotation or prediction: who gave which labels, and when."""
+
+    created_at: str
+    name: str
+    labels: dict[str, Labels]
+    seconds: str = ""
+    confidence: str = ""
+    is_truth: bool = False
+    id: str = ""
+    parent: str = ""
+
+
+class Tasks:
+    """The tasks of a file, one at a time.
+
+    An annotation answers every control of the project: with nothing, if it has no label of it. A
+    control is known from the first task that shows it; the tasks before are read again.
+    """
+
+    def __init__(self, source: SourceFile, reading: Reading) -> None:
+        self.source = source
+        self.reading = reading
+        self.regions = Regions(reading)
+        self.unit = "task" if json_unit(source) == "record" else "line"
+        # By control, the first task that shows it; 0 for one that was known before.
+        self._shown: dict[str, int] = dict.fromkeys(reading.asked, 0)
+        self._answered: int | None = None  # the first task that has an answer
+        self._without = 0  # annotations before any control
+
+    def answers(self) -> Iterator[Answer]:
+        """Yield the answers of annotators, of models, and the ground truth. Raises Refused."""
+        readings = self.source.readings()
+        for record in json_records(next(readings)):
+            yield from self._of_task(record)
+        last = max(self._shown.values(), default=0)
+        if not self._shown and self._without:
+            self.reading.left_out["annotation without a result"] += self._without
+        elif self._answered is not None and self._answered < last:
+            yield from self._before_shown(next(readings), last)
+        readings.close()
+
+    def _before_shown(self, source: SourceFile, last: int) -> Iterator[Answer]:
+        """Yield the empty answers to controls that a later task was the first to show."""
+        told = replace(self.reading, rejections=Rejections(), left_out=Counter())
+        again = Tasks(source, told)
+        again._shown = self._shown
+        for record in json_records(source):
+            if record.place >= last:
+                return
+            for one in again._of_task(record):
+                if not one.labels and record.place < self._shown[one.question]:
+                    yield one
+
+    def _of_task(self, record: Record) -> Iterator[Answer]:
+        place, task = record
+        try:
+            annotations, predictions, data = _parts(task)
+        except Malformed as error:
+            self._reject(place, task, error)
+            return
+        left_out = self.reading.left_out
+        if not annotations:
+            left_out["task without an annotation"] += 1
+        if drafts := task.get("drafts"):
+            left_out["draft"] += len(drafts) if isinstance(drafts, list) else 1
+        item = field_text(task.get("id"))
+        given = self._read(record, annotations, self._annotation, data)
+        whole = [one for one in predictions if isinstance(one, dict)]
+        if len(whole) < len(predictions):
+            left_out["prediction without its result"] += len(predictions) - len(whole)
+        models = self._read(record, whole, self._prediction, data)
+        if not self._shown:
+            self._without += len(given)
+        if len(given) > 1:
+            given.sort(key=itemgetter(0))
+        yield from self._of_people(place, item, data, given)
+        for one in models:
+            for question, labels in (one.labels or dict.fromkeys(self._shown, _NOTHING)).items():
+                yield Answer(
+                    place, item, one.name, question, labels, one.created_at,
+                    kind="model", confidence=one.confidence, data=data,
+                )  # fmt: skip
+
+    def _of_people(
+        self, place: int, item: str, data: Fields, given: list[_Given]
+    ) -> Iterator[Answer]:
+        """Yield the answers of a task's annotations, which are in the order of their times."""
+        passes = _Passes(self.reading.options.repeat)
+        for one in given:
+            number = passes.number(one)
+            for question in self._shown:
+                labels = one.labels.get(question, _NOTHING)
+                yield Answer(
+                    place, item, one.name, question, labels, one.created_at, one.seconds, number,
+                    data=data,
+                )  # fmt: skip
+                if one.is_truth:
+                    yield Answer(
+                        place, item, GOLD, question, labels, one.created_at,
+                        kind="reference", data=data,
+                    )  # fmt: skip
+
+    def _read(
+        self,
+        record: Record,
+        some: Sequence[Any],
+        read: Callable[[dict[str, Any], Fields], _Given | None],
+        data: Fields,
+    ) -> list[_Given]:
+        """Return what annotations or predictions say, without those that are left out."""
+        found = []
+        for one in some:
+            try:
+                given = read(object_of(one, "an annotation"), data)
+            except Malformed as error:
+                self._reject(*record, error)
+                continue
+            if given is not None:
+                found.append(given)
+                for control in given.labels:
+                    self._shown.setdefault(control, record.place)
+        if found and self._answered is None:
+            self._answered = record.place
+        return found
+
+    def _annotation(self, one: dict[str, Any], data: Fields) -> _Given | None:
+        left_out = self.reading.left_out
+        if one.get("was_cancelled") or one.get("skipped"):
+            left_out["cancelled annotation"] += 1
+            return None
+        if reviews := one.get("reviews"):
+            left_out["review"] += len(reviews) if isinstance(reviews, list) else 1
+        name = annotator_name(one.get("completed_by")) or self.reading.annotator
+        if not name:
+            left_out["annotation without an annotator"] += 1
+            return None
+        return _Given(
+            field_text(one.get("created_at")),
+            name,
+            self.regions.by_control(one.get("result"), data),
+            seconds_text(one.get("lead_time"), left_out),
+            is_truth=bool(one.get("ground_truth")),
+            id=field_text(one.get("id")),
+            parent=field_text(one.get("parent_annotation")),
+        )
+
+    def _prediction(self, one: dict[str, Any], data: Fields) -> _Given:
+        score = one.get("score")
+        confidence = confidence_text(score)
+        if score is not None and not confidence:
+            self.reading.left_out["score that is not from 0 to 1"] += 1
+        version = field_text(one.get("model_version")).strip()
+        return _Given(
+            field_text(one.get("created_at")),
+            # An annotator may be a number, too.
+            f"model {version}" if version.isdecimal() else version or "prediction",
+            self.regions.by_control(one.get("result"), data),
+            confidence=confidence,
+        )
+
+    def _reject(self, place: int, task: Any, reason: Malformed) -> None:
+        item = None
+        if isinstance(task, dict):
+            item, data = field_text(task.get("id")), task.get("data")
+            item = item_key(self.reading, item, data) if isinstance(data, dict) else item
+        reject(self.reading, self.source, place, reason, self.unit, item)
+
+
+class _Passes:
+    """Numbers the annotations that one annotator gave to an item."""
+
+    def __init__(self, repeat: str | None) -> None:
+        self.are_revisions = repeat == "revision"
+        self._times: dict[str, int] = {}
+        self._of: dict[str, tuple[str, int]] = {}  # by the annotation's number
+
+    def number(self, one: _Given) -> str:
+        """Return the number of the next annotation's pass; empty for the first.
+
+        What someone made from an annotation of their own is a revision of it.
+        """
+        times = self._times
+        if one.name not in times or self.are_revisions:
+            number = times[one.name] = 1
+        else:
+            author, number = self._of.get(one.parent, ("", 0))
+            if author != one.name:
+                number = times[one.name] = times[one.name] + 1
+        if one.id:
+            self._of[one.id] = one.name, number
+        return "" if number == 1 else str(number)
+
+
+def _parts(task: Any) -> tuple[list[Any], list[Any], Fields]:
+    """Return a task's annotations, its predictions, and its data. Raises Malformed."""
+    if not isinstance(task, dict) or not {"annotations", "completions"} & task.keys():
+        raise Malformed("this is no task with its annotations")
+    given = list_in(task, "annotations") or list_in(task, "completions")
+    return given, list_in(task, "predictions"), object_in(task, "data")
+
+
+def annotator_name(completed_by: Any) -> str:
+    """Return an annotator's e-mail, or the number if the export has no more; empty if neither."""
+    if isinstance(completed_by, Mapping):
+        return field_text(completed_by.get("email")) or field_text(completed_by.get("id"))
+    return field_text(completed_by)
+
+
+def seconds_text(lead_time: Any, left_out: Counter[str]) -> str:
+    """Return the time an annotation took as a text; empty, and counted, if it cannot be one."""
+    if lead_time is None:
+        return ""
+    if type(lead_time) in {int, float} and 0 <= lead_time < _LONGEST:
+        return field_text(lead_time)
+    left_out["lead_time that is no time spent"] += 1
+    return ""
+
+
+def reject(
+    reading: Reading,
+    source: SourceFile,
+    place: int,
+    reason: object,
+    unit: str,
+    item: str | None = None,
+) -> None:
+    """Count a record that cannot be read, and that is in no batch; see `Rejections.add`."""
+    reading.rejections.add(source.name, place, str(reason), unit, item)
+    reading.rejections.ragged += 1
+
+
+# -- Label Studio's JSON-MIN, CSV and TSV: a record is an annotation, with the data of its task ---
+
+
+FIXED = frozenset({"id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time"})
+"""What each record has; all else is of the task's data, or a control."""
+_MOST_CATEGORIES = 100
+_LONGEST_CATEGORY = 200
+_LATEST = 2**63 - 1
+_MOST_TRIED = 1000
+"""Cells of a column that are read to see whether they are results."""
+
+
+@dataclass
+class _Column:
+    """What the cells of a column are: results, or texts that may be choices."""
+
+    tried: int = 0
+    results: bool = False
+    varies: bool = False
+    after_id: bool = True
+    texts: int = 0
+    distinct: set[str] = field(default_factory=set)
+
+    def add(self, cell: Any) -> None:
+        """Note a cell that is not empty."""
+        if not self.results and self.tried < _MOST_TRIED and not _is_plain(cell):
+            self.tried += 1
+            self.results = _is_result(cell)
+        elif isinstance(cell, str):
+            self.texts += 1
+            if len(self.distinct) <= _MOST_CATEGORIES:
+                self.distinct.add(cell)
+
+    @property
+    def may_be_choices(self) -> bool:
+        """Whether it holds few texts, most of them several times."""
+        number = len(self.distinct)
+        return (
+            0 < number <= _MOST_CATEGORIES
+            and 2 * number <= self.texts + 4
+            and max(map(len, self.distinct)) <= _LONGEST_CATEGORY
+        )
+
+
+class Records:
+    """The records of a file, which is read twice: no record says which columns are controls."""
+
+    def __init__(self, source: SourceFile, reading: Reading) -> None:
+        self.source = source
+        self.reading = reading
+        self.regions = Regions(reading)
+        head = source.head.removeprefix(codecs.BOM_UTF8).lstrip()
+        self.is_json = head[:1] in {b"[", b"{"}
+        self.unit = json_unit(source) if self.is_json else "line"
+        self._columns: dict[str, _Column] = {}
+        self._item, self._before = "", dict[str, Any]()  # of the record before
+        self._pairs = array("q")  # who answered which item, as a hash
+        self._times = array("q")
+
+    def answers(self) -> Iterator[Answer]:
+        """Yield the answers of annotators. Raises Refused."""
+        return after_their_kind(self._answers(), self.reading)
+
+    def _answers(self) -> Iterator[Answer]:
+        readings = self.source.readings()
+        for _, cells in self._annotations(next(readings)):
+            self._examine(cells)
+        controls = self._controls()
+        numbers = _passes(self._pairs, self._times)
+        if self.reading.options.repeat == "revision":
+            numbers = {}
+        for n, (place, cells) in enumerate(self._annotations(next(readings), told=True)):
+            data = {name: one for name, one in cells.items()
+                    if name not in controls and name not in FIXED}  # fmt: skip
+            try:
+                labels = {name: self._labels(name, cells.get(name), data) for name in controls}
+            except Malformed as error:
+                reject(self.reading, self.source, place, error, self.unit)
+                continue
+            for question, some in labels.items():
+                yield Answer(
+                    place, field_text(cells.get("id")), _annotator(cells), question, some,
+                    field_text(cells.get("created_at")),
+                    seconds_text(_number(cells.get("lead_time")), self.reading.left_out),
+                    str(numbers[n]) if n in numbers else "",
+                    data=data,
+                )  # fmt: skip
+        readings.close()
+
+    def _annotations(
+        self, source: SourceFile, *, told: bool = False
+    ) -> Iterator[tuple[int, Mapping[str, Any]]]:
+        """Yield the records that say who answered, with their places; ``told``: count the rest."""
+        records: Iterable[tuple[int, Any]] = (
+            json_records(source) if self.is_json else table_rows(source)
+        )
+        for place, value in records:
+            try:
+                cells = object_of(value, "this")
+            except Malformed as error:
+                if told:
+                    reject(self.reading, self.source, place, error, self.unit)
+                continue
+            is_open = not field_text(cells.get("annotation_id"))
+            if _annotator(cells) or (self.reading.annotator and not is_open):
+                yield place, cells
+            elif told:
+                what = (
+                    "task without an annotation" if is_open else "annotation without an annotator"
+                )
+                self.reading.left_out[what] += 1
+
+    def _examine(self, cells: Mapping[str, Any]) -> None:
+        """Note what a record says about the columns, and who answered which item when."""
+        item, annotator = field_text(cells.get("id")), _annotator(cells)
+        is_same = bool(self._pairs) and item == self._item
+        if is_same:  # the data of a task are the same in its records
+            for name in cells.keys() | self._before.keys():
+                if name not in FIXED and cells.get(name) != self._before.get(name):
+                    self._columns.setdefault(name, _Column()).varies = True
+        after_id = False
+        for n, (name, cell) in enumerate(cells.items()):
+            after_id |= self.is_json and n > 0 and name == "id"
+            if name not in FIXED:
+                column = self._columns.setdefault(name, _Column())
+                column.after_id &= after_id
+                if cell not in ("", None, []):
+                    column.add(cell)
+        self._item, self._before = item, dict(cells)
+        self._pairs.append(hash((item, annotator)))
+        self._times.append(_moment(cells.get("created_at")))
+
+    def _controls(self) -> list[str]:
+        """Return the columns that are controls.
+
+        Their cells are results, or choices that differ between the annotations of a task, or that
+        JSON has between the task's number and the annotator. Raises Refused if that is unknown.
+        """
+        wanted = {one.column for one in self.reading.mapped.questions}
+        columns = {name: one for name, one in self._columns.items()
+                   if name not in self.reading.options.ignore}  # fmt: skip
+        # The number stands among the data if they have an id of their own.
+        is_of_data = any(
+            one.after_id and not (one.results or one.varies or one.may_be_choices)
+            for one in columns.values()
+        )
+        found = [
+            name for name, one in columns.items()
+            if one.results or name in wanted
+            or (one.may_be_choices and (one.varies or (one.after_id and not is_of_data)))
+        ]  # fmt: skip
+        left = [name for name, one in columns.items() if one.may_be_choices and name not in found]
+        if not found and len(left) == 1:
+            return left
+        if not found and self._pairs:
+            raise Refused(
+                f"{self.source.name} does not show which columns hold the answers",
+                f"name them: --question NAME=COLUMN; the columns are: {', '.join(columns)[:500]}; "
+                "or export as JSON from Label Studio",
+            )
+        for name, one in columns.items():
+            if name in left:
+                told = f"column {name!r}, alike in each task (a control? --question {name}={name})"
+                self.reading.left_out[told] = 1
+            elif name not in found and one.varies:
+                self.reading.left_out[f"column {name!r} of free texts"] = 1
+        return found
+
+    def _labels(self, control: str, cell: Any, data: Mapping[str, Any]) -> Labels:
+        """Return the labels in a cell of a control. Raises Malformed."""
+        value = _parsed(cell, control) if isinstance(cell, str) else cell
+        if value is None or value in ("", [], {}):
+            return ()
+        labels: list[Any] = []
+        kind = None
+        for one in value if isinstance(value, list) else [value]:
+            if not isinstance(one, dict):
+                labels.append(category_of(one, f"a value of {control!r}"))
+                continue
+            kind = kind_of_value(one)
+            some = self.regions.labels(kind, one, data) if kind else None
+            if some is None:
+                self.reading.left_out[f"region of {control!r} without a label"] += 1
+            labels += some or ()
+        if not labels:
+            return ()
+        return self.regions.asked(control, labels, kind)
+
+
+def _annotator(cells: Mapping[str, Any]) -> str:
+    name = annotator_name(cells.get("annotator"))
+    return "" if name in {"None", "{}"} else name
+
+
+def _moment(value: Any) -> int:
+    try:
+        return min(clock.parse_timestamp(field_text(value)), _LATEST)
+    except ValueError:
+        return 0
+
+
+def _number(value: Any) -> Any:
+    """Return a cell as a number, if it is one."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return float(value) if value.strip() else None
+    except ValueError:
+        return value
+
+
+def _is_plain(cell: Any) -> bool:
+    return isinstance(cell, str) and cell.lstrip()[:1] not in {"[", "{"}
+
+
+def _is_result(cell: Any) -> bool:
+    """Return whether a cell holds the regions of a control."""
+    try:
+        value = _parsed(cell, "") if isinstance(cell, str) else cell
+    except Malformed:
+        return False
+    some = value if isinstance(value, list) else [value]
+    return any(kind_of_value(one) for one in some)
+
+
+def _parsed(cell: str, control: str) -> Any:
+    """Return the JSON that a cell holds, or a plain text. Raises Malformed."""
+    text = cell.strip()
+    if text[:1] not in {"[", "{"}:
+        return cell
+    try:
+        return json.loads(text, parse_constant=lambda _: None)
+    except (ValueError, RecursionError):
+        if text.startswith(('{"', '["', "[{", "[[")):
+            raise Malformed(f"the cell of {control!r} is no whole JSON: {text[:40]}") from None
+        return cell
+
+
+def _passes(pairs: array[int], times: array[int]) -> dict[int, int]:
+    """Return the number of each record that is not the first of its annotator on its item."""
+    of_pairs, of_times = np.array(pairs, np.int64), np.array(times, np.int64)
+    order = np.lexsort((of_times, of_pairs))
+    in_order = of_pairs[order]
+    starts = np.flatnonzero(np.diff(in_order, prepend=in_order[:1] - 1))
+    first = np.repeat(starts, np.diff(starts, append=len(order)))
+    numbers = np.arange(len(order)) - first + 1
+    again = numbers > 1
+    return dict(zip(order[again].tolist(), numbers[again].tolist(), strict=True))
+
+
+NAME = "label-studio"
+_OF_RECORDS = FIXED - {"updated_at"}
+_CONLL = re.compile(rb"-DOCSTART- -X- O\r?\n\s*(\S+ -X- _ \S+\s*)?")
+_HINT = "export as JSON from Label Studio"
+
+
+def recognizes_export(source: SourceFile) -> bool:
+    """Return whether a file is an export of Label Studio."""
+    return _is_of_tasks(source) or _is_of_records(source) or bool(_CONLL.match(source.head))
+
+
+def read_export(source: SourceFile, reading: Reading) -> Iterator[Batch]:
+    """Yield the answers of an export. Raises Refused for one that no longer says who answered."""
+    if _CONLL.match(source.head):
+        raise Refused(f"{source.name} does not say who answered, nor about which task", _HINT)
+    read: Tasks | Records
+    if _is_of_records(source):
+        read = Records(source, reading)
+    elif source.head.lstrip()[:1] in {b"[", b"{"} or source.head[:3] == b"\xef\xbb\xbf":
+        read = Tasks(source, reading)
+    else:
+        raise Refused(f"{source.name} is no export of Label Studio", _HINT)
+    return batches_of_answers(source, reading, read.answers(), NAME, read.unit)
+
+
+LABEL_STUDIO = Reader(
+    NAME,
+    recognizes=recognizes_export,
+    read=read_export,
+    title="Label Studio: JSON, JSON-MIN, CSV, TSV",
+    holds=(
+        "questions", "several", "spans", "time", "seconds", "skips", "passes", "gold", "models",
+        "confidence", "text", "attributes",
+    ),
+)  # fmt: skip
+
+
+def _is_of_tasks(source: SourceFile) -> bool:
+    first = head_value(source)
+    return (
+        isinstance(first, dict)
+        and "id" in first
+        and not first.keys().isdisjoint({"annotations", "completions"})
+    )
+
+
+def _is_of_records(source: SourceFile) -> bool:
+    first = head_value(source)
+    columns = first.keys() if isinstance(first, dict) else set(head_columns(source))
+    return columns >= _OF_RECORDS

@@ -1,0 +1,254 @@
+"""Mechanical Turk: the results of a batch as CSV, a row for each assignment."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime
+from shlex import quote
+from typing import Any
+
+from tracker.core import clock
+from tracker.formats.answers import (
+    Answer,
+    CharacterPlaces,
+    Malformed,
+    Repeats,
+    Span,
+    after_their_kind,
+    answers_of_rows,
+    ask_for,
+    batches_of_answers,
+    category_of,
+    field_text,
+    objects_in,
+    span_of,
+    unique_labels,
+)
+from tracker.formats.batch import Batch
+from tracker.formats.dates import read_moment
+from tracker.formats.reader import Reader, Reading
+from tracker.formats.source import SourceFile
+from tracker.formats.streams import head_columns
+
+# -- Values of a form's fields: plain text, or JSON with categories, boxes that were ticked, spans
+
+
+_ESCAPED_COMMA = re.compile(r"(?<!\\)((?:\\\\)*)\\,")
+_TICKED = "on"
+_ONE = ("label", "value", "on")
+_SEVERAL = ("labels", "values")
+
+Labels = list[str | Span]
+
+
+def value_of_cell(cell: str, column: str) -> Any:
+    """Return the value of a cell: what it holds as JSON, or its text. Raises Malformed.
+
+    A comma may have a backslash before it, which JSON does not know.
+    """
+    text = cell.strip()
+    if text[:1] not in {"{", "["}:
+        return text
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        with suppress(ValueError, RecursionError):
+            return json.loads(_ESCAPED_COMMA.sub(r"\1,", text))
+        raise Malformed(
+            f"the cell of {column!r} looks like JSON and is none: {text[:40]} ({error})",
+            f"correct the cell, or leave the column out: --ignore {quote(column)}",
+        ) from None
+
+
+def labels_of_value(value: Any, text: str) -> Labels | None:
+    """Return the categories or spans of a value; none for one that says nothing.
+
+    An object of booleans is a group of boxes, and has the names of those that are ticked. The
+    places of spans are of a browser, which counts in UTF-16; ``text`` is what they are in. None
+    for a value of another kind, such as a drawing. Raises Malformed.
+    """
+    if isinstance(value, list):
+        plain = not any(isinstance(one, list | dict) for one in value)
+        return [category_of(one, "a value of a list") for one in value] if plain else None
+    if not isinstance(value, Mapping):
+        category = field_text(value)
+        return [category] if category.strip() else []
+    if isinstance(value.get("entities"), list):
+        return _spans(value, text)
+    name, inner = next(iter(value.items()), ("", None))
+    is_inner = (name in _ONE and isinstance(inner, str | int | float)) or (
+        name in _SEVERAL and isinstance(inner, list)
+    )
+    if len(value) == 1 and is_inner:
+        return labels_of_value(inner, text)
+    return ticked(value)
+
+
+def ticked(boxes: Mapping[str, Any]) -> Labels | None:
+    """Return the names of boxes that are true, as such or as ``{"on": true}``; None for others."""
+    found: Labels = []
+    for name, box in boxes.items():
+        value = box.get(_TICKED) if isinstance(box, Mapping) and len(box) == 1 else box
+        if value is True or value == "true":
+            found.append(name)
+        elif value is not False and value != "false":
+            return None
+    return found
+
+
+def _spans(value: Mapping[str, Any], text: str) -> Labels:
+    places = CharacterPlaces(text)
+    found: Sequence[Span] = [
+        span_of(one.get("label"), one.get("startOffset"), one.get("endOffset"))
+        for one in objects_in(value, "entities")
+    ]
+    return [Span(one.category, places.of(one.start), places.of(one.end)) for one in found]
+
+
+NAME = "mechanical-turk"
+_COLUMNS = {"HITId", "AssignmentId", "WorkerId", "AssignmentStatus"}
+_ANSWER = "Answer."
+_WHOLE_FORM = "taskAnswers"
+_COMMENTS = {"comment", "comments", "feedback"}
+_OF_THE_FORM = {"activetime", "starttime", "endtime", "submit", "submitbutton"}
+"""Fields that pages of tasks often have beside what they ask, in small letters."""
+_NOT_FILLED = {"Approve", "Reject"}
+"""Columns at the end for the requester, whose cells the tool does not write."""
+_STATUSES = {"Approved", "Submitted", "Rejected"}
+_HINT = "download the results of the batch from Mechanical Turk as CSV"
+
+
+def recognizes_results(source: SourceFile) -> bool:
+    """Return whether a file has the columns of assignments."""
+    return set(head_columns(source)) >= _COLUMNS
+
+
+def read_results(source: SourceFile, reading: Reading) -> Iterator[Batch]:
+    """Yield the answers of all assignments that were not rejected.
+
+    Raises Refused for a file that is none of the kind, with the line.
+    """
+    rows = answers_of_rows(source, _Assignments(reading).answers, _HINT, _NOT_FILLED)
+    return batches_of_answers(source, reading, after_their_kind(rows, reading), NAME)
+
+
+MECHANICAL_TURK = Reader(
+    NAME,
+    recognizes=recognizes_results,
+    read=read_results,
+    title="Mechanical Turk: results of a batch as CSV",
+    holds=(
+        "questions", "several", "spans", "time", "seconds", "skips", "passes", "comments", "text",
+        "attributes",
+    ),
+)  # fmt: skip
+
+
+class _Assignments:
+    """The assignments of a file, one at a time."""
+
+    def __init__(self, reading: Reading) -> None:
+        self.reading = reading
+        self.repeats = Repeats(reading)
+        self.named = {one.column.lower() for one in reading.mapped.questions}
+
+    def answers(self, line: int, cells: Mapping[str, str]) -> Iterator[Answer]:
+        status = cells.get("AssignmentStatus", "").strip()
+        if status not in _STATUSES:
+            raise Malformed(f"the AssignmentStatus {status[:40]!r} is not Approved or Submitted")
+        if status == "Rejected" or cells.get("Reject", "").strip():
+            self.reading.left_out["rejected assignment"] += 1
+            return
+        data = {name: cell for name, cell in cells.items() if not name.startswith(_ANSWER)}
+        data.setdefault("text", data.get("Input.text", ""))
+        answers, comments = self._said(cells, data["text"])
+        submitted = moment_of(cells.get("SubmitTime", ""))
+        item, who = cells.get("HITId", ""), cells.get("WorkerId", "")
+        number = self.repeats.number(item, who, data)
+        for question, labels in answers.items():
+            ask_for(self.reading, question, labels)
+            yield Answer(
+                line, item, who, question, labels, labeled_at=submitted, number=number,
+                seconds=cells.get("WorkTimeInSeconds", "").strip()
+                or _between(moment_of(cells.get("AcceptTime", "")), submitted),
+                comment="\n".join(comments),
+                data=data,
+            )  # fmt: skip
+
+    def _said(self, cells: Mapping[str, str], text: str) -> tuple[dict[str, Labels], list[str]]:
+        """Return the labels of an assignment by question, and its comments."""
+        fields = {
+            name.removeprefix(_ANSWER): cell
+            for name, cell in cells.items()
+            if name.startswith(_ANSWER) and name not in self.reading.options.ignore
+        }
+        whole = value_of_cell(fields.pop(_WHOLE_FORM, "") or "{}", _ANSWER + _WHOLE_FORM)
+        values = {name: value_of_cell(cell, _ANSWER + name) for name, cell in fields.items()}
+        for form in whole if isinstance(whole, list) else [whole]:
+            if not isinstance(form, dict):
+                raise Malformed(f"{_ANSWER}{_WHOLE_FORM} holds no form")
+            values |= form
+        for name in [name for name in values if name.lower() in _OF_THE_FORM - self.named]:
+            if values.pop(name) != "":
+                self.reading.left_out[f"value of {name!r} (a time or button of the form)"] += 1
+        comments = {name for name in values if name.lower() in _COMMENTS - self.named}
+        if len(comments) == len(values):
+            comments = set()
+        found: dict[str, Labels] = {}
+        for name, value in _grouped({n: v for n, v in values.items() if n not in comments}).items():
+            labels = labels_of_value(_boxes(value), text)
+            if labels is None:
+                self.reading.left_out[f"answer to {name!r} that is no category"] += 1
+            else:
+                found[name] = unique_labels(labels)
+        said = (values[name] for name in values if name in comments)
+        return found, [one for one in said if isinstance(one, str) and one]
+
+
+def _boxes(value: object) -> object:
+    """Return the names of boxes, which a plain form joins with ``|``; any other value as it is."""
+    if isinstance(value, str) and "|" in value:
+        return list(filter(None, map(str.strip, value.split("|"))))
+    return value
+
+
+def _grouped(values: Mapping[str, object]) -> dict[str, object]:
+    """Return values by question: ``tone.pos`` and ``tone.neg``, true or false, are one of ``tone``.
+
+    ``tone.label`` is `tone`, too, if there is no other.
+    """
+    groups: dict[str, dict[str, object]] = {}
+    for name, value in values.items():
+        question, _, box = name.rpartition(".")
+        groups.setdefault(question or name, {})[box if question else ""] = value
+    found: dict[str, object] = {}
+    for question, boxes in groups.items():
+        only = next(iter(boxes)) if len(boxes) == 1 else None
+        if only is not None and only in {"", "label", "labels", "value", "on"}:
+            found[question] = boxes[only]
+        elif all(value == "" for value in boxes.values()):
+            found[question] = []
+        elif only is None and ticked({n: v or "false" for n, v in boxes.items()}) is not None:
+            found[question] = {n: v or "false" for n, v in boxes.items()}
+        else:
+            found |= {f"{question}.{box}" if box else question: v for box, v in boxes.items()}
+    return found
+
+
+def moment_of(text: str) -> str:
+    """Return a time such as ``Thu Oct 09 07:30:52 UTC 2025`` as ISO 8601, other text as it is."""
+    try:
+        return datetime.fromisoformat(clock.iso(read_moment(text.strip()))).isoformat()
+    except ValueError:
+        return text.strip()
+
+
+def _between(accepted: str, submitted: str) -> str:
+    try:
+        taken = datetime.fromisoformat(submitted) - datetime.fromisoformat(accepted)
+    except (ValueError, TypeError):
+        return ""
+    return str(int(taken.total_seconds()))

@@ -1,0 +1,77 @@
+"""MLflow: the assessments of traces, as JSON of traces or of a frame of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tracker.formats.answers import field_text, object_in, objects_in
+from tracker.formats.batch import GOLD
+from tracker.formats.judgments import (
+    HUMAN,
+    MODEL,
+    REFERENCE,
+    Judgment,
+    first_text,
+    judge_of,
+    judgments_reader,
+)
+
+NAME = "mlflow"
+_KINDS = {"HUMAN": HUMAN, "LLM_JUDGE": MODEL, "AI_JUDGE": MODEL, "CODE": MODEL}
+_NOBODY = {"", "default", "unknown"}
+"""What MLflow writes for a source that was not named."""
+
+
+def _recognizes(first: Mapping[str, Any]) -> bool:
+    info = first.get("info")
+    return isinstance(info, dict) or {"trace_id", "assessments"} <= first.keys()
+
+
+def _judgments(trace: Mapping[str, Any]) -> Iterator[Judgment]:
+    """Yield the assessments of a trace; one that was overridden stays what its author said."""
+    info = object_in(trace, "info") or trace
+    data = {"text": first_text(info, ("request_preview", "request")), **trace, **info}
+    for one in objects_in(info, "assessments"):
+        name = first_text(one, ("assessment_name", "name"))
+        item, when, comment = item_of(info, one), time_of(one), field_text(one.get("rationale"))
+        if one.get("expectation") is not None:
+            value = _expected(object_in(one, "expectation"))
+            yield Judgment(item, GOLD, REFERENCE, name, value, when, comment, data=data)
+            continue
+        feedback = object_in(one, "feedback")
+        value = None if feedback.get("error") or one.get("error") else feedback.get("value")
+        source = object_in(one, "source")
+        kind = _KINDS.get(field_text(source.get("source_type")).upper(), HUMAN)
+        who = field_text(source.get("source_id"))
+        who = "" if who in _NOBODY else who
+        if kind == MODEL:
+            known = object_in(one, "metadata")
+            who = judge_of({**known, "judge": who} if who else known, name)
+        yield Judgment(item, who, kind, name, value, when, comment, data=data)
+
+
+def item_of(info: Mapping[str, Any], assessment: Mapping[str, Any]) -> str:
+    """Return the key of what is assessed: a request, or a span of its trace."""
+    key = first_text(info, ("client_request_id", "trace_id", "request_id"))
+    span = field_text(assessment.get("span_id"))
+    return f"{key}/{span}" if span else key
+
+
+def _expected(expectation: Mapping[str, Any]) -> Any:
+    kept = object_in(expectation, "serialized_value")
+    return kept.get("value") if kept else expectation.get("value")
+
+
+def time_of(one: Mapping[str, Any]) -> str:
+    """Return when an assessment got its value: a text, or in older files milliseconds."""
+    made = first_text(one, ("last_update_time", "create_time"))
+    since = one.get("last_update_time_ms", one.get("create_time_ms"))
+    is_number = isinstance(since, int) and not isinstance(since, bool) and abs(since) < 10**15
+    return made or (field_text(since / 1000) if is_number else "")
+
+
+MLFLOW = judgments_reader(
+    NAME, "MLflow: traces with assessments as JSON", _recognizes, _judgments,
+    "write traces as JSON: [trace.to_dict() for trace in mlflow.search_traces(return_type='list')]",
+)  # fmt: skip

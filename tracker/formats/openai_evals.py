@@ -1,0 +1,107 @@
+"""OpenAI evals: the events of a run line by line, and the output items of its service."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tracker.formats.answers import (
+    Answer,
+    after_their_kind,
+    answers_of_objects,
+    batches_of_answers,
+    field_text,
+    list_in,
+    numbered,
+    object_in,
+    objects_in,
+)
+from tracker.formats.batch import Batch
+from tracker.formats.judgments import (
+    HOLDS,
+    MODEL,
+    UNIT,
+    Judgment,
+    answers_of_judgments,
+    first_record,
+    first_text,
+    unwrapped,
+)
+from tracker.formats.reader import Reader, Reading
+from tracker.formats.source import SourceFile
+
+NAME = "openai-evals"
+_EVENT = {"run_id", "event_id", "sample_id", "type", "data"}
+_ITEM = "eval.run.output_item"
+
+
+def recognizes_run(source: SourceFile) -> bool:
+    """Return whether a file is the record of a run, or holds its output items."""
+    first = first_record(source)
+    if first is None:
+        return False
+    spec = first.get("spec")
+    is_spec = isinstance(spec, dict) and "eval_name" in spec
+    return is_spec or first.keys() >= _EVENT or first.get("object") == _ITEM
+
+
+def read_run(source: SourceFile, reading: Reading) -> Iterator[Batch]:
+    """Yield the verdicts of a run."""
+    run = _Run(reading)
+    given = answers_of_objects(source, run.of_record, "is this the record that oaieval writes?")
+    answers = after_their_kind(numbered(given), reading)
+    return batches_of_answers(source, reading, answers, NAME, UNIT)
+
+
+OPENAI_EVALS = Reader(
+    NAME,
+    recognizes=recognizes_run,
+    read=read_run,
+    title="OpenAI evals: the record of a run as JSONL, or its output items",
+    holds=HOLDS,
+)
+
+
+class _Run:
+    """A run, whose first line says what is evaluated and by which models."""
+
+    def __init__(self, reading: Reading) -> None:
+        self.reading = reading
+        self.question = NAME
+        self.judge = ""
+
+    def of_record(self, place: int, record: dict[str, Any]) -> Iterator[Answer]:
+        """Yield the answers of a line."""
+        if "spec" in record:
+            spec = object_in(record, "spec")
+            self.question = first_text(spec, ("base_eval", "eval_name")) or NAME
+            models = list_in(spec, "completion_fns")
+            # The last of several is the one that judges what the others say.
+            self.judge = field_text(models[-1]) if len(models) > 1 else ""
+            return
+        for one in unwrapped(record):
+            given = _of_item(one) if one.get("object") == _ITEM else self._of_event(one)
+            yield from answers_of_judgments(place, given, one, self.reading)
+
+    def _of_event(self, event: Mapping[str, Any]) -> Iterator[Judgment]:
+        """Yield the verdict of an event; events of other types are steps towards one."""
+        data = object_in(event, "data")
+        value = data.get("choice")
+        if value is None and isinstance(data.get("correct"), bool):
+            value = "correct" if data["correct"] else "incorrect"
+        if field_text(event.get("type")) not in {"metrics", "match"} or value is None:
+            return
+        yield Judgment(
+            field_text(event.get("sample_id")), self.judge or self.question, MODEL, self.question,
+            value, field_text(event.get("created_at")), data={**data, **event},
+        )  # fmt: skip
+
+
+def _of_item(item: Mapping[str, Any]) -> Iterator[Judgment]:
+    for one in objects_in(item, "results"):
+        name, passed = field_text(one.get("name")), one.get("passed")
+        value = ("pass" if passed else "fail") if isinstance(passed, bool) else None
+        yield Judgment(
+            field_text(item.get("datasource_item_id")), name, MODEL, name, value,
+            field_text(item.get("created_at")), data={**object_in(item, "datasource_item"), **item},
+        )  # fmt: skip

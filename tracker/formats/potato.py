@@ -1,0 +1,240 @@
+"""Potato: its exports as CSV, TSV and JSONL, and the folder that its server keeps."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing
+from pathlib import PurePosixPath
+from typing import Any
+
+from tracker.formats.answers import (
+    Answer,
+    Malformed,
+    Span,
+    after_their_kind,
+    answers_of_objects,
+    answers_of_rows,
+    ask_for,
+    batches_of_answers,
+    batches_of_files,
+    category_of,
+    field_text,
+    json_unit,
+    object_in,
+    object_of,
+    span_of,
+    unique_labels,
+)
+from tracker.formats.batch import Batch
+from tracker.formats.reader import Reader, Reading
+from tracker.formats.source import Archive, SourceFile
+from tracker.formats.streams import head_columns, head_value
+
+NAME = "potato"
+_STATE = "user_state.json"
+_HISTORY = "annotation_history.jsonl"
+_SPANS = "._spans"
+_KEYS = {"instance_id", "user_id"}
+_VALUED = {"select-one", "slider", "number", "range"}
+"""Names that forms give to their only field; what was chosen is its value."""
+_FREE = {"text_box", "free_response"}
+_HINT = "export with: python -m potato.export --format jsonl"
+
+Given = dict[str, dict[str, Any]]
+"""The value of each label, by schema."""
+
+
+def recognizes_export(source: SourceFile) -> bool:
+    """Return whether a file is one of Potato's exports."""
+    first = head_value(source)
+    if isinstance(first, dict):
+        return _KEYS | {"labels", "spans"} <= first.keys()
+    columns = head_columns(source)
+    return set(columns) >= _KEYS and any("." in name for name in columns)
+
+
+def read_export(source: SourceFile, reading: Reading) -> Iterator[Batch]:
+    """Yield the answers of an export, a question for each schema."""
+    potato = _Potato(reading)
+    if head_value(source) is None:
+        answers, unit = answers_of_rows(source, potato.of_row, _HINT), "line"
+    else:
+        answers, unit = answers_of_objects(source, potato.of_record, _HINT), json_unit(source)
+    return batches_of_answers(source, reading, after_their_kind(answers, reading), NAME, unit)
+
+
+def recognizes_folder(archive: Archive) -> bool:
+    """Return whether a folder or zip file is the one in which the server keeps its answers."""
+    return any(PurePosixPath(name).name == _STATE for name in archive.names)
+
+
+def read_folder(archive: Archive, reading: Reading) -> Iterator[Batch]:
+    """Yield the answers of all users, with their times from the history."""
+    names = [name for name in archive.names if PurePosixPath(name).name == _STATE]
+    potato = _Potato(reading)
+
+    def answers_of(source: SourceFile) -> Iterator[Answer]:
+        times = _times(archive, str(PurePosixPath(source.path).with_name(_HISTORY)))
+        of_state = lambda _, state: potato.of_state(state, times)  # noqa: E731
+        return answers_of_objects(source, of_state, "is this the folder annotation_output?")
+
+    return batches_of_files(archive, reading, names, answers_of, NAME, unit="item")
+
+
+POTATO = Reader(
+    NAME,
+    recognizes=recognizes_export,
+    read=read_export,
+    title="Potato: CSV, TSV, JSONL, or the folder annotation_output",
+    holds=("questions", "several", "spans", "time"),
+    recognizes_archive=recognizes_folder,
+    read_archive=read_folder,
+)
+
+
+def _times(archive: Archive, name: str) -> dict[tuple[str, str], str]:
+    """Return when a user last changed the answer to a schema about an item."""
+    times: dict[tuple[str, str], str] = {}
+
+    def of_action(_place: int, action: dict[str, Any]) -> Iterator[Answer]:
+        key = (field_text(action.get("instance_id")), field_text(action.get("schema_name")))
+        times[key] = max(times.get(key, ""), field_text(action.get("timestamp")))
+        yield from ()
+
+    if name in archive.names:
+        with closing(archive.open(name)) as source:
+            if source.head.strip():
+                for _ in answers_of_objects(source, of_action, "remove the file to go without"):
+                    pass
+    return times
+
+
+class _Potato:
+    """What users answered, in the shapes that Potato gives it."""
+
+    def __init__(self, reading: Reading) -> None:
+        self.reading = reading
+
+    def _leave_out(self, what: str, number: int) -> None:
+        if number:
+            self.reading.left_out[what] += number
+
+    def of_record(self, place: int, record: dict[str, Any]) -> Iterator[Answer]:
+        """Yield the answers of a line of JSONL."""
+        given: Given = {}
+        for schema, labels in object_in(record, "labels").items():
+            given[schema] = labels if isinstance(labels, dict) else {"": labels}
+        spans = object_in(record, "spans")
+        self._leave_out("link", _number(record.get("links")))
+        yield from self._answers(place, record, given, spans)
+
+    def of_row(self, place: int, cells: Mapping[str, str]) -> Iterator[Answer]:
+        """Yield the answers of a row: a column for each label of a schema."""
+        given: Given = {}
+        spans: dict[str, Any] = {}
+        for column, cell in cells.items():
+            if column in _KEYS or not cell:
+                continue
+            if column.endswith(_SPANS):
+                spans[column.removesuffix(_SPANS)] = _json(column, cell)
+                continue
+            schema, dot, label = column.partition(".")
+            labels = given.setdefault(schema, {})
+            if dot and "" not in labels:
+                labels[label] = cell
+            elif not dot:  # what was chosen last, of several that the server had kept
+                given[schema] = {"": cell}
+        yield from self._answers(place, cells, given, spans)
+
+    def of_state(
+        self, state: dict[str, Any], times: Mapping[tuple[str, str], str]
+    ) -> Iterator[Answer]:
+        """Yield the answers of a user, item by item."""
+        labels = object_in(state, "instance_id_to_label_to_value")
+        spans = object_in(state, "instance_id_to_span_to_value")
+        links = object_in(state, "instance_id_to_link_to_value")
+        self._leave_out("link", sum(map(_number, links.values())))
+        for place, item in enumerate(dict.fromkeys([*labels, *spans]), 1):
+            of_item: Given = {}
+            for name, value in _pairs(labels.get(item)):
+                schema = field_text(name.get("schema"))
+                of_item.setdefault(schema, {})[field_text(name.get("name"))] = value
+            marked: dict[str, list[Any]] = {}
+            for span, _ in _pairs(spans.get(item)):
+                marked.setdefault(field_text(span.get("schema")), []).append(span)
+            record = {"instance_id": item, "user_id": state.get("user_id")}
+            for answer in self._answers(place, record, of_item, marked):
+                schema = answer.question.partition(":")[0]
+                yield answer._replace(labeled_at=times.get((item, schema), ""))
+
+    def _answers(
+        self, place: int, record: Mapping[str, Any], given: Given, spans: Mapping[str, Any]
+    ) -> Iterator[Answer]:
+        item, user = field_text(record.get("instance_id")), field_text(record.get("user_id"))
+        answered = list(self._labels(given))
+        answered += [(schema, list(_spans(some))) for schema, some in spans.items()]
+        for question, labels in answered:
+            if labels:
+                ask_for(self.reading, question, labels)
+                yield Answer(place, item, user, question, unique_labels(labels), data=record)
+
+    def _labels(self, given: Given) -> Iterator[tuple[str, list[str | Span]]]:
+        """Yield the categories of each schema; a table of ratings has a question for each row."""
+        for schema, labels in given.items():
+            chosen = {name: value for name, value in labels.items() if not _is_off(value)}
+            free = [name for name in chosen if name in _FREE]
+            self._leave_out("free text", len(free))
+            for name in free:
+                del chosen[name]
+            if len(chosen) > 1 and not all(_is_on(*one) for one in chosen.items()):
+                for name, value in chosen.items():
+                    yield f"{schema}: {name}", [category_of(value, f"the value of {name!r}")]
+                continue
+            yield (
+                schema,
+                [
+                    category_of(value if not name or name in _VALUED else name, repr(schema))
+                    for name, value in chosen.items()
+                ],
+            )
+
+
+def _spans(some: Any) -> Iterator[Span]:
+    values: Iterable[Any] = some.values() if isinstance(some, dict) else some
+    if not isinstance(values, Iterable) or isinstance(values, str):
+        raise Malformed("spans are no list")
+    for value in values:
+        span = object_of(value, "a span")
+        yield span_of(span.get("name", span.get("label")), span.get("start"), span.get("end"))
+
+
+def _pairs(value: Any) -> Iterator[tuple[dict[str, Any], Any]]:
+    """Yield the keys and values of a dictionary whose keys are objects, as Potato writes it."""
+    if value is None:
+        return
+    if not isinstance(value, list):
+        raise Malformed("the answers about an item are no list")
+    for pair in value:
+        if not isinstance(pair, list) or len(pair) != 2:
+            raise Malformed("an answer is no pair of a label and its value")
+        yield object_of(pair[0], "a label"), pair[1]
+
+
+def _json(column: str, cell: str) -> Any:
+    try:
+        return json.loads(cell)
+    except (ValueError, RecursionError):
+        raise Malformed(f"{column!r} is no JSON") from None
+
+
+def _is_off(value: Any) -> bool:
+    return value is None or value is False or (isinstance(value, str) and value in {"", "false"})
+
+
+def _is_on(name: str, value: Any) -> bool:
+    return value is True or (isinstance(value, str) and value in {"true", "on", name})
+
+
+def _number(value: Any) -> int:
+    return len(value) if isinstance(value, list | dict) else 0

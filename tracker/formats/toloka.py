@@ -1,0 +1,100 @@
+"""Toloka: the assignments of a pool as TSV, a row for each task of each assignment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from tracker.formats.answers import (
+    Answer,
+    Malformed,
+    Repeats,
+    after_their_kind,
+    answers_of_rows,
+    ask_for,
+    batches_of_answers,
+    unique_labels,
+)
+from tracker.formats.batch import GOLD, Batch
+from tracker.formats.mechanical_turk import labels_of_value, value_of_cell
+from tracker.formats.reader import Reader, Reading
+from tracker.formats.source import SourceFile
+from tracker.formats.streams import head_columns
+
+NAME = "toloka"
+_ITEM, _WORKER, _STATUS = "ASSIGNMENT:task_id", "ASSIGNMENT:worker_id", "ASSIGNMENT:status"
+_TIMES = ("ASSIGNMENT:submitted", "ASSIGNMENT:accepted", "ASSIGNMENT:started")
+_INPUT, _OUTPUT, _GOLDEN = "INPUT:", "OUTPUT:", "GOLDEN:"
+_GIVEN = {"APPROVED", "SUBMITTED", ""}
+_NOT_GIVEN = {"REJECTED", "SKIPPED", "EXPIRED", "ACTIVE"}
+_HINT = "download the assignments of the pool from Toloka as TSV"
+
+
+def recognizes_assignments(source: SourceFile) -> bool:
+    """Return whether a file has the columns of assignments."""
+    names = head_columns(source)
+    return _WORKER in names and any(name.startswith(_OUTPUT) for name in names)
+
+
+def read_assignments(source: SourceFile, reading: Reading) -> Iterator[Batch]:
+    """Yield the answers of all assignments that were given and not rejected, and the truths.
+
+    Raises Refused for a file that is none of the kind, with the line.
+    """
+    rows = answers_of_rows(source, _Tasks(reading).answers, _HINT)
+    return batches_of_answers(source, reading, after_their_kind(rows, reading), NAME)
+
+
+TOLOKA = Reader(
+    NAME,
+    recognizes=recognizes_assignments,
+    read=read_assignments,
+    title="Toloka: assignments of a pool as TSV",
+    holds=("questions", "several", "time", "skips", "passes", "gold", "text", "attributes"),
+)
+
+
+class _Tasks:
+    """The tasks of a file, one at a time."""
+
+    def __init__(self, reading: Reading) -> None:
+        self.reading = reading
+        self.repeats = Repeats(reading)
+        self.truths: set[tuple[str, str, tuple[object, ...]]] = set()
+
+    def answers(self, line: int, cells: Mapping[str, str]) -> Iterator[Answer]:
+        if missing := {_ITEM, _WORKER} - cells.keys():
+            raise Malformed(f"there is no column {', '.join(sorted(missing))}")
+        status = cells.get(_STATUS, "").strip().upper()
+        if status not in _GIVEN | _NOT_GIVEN:
+            raise Malformed(f"the status {status[:40]!r} is none of an assignment")
+        data = {name: cell for name, cell in cells.items() if not name.startswith(_OUTPUT)}
+        data["text"] = cells.get(f"{_INPUT}text", "")
+        truth = Answer(line, cells[_ITEM], GOLD, "", (), kind="reference", data=data)
+        yield from self._given(truth, cells, _GOLDEN)
+        if status in _NOT_GIVEN:
+            self.reading.left_out[f"task of an assignment that is {status.lower()}"] += 1
+            return
+        when = next((cells[name] for name in _TIMES if cells.get(name, "").strip()), "")
+        who = cells[_WORKER]
+        number = self.repeats.number(truth.item, who, data)
+        answer = truth._replace(annotator=who, kind="", labeled_at=when, number=number)
+        yield from self._given(answer, cells, _OUTPUT)
+
+    def _given(self, answer: Answer, cells: Mapping[str, str], before: str) -> Iterator[Answer]:
+        """Yield an answer for each column of a kind; a truth only once, and only if it is one."""
+        for name, cell in cells.items():
+            if not name.startswith(before) or name in self.reading.options.ignore:
+                continue
+            question = name.removeprefix(before)
+            labels = labels_of_value(value_of_cell(cell, name), "")
+            if labels is None:
+                self.reading.left_out[f"answer to {question!r} that is no category"] += 1
+                continue
+            labels = unique_labels(labels)
+            if answer.kind:
+                truth = (answer.item, question, tuple(labels))
+                if not labels or truth in self.truths:
+                    continue
+                self.truths.add(truth)
+            ask_for(self.reading, question, labels)
+            yield answer._replace(question=question, labels=labels)
