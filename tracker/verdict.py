@@ -22,7 +22,7 @@ from tracker.audit.query import AuditQuery
 from tracker.audit.result import Audit
 from tracker.core.shown import Message
 from tracker.counts.filter import EVERYTHING, AnswerFilter
-from tracker.counts.slices import IMPORT
+from tracker.counts.slices import GUIDELINE, IMPORT
 from tracker.flags import settled_audits
 from tracker.projects.question import QuestionInfo
 
@@ -184,8 +184,8 @@ def _of_question(figures: Figures) -> Iterator[Concern]:
         if row["state"] != "flagged" or row["settled"]:
             continue
         slices = row["kind"] == "weak_slice"
-        if slices and recent is not None and row["attribute"] == IMPORT:
-            continue  # a file of a worse period says the same again
+        if slices and recent is not None and row["attribute"] in {IMPORT, GUIDELINE}:
+            continue  # those of a worse period say the same again
         names = (row["attribute"], row["value"]) if slices else (row["category"],)
         verb = ("agreement", "--by", "slice") if slices else ("audit",)
         divided |= set() if slices else {row["category"]}

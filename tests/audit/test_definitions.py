@@ -91,6 +91,22 @@ def sliced(random: Random, items: int, wrong: dict[str, float], **attributes: An
     return pd.DataFrame(rows)
 
 
+def test_a_guideline_under_which_answers_differ_is_told(ledger: Ledger) -> None:
+    begins = {"v1": "2026-01-05", "v2": "2026-03-02", "v3": "2026-04-06"}
+    parts = []
+    for name, wrong in (("v1", 0.1), ("v2", 0.6), ("v3", 0.1)):
+        frame = sliced(seeded(len(parts)), 250, {"en": wrong})
+        frame["item"] = name + frame["item"]
+        parts.append(frame.assign(labeled_at=f"{begins[name]}T09:00:00Z"))
+    ledger.import_frame(pd.concat(parts), "p")
+    for name, day in begins.items():
+        ledger.notes.add("p", f"guideline {name}", day, guideline=name)
+    told = [row for row in definitions(ledger) if row["attribute"] == "guideline"]
+    assert [(row["kind"], row["value"], row["items"]) for row in told] == [
+        ("weak_slice", "v2", 250)
+    ]
+
+
 def test_a_language_that_is_hardly_labeled_alike_is_told(ledger: Ledger) -> None:
     frame = sliced(seeded(1), 800, {"nl": 0.7, "en": 0.1, "de": 0.1})
     ledger.import_frame(frame, "p", keep=["language"])

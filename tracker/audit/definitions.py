@@ -60,7 +60,7 @@ def definitions_and_flags(
 ) -> tuple[list[Flag], list[ProjectFinding]]:
     """Return what is wrong with definitions or slices, and the flags, which then say so too.
 
-    Three statements count the slices; a bounded number more is made for each category that seems
+    Four statements count the slices; a bounded number more is made for each category that seems
     divided, and if a slice is weak.
     """
     divided = _divided_definitions(connection, selection, evidence, flags)

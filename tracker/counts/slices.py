@@ -1,7 +1,8 @@
 """Item patterns of every slice of the items that may be worse than the rest.
 
 A slice is the items with one value of a kept attribute, with a number in one quarter of an
-attribute's numbers, with texts of one quarter of the lengths, or with answers of one import.
+attribute's numbers, with texts of one quarter of the lengths, with answers of one import, or those
+whose last answer was given under one guideline.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from operator import add
 from typing import Any, Final, NamedTuple, cast
 
 from sqlalchemy import (
+    BigInteger,
     ColumnElement,
     Connection,
     Double,
@@ -38,13 +40,16 @@ from tracker.counts.import_tallies import select_import_numbers
 from tracker.counts.pattern_codes import make_pattern_code, widen_pattern_code
 from tracker.counts.sampled_answers import is_drawn
 from tracker.counts.selection import Selection, labels, select_answer_rows, stream_rows
+from tracker.counts.timeline import select_dated_answers
+from tracker.projects.notes import list_notes
 from tracker.storage.schema import Item, ItemAttribute
 
 LEAST_ITEMS: Final = 25
 """Items of a slice, at least."""
 MOST_SEARCHED: Final = 20_000
 """Answers in which an audit searches: of a larger project so many are drawn, item by item."""
-TEXT_LENGTH, IMPORT = "text length", "import"
+TEXT_LENGTH, IMPORT, GUIDELINE = "text length", "import", "guideline"
+_NO_GUIDELINE: Final = "none"
 _FEW: Final = 12
 """Values of an attribute of numbers that are slices of their own; of more, quarters are."""
 _QUARTERS: Final = 4
@@ -66,16 +71,18 @@ class Slice(NamedTuple):
 def count_patterns_by_slice(
     connection: Connection, selection: Selection, share: float = 1.0
 ) -> tuple[ItemPatterns, dict[Slice, ItemPatterns]]:
-    """Return how many items have each pattern, in all and of each slice, by three statements.
+    """Return how many items have each pattern, in all and of each slice, by four statements.
 
     An item lies in as many slices as it has attributes. Attributes of more than `MOST_GROUPS`
     different texts are left out. With a ``share`` it is that of all items, drawn by their ids.
     """
     names = _attribute_names(connection, selection, share)
+    guidelines = _guidelines(connection, selection)
     empty = (literal("", Text).label(name) for name in ("name", "value"))
     every = select(_items.c.id.label("item_id"), *empty, _NO_NUMBER)
     every = every.where(_items.c.project_id == selection.question.project_id)
-    sources = [_drawn(every, _items.c.id, share), *_slices(selection, *names, share)]
+    some = _slices(selection, *names, guidelines, share)
+    sources = [_drawn(every, _items.c.id, share), *some]
     slices = union_all(*sources).subquery("slices")
     answers = select_answer_rows(selection, alone=True)
     drawn = _drawn(select(answers), answers.c.item_id, share).subquery("drawn")
@@ -132,7 +139,8 @@ def count_tallies_by_slice(
     """
     texts = [one.attribute for one in chosen if one.bounds is None]
     numbers = [one.attribute for one in chosen if one.bounds is not None]
-    slices = union_all(*_slices(selection, texts, numbers)).subquery("slices")
+    guidelines = _guidelines(connection, selection) if GUIDELINE in texts else ()
+    slices = union_all(*_slices(selection, texts, numbers, guidelines)).subquery("slices")
     lies_in = [
         and_(
             slices.c.name == one.attribute,
@@ -166,7 +174,11 @@ def _drawn(statement: Select[Any], item: ColumnElement[Any], share: float) -> Se
 
 
 def _slices(
-    selection: Selection, texts: Collection[str], numbers: Collection[str], share: float = 1.0
+    selection: Selection,
+    texts: Collection[str],
+    numbers: Collection[str],
+    guidelines: Sequence[tuple[int, str]],
+    share: float = 1.0,
 ) -> Iterator[Select[Any]]:
     """Yield statements of the columns item_id, name, value and number, of chosen attributes."""
     project = selection.question.project_id
@@ -174,7 +186,7 @@ def _slices(
     own = and_(
         _attributes.c.project_id == project,
         _attributes.c.value != "",
-        _attributes.c.name.not_in((TEXT_LENGTH, IMPORT)),
+        _attributes.c.name.not_in((TEXT_LENGTH, IMPORT, GUIDELINE)),
     )
     if texts:
         columns = (item, _attributes.c.name, _attributes.c.value, _NO_NUMBER)
@@ -199,6 +211,20 @@ def _slices(
         imports = _drawn(of_imports, labels.c.item_id, share).subquery("imports")
         name = literal(IMPORT, Text).label("name")
         yield select(imports.c.item_id, name, imports.c.value, _NO_NUMBER)
+    if guidelines:
+        dated = select_dated_answers(selection)
+        answers = _drawn(select(dated), dated.c.item_id, share).subquery("under_guidelines")
+        last = func.max(answers.c.labeled_at)
+        held = [(last >= literal(at, BigInteger), literal(name)) for at, name in guidelines[::-1]]
+        name = literal(GUIDELINE, Text).label("name")
+        value = case(*held, else_=literal(_NO_GUIDELINE)).label("value")
+        yield select(answers.c.item_id, name, value, _NO_NUMBER).group_by(answers.c.item_id)
+
+
+def _guidelines(connection: Connection, selection: Selection) -> list[tuple[int, str]]:
+    """Return the begin and the name of each guideline of the project, in order."""
+    notes = list_notes(connection, selection.question.project)
+    return [(note.at, note.guideline) for note in notes if note.guideline is not None]
 
 
 def _in_quarters(rows: Select[Any]) -> Select[Any]:
