@@ -19,38 +19,43 @@ from tracker.render.escape import escaped_message_line
 
 _EPILOG = "Start with: tracker demo"
 _MARKUP: Final = "markdown"
-# The commands in the order of the help, each with the module that holds it.
-_MODULES = {
-    "demo": "demo",
-    "import": "imports",
-    "sync": "sync",
-    "imports": "imports",
-    "formats": "formats",
-    "status": "status",
-    "agreement": "agreement",
-    "snapshot": "snapshot",
-    "snapshots": "snapshots",
-    "history": "history",
-    "plot": "plot",
-    "report": "report",
-    "compare": "compare",
-    "audit": "audit",
-    "flags": "flags",
-    "gate": "gate",
-    "serve": "serve",
-    "user": "user",
-    "token": "token",
-    "webhook": "webhook",
-    "export": "export",
-    "simulate": "simulate",
-    "project": "project",
-    "question": "question",
-    "annotator": "annotator",
-    "category": "category",
-    "item": "item",
-    "database": "database",
-    "conformance": "conformance",
+# The commands in the order of the help, by its panels; each with the module that holds it.
+_PANELS: Final = {
+    "Bring answers in": {
+        "demo": "demo",
+        "import": "imports",
+        "sync": "sync",
+        "imports": "imports",
+        "formats": "formats",
+        "simulate": "simulate",
+    },
+    "Look": {
+        "status": "status",
+        "agreement": "agreement",
+        "audit": "audit",
+        "history": "history",
+        "compare": "compare",
+        "plot": "plot",
+    },
+    "Record": {"snapshot": "snapshot", "snapshots": "snapshots", "flags": "flags", "gate": "gate"},
+    "Share": {"report": "report", "export": "export", "serve": "serve"},
+    "Manage": {
+        "project": "project",
+        "question": "question",
+        "annotator": "annotator",
+        "category": "category",
+        "item": "item",
+    },
+    "Administer": {
+        "user": "user",
+        "token": "token",
+        "webhook": "webhook",
+        "database": "database",
+        "conformance": "conformance",
+    },
 }
+_MODULES = {name: module for panel in _PANELS.values() for name, module in panel.items()}
+_PANEL_OF = {name: title for title, panel in _PANELS.items() for name in panel}
 
 
 class _ByName(Mapping[str, Any]):
@@ -69,7 +74,10 @@ class _ByName(Mapping[str, Any]):
         if name not in self._loaded:
             part = typer.Typer(rich_markup_mode=_MARKUP)
             import_module(f"tracker.cli.{_MODULES[name]}").register(part)
-            self._loaded |= typer.main.get_group(part).commands
+            commands = typer.main.get_group(part).commands
+            for title, command in commands.items():
+                command.rich_help_panel = _PANEL_OF[title]  # type: ignore[attr-defined]
+            self._loaded |= commands
         return self._loaded[name]
 
 
