@@ -32,7 +32,7 @@ tracker.open(sys.argv[1]).import_file(sys.argv[2], project="spans", options=opti
 """
 PREPARE = """
 import sys, tracker
-from tracker.counts import (select_answers)
+from tracker.counts.filter import select_answers
 from tracker.agreement.spans import assess_spans
 from tracker.projects.annotators import annotator_names
 from tracker.projects.categories import category_names

@@ -118,7 +118,7 @@ def held_to_a_gate(folder: Path) -> None:
 @pytest.fixture(autouse=True)
 def conformance_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """The installation is checked once, however often that is shown."""
-    monkeypatch.setattr("tracker.conformance.check_installation", lambda *_: check_once())
+    monkeypatch.setattr("tracker.conformance.check.check_installation", lambda *_: check_once())
 
 
 @cache
