@@ -6,6 +6,7 @@ import inspect
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from copy import copy
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import wraps
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar, get_type_hints
@@ -168,16 +169,19 @@ def _options(group: Any) -> list[inspect.Parameter]:
     hints = get_type_hints(group, include_extras=True)
     made = []
     for one in fields(group):
-        for option in getattr(hints[one.name], "__metadata__", ()):
-            if isinstance(option, OptionInfo):
-                option.rich_help_panel = getattr(group, "TITLE", None)
+        hint = hints[one.name]
+        for option in getattr(hint, "__metadata__", ()):
+            if isinstance(option, OptionInfo):  # others may show it elsewhere
+                titled = copy(option)
+                titled.rich_help_panel = getattr(group, "TITLE", None)
+                hint = Annotated[hint.__origin__, titled]
         default = inspect.Parameter.empty if one.default is MISSING else one.default
         made.append(
             inspect.Parameter(
                 one.name,
                 inspect.Parameter.KEYWORD_ONLY,
                 default=default,
-                annotation=hints[one.name],
+                annotation=hint,
             )
         )
     return made
