@@ -38,10 +38,12 @@ def test_fifty_readers_and_an_import_at_once(tmp_path: Path) -> None:
 
         with ThreadPoolExecutor(READERS) as pool:
             readers = [pool.submit(read, n) for n in range(READERS)]
-            for number in range(1, IMPORTS + 1):
-                ledger.import_frame(answers(number), "p")
-            done.set()
-            statuses = set().union(*(one.result() for one in readers))
+            try:
+                for number in range(1, IMPORTS + 1):
+                    ledger.import_frame(answers(number), "p")
+            finally:
+                done.set()
+            statuses = set().union(*(reader.result() for reader in readers))
         assert statuses == {200}
         shown = httpx.get(f"{address}/api/v1/projects/p/status", timeout=60).json()
     assert shown["answers"] == ITEMS * 3 * (IMPORTS + 1)

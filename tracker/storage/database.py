@@ -116,10 +116,14 @@ class Database:
         """Use connections again until the block ends; copies of this database share them.
 
         It is for a server: opening a file reads its schema, and Postgres begins a process for
-        each connection. Many may then read while one writes.
+        each connection. Many may then read while one writes: the first connection sees to that
+        before anybody reads, for readers without a pause would keep a file's writer out. Raises
+        DatabaseUnusable if the database cannot be reached.
         """
         self.engine = self.backend.engine(self.url, self.wait, keep=True)
         try:
+            with self._explained(), self._there():
+                pass
             yield
         finally:
             self.engine.dispose()

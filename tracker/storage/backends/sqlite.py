@@ -310,9 +310,13 @@ def engine_of_content(content: bytes) -> Engine:
 
 
 def _let_many_read(connection: sqlite3.Connection, _record: object) -> None:
-    """Use the write-ahead mode, which the file keeps; one that cannot be written stays."""
-    with suppress(sqlite3.OperationalError):
-        connection.execute("PRAGMA journal_mode = WAL")
+    """Use the write-ahead mode, which the file keeps; one that cannot be written stays.
+
+    To change the mode does not wait for a writer, so a transaction does before.
+    """
+    if connection.execute("PRAGMA journal_mode").fetchone() != ("wal",):
+        with suppress(sqlite3.OperationalError):
+            connection.executescript("BEGIN IMMEDIATE; COMMIT; PRAGMA journal_mode = WAL")
 
 
 def _note_file(file: Path, _connection: sqlite3.Connection, record: Any) -> None:
