@@ -146,8 +146,8 @@ def many(folder: Path) -> Iterator[Result]:
             print(f"snapshot {number:,}", file=sys.stderr, flush=True)
     from rich.console import Console
 
+    from tracker.history.overview import snapshots_overview
     from tracker.render.history import history_view
-    from tracker.snapshots.listing import snapshots_overview
 
     def seen() -> None:
         with (

@@ -14,12 +14,12 @@ from tests.questions import FILES, ONLY, OPTIONS, answer_question, fill_rubric
 from tracker.audit.run import audit_project
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.flags import record_flags
+from tracker.history.take import take_snapshot
 from tracker.ledger import Ledger
 from tracker.projects.annotators import annotator_names
 from tracker.projects.question import QuestionOptions
 from tracker.render.audit import audit_by_question_view
 from tracker.render.by_question import agreement_by_question_view
-from tracker.snapshots import take_snapshot
 
 
 @pytest.fixture

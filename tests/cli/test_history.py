@@ -126,11 +126,11 @@ def test_only_the_rows_shown_are_made(run: Run, monkeypatch: pytest.MonkeyPatch)
     """Of ten thousand snapshots a page takes a fraction of a second."""
     made = []
     monkeypatch.setattr(
-        "tracker.snapshots.read.snapshot_record_of", lambda row, _: made.append(row) or 1 / 0
+        "tracker.history.snapshot.snapshot_record_of", lambda row, _: made.append(row) or 1 / 0
     )
     ledger = Ledger("sqlite:///tracker.db")
     with ledger.asking("reviews") as (connection, question):
-        from tracker.snapshots.listing import snapshots_overview
+        from tracker.history.overview import snapshots_overview
 
         found = snapshots_overview(connection, question, last=2)
     assert len(found.shown) == 2

@@ -17,11 +17,11 @@ from tracker.agreement.query import Metric, Query
 from tracker.compare.comparison import AgainstOther, compare_states
 from tracker.compare.states import compared_chosen_answers
 from tracker.core.errors import InvalidOption
+from tracker.history import stored as tallies
 from tracker.ledger import Ledger
 from tracker.measures.difference_tests import Comparison
 from tracker.measures.intervals import Coefficient
 from tracker.projects.question import create_project
-from tracker.snapshots import tallies
 
 PEOPLE = ("ann", "bob", "cat", "dot")
 FIRST, SECOND = {"annotators": ["ann", "bob"]}, {"annotators": ["cat", "dot"]}

@@ -18,9 +18,9 @@ from tracker.agreement.query import Query
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.counts.filter import Selecting, make_answer_filter
 from tracker.flags import list_flags
+from tracker.history.snapshot import find_snapshot
 from tracker.ledger import Ledger
 from tracker.projects.annotators import add_annotator_alias, rename_annotator, set_annotator_kind
-from tracker.snapshots import find_snapshot
 
 COLUMNS = ["item", "annotator", "category", "labeled_at", "lang", "gold"]
 

@@ -22,12 +22,12 @@ from tracker.core.tallies import Pattern, make_pattern
 from tracker.counts.filter import AnswerFilter, select_answers
 from tracker.counts.timeline import count_timeline
 from tracker.counts.valid_periods import Window
+from tracker.history.curve import Curve, rebuilt_curve
 from tracker.imports.undo import undo_import
 from tracker.ledger import Ledger
 from tracker.projects.categories import category_names
 from tracker.projects.items import item_names
 from tracker.projects.question import QuestionInfo, QuestionOptions, create_project
-from tracker.snapshots.curve import Curve, rebuilt_curve
 from tracker.storage.as_of import as_it_was, moment_as_of
 
 FIRST = 20_000  # a day since 1970: 2024-10-04

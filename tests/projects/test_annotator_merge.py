@@ -16,6 +16,7 @@ from tracker.agreement.run import assess
 from tracker.audit.run import audit_project
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.counts.trail import read_trail
+from tracker.history.snapshot import find_snapshot
 from tracker.ledger import Ledger
 from tracker.projects.annotator_merge import erase_annotator, merge_annotators, split_annotator
 from tracker.projects.annotators import (
@@ -27,7 +28,6 @@ from tracker.projects.annotators import (
 )
 from tracker.projects.question import QuestionOptions
 from tracker.render.messages.changes import change_sentence
-from tracker.snapshots import find_snapshot
 from tracker.storage.schema import Base, Change
 
 Write = Callable[..., Path]

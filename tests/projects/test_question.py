@@ -22,6 +22,9 @@ from tracker.audit.run import audit_project
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.export.labels import exported_labels
 from tracker.flags import list_flags, record_flags
+from tracker.history.curve import rebuilt_curve
+from tracker.history.status import project_status
+from tracker.history.take import take_snapshots
 from tracker.imports.undo import list_imports, undo_import
 from tracker.ledger import Ledger
 from tracker.projects.annotator_merge import erase_annotator, merge_annotators
@@ -29,9 +32,6 @@ from tracker.projects.categories import category_names, project_labels_by_catego
 from tracker.projects.category_merge import merge_categories, split_category
 from tracker.projects.project import ProjectInfo, find_project
 from tracker.projects.question import QuestionInfo, find_question, list_questions
-from tracker.snapshots import take_snapshots
-from tracker.snapshots.curve import rebuilt_curve
-from tracker.status import project_status
 from tracker.storage.as_of import Moment, as_it_was
 from tracker.storage.schema import Base
 

@@ -28,12 +28,13 @@ from tracker.agreement.query import Query
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.counts.filter import select_answers
 from tracker.counts.tallies import count_annotator_tallies
+from tracker.history import incremental as store
+from tracker.history.take import Taken, take_snapshot
 from tracker.imports.undo import undo_import
 from tracker.ledger import Ledger
 from tracker.projects.annotator_merge import erase_annotator, merge_annotators, split_annotator
 from tracker.projects.annotators import list_annotators, set_annotator_kind
 from tracker.projects.question import QuestionInfo, QuestionOptions, create_project
-from tracker.snapshots import Taken, store, take_snapshot
 
 __all__ = [
     "Erase",

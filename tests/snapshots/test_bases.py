@@ -16,11 +16,11 @@ from tracker.agreement.query import Metric, Query
 from tracker.agreement.run import assess
 from tracker.core import clock
 from tracker.counts.filter import make_answer_filter
+from tracker.history.take import take_snapshot
+from tracker.history.verify import verify_snapshots
 from tracker.ledger import Ledger
 from tracker.projects.annotator_merge import erase_annotator
 from tracker.projects.annotators import set_annotator_kind
-from tracker.snapshots import take_snapshot
-from tracker.snapshots.verify import verify_snapshots
 
 Write = Callable[..., Path]
 

@@ -13,10 +13,10 @@ from tests.helpers import stored
 from tests.questions import FILES, ONLY, OPTIONS, answer_question, fill_rubric
 from tests.snapshots.scripts import tampering
 from tracker.core.errors import InvalidOption, NotFound
+from tracker.history.verify import verify_snapshots_in_turn
 from tracker.ledger import Ledger
 from tracker.projects.project import find_project
 from tracker.projects.question import list_questions
-from tracker.snapshots.verify import verify_snapshots_in_turn
 
 Write = Callable[..., Path]
 NAMES = list(FILES)

@@ -14,11 +14,11 @@ from tests.helpers import SEVERAL, SPANS, undo
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, TrackerError
 from tracker.counts.valid_periods import Window
+from tracker.history.curve import Curve, parse_curve_window
 from tracker.ledger import Ledger
 from tracker.projects.annotators import set_annotator_kind
 from tracker.projects.notes import add_note
 from tracker.projects.question import create_project
-from tracker.snapshots.curve import Curve, parse_curve_window
 
 Write = Callable[..., Path]
 HEADER = "item,annotator,category,labeled_at\n"

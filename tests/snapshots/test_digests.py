@@ -14,9 +14,10 @@ from tests.snapshots.scripts import Run
 from tests.snapshots.test_incremental import EVERYTHING
 from tests.storage.as_of.plain import BOTH_KINDS, Clock
 from tracker.agreement.query import Query
+from tracker.history.snapshot import SnapshotRecord
+from tracker.history.take import take_snapshot
 from tracker.ledger import Ledger
 from tracker.simulate.crowds import simulate_experiment
-from tracker.snapshots import SnapshotRecord, take_snapshot
 
 Write = Callable[..., Path]
 

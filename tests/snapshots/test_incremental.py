@@ -31,8 +31,9 @@ from tests.snapshots.scripts import (
 from tests.storage.as_of.plain import BOTH_KINDS, Clock, Merge, Split, Undo
 from tracker.agreement.query import Query
 from tracker.core.errors import CheckFailed
+from tracker.history import stored as tallies
+from tracker.history.take import take_snapshot
 from tracker.ledger import Ledger
-from tracker.snapshots import take_snapshot, tallies
 from tracker.storage.schema import Snapshot
 
 Write = Callable[..., Path]

@@ -10,17 +10,18 @@ from sqlalchemy import select, text
 
 from tracker.core.errors import InvalidOption
 from tracker.counts.selection import Selection
-from tracker.ledger import Ledger
-from tracker.simulate.crowds import simulate_experiment
-from tracker.snapshots import Taking, count
-from tracker.snapshots.listing import snapshots_overview
-from tracker.snapshots.prune import parse_prune_keep, plan_prune
-from tracker.snapshots.snapshot import (
+from tracker.history import take as count
+from tracker.history.overview import snapshots_overview
+from tracker.history.prune import parse_prune_keep, plan_prune
+from tracker.history.snapshot import (
     alike_snapshot_settings,
     is_usual_snapshot,
     query_of_snapshot,
     snapshot_settings_text,
 )
+from tracker.history.take import Taking
+from tracker.ledger import Ledger
+from tracker.simulate.crowds import simulate_experiment
 from tracker.storage.schema import Snapshot
 
 

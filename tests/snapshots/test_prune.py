@@ -22,16 +22,18 @@ from tracker.core.errors import InvalidOption, NotFound
 from tracker.counts.filter import make_answer_filter
 from tracker.formats.column_roles import parse_column_roles
 from tracker.formats.source import STDIN, SourceFile
+from tracker.history.overview import snapshot_history
+from tracker.history.prune import Fate, Keep, parse_prune_keep, plan_prune, prune_snapshots
+from tracker.history.snapshot import find_snapshot
+from tracker.history.stored import PARTS
+from tracker.history.take import take_snapshot
+from tracker.history.verify import verify_snapshots
 from tracker.imports.loader import load_import
 from tracker.ledger import Ledger
 from tracker.projects.project import (
     purge_project,
 )
 from tracker.projects.question import QuestionInfo, QuestionOptions, create_project
-from tracker.snapshots import find_snapshot, snapshot_history, take_snapshot
-from tracker.snapshots.prune import Fate, Keep, parse_prune_keep, plan_prune, prune_snapshots
-from tracker.snapshots.rows import PARTS
-from tracker.snapshots.verify import verify_snapshots
 from tracker.storage.schema import Change, Snapshot, SnapshotAnnotator, Tombstone
 
 Write = Callable[..., Path]

@@ -16,11 +16,11 @@ from tests.storage.as_of.plain import Clock, at
 from tracker.agreement.run import assess
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
+from tracker.history.snapshot import find_snapshot
+from tracker.history.stored import PARTS
 from tracker.ledger import Ledger
 from tracker.projects.categories import rename_category
 from tracker.simulate.crowds import simulate_experiment
-from tracker.snapshots import find_snapshot
-from tracker.snapshots.rows import PARTS
 from tracker.storage.schema import Snapshot, SnapshotFlag
 
 Write = Callable[..., Path]

@@ -21,14 +21,20 @@ from tests.storage.as_of.plain import BOTH_KINDS, Clock, at
 from tracker.agreement.query import Query
 from tracker.core import clock
 from tracker.counts.filter import make_answer_filter
+from tracker.history.stored import (
+    PARTS,
+    read_snapshot_parts,
+    snapshot_digest,
+    snapshot_parts_digest,
+    snapshot_pattern_texts,
+    snapshot_seal,
+)
+from tracker.history.take import take_snapshot
+from tracker.history.verify import Verified, verify_snapshots
 from tracker.ledger import Ledger
 from tracker.projects.annotator_merge import erase_annotator
 from tracker.projects.categories import rename_category
 from tracker.projects.question import QuestionOptions
-from tracker.snapshots import take_snapshot
-from tracker.snapshots.digests import snapshot_digest, snapshot_parts_digest, snapshot_seal
-from tracker.snapshots.rows import PARTS, read_snapshot_parts, snapshot_pattern_texts
-from tracker.snapshots.verify import Verified, verify_snapshots
 from tracker.storage.schema import Base
 
 Write = Callable[..., Path]

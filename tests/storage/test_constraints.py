@@ -13,8 +13,8 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 from tests.flags.found import Seen, record
 from tests.helpers import stored
 from tests.storage.rows import APPEND_ONLY, fill, sample
+from tracker.history.prune import prune_snapshots
 from tracker.ledger import Ledger
-from tracker.snapshots.prune import prune_snapshots
 from tracker.storage.database import HEAD, Database
 from tracker.storage.schema import Base
 

@@ -9,7 +9,7 @@ from tracker.charts.chart import FAINT, INK, MARK, MOST, ROW, WIDTH, Chart
 from tracker.projects.question import are_many_numbers
 
 if TYPE_CHECKING:
-    from tracker.by_question import AgreementByQuestion
+    from tracker.history.by_question import AgreementByQuestion
 
 
 def categories_chart(found: AgreementByQuestion) -> Chart:

@@ -10,8 +10,8 @@ from tracker.measures.registry import MEASURES
 from tracker.monitoring import are_within_noise
 
 if TYPE_CHECKING:
-    from tracker.snapshots import History
-    from tracker.snapshots.curve import Curve
+    from tracker.history.curve import Curve
+    from tracker.history.snapshot import History
 
 _ALPHA: Final = "krippendorff_alpha"
 _HEIGHT = 220

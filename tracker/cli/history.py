@@ -19,10 +19,10 @@ from tracker.core.errors import InvalidOption
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from tracker.history.curve import Curve
+    from tracker.history.monitor import Watched
+    from tracker.history.snapshot import History
     from tracker.ledger import Ledger
-    from tracker.snapshots import History
-    from tracker.snapshots.curve import Curve
-    from tracker.snapshots.monitor import Watched
 
 
 _TREND_OF = "krippendorff_alpha"

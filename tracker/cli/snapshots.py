@@ -15,8 +15,8 @@ from tracker.cli.project_argument import ProjectArgument, with_project_argument
 from tracker.cli.terminal import hint, progress_bar, warn
 
 if TYPE_CHECKING:
+    from tracker.history.prune import Fate
     from tracker.ledger import Ledger
-    from tracker.snapshots.prune import Fate
 
 
 snapshots, register = command_group("snapshots", "List, show, verify and thin out snapshots.")

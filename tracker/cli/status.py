@@ -16,7 +16,7 @@ from tracker.cli.terminal import hint
 from tracker.core.errors import InvalidOption
 
 if TYPE_CHECKING:
-    from tracker.status import Status
+    from tracker.history.status import Status
 
 
 def register(app: typer.Typer) -> None:

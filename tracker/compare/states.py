@@ -24,6 +24,15 @@ from tracker.core.errors import InvalidOption, NotFound
 from tracker.core.tallies import AnnotatorTallies, Pattern
 from tracker.counts.filter import select_answers
 from tracker.counts.selection import Selection
+from tracker.history.snapshot import (
+    SnapshotRecord,
+    find_snapshot,
+    query_of_snapshot,
+    selection_of_snapshot,
+    snapshot_number,
+    snapshot_settings_text,
+)
+from tracker.history.stored import count_snapshot_tallies
 from tracker.measures.category_rates import CategoryRate, category_rate_influences, category_rates
 from tracker.measures.estimate import Estimate
 from tracker.measures.intervals import Coefficient
@@ -32,13 +41,6 @@ from tracker.projects.lookup import near_names
 from tracker.projects.notes import NoteInfo, list_notes
 from tracker.projects.question import QuestionInfo
 from tracker.projects.settings import question_settings_then
-from tracker.snapshots import SnapshotRecord, find_snapshot, snapshot_number
-from tracker.snapshots.snapshot import (
-    query_of_snapshot,
-    selection_of_snapshot,
-    snapshot_settings_text,
-)
-from tracker.snapshots.tallies import count_snapshot_tallies
 from tracker.storage.answer_keys import of_question
 from tracker.storage.as_of import Moment
 from tracker.storage.schema import Snapshot

@@ -36,6 +36,7 @@ from tracker.gate.config import (
     MaxDrop,
     refused_toml_table,
 )
+from tracker.history.snapshot import SnapshotRecord, find_snapshot, last_snapshot_of_choice
 from tracker.measures.category_rates import CategoryRate
 from tracker.measures.intervals import Coefficient
 from tracker.measures.registry import MEASURES
@@ -43,7 +44,6 @@ from tracker.projects.annotators import list_annotators
 from tracker.projects.categories import category_names
 from tracker.projects.lookup import near_names
 from tracker.projects.question import QuestionInfo
-from tracker.snapshots import SnapshotRecord, find_snapshot, last_snapshot_of_choice
 
 
 @dataclass(frozen=True)

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from tracker.agreement.result import Assessment, Methods
     from tracker.agreement.spans import SpanPair
     from tracker.audit.weak_slices import SliceAgreement
-    from tracker.by_question import AgreementByQuestion
     from tracker.compare.comparison import AgainstOther
     from tracker.core.each_question import ByQuestion
     from tracker.counts.filter import Selecting
+    from tracker.history.by_question import AgreementByQuestion
     from tracker.projects.question import QuestionInfo
 
 
@@ -67,7 +67,7 @@ class AgreementQuestions(Transactions):
             asking: what is asked of each.
         """
         from tracker.agreement.query import agreement_query
-        from tracker.by_question import agreement_by_question
+        from tracker.history.by_question import agreement_by_question
 
         query = agreement_query(**asking)
         with self.asking_each(project, query.filter, questions) as (connection, found):

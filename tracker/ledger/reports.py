@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tracker.export.files import Type
     from tracker.export.writers import Document
     from tracker.gate.evaluate import GateResult
-    from tracker.status import Status
+    from tracker.history.status import Status
 
 
 class _Rows(NamedTuple):
@@ -148,7 +148,7 @@ class Reports(Transactions):
     ) -> Status:
         """Return how far a project's only question is, or was, or the one named."""
         from tracker.counts.filter import make_answer_filter
-        from tracker.status import project_status
+        from tracker.history.status import project_status
 
         choice = make_answer_filter(as_of=as_of, known_at=known_at, question=question)
         with self.asking(project, choice) as (connection, found):
@@ -164,7 +164,7 @@ class Reports(Transactions):
     ) -> list[Status]:
         """Return how far each question of a project is, or was, or those named."""
         from tracker.counts.filter import make_answer_filter
-        from tracker.status import project_status
+        from tracker.history.status import project_status
 
         choice = make_answer_filter(as_of=as_of, known_at=known_at)
         at = choice.as_of or choice.known_at

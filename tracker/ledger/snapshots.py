@@ -14,16 +14,15 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from tracker.counts.filter import AnswerFilter, Selecting
+    from tracker.history.curve import Asked, Curve
+    from tracker.history.monitor import Watched
+    from tracker.history.overview import Overview, SnapshotPage, SnapshotPages, TakenByQuestion
+    from tracker.history.prune import Fate
+    from tracker.history.snapshot import History, SnapshotRecord
+    from tracker.history.take import Recording, Settings, Taken
+    from tracker.history.verify import Verified
     from tracker.imports.parts import Progress
     from tracker.projects.question import QuestionInfo
-    from tracker.snapshots import History, SnapshotRecord, Taken
-    from tracker.snapshots.by_question import SnapshotPages, TakenByQuestion
-    from tracker.snapshots.count import Recording, Settings
-    from tracker.snapshots.curve import Asked, Curve
-    from tracker.snapshots.listing import Overview, SnapshotPage
-    from tracker.snapshots.monitor import Watched
-    from tracker.snapshots.prune import Fate
-    from tracker.snapshots.verify import Verified
 
 
 class HistoryByQuestion(ByQuestion["History | Curve"]):
@@ -95,9 +94,9 @@ class Snapshots(Transactions):
         """
         from tracker.agreement.query import agreement_query
         from tracker.exchange.webhooks import tell_webhooks
+        from tracker.history.overview import TakenByQuestion
+        from tracker.history.take import take_snapshots
         from tracker.projects.question import list_questions
-        from tracker.snapshots import take_snapshots
-        from tracker.snapshots.by_question import TakenByQuestion
 
         query = agreement_query(**settings)
         if query.filter.question is not None:
@@ -184,8 +183,8 @@ class Snapshots(Transactions):
         The arguments that choose are refused, as `history` refuses them without ``every``.
         """
         from tracker.counts.filter import make_answer_filter
-        from tracker.snapshots.curve import check_recorded_curve
-        from tracker.snapshots.listing import snapshots_overview
+        from tracker.history.curve import check_recorded_curve
+        from tracker.history.overview import snapshots_overview
 
         choice = make_answer_filter(**selecting)
         check_recorded_curve(window, choice, interval)
@@ -208,7 +207,7 @@ class Snapshots(Transactions):
         drop, a rise or a change; ``trends=False`` leaves the slope and the changes out.
         """
         from tracker.agreement.query import agreement_query
-        from tracker.snapshots.monitor import watched_history
+        from tracker.history.monitor import watched_history
 
         query = agreement_query(**selecting)
         with self.asking(project, query.filter) as (connection, found):
@@ -220,7 +219,7 @@ class Snapshots(Transactions):
         self, project: str, which: int | str, *, question: str | None = None
     ) -> SnapshotPage:
         """Return everything about one snapshot: by number, name, "last" or "last~2"."""
-        from tracker.snapshots.listing import snapshot_page
+        from tracker.history.overview import snapshot_page
 
         with self.asking(project, question=question) as (connection, found):
             return snapshot_page(connection, found, which)
@@ -229,7 +228,7 @@ class Snapshots(Transactions):
         self, project: str, which: int | str, *, questions: Sequence[str] = ()
     ) -> SnapshotPages:
         """Return everything about one snapshot of each question, or of those named."""
-        from tracker.snapshots.by_question import snapshot_pages
+        from tracker.history.overview import snapshot_pages
 
         with self.asking_each(project, names=questions) as (connection, found):
             return snapshot_pages(connection, found, which)
@@ -246,7 +245,7 @@ class Snapshots(Transactions):
 
         See `verify_snapshots_in_turn`.
         """
-        from tracker.snapshots.verify import verify_snapshots_in_turn
+        from tracker.history.verify import verify_snapshots_in_turn
 
         return verify_snapshots_in_turn(
             lambda: self.asking_each(project),
@@ -261,8 +260,8 @@ class Snapshots(Transactions):
         Return what becomes of each; with ``dry_run`` what would. One that is kept for a question
         is kept for all.
         """
+        from tracker.history.prune import parse_prune_keep, plan_prune, prune_snapshots
         from tracker.projects.question import list_questions
-        from tracker.snapshots.prune import parse_prune_keep, plan_prune, prune_snapshots
 
         rules = parse_prune_keep(keep)
         if dry_run:
@@ -282,8 +281,8 @@ def _history(
     """Return how the history of a question is read, and which answers it is of."""
     from tracker.agreement.query import agreement_query
     from tracker.counts.filter import make_answer_filter
-    from tracker.snapshots import snapshot_history
-    from tracker.snapshots.curve import check_recorded_curve, rebuilt_curve
+    from tracker.history.curve import check_recorded_curve, rebuilt_curve
+    from tracker.history.overview import snapshot_history
 
     choice = make_answer_filter(**selecting)
     if every is None:

@@ -6,8 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rich.console import RenderableType
 
-from tracker.by_question import AgreementByQuestion, QuestionAgreement
 from tracker.core.each_question import UnfitQuestion
+from tracker.history.by_question import AgreementByQuestion, QuestionAgreement
+from tracker.history.curve import Point
+from tracker.history.snapshot import SnapshotRecord
 from tracker.ledger.snapshots import HistoryByQuestion
 from tracker.measures.intervals import Coefficient
 from tracker.measures.registry import MEASURES
@@ -26,8 +28,6 @@ from tracker.render.nouns import count_noun
 from tracker.render.plot import day_cell
 from tracker.render.tables import table
 from tracker.render.words import figure_reading_words, figure_title_words
-from tracker.snapshots import SnapshotRecord
-from tracker.snapshots.curve import Point
 
 
 def agreement_by_question_view(found: AgreementByQuestion) -> Iterator[RenderableType]:

@@ -10,6 +10,9 @@ from typing import Any, Final, TypeAlias
 from rich.console import RenderableType
 
 from tracker.agreement.result import Assessment
+from tracker.history.curve import Curve, Point
+from tracker.history.overview import Overview
+from tracker.history.snapshot import History, SnapshotRecord
 from tracker.measures.registry import MEASURES
 from tracker.projects.notes import NoteInfo
 from tracker.render.cells import (
@@ -25,9 +28,6 @@ from tracker.render.noise import Figure, are_steady
 from tracker.render.nouns import count_noun
 from tracker.render.plot import Plot, day_cell, history_note_text
 from tracker.render.tables import table
-from tracker.snapshots import History, SnapshotRecord
-from tracker.snapshots.curve import Curve, Point
-from tracker.snapshots.listing import Overview
 
 Row: TypeAlias = tuple[str, ...]
 _NONE: Final[Figure] = (None, None)

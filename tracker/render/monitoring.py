@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from tracker.history.monitor import Watched
 from tracker.measures.registry import MEASURES
 from tracker.monitoring import ENOUGH_FOR_ALARMS, FEW_PERIODS, Alarm, Autocorrelation, Change, Slope
 from tracker.projects.notes import NoteInfo
 from tracker.render.cells import Text, figure_cell, interval_cell, level_cell
 from tracker.render.nouns import count_noun
 from tracker.render.plot import day_cell
-from tracker.snapshots.monitor import Watched
 
 _FEWEST: Final = {"trend": 3, "change of level": 4, "alarm": 4}
 _WORDS: Final = {"drop": "a drop", "rise": "a rise", "change": "a change"}

@@ -10,6 +10,11 @@ from typing import Any
 from rich.console import RenderableType
 
 from tracker.core import clock
+from tracker.history.overview import Overview, SnapshotPage, SnapshotPages
+from tracker.history.prune import Fate
+from tracker.history.snapshot import SnapshotRecord
+from tracker.history.status import Status
+from tracker.history.verify import Fault, Verified
 from tracker.ledger.snapshots import HistoryByQuestion
 from tracker.measures.intervals import ASYMMETRIC
 from tracker.render.agreement import agreement_view
@@ -30,12 +35,6 @@ from tracker.render.history import (
 )
 from tracker.render.nouns import count_noun
 from tracker.render.tables import table
-from tracker.snapshots.by_question import SnapshotPages
-from tracker.snapshots.listing import Overview, SnapshotPage
-from tracker.snapshots.prune import Fate
-from tracker.snapshots.snapshot import SnapshotRecord
-from tracker.snapshots.verify import Fault, Verified
-from tracker.status import Status
 
 _MOST_FAULTS = 20
 

@@ -16,7 +16,7 @@ from tracker.report.privacy import numbered_annotators, with_pseudonyms, without
 
 if TYPE_CHECKING:
     from tracker.audit.result import Audit
-    from tracker.by_question import QuestionAgreement
+    from tracker.history.by_question import QuestionAgreement
     from tracker.ledger import Ledger
     from tracker.ledger.pages import LedgerState
 

@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tracker.audit.result import AuditByQuestion
-    from tracker.by_question import AgreementByQuestion
+    from tracker.history.by_question import AgreementByQuestion
+    from tracker.history.snapshot import History
+    from tracker.history.status import Status
     from tracker.ledger import Ledger
     from tracker.ledger.agreement import Pairs
     from tracker.render.noise import Figure
-    from tracker.snapshots import History
-    from tracker.status import Status
 
 _EVIDENCE = 5
 """Items that show a finding."""

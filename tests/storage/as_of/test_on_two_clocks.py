@@ -21,12 +21,12 @@ from tracker.core.errors import InvalidOption
 from tracker.counts.filter import Selecting, make_answer_filter
 from tracker.export.labels import exported_labels
 from tracker.flags import count_flags, list_flags
+from tracker.history.status import project_status
 from tracker.imports.undo import list_imports
 from tracker.ledger import Ledger
 from tracker.projects.annotator_merge import erase_annotator, merge_annotators, split_annotator
 from tracker.projects.annotators import list_annotators, rename_annotator, set_annotator_kind
 from tracker.projects.question import QuestionOptions
-from tracker.status import project_status
 
 Write = Callable[..., Path]
 

@@ -11,8 +11,8 @@ from sqlalchemy import text
 from tests.helpers import question_of, undo, write_file
 from tests.snapshots.scripts import tampering
 from tests.storage.seals.furnished import furnished
+from tracker.history.verify import Verified, verify_snapshots
 from tracker.ledger import Ledger
-from tracker.snapshots.verify import Verified, verify_snapshots
 from tracker.storage.seals.verify import verify_seals
 
 Write = Callable[..., Path]

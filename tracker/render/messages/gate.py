@@ -15,9 +15,9 @@ from tracker.gate.config import (
     OverlapAtLeast,
 )
 from tracker.gate.context import Standing
+from tracker.history.snapshot import SnapshotRecord
 from tracker.measures.registry import MEASURES
 from tracker.render.messages.findings import lacking_evidence_sentence
-from tracker.snapshots import SnapshotRecord
 
 _MOST_DIGITS = 9  # two numbers that agree so far differ by rounding
 _MOST_FINDINGS = 6

@@ -1,16 +1,25 @@
-"""A snapshot as rows: stored table by table, and read back unchanged."""
+"""The tallies of a snapshot: counted in full, or from those of an earlier one."""
 
 from __future__ import annotations
 
+import hashlib
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
 
 from sqlalchemy import Connection, Double, Table, insert, select
 
+from tracker.agreement.coefficients import Study
 from tracker.agreement.result import Assessment
-from tracker.core.tallies import AnnotatorTallies, Answer, ItemPatterns, Pattern
-from tracker.snapshots.tallies import Tallied
+from tracker.agreement.run import assessment_of
+from tracker.core.tallies import AnnotatorTallies, Answer, ItemPatterns, Pattern, answers_in_pattern
+from tracker.core.tally_columns import tally_columns_of
+from tracker.counts.annotator_patterns import count_annotator_marginals
+from tracker.counts.selection import Selection
+from tracker.counts.tallies import count_annotator_tallies, count_item_patterns
+from tracker.projects.question import FIRST
 from tracker.storage import backends
 from tracker.storage.answer_keys import QuestionKey, of_question
 from tracker.storage.schema import (
@@ -22,6 +31,85 @@ from tracker.storage.schema import (
     SnapshotPair,
     SnapshotPattern,
 )
+
+MOST_PATTERNS = 20_000
+"""Of more patterns than that, annotators' tallies would come near the labels in number."""
+
+
+@dataclass(frozen=True)
+class Tallied:
+    """The tallies of a snapshot.
+
+    Attributes:
+        patterns: the item patterns, whole.
+        answers: how many answers of each annotator count, none with 0.
+        tallies: of the annotators, whole or the difference to another snapshot; None if
+            patterns were too many.
+        read: the items whose labels were read; None for all.
+    """
+
+    patterns: ItemPatterns
+    answers: Mapping[int, int]
+    tallies: AnnotatorTallies | None
+    read: int | None = None
+
+    @property
+    def annotators(self) -> list[int]:
+        """The ids of those with an answer that counts, ascending."""
+        return sorted(self.answers)
+
+
+def count_snapshot_tallies(connection: Connection, selection: Selection) -> Tallied:
+    """Return the tallies of every item."""
+    patterns = count_item_patterns(connection, selection)
+    if len(patterns.counts) > MOST_PATTERNS:
+        own = count_annotator_marginals(connection, selection)
+        return Tallied(patterns, {who: sum(given.values()) for who, given in own.items()}, None)
+    tallies = count_annotator_tallies(connection, selection)
+    return Tallied(patterns, snapshot_answers_by_annotator(tallies), tallies)
+
+
+def snapshot_answers_by_annotator(tallies: AnnotatorTallies) -> dict[int, int]:
+    """Return how many answers of each annotator are in some tallies.
+
+    Differences may be negative.
+    """
+    columns = tally_columns_of(tallies)
+    answers = zip(columns.annotators.tolist(), columns.total(1.0).tolist(), strict=True)
+    return {who: int(number) for who, number in answers}
+
+
+def patterns_in_snapshot_tallies(tallies: AnnotatorTallies) -> ItemPatterns:
+    """Return the item patterns of some tallies or of a difference, in their order.
+
+    Each annotator of an item has met its pattern once, so that it is there as often as it has
+    answers.
+    """
+    met: Counter[Pattern] = Counter()
+    for counts in tallies.counts.values():
+        for (_, pattern), items in counts.items():
+            met[pattern] += items
+    counted = {
+        pattern: times // answers_in_pattern(pattern) for pattern, times in met.items() if times
+    }
+    return ItemPatterns(dict(sorted(counted.items())))
+
+
+def snapshot_assessment(counted: Study) -> Assessment:
+    """Return the figures that a snapshot records."""
+    return assessment_of(
+        counted.question,
+        counted.sample,
+        counted.patterns,
+        counted.names,
+        counted.figures(),
+        counted.query,
+        binary=False,
+    )
+
+
+# -- A snapshot as rows: stored table by table, and read back unchanged ---------------------------
+
 
 Parts: TypeAlias = dict[Table, list[dict[str, Any]]]
 """The rows that hang on a snapshot, in the order of their keys, without those keys."""
@@ -256,3 +344,75 @@ def answers_in_snapshot(parts: Parts) -> dict[int, int]:
 def flags_in_snapshot(parts: Parts) -> list[tuple[int, str]]:
     """Return the flags that stood, by a snapshot's rows."""
     return [(row["flag_id"], row["state"]) for row in parts.get(_FLAGS, [])]
+
+
+# -- Two chains that show whether the record was changed ------------------------------------------
+
+
+_COUNTED = {
+    "snapshot_categories": ("category_id", "labels", "agreements", "potential_agreements"),
+    "snapshot_patterns": ("pattern", "items"),
+    "snapshot_annotators": ("annotator_id", "answers", "tallies"),
+    "snapshot_pairs": ("first_id", "second_id", "cells"),
+    "snapshot_flags": ("flag_id", "state"),
+}
+"""What is counted in each part; a pattern stands for itself, not for its number."""
+
+_HEADER = ("id", "as_of", "last_change_id", "settings", "scale", "base_snapshot_id")
+_COUNTS = ("items", "items_compared", "annotators", "answers", "labels")
+
+_SEALED_AS = {"last_change_id": "through_change", "base_snapshot_id": "frame_id"}
+"""The names of columns when the first snapshots were sealed."""
+
+
+def snapshot_digest(
+    before: str, header: Mapping[str, Any], parts: Parts, texts: Mapping[int, str]
+) -> str:
+    """Return the digest of a snapshot, in hexadecimal (SHA-256).
+
+    Args:
+        before: the digest of the snapshot before it; empty for the first.
+        header: the snapshot's row.
+        parts: the rows that hang on it.
+        texts: the patterns as JSON, by number.
+    """
+    counted = {
+        table.name: [
+            [texts[row["pattern_id"]] if c == "pattern" else row[c] for c in _COUNTED[table.name]]
+            for row in parts.get(table, [])
+        ]
+        for table in PARTS
+        if table.name in _COUNTED
+    }
+    # The order of texts differs between programs, that of numbers does not.
+    counted["snapshot_patterns"].sort()
+    return _sha256(before, [header[name] for name in (*_HEADER, *_COUNTS)], counted)
+
+
+def snapshot_parts_digest(parts: Parts) -> str:
+    """Return the digest of every stored value that hangs on a snapshot's row."""
+    return _sha256(
+        {table.name: [list(row.values()) for row in parts.get(table, [])] for table in PARTS}
+    )
+
+
+def snapshot_seal(before: str, header: Mapping[str, Any], parts: str) -> str:
+    """Return the seal of a snapshot, in hexadecimal (SHA-256); its row must have its digest.
+
+    Args:
+        before: the seal of the snapshot before it; empty for the first.
+        header: the snapshot's row; what it says of its project, whose numbers may differ from
+            one database to another, and of its own seal is not sealed.
+        parts: the digest of the rows that hang on it.
+    """
+    sealed = {
+        _SEALED_AS.get(name, name): value
+        for name, value in header.items()
+        if name not in {"project_id", "seal"} and (name, value) != ("question_id", FIRST)
+    }
+    return _sha256(before, sealed, parts)
+
+
+def _sha256(*values: Any) -> str:
+    text = json.dumps(values, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -17,23 +17,27 @@ from tracker.agreement.run import assess
 from tracker.core.errors import InvalidOption
 from tracker.core.shown import Message
 from tracker.core.tallies import AnnotatorTallies
-from tracker.projects.question import QuestionInfo
-from tracker.projects.settings import question_settings_then
-from tracker.snapshots.digests import snapshot_digest, snapshot_parts_digest, snapshot_seal
-from tracker.snapshots.rows import (
-    Parts,
-    annotator_tallies_in_snapshot,
-    item_patterns_in_snapshot,
-    snapshot_figure_rows,
-    snapshot_pattern_texts,
-    snapshots_with_parts,
-)
-from tracker.snapshots.snapshot import (
+from tracker.history.snapshot import (
     is_snapshot_by_attributes,
     query_of_snapshot,
     selection_of_snapshot,
 )
-from tracker.snapshots.tallies import Tallied, count_snapshot_tallies, snapshot_assessment
+from tracker.history.stored import (
+    Parts,
+    Tallied,
+    annotator_tallies_in_snapshot,
+    count_snapshot_tallies,
+    item_patterns_in_snapshot,
+    snapshot_assessment,
+    snapshot_digest,
+    snapshot_figure_rows,
+    snapshot_parts_digest,
+    snapshot_pattern_texts,
+    snapshot_seal,
+    snapshots_with_parts,
+)
+from tracker.projects.question import QuestionInfo
+from tracker.projects.settings import question_settings_then
 from tracker.storage.answer_keys import of_question
 from tracker.storage.as_of import Moment, as_it_was, stored_erasure_since
 from tracker.storage.schema import Snapshot, Tombstone

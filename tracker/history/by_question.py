@@ -15,9 +15,9 @@ from tracker.core import clock
 from tracker.core.each_question import UnfitQuestion, ask_each_question
 from tracker.core.shown import Shown
 from tracker.flags import count_flags
+from tracker.history.snapshot import SnapshotRecord, last_snapshot_of_choice
 from tracker.measures.intervals import Coefficient
 from tracker.projects.question import QuestionInfo
-from tracker.snapshots import SnapshotRecord, last_snapshot_of_choice
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -14,10 +14,10 @@ from tracker.agreement.query import Query
 from tracker.core import clock
 from tracker.core.clock import DAY
 from tracker.core.errors import InvalidOption
+from tracker.history.curve import Curve, rebuilt_curve
 from tracker.measures.registry import MEASURES
 from tracker.projects.notes import NoteInfo
 from tracker.projects.question import QuestionInfo
-from tracker.snapshots.curve import Curve, rebuilt_curve
 
 _DAYS: Final = {"day": 1, "week": 7}
 _MONDAY: Final = 0

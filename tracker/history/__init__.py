@@ -1,0 +1,1 @@
+"""Agreement over time: snapshots of a project's figures and tallies, kept and never changed."""
