@@ -351,7 +351,7 @@ WORDLESS = (
     "report/",
 )  # fmt: skip
 # Files that put an error's advice together before they raise it.
-ADVICE = ("flags/actions.py", "gate/context.py", "gate/config.py")
+ADVICE = ("audit/flags.py", "gate/context.py", "gate/config.py")
 _LONGEST = 30
 ERRORS = {"Refused", "InvalidOption", "NoFigures", "NotFound", "CheckFailed", "ValueError",
           "refused", "table.refused", "top.refused", "self.refused", "Tampered",

@@ -11,9 +11,9 @@ import pytest
 from tests.flags.found import Seen, record_in
 from tests.helpers import count_statements
 from tests.questions import FILES, ONLY, OPTIONS, answer_question, fill_rubric
+from tracker.audit.flags import record_flags
 from tracker.audit.run import audit_project
 from tracker.core.errors import InvalidOption, NotFound
-from tracker.flags import record_flags
 from tracker.history.take import take_snapshot
 from tracker.ledger import Ledger
 from tracker.projects.annotators import annotator_names

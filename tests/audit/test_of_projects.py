@@ -10,8 +10,8 @@ import pytest
 
 from tests.audit.crowds import seeded
 from tests.helpers import SEVERAL, SPANS, standing, stored
+from tracker.audit.flag_list import list_flags
 from tracker.core.errors import InvalidOption, NotFound
-from tracker.flags import list_flags
 from tracker.ledger import Ledger
 from tracker.projects.annotators import set_annotator_kind
 from tracker.simulate.crowds import Group, simulate_crowd

@@ -9,9 +9,10 @@ from typing import Any
 from sqlalchemy import Connection
 
 from tracker.audit.findings import Flag
+from tracker.audit.flag_list import list_flags, show_flag
+from tracker.audit.flags import Acted, Recorded, act_on_flags, record_flags
 from tracker.audit.kind import Effect
 from tracker.audit.result import Audit, AuditedAnnotator
-from tracker.flags import Acted, Recorded, act_on_flags, list_flags, record_flags, show_flag
 from tracker.ledger import Ledger
 from tracker.projects.annotators import annotator_names
 from tracker.projects.categories import category_names

@@ -12,8 +12,8 @@ from sqlalchemy import Connection, insert, text
 
 from tests.flags.found import Seen, acted, history, listed, record, record_in, shown, states
 from tests.helpers import stored
+from tracker.audit.flags import Recorded, act_on_flags, flag_changes
 from tracker.core.errors import InvalidOption, NotFound
-from tracker.flags import Recorded, act_on_flags, flag_changes
 from tracker.ledger import Ledger
 from tracker.projects.annotators import set_annotator_kind
 from tracker.projects.project import purge_project

@@ -9,8 +9,9 @@ import pytest
 
 from tests.flags.found import Seen, acted, history, listed, record, shown, states
 from tests.helpers import count_statements, stored
+from tracker.audit.flag_list import count_flags
+from tracker.audit.flags import Recorded
 from tracker.core import clock
-from tracker.flags import Recorded, count_flags
 from tracker.ledger import Ledger
 from tracker.projects.annotators import find_flagged_annotators
 

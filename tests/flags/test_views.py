@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from rich.console import Console, RenderableType
 
 from tests.flags.found import Seen, acted, listed, record, shown
-from tracker.flags import Recorded
+from tracker.audit.flags import Recorded
 from tracker.ledger import Ledger
 from tracker.render.flags import flag_view, flags_view, recorded_flags_in_words
 

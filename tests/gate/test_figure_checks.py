@@ -7,7 +7,7 @@ import pytest
 
 from tests.flags.found import Seen, acted, audit_of, record
 from tests.gate.conftest import Gate, load
-from tracker.flags import act_on_flags, with_settled
+from tracker.audit.flags import act_on_flags, with_settled
 from tracker.gate.config import parse_gate_config
 from tracker.gate.context import Present
 from tracker.gate.evaluate import Found, gate_findings_now, gate_kinds_not_applicable

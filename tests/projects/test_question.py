@@ -17,11 +17,12 @@ from tracker.agreement.intra_annotator import self_agreement
 from tracker.agreement.pairs import agreement_by_pair
 from tracker.agreement.query import Query
 from tracker.agreement.run import assess
+from tracker.audit.flag_list import list_flags
+from tracker.audit.flags import record_flags
 from tracker.audit.query import AuditQuery
 from tracker.audit.run import audit_project
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.export.labels import exported_labels
-from tracker.flags import list_flags, record_flags
 from tracker.history.curve import rebuilt_curve
 from tracker.history.status import project_status
 from tracker.history.take import take_snapshots

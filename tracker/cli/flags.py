@@ -16,7 +16,7 @@ from tracker.cli.terminal import hint, say, warn
 from tracker.core.errors import InvalidOption
 
 if TYPE_CHECKING:
-    from tracker.flags import Acted
+    from tracker.audit.flags import Acted
 
 
 flags, register = command_group(

@@ -16,6 +16,7 @@ from tracker.agreement.query import Query, check_metric
 from tracker.agreement.recent import Recent
 from tracker.agreement.result import Assessment
 from tracker.agreement.run import assess, assess_patterns
+from tracker.audit.flags import settled_audits
 from tracker.audit.models import (
     CONFIDENCE,
     ModelAgreement,
@@ -26,7 +27,6 @@ from tracker.audit.query import AuditQuery
 from tracker.audit.result import Audit
 from tracker.core.errors import InvalidOption, NotFound, Refused
 from tracker.counts.filter import EVERYTHING, AnswerFilter, select_answers
-from tracker.flags import settled_audits
 from tracker.gate.config import (
     EVERY,
     AtLeast,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 from sqlalchemy import Connection
 
 from tracker.audit.kinds import KINDS
+from tracker.audit.verdict import project_verdict
 from tracker.core.shown import Message, Shown
 from tracker.counts.filter import EVERYTHING, AnswerFilter
 from tracker.gate.config import (
@@ -26,7 +27,6 @@ from tracker.gate.context import AuditsNow, Present, Standing, gate_standings
 from tracker.projects.categories import category_names
 from tracker.projects.lookup import near_names
 from tracker.projects.question import QuestionInfo, list_questions
-from tracker.verdict import project_verdict
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -120,7 +120,7 @@ class GateResult(Shown):
 
     ``config`` is the file's name as it was given; ``selection`` says which answers were looked
     at, as JSON; None for all. ``verdict`` is what is plainly wrong, whether a check asks for it or
-    not: see `tracker.verdict.Concern`.
+    not: see `tracker.audit.verdict.Concern`.
     """
 
     project: str

@@ -11,10 +11,10 @@ from sqlalchemy import Connection
 from tracker.agreement.query import Query
 from tracker.agreement.result import Assessment
 from tracker.agreement.run import assess
+from tracker.audit.flag_list import count_flags
 from tracker.core import clock
 from tracker.core.each_question import UnfitQuestion, ask_each_question
 from tracker.core.shown import Shown
-from tracker.flags import count_flags
 from tracker.history.snapshot import SnapshotRecord, last_snapshot_of_choice
 from tracker.measures.intervals import Coefficient
 from tracker.projects.question import QuestionInfo

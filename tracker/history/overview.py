@@ -12,11 +12,11 @@ from sqlalchemy import ColumnElement, Connection, Table, and_, func, select
 
 from tracker.agreement.result import Assessment
 from tracker.agreement.run import assess_patterns
+from tracker.audit.flag_list import list_flags
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.core.shown import json_by_question
 from tracker.core.tallies import Answer, ItemPatterns, Pattern
-from tracker.flags.listing import list_flags
 from tracker.history.snapshot import (
     History,
     LazyRecords,

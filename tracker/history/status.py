@@ -12,12 +12,12 @@ from tracker.agreement.coefficients import study
 from tracker.agreement.query import Query
 from tracker.agreement.recent import recent_level
 from tracker.agreement.run import assess
+from tracker.audit.flag_list import count_flags
 from tracker.core import clock
 from tracker.core.shown import Shown
 from tracker.counts.filter import select_answers
 from tracker.counts.items import count_answers_per_item, count_recent_labels
 from tracker.counts.selection import select_answering_annotators
-from tracker.flags import count_flags
 from tracker.imports.undo import list_imports
 from tracker.projects.annotators import annotator_names, find_departed, project_aliases
 from tracker.projects.items import count_project_items

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from tracker.agreement.query import Asking
     from tracker.audit.advice import Advice
     from tracker.audit.annotator_report import OwnReport, OwnReportByQuestion
+    from tracker.audit.flags import Recorded
     from tracker.audit.query import AuditQuery, Looking
     from tracker.audit.result import Audit, AuditByQuestion
     from tracker.counts.filter import Selecting
-    from tracker.flags import Recorded
     from tracker.projects.question import QuestionInfo
 
 
@@ -35,8 +35,8 @@ class Audits(Transactions):
         """
         if record:
             return self.record_audit(project, **looking)[0]
+        from tracker.audit.flags import settled_audits
         from tracker.audit.query import audit_query
-        from tracker.flags import settled_audits
 
         query = audit_query(**looking)
         with self.asking(project, query.filter) as (connection, found):
@@ -62,9 +62,9 @@ class Audits(Transactions):
             questions: only these, by name; all for none.
             looking: see `tracker.audit.Looking`.
         """
+        from tracker.audit.flags import settled_audits
         from tracker.audit.query import audit_query
         from tracker.audit.result import AuditByQuestion
-        from tracker.flags import settled_audits
 
         query = audit_query(**looking)
         named = _named(questions, query)
@@ -77,11 +77,11 @@ class Audits(Transactions):
     ) -> dict[str, Any]:
         """Return what is plainly wrong, whatever it is about, as JSON.
 
-        ``verdict`` has the concerns, the weightiest first; see `tracker.verdict.Verdict`. The
+        ``verdict`` has the concerns, the weightiest first; see `tracker.audit.verdict.Verdict`. The
         arguments are those of `gate`.
         """
+        from tracker.audit.verdict import project_verdict
         from tracker.counts.filter import make_answer_filter
-        from tracker.verdict import project_verdict
 
         choice = make_answer_filter(**selecting)
         with self.asking_each(project, choice, questions) as (connection, asked):
@@ -178,7 +178,7 @@ class Audits(Transactions):
         the project asks several questions, or several of them are named, by question.
         """
         from tracker.audit.annotator_report import audited_annotator_page
-        from tracker.flags import ALL, list_flags
+        from tracker.audit.flag_list import ALL, list_flags
         from tracker.projects.annotator_attributes import annotator_attributes
         from tracker.projects.annotators import find_annotator
 
@@ -221,8 +221,8 @@ class Audits(Transactions):
     ) -> OwnReportByQuestion:
         """Return what an annotator may see of each question, or of those named."""
         from tracker.audit.annotator_report import annotator_own_reports
+        from tracker.audit.flag_list import list_flags
         from tracker.counts.filter import make_answer_filter
-        from tracker.flags import list_flags
         from tracker.projects.annotators import find_annotator
         from tracker.projects.items import item_texts_by_name
 
@@ -263,9 +263,9 @@ def _recorded(
     connection: Connection, questions: Sequence[QuestionInfo], query: AuditQuery
 ) -> tuple[list[Audit], Recorded]:
     """Audit questions of one project, and record what is found; raises InvalidOption."""
+    from tracker.audit.flags import Recorded, record_flags
     from tracker.audit.run import audit_questions
     from tracker.exchange.webhooks import tell_webhooks
-    from tracker.flags import Recorded, record_flags
     from tracker.projects.change_log import lock_project
 
     if query.filter.as_of is not None or query.filter.known_at is not None:

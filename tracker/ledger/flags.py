@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from tracker.ledger.namespaces import Namespace
 
 if TYPE_CHECKING:
-    from tracker.flags import Acted, FlagPage, RecordedFlag
-    from tracker.flags.actions import Action
+    from tracker.audit.flag_list import FlagPage, RecordedFlag
+    from tracker.audit.flags import Acted, Action
 
 
 class Flags(Namespace):
@@ -36,7 +36,7 @@ class Flags(Namespace):
             kind: only flags of this kind.
             questions: only flags about answers to these; all for none.
         """
-        from tracker.flags import list_flags
+        from tracker.audit.flag_list import list_flags
         from tracker.storage.schema import STANDING
 
         with self._ledger.reading(project) as (connection, found):
@@ -51,14 +51,14 @@ class Flags(Namespace):
 
     def show(self, project: str, number: int) -> FlagPage:
         """Return a flag with the latest evidence, all changes and sightings."""
-        from tracker.flags import show_flag
+        from tracker.audit.flag_list import show_flag
 
         with self._ledger.reading(project) as (connection, found):
             return show_flag(connection, found, number)
 
     def history(self, project: str, number: int | None = None) -> Sequence[dict[str, Any]]:
         """Return what was done about a flag, or about all (None), in order, as plain values."""
-        from tracker.flags import flag_changes
+        from tracker.audit.flags import flag_changes
 
         with self._ledger.reading(project) as (connection, found):
             return flag_changes(connection, found, number)
@@ -107,7 +107,7 @@ class Flags(Namespace):
     def _act(
         self, project: str, numbers: Sequence[int], action: Action, by: str, note: str | None
     ) -> Sequence[Acted]:
-        from tracker.flags import act_on_flags
+        from tracker.audit.flags import act_on_flags
 
         with self._ledger.writing(project) as (connection, found):
             return act_on_flags(connection, found, numbers, action, by=by, note=note)

@@ -7,7 +7,8 @@ from typing import Any
 
 from rich.console import RenderableType
 
-from tracker.flags import FlagPage, Recorded, RecordedFlag
+from tracker.audit.flag_list import FlagPage, RecordedFlag
+from tracker.audit.flags import Recorded
 from tracker.render.audit import finding_json_with_sentence
 from tracker.render.cells import Text, count_cell, figure_cell, minute_cell
 from tracker.render.filter import selection_in_words, selection_view

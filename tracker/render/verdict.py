@@ -7,8 +7,8 @@ from typing import Any
 
 from rich.console import RenderableType
 
+from tracker.audit.verdict import MOST
 from tracker.render.cells import Text
-from tracker.verdict import MOST
 
 
 def verdict_view(

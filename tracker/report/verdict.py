@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from tracker.audit.kind import MINIMUM_INFORMATIVE
+from tracker.audit.verdict import MOST, Concern, Figures, concerns_of
 from tracker.render.cells import count_cell, figure_cell, interval_cell
 from tracker.render.messages import report as words
 from tracker.render.messages.findings import is_accusation
@@ -23,7 +24,6 @@ from tracker.report.document import (
     line,
 )
 from tracker.report.gather import Gathered, OfQuestion, annotator_command, command
-from tracker.verdict import MOST, Concern, Figures, concerns_of
 
 # -- What to do next: what happened, whom to talk to, what to define, what to label ---------------
 

@@ -14,13 +14,13 @@ from tests.helpers import standing, undo
 from tests.storage.as_of.plain import Clock, at
 from tracker.agreement.query import Query
 from tracker.agreement.run import assess
+from tracker.audit.flag_list import count_flags, list_flags
 from tracker.audit.query import AuditQuery
 from tracker.audit.run import audit_project
 from tracker.core import clock
 from tracker.core.errors import InvalidOption
 from tracker.counts.filter import Selecting, make_answer_filter
 from tracker.export.labels import exported_labels
-from tracker.flags import count_flags, list_flags
 from tracker.history.status import project_status
 from tracker.imports.undo import list_imports
 from tracker.ledger import Ledger

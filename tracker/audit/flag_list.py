@@ -9,18 +9,18 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, Select, func, or_, select
 
-from tracker.core import clock
-from tracker.core.errors import InvalidOption
-from tracker.core.shown import as_json
-from tracker.flags.actions import (
+from tracker.audit.flags import (
     Appeal,
     Names,
     flag_appeals,
     flag_changes,
     flag_states,
     named_flag,
+    read_flag_evidence,
 )
-from tracker.flags.recording import read_flag_evidence
+from tracker.core import clock
+from tracker.core.errors import InvalidOption
+from tracker.core.shown import as_json
 from tracker.projects.annotators import find_annotator, settling_changes
 from tracker.projects.lookup import near_names
 from tracker.projects.project import ProjectInfo

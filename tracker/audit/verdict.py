@@ -18,12 +18,12 @@ from sqlalchemy import Connection
 
 from tracker.agreement.query import Query
 from tracker.agreement.run import assess
+from tracker.audit.flags import settled_audits
 from tracker.audit.query import AuditQuery
 from tracker.audit.result import Audit
 from tracker.core.shown import Message
 from tracker.counts.filter import EVERYTHING, AnswerFilter
 from tracker.counts.slices import GUIDELINE, IMPORT
-from tracker.flags import settled_audits
 from tracker.projects.question import QuestionInfo
 
 MOST: Final = 3
