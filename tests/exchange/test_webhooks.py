@@ -16,10 +16,9 @@ import pytest
 from tests.exchange.listener import Listener, listening
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound, Refused
-from tracker.exchange.posting import is_public
-from tracker.exchange.signing import message_signature
 from tracker.ledger import Ledger
 from tracker.simulate.crowds import Group, simulate_crowd
+from tracker.sync.webhooks import is_public, message_signature
 
 HOUR = 3_600_000_000
 
@@ -156,7 +155,7 @@ def test_a_slow_receiver_holds_up_no_other(ledger: Ledger, listener: Listener) -
 def test_an_answer_that_drips_is_not_waited_for(
     sqlite_ledger: Ledger, listener: Listener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tracker.exchange.sending._SECONDS", 0.2)
+    monkeypatch.setattr("tracker.sync.webhooks._SECONDS", 0.2)
     until = monotonic() + 5
     listener.dripping = lambda: monotonic() < until
     made = sqlite_ledger.webhooks.add(listener.url, ["gate_failed"], allow_private=True).webhook

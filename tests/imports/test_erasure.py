@@ -14,12 +14,12 @@ from sqlalchemy.exc import DBAPIError
 
 from tests.flags.found import Seen, acted, record
 from tracker.core.errors import NotFound
-from tracker.exchange.webhooks import tell_webhooks
 from tracker.ledger import Ledger
 from tracker.projects.annotator_merge import erase_annotator, erase_annotator_everywhere
 from tracker.projects.annotators import add_annotator_alias
 from tracker.projects.mentions import find_annotator_mentions
 from tracker.projects.notes import add_note, remove_note
+from tracker.sync.webhooks import tell_webhooks
 
 Write = Callable[..., Path]
 NAME, ALIAS = "Wilhelmina Zuiderzee", "w.zuiderzee@example.org"

@@ -265,8 +265,8 @@ def _recorded(
     """Audit questions of one project, and record what is found; raises InvalidOption."""
     from tracker.audit.flags import Recorded, record_flags
     from tracker.audit.run import audit_questions
-    from tracker.exchange.webhooks import tell_webhooks
     from tracker.projects.change_log import lock_project
+    from tracker.sync.webhooks import tell_webhooks
 
     if query.filter.as_of is not None or query.filter.known_at is not None:
         raise InvalidOption("findings of the past are not recorded", "leave out: --record")

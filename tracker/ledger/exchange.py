@@ -11,10 +11,9 @@ from tracker.ledger.namespaces import Namespace
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tracker.exchange.requests import KeptAnswer
-    from tracker.exchange.sending import Sent
-    from tracker.exchange.webhooks import NewWebhook, WebhookInfo
     from tracker.gate.evaluate import GateResult
+    from tracker.sync.idempotency import KeptAnswer
+    from tracker.sync.webhooks import NewWebhook, Sent, WebhookInfo
 
 _TOLD = ("check", "question", "measure", "category", "threshold", "value", "bound", "undefined")
 """What a message has of a check: its figures, and no annotator's name."""
@@ -44,8 +43,8 @@ class Webhooks(Namespace):
         Raises InvalidOption for an address or an event that is none, and for an address that is
         not public.
         """
-        from tracker.exchange.webhooks import add_webhook, check_address
         from tracker.projects.project import find_project
+        from tracker.sync.webhooks import add_webhook, check_address
 
         check_address(url, allow_private=allow_private)
         with self._ledger.database.write() as connection:
@@ -54,7 +53,7 @@ class Webhooks(Namespace):
 
     def list(self) -> Sequence[WebhookInfo]:
         """Return all webhooks, with the number of messages that wait or were given up."""
-        from tracker.exchange.webhooks import list_webhooks
+        from tracker.sync.webhooks import list_webhooks
 
         if self._ledger.is_missing:
             return []
@@ -63,14 +62,14 @@ class Webhooks(Namespace):
 
     def remove(self, number: int) -> WebhookInfo:
         """Remove a webhook, and return it; raises NotFound."""
-        from tracker.exchange.webhooks import remove_webhook
+        from tracker.sync.webhooks import remove_webhook
 
         with self._ledger.database.write() as connection:
             return remove_webhook(connection, number)
 
     def test(self, number: int) -> str | None:
         """Send a webhook a message now; return what went wrong, if anything; raises NotFound."""
-        from tracker.exchange.sending import try_webhook
+        from tracker.sync.webhooks import try_webhook
 
         return try_webhook(self._ledger.database, number)
 
@@ -80,19 +79,19 @@ class Webhooks(Namespace):
 
         ``name`` is what the sender calls the message, ``sent_at`` seconds since 1970.
         """
-        from tracker.exchange.signing import is_signed
+        from tracker.sync.webhooks import is_signed
 
         return is_signed(secret.encode(), name, sent_at, body, signature)
 
     def deliver(self) -> Sent:
         """Send the messages that are due."""
-        from tracker.exchange.sending import Sent, deliver_messages
+        from tracker.sync.webhooks import Sent, deliver_messages
 
         return Sent(0, 0, 0) if self._ledger.is_missing else deliver_messages(self._ledger.database)
 
     def tell_of_gate(self, found: GateResult) -> None:
         """Tell the webhooks of a gate that failed; nothing of one that did not."""
-        from tracker.exchange.webhooks import tell_webhooks
+        from tracker.sync.webhooks import tell_webhooks
 
         if not found.failed:
             return
@@ -116,7 +115,7 @@ class Requests(Namespace):
         Raises InvalidOption for a key that another request has, and CheckFailed while the first is
         not answered.
         """
-        from tracker.exchange.requests import begin_request, known_answer
+        from tracker.sync.idempotency import begin_request, known_answer
 
         with self._ledger.database.read() as connection:  # who writes may hold up others for long
             known = known_answer(connection, by, key, digest)
@@ -131,7 +130,7 @@ class Requests(Namespace):
 
         ``bulk``: the block imports. Raises CheckFailed if the request was begun anew meanwhile.
         """
-        from tracker.exchange.requests import KeptAnswer, end_request
+        from tracker.sync.idempotency import KeptAnswer, end_request
 
         def keep(status: int, location: str | None, body: str) -> None:
             with self._ledger.database.write() as connection:
@@ -147,7 +146,7 @@ class Requests(Namespace):
 
     def forget(self, by: str, key: str) -> None:
         """Forget a request that failed: it may be sent again."""
-        from tracker.exchange.requests import forget_request
+        from tracker.sync.idempotency import forget_request
 
         with self._ledger.database.write() as connection:
             forget_request(connection, by, key)
@@ -158,7 +157,7 @@ class Requests(Namespace):
         That is for a server that starts: who sent one to the server before may send it again.
         What one is still being done for is then stored with an answer, or not at all.
         """
-        from tracker.exchange.requests import any_to_purge, purge_requests
+        from tracker.sync.idempotency import any_to_purge, purge_requests
 
         with self._ledger.database.read() as connection:
             if not any_to_purge(connection, under_way=under_way):
@@ -171,12 +170,12 @@ class Requests(Namespace):
 
         Beside it is room for those that are just coming.
         """
-        from tracker.exchange.waiting_files import waiting_folder
+        from tracker.sync.waiting_files import waiting_folder
 
         return waiting_folder(self._ledger.database)
 
     def forget_files(self) -> None:
         """Delete the files that this process was sent, and those of servers that were killed."""
-        from tracker.exchange.waiting_files import forget_own_files
+        from tracker.sync.waiting_files import forget_own_files
 
         forget_own_files(self._ledger.database)

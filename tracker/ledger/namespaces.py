@@ -379,9 +379,9 @@ class Annotators(Namespace):
         A name that nobody has is taken out likewise, for an erasure that was ended before it had
         done so; then NotFound is raised.
         """
-        from tracker.exchange.waiting_files import forget_waiting_files
         from tracker.projects.annotator_merge import ERASED_FROM
         from tracker.projects.mentions import find_annotator_mentions
+        from tracker.sync.waiting_files import forget_waiting_files
 
         database = self._ledger.database
         forget_waiting_files(database)

@@ -93,10 +93,10 @@ class Snapshots(Transactions):
             settings: how the figures are computed, and of which answers; they are recorded, too.
         """
         from tracker.agreement.query import agreement_query
-        from tracker.exchange.webhooks import tell_webhooks
         from tracker.history.overview import TakenByQuestion
         from tracker.history.take import take_snapshots
         from tracker.projects.question import list_questions
+        from tracker.sync.webhooks import tell_webhooks
 
         query = agreement_query(**settings)
         if query.filter.question is not None:

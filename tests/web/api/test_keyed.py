@@ -58,8 +58,8 @@ def test_what_is_done_and_its_answer_are_stored_together_or_not_at_all(
 
     with monkeypatch.context() as patched:
         # What is done is done by then, and nothing can be tidied up.
-        patched.setattr("tracker.exchange.requests.end_request", dies)
-        patched.setattr("tracker.exchange.requests.forget_request", lambda *_: None)
+        patched.setattr("tracker.sync.idempotency.end_request", dies)
+        patched.setattr("tracker.sync.idempotency.forget_request", lambda *_: None)
         before = stored(furnished_ledger)
         with pytest.raises(RuntimeError, match="dies"):
             program.post(address, content=content, headers=headers)

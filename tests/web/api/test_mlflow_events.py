@@ -14,8 +14,8 @@ from tests.sync.serve import Serve, serve
 from tests.sync.test_mlflow import MLflow, trace
 from tests.web.people import PASSWORD
 from tracker.core import clock
-from tracker.exchange.signing import message_signature
 from tracker.ledger import Ledger
+from tracker.sync.webhooks import message_signature
 from tracker.web.access import Access
 from tracker.web.app import create_app
 from tracker.web.jobs import Outcome, Step

@@ -1,1 +1,0 @@
-"""What passes between the ledger and other programs: requests with keys, webhooks."""
