@@ -21,7 +21,7 @@ from tracker.audit.query import all_thresholds
 from tracker.core.errors import TrackerError
 from tracker.gate.config import parse_gate_config
 from tracker.ledger import Ledger
-from tracker.projects.question import QuestionOptions
+from tracker.projects.questions import QuestionOptions
 
 __all__ = ["FORMATS", "trial"]
 

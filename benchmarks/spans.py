@@ -26,7 +26,7 @@ GROWTH_MB = 5
 
 IMPORT = """
 import sys, tracker
-from tracker.projects.question import QuestionOptions
+from tracker.projects.questions import QuestionOptions
 options = QuestionOptions(answers="spans", offsets="tokens")
 tracker.open(sys.argv[1]).import_file(sys.argv[2], project="spans", options=options)
 """

@@ -24,7 +24,7 @@ import numpy as np
 import pandas as pd
 
 from tracker.ledger import Ledger
-from tracker.projects.question import QuestionOptions
+from tracker.projects.questions import QuestionOptions
 
 COLUMNS = ("divided", "slice", "odd file", "relabeling", "import")
 WEEKS = 10

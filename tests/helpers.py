@@ -14,8 +14,8 @@ from sqlalchemy import Connection, Engine, event, func, select
 from tracker.imports.loader import ImportResult
 from tracker.imports.undo import undo_import
 from tracker.ledger import Ledger
-from tracker.projects.project import find_project
-from tracker.projects.question import QuestionInfo, QuestionOptions, find_question
+from tracker.projects.projects import find_project
+from tracker.projects.questions import QuestionInfo, QuestionOptions, find_question
 from tracker.storage.schema import Base
 
 __all__ = [

@@ -111,7 +111,7 @@ BELOW_FACES = {"core", "simulate", "ledger", "conformance", "render", "charts", 
 # What faces take from below the ledger all the same: words, and no answers.
 BELOW_THE_LEDGER = {
     "tracker.measures.citations.full_measure_name",
-    "tracker.projects.lookup.near_names",
+    "tracker.projects.names.near_names",
     "tracker.imports.loader.Rejected",
 }
 LAZY = {

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import select
 
 from tracker.ledger import Ledger
-from tracker.projects.question import QuestionOptions
+from tracker.projects.questions import QuestionOptions
 from tracker.storage.answer_keys import of_question
 from tracker.storage.schema import Annotator, Category, Item, Label
 

@@ -17,7 +17,7 @@ from tracker.core.errors import InvalidOption, NotFound
 from tracker.history.take import take_snapshot
 from tracker.ledger import Ledger
 from tracker.projects.annotators import annotator_names
-from tracker.projects.question import QuestionOptions
+from tracker.projects.questions import QuestionOptions
 from tracker.render.audit import audit_by_question_view
 from tracker.render.by_question import agreement_by_question_view
 

@@ -37,7 +37,7 @@ from tracker.agreement.groups import agreement_by_item
 from tracker.agreement.pairs import agreement_by_pair
 from tracker.agreement.query import Query
 from tracker.ledger import Ledger
-from tracker.projects.question import QuestionOptions
+from tracker.projects.questions import QuestionOptions
 from tracker.simulate.crowds import Experiment, simulate_experiment
 
 __all__ = ["folder", "run"]  # fixtures of the command's tests

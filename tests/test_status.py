@@ -10,8 +10,8 @@ import pytest
 from tests.helpers import undo
 from tracker.ledger import Ledger
 from tracker.projects.annotators import set_annotator_kind
-from tracker.projects.project import archive_project
-from tracker.projects.question import QuestionOptions, create_project
+from tracker.projects.projects import archive_project
+from tracker.projects.questions import QuestionOptions, create_project
 
 Write = Callable[..., Path]
 

@@ -11,10 +11,10 @@ import pytest
 from argon2 import PasswordHasher, extract_parameters
 
 from tests.storage.test_copying import rows
-from tracker.access.passwords import NOBODY
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.ledger import Ledger
+from tracker.projects.users import NOBODY
 from tracker.render.messages.access import access_sentence
 from tracker.storage.schema import Base
 

@@ -17,7 +17,7 @@ from tracker.counts.filter import Selecting, make_answer_filter
 from tracker.ledger import Ledger
 from tracker.measures.intervals import Coefficient
 from tracker.measures.registry import MEASURES
-from tracker.projects.question import QuestionOptions
+from tracker.projects.questions import QuestionOptions
 
 __all__ = [
     "KINDS",

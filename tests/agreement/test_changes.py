@@ -16,7 +16,7 @@ from tests.agreement.test_recent import BEGIN, PEOPLE, collapse, year
 from tests.helpers import count_statements
 from tracker.agreement.changes import Changed
 from tracker.ledger import Ledger
-from tracker.projects.question import QuestionOptions
+from tracker.projects.questions import QuestionOptions
 from tracker.render.agreement import agreement_view
 
 LATE = 22  # of 30 weeks

@@ -8,7 +8,7 @@ import pytest
 from tests.helpers import SEVERAL, SPANS
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.ledger import Ledger
-from tracker.projects.question import QuestionOptions
+from tracker.projects.questions import QuestionOptions
 
 
 def fill(ledger: Ledger, rows: list[tuple[str, str, str]]) -> None:

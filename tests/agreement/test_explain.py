@@ -19,7 +19,7 @@ from tracker.core.errors import InvalidOption
 from tracker.ledger import Ledger
 from tracker.measures.registry import MEASURES
 from tracker.projects.annotators import set_annotator_kind
-from tracker.projects.question import QuestionOptions, create_project
+from tracker.projects.questions import QuestionOptions, create_project
 
 Write = Callable[..., Path]
 LETTERED = re.compile(r"[a-z]{2,}")

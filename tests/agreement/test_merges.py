@@ -21,7 +21,7 @@ from tests.agreement.crowd import (
 from tracker.agreement.explain import Merge, assess_merged_categories, best_merges
 from tracker.core.errors import InvalidOption
 from tracker.ledger import Ledger
-from tracker.projects.question import QuestionOptions
+from tracker.projects.questions import QuestionOptions
 
 PEOPLE = ("ann", "bob", "cat", "dot")
 Answers = dict[tuple[str, str], tuple[str, ...]]

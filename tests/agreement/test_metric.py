@@ -11,7 +11,7 @@ from tests.agreement.crowd import KINDS, answers, asked, assessed, frame, values
 from tracker.agreement.query import Metric
 from tracker.core.errors import InvalidOption, Refused
 from tracker.ledger import Ledger
-from tracker.projects.question import QuestionOptions, create_project
+from tracker.projects.questions import QuestionOptions, create_project
 
 RANKED = ("low", "middle", "high", "top")
 

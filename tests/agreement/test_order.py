@@ -8,7 +8,7 @@ from random import Random
 
 from tests.helpers import csv_text
 from tracker.ledger import Ledger
-from tracker.projects.question import QuestionOptions
+from tracker.projects.questions import QuestionOptions
 
 
 def stored_in_order_of(

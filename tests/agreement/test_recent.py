@@ -14,7 +14,7 @@ import pytest
 from tests.helpers import count_statements
 from tracker.agreement.recent import Recent
 from tracker.ledger import Ledger
-from tracker.projects.question import QuestionOptions
+from tracker.projects.questions import QuestionOptions
 
 BEGIN = datetime(2024, 1, 1, 9)  # noqa: DTZ001 - a Monday; without a zone it is UTC
 PEOPLE = ("ada", "bo", "cy", "di")

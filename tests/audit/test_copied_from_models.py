@@ -29,7 +29,7 @@ from tracker.counts.filter import select_answers
 from tracker.counts.items import count_model_answers
 from tracker.counts.shared_with_models import count_items_beside_models
 from tracker.ledger import Ledger
-from tracker.projects.question import list_questions
+from tracker.projects.questions import list_questions
 from tracker.render.audit import audit_view
 from tracker.render.flags import flag_as_json
 from tracker.render.models import models_view

@@ -19,7 +19,7 @@ from tracker.core.errors import Refused
 from tracker.counts.filter import select_answers
 from tracker.counts.shared_items import count_links_of_annotators
 from tracker.ledger import Ledger
-from tracker.projects.question import list_questions
+from tracker.projects.questions import list_questions
 from tracker.render.audit import audit_by_question_view, audit_view
 
 Rows = list[dict[str, Any]]

@@ -12,7 +12,7 @@ from tests.audit.records import Record, recorded
 from tests.audit.test_planted import PLANTED
 from tracker.audit.findings import Evidence, Flag, audit
 from tracker.ledger import Ledger
-from tracker.projects.question import QuestionOptions
+from tracker.projects.questions import QuestionOptions
 
 START = 1_760_000_000
 DAY = 86_400

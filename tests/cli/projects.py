@@ -7,7 +7,7 @@ from random import Random
 import pandas as pd
 
 from tracker.ledger import Ledger
-from tracker.projects.question import QuestionOptions, create_project
+from tracker.projects.questions import QuestionOptions, create_project
 
 __all__ = ["LITTLE", "STRANGE", "furnish"]
 

@@ -16,7 +16,7 @@ from sqlalchemy.engine import RootTransaction
 
 from tests.cli.conftest import Run
 from tests.profiles import thorough
-from tracker.projects.project import find_project
+from tracker.projects.projects import find_project
 from tracker.storage.database import Database
 
 # A background job of a shell is born deaf to Ctrl-C, and so would its children be.

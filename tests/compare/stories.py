@@ -8,7 +8,7 @@ from tracker.compare.comparison import Compared, StateComparison
 from tracker.core import clock
 from tracker.ledger import Ledger
 from tracker.projects.notes import add_note
-from tracker.projects.question import QuestionOptions
+from tracker.projects.questions import QuestionOptions
 
 __all__ = ["day", "figure", "note", "on", "tell"]
 

@@ -21,7 +21,7 @@ from tracker.history import stored as tallies
 from tracker.ledger import Ledger
 from tracker.measures.difference_tests import Comparison
 from tracker.measures.intervals import Coefficient
-from tracker.projects.question import create_project
+from tracker.projects.questions import create_project
 
 PEOPLE = ("ann", "bob", "cat", "dot")
 FIRST, SECOND = {"annotators": ["ann", "bob"]}, {"annotators": ["cat", "dot"]}

@@ -31,7 +31,7 @@ from tracker.core.clock import DAY
 from tracker.counts.filter import AnswerFilter
 from tracker.ledger import Ledger
 from tracker.projects.categories import category_names
-from tracker.projects.question import QuestionInfo
+from tracker.projects.questions import QuestionInfo
 from tracker.storage.as_of import Moment, as_it_was
 
 EPOCH = date(1970, 1, 1).toordinal()

@@ -31,7 +31,7 @@ from tracker.counts.tallies import count_item_patterns
 from tracker.imports.undo import undo_import
 from tracker.ledger import Ledger
 from tracker.projects.categories import category_names
-from tracker.projects.question import QuestionInfo, QuestionOptions, create_project
+from tracker.projects.questions import QuestionInfo, QuestionOptions, create_project
 from tracker.storage.as_of import NOW, Moment, as_it_was, last_stored_change
 
 Answers = Mapping[tuple[str, str], Labels]

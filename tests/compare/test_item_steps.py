@@ -20,7 +20,7 @@ from tracker.counts.filter import AnswerFilter, select_answers
 from tracker.counts.selection import Selection
 from tracker.ledger import Ledger
 from tracker.projects.items import item_names
-from tracker.projects.project import rename_project
+from tracker.projects.projects import rename_project
 
 
 def met(

@@ -33,7 +33,7 @@ from tracker.imports.loader import load_import
 from tracker.projects.annotators import annotator_names, set_annotator_kind
 from tracker.projects.categories import category_names
 from tracker.projects.items import item_names
-from tracker.projects.question import QuestionInfo, QuestionOptions, create_project
+from tracker.projects.questions import QuestionInfo, QuestionOptions, create_project
 from tracker.storage.schema import NONE_APPLIES, ItemAttribute
 
 Rows = Mapping[tuple[str, str, int], frozenset[str] | None]

@@ -22,7 +22,7 @@ from tracker.counts.filter import EVERYTHING, AnswerFilter, select_answers
 from tracker.counts.selection import Selection
 from tracker.ledger import Ledger
 from tracker.projects.annotators import annotator_names
-from tracker.projects.question import QuestionInfo
+from tracker.projects.questions import QuestionInfo
 
 __all__ = ["DAY", "START", "Selected", "both_kinds", "check_each", "selected"]
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.counts.plain import Rows, compare, one, rows_of, several, store
 from tests.profiles import examples
 from tracker.ledger import Ledger
-from tracker.projects.project import rename_project
+from tracker.projects.projects import rename_project
 
 
 def check(ledger: Ledger, rows: Rows, kind: str, categories: tuple[str, ...] | None = None) -> None:

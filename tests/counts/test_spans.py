@@ -22,7 +22,7 @@ from tracker.ledger import Ledger
 from tracker.projects.annotators import annotator_names, set_annotator_kind
 from tracker.projects.categories import category_names
 from tracker.projects.items import item_names
-from tracker.projects.question import QuestionInfo, create_project
+from tracker.projects.questions import QuestionInfo, create_project
 from tracker.storage.schema import NONE_APPLIES, SKIPPED, Label
 
 Write = Callable[..., Path]

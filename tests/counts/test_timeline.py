@@ -27,7 +27,7 @@ from tracker.imports.undo import undo_import
 from tracker.ledger import Ledger
 from tracker.projects.categories import category_names
 from tracker.projects.items import item_names
-from tracker.projects.question import QuestionInfo, QuestionOptions, create_project
+from tracker.projects.questions import QuestionInfo, QuestionOptions, create_project
 from tracker.storage.as_of import as_it_was, moment_as_of
 
 FIRST = 20_000  # a day since 1970: 2024-10-04

@@ -12,7 +12,7 @@ import pytest
 from tests.helpers import SEVERAL, SPANS, csv_text, standing
 from tracker.core.errors import InvalidOption
 from tracker.ledger import Ledger
-from tracker.projects.question import QuestionOptions
+from tracker.projects.questions import QuestionOptions
 
 Write = Callable[..., Path]
 ANSWERS = [

@@ -16,7 +16,7 @@ from tracker.audit.result import Audit, AuditedAnnotator
 from tracker.ledger import Ledger
 from tracker.projects.annotators import annotator_names
 from tracker.projects.categories import category_names
-from tracker.projects.question import QuestionInfo
+from tracker.projects.questions import QuestionInfo
 
 __all__ = [
     "Seen",

@@ -16,8 +16,8 @@ from tracker.audit.flags import Recorded, act_on_flags, flag_changes
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.ledger import Ledger
 from tracker.projects.annotators import set_annotator_kind
-from tracker.projects.project import purge_project
-from tracker.projects.question import QuestionInfo
+from tracker.projects.projects import purge_project
+from tracker.projects.questions import QuestionInfo
 from tracker.render.flags import flag_standing_in_words
 from tracker.storage.schema import FlagRow
 

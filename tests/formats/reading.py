@@ -15,7 +15,7 @@ from tracker.formats.column_roles import parse_column_roles
 from tracker.formats.question_columns import parse_questions
 from tracker.formats.reader import Reading, ReadOptions
 from tracker.formats.registry import opened_sources, read_batches
-from tracker.projects.question import QuestionOptions
+from tracker.projects.questions import QuestionOptions
 
 
 @dataclass(frozen=True)

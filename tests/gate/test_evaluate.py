@@ -14,7 +14,7 @@ from tests.helpers import SEVERAL, SPANS, count_statements
 from tracker.core.errors import NotFound, Refused
 from tracker.gate.evaluate import CheckResult, GateResult
 from tracker.ledger import Ledger
-from tracker.projects.question import QuestionOptions, create_project
+from tracker.projects.questions import QuestionOptions, create_project
 from tracker.render.messages.gate import distinct_numbers_in_sentence
 
 

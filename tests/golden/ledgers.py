@@ -23,7 +23,7 @@ from tests.golden.frozen import at
 from tests.helpers import csv_text
 from tests.report.projects import always_one
 from tracker.ledger import Ledger
-from tracker.projects.question import QuestionOptions
+from tracker.projects.questions import QuestionOptions
 from tracker.storage.schema import Base
 
 __all__ = ["LEDGERS", "build"]

@@ -26,7 +26,7 @@ from tracker.formats.source import STDIN, SourceFile
 from tracker.imports.loader import ImportResult, load_import
 from tracker.imports.undo import undo_import
 from tracker.ledger import Ledger
-from tracker.projects.question import QuestionInfo, QuestionOptions, create_project
+from tracker.projects.questions import QuestionInfo, QuestionOptions, create_project
 from tracker.storage.schema import Label, PastLabel
 
 LATE = 10**9  # a moment without a time is later than all that have one

@@ -12,7 +12,7 @@ from tests.helpers import fates, standing, stored
 from tracker.core.errors import InvalidOption, Refused
 from tracker.ledger import Ledger
 from tracker.projects.items import find_item
-from tracker.projects.project import find_project
+from tracker.projects.projects import find_project
 
 Write = Callable[..., Path]
 

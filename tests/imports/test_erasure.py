@@ -15,8 +15,8 @@ from sqlalchemy.exc import DBAPIError
 from tests.flags.found import Seen, acted, record
 from tracker.core.errors import NotFound
 from tracker.ledger import Ledger
-from tracker.projects.annotator_merge import erase_annotator, erase_annotator_everywhere
 from tracker.projects.annotators import add_annotator_alias
+from tracker.projects.identities import erase_annotator, erase_annotator_everywhere
 from tracker.projects.mentions import find_annotator_mentions
 from tracker.projects.notes import add_note, remove_note
 from tracker.sync.webhooks import tell_webhooks

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.helpers import csv_text, stored, write_file
 from tracker.ledger import Ledger
-from tracker.projects.question import QuestionOptions
+from tracker.projects.questions import QuestionOptions
 
 HEADER = ["item", "annotator", "category", "pass", "labeled_at", "seconds", "confidence", "comment"]
 

@@ -14,7 +14,7 @@ from tracker.core.errors import InvalidOption, Refused
 from tracker.imports.loader import Rejected
 from tracker.ledger import Ledger
 from tracker.projects.items import find_item, list_items
-from tracker.projects.question import QuestionOptions
+from tracker.projects.questions import QuestionOptions
 from tracker.storage.schema import Change
 
 Write = Callable[..., Path]

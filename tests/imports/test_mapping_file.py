@@ -13,7 +13,7 @@ from tests.helpers import write_file
 from tracker.core.errors import Refused
 from tracker.imports.mapping_file import mapping_file_text, with_mapping_file
 from tracker.ledger import Ledger
-from tracker.projects.question import QuestionOptions
+from tracker.projects.questions import QuestionOptions
 
 _texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)
 _lists = st.lists(_texts, min_size=1, max_size=3)

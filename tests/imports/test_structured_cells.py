@@ -10,7 +10,7 @@ import pytest
 from tracker.core.errors import Refused
 from tracker.imports.structured_cells import advice_for_structure, listed_texts
 from tracker.ledger import Ledger
-from tracker.projects.question import QuestionOptions
+from tracker.projects.questions import QuestionOptions
 
 Write = Callable[[str], Path]
 SEVERAL = QuestionOptions(answers="several")

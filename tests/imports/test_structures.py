@@ -10,7 +10,7 @@ import pytest
 from tests.helpers import fates, standing, stored
 from tracker.core.errors import Refused
 from tracker.ledger import Ledger
-from tracker.projects.question import QuestionOptions
+from tracker.projects.questions import QuestionOptions
 
 Write = Callable[..., Path]
 

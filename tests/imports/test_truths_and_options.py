@@ -10,8 +10,8 @@ import pytest
 from tests.helpers import ONE, SEVERAL, fates, stored
 from tracker.core.errors import InvalidOption, NotFound, Refused
 from tracker.ledger import Ledger
-from tracker.projects.lookup import is_numeric_category_name
-from tracker.projects.question import QuestionOptions
+from tracker.projects.names import is_numeric_category_name
+from tracker.projects.questions import QuestionOptions
 
 Write = Callable[..., Path]
 

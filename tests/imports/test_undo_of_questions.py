@@ -19,8 +19,7 @@ from tracker.core.errors import NotFound, Refused
 from tracker.export.labels import exported_columns, exported_labels
 from tracker.ledger import Ledger
 from tracker.ledger.projects import QuestionOptions
-from tracker.projects.annotator_attributes import annotator_attributes
-from tracker.projects.annotators import list_annotators
+from tracker.projects.annotators import annotator_attributes, list_annotators
 from tracker.projects.settings import question_settings_then
 from tracker.storage.schema import Change
 

@@ -10,7 +10,7 @@ import pytest
 from tests.questions import ONLY, answer_question
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.ledger import Ledger
-from tracker.projects.question import QuestionOptions
+from tracker.projects.questions import QuestionOptions
 
 FIRST = "item,annotator,category\n i,ada,x\n i,bo,y\n j,ada,x\n j,bo,x"
 SECOND = "item,annotator,category\n i,ada,1\n i,bo,1\n j,ada,3\n j,cy,1\n k,cy,2\n k,bo,2"

@@ -15,7 +15,7 @@ from tracker.core.errors import InvalidOption, Refused
 from tracker.counts.filter import make_answer_filter
 from tracker.imports.loader import Rejected
 from tracker.ledger import Ledger
-from tracker.projects.annotator_attributes import annotator_attributes
+from tracker.projects.annotators import annotator_attributes
 from tracker.storage.schema import AnnotatorAttribute, Change
 from tracker.storage.seals.verify import verify_seals
 

@@ -18,7 +18,6 @@ from tracker.core.errors import InvalidOption, NotFound
 from tracker.counts.trail import read_trail
 from tracker.history.snapshot import find_snapshot
 from tracker.ledger import Ledger
-from tracker.projects.annotator_merge import erase_annotator, merge_annotators, split_annotator
 from tracker.projects.annotators import (
     add_annotator_alias,
     annotator_names,
@@ -26,7 +25,8 @@ from tracker.projects.annotators import (
     rename_annotator,
     set_annotator_kind,
 )
-from tracker.projects.question import QuestionOptions
+from tracker.projects.identities import erase_annotator, merge_annotators, split_annotator
+from tracker.projects.questions import QuestionOptions
 from tracker.render.messages.changes import change_sentence
 from tracker.storage.schema import Base, Change
 

@@ -21,7 +21,7 @@ from tracker.projects.annotators import (
     set_annotator_kind,
 )
 from tracker.projects.items import find_item, list_items
-from tracker.projects.question import QuestionOptions
+from tracker.projects.questions import QuestionOptions
 from tracker.render.messages.changes import change_sentence
 
 Write = Callable[..., Path]

@@ -14,7 +14,7 @@ from tests.helpers import ONE, SEVERAL, SPANS, fates, standing, undo
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.ledger import Ledger
 from tracker.projects.categories import project_labels_by_category
-from tracker.projects.question import QuestionOptions
+from tracker.projects.questions import QuestionOptions
 from tracker.storage.schema import Change
 
 Write = Callable[..., Path]

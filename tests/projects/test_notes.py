@@ -12,8 +12,8 @@ from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.ledger import Ledger
 from tracker.projects.notes import NoteInfo, add_note, find_note, list_notes, remove_note
-from tracker.projects.project import purge_project
-from tracker.projects.question import create_project
+from tracker.projects.projects import purge_project
+from tracker.projects.questions import create_project
 from tracker.storage.schema import Change, Note
 
 MARCH, APRIL = 1_772_323_200_000_000, 1_775_001_600_000_000  # 2026-03-01, 2026-04-01

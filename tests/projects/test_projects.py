@@ -18,14 +18,14 @@ from tracker.core.errors import InvalidOption, NotFound, Refused
 from tracker.ledger import Ledger
 from tracker.projects.annotators import rename_annotator
 from tracker.projects.categories import category_names, rename_category
-from tracker.projects.project import (
+from tracker.projects.projects import (
     archive_project,
     find_project,
     list_projects,
     purge_project,
     rename_project,
 )
-from tracker.projects.question import QuestionOptions, create_project
+from tracker.projects.questions import QuestionOptions, create_project
 from tracker.storage.schema import Change, Project
 
 Write = Callable[..., Path]

@@ -28,11 +28,15 @@ from tracker.history.status import project_status
 from tracker.history.take import take_snapshots
 from tracker.imports.undo import list_imports, undo_import
 from tracker.ledger import Ledger
-from tracker.projects.annotator_merge import erase_annotator, merge_annotators
-from tracker.projects.categories import category_names, project_labels_by_category
-from tracker.projects.category_merge import merge_categories, split_category
-from tracker.projects.project import ProjectInfo, find_project
-from tracker.projects.question import QuestionInfo, find_question, list_questions
+from tracker.projects.categories import (
+    category_names,
+    merge_categories,
+    project_labels_by_category,
+    split_category,
+)
+from tracker.projects.identities import erase_annotator, merge_annotators
+from tracker.projects.projects import ProjectInfo, find_project
+from tracker.projects.questions import QuestionInfo, find_question, list_questions
 from tracker.storage.as_of import Moment, as_it_was
 from tracker.storage.schema import Base
 

@@ -15,7 +15,7 @@ from tracker.core.errors import InvalidOption, NotFound, Refused
 from tracker.imports.loader import Rejected
 from tracker.ledger import Ledger
 from tracker.projects.categories import category_names
-from tracker.projects.question import QuestionOptions, create_project
+from tracker.projects.questions import QuestionOptions, create_project
 from tracker.projects.settings import set_question
 from tracker.storage.schema import Change
 

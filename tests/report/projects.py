@@ -12,7 +12,7 @@ from tests.audit.crowds import seeded
 from tests.audit.test_definitions import school, sliced
 from tests.helpers import ONE, SEVERAL, SPANS
 from tracker.ledger import Ledger
-from tracker.projects.question import QuestionOptions
+from tracker.projects.questions import QuestionOptions
 
 Rows = list[dict[str, Any]]
 DAYS = [f"2026-0{month}-{day:02}T10:00:00Z" for month in (3, 4) for day in range(1, 29)]

@@ -32,9 +32,9 @@ from tracker.history import incremental as store
 from tracker.history.take import Taken, take_snapshot
 from tracker.imports.undo import undo_import
 from tracker.ledger import Ledger
-from tracker.projects.annotator_merge import erase_annotator, merge_annotators, split_annotator
 from tracker.projects.annotators import list_annotators, set_annotator_kind
-from tracker.projects.question import QuestionInfo, QuestionOptions, create_project
+from tracker.projects.identities import erase_annotator, merge_annotators, split_annotator
+from tracker.projects.questions import QuestionInfo, QuestionOptions, create_project
 
 __all__ = [
     "Erase",

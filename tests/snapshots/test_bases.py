@@ -19,8 +19,8 @@ from tracker.counts.filter import make_answer_filter
 from tracker.history.take import take_snapshot
 from tracker.history.verify import verify_snapshots
 from tracker.ledger import Ledger
-from tracker.projects.annotator_merge import erase_annotator
 from tracker.projects.annotators import set_annotator_kind
+from tracker.projects.identities import erase_annotator
 
 Write = Callable[..., Path]
 

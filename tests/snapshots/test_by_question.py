@@ -15,8 +15,8 @@ from tests.snapshots.scripts import tampering
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.history.verify import verify_snapshots_in_turn
 from tracker.ledger import Ledger
-from tracker.projects.project import find_project
-from tracker.projects.question import list_questions
+from tracker.projects.projects import find_project
+from tracker.projects.questions import list_questions
 
 Write = Callable[..., Path]
 NAMES = list(FILES)

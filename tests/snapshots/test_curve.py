@@ -18,7 +18,7 @@ from tracker.history.curve import Curve, parse_curve_window
 from tracker.ledger import Ledger
 from tracker.projects.annotators import set_annotator_kind
 from tracker.projects.notes import add_note
-from tracker.projects.question import create_project
+from tracker.projects.questions import create_project
 
 Write = Callable[..., Path]
 HEADER = "item,annotator,category,labeled_at\n"

@@ -30,10 +30,8 @@ from tracker.history.take import take_snapshot
 from tracker.history.verify import verify_snapshots
 from tracker.imports.loader import load_import
 from tracker.ledger import Ledger
-from tracker.projects.project import (
-    purge_project,
-)
-from tracker.projects.question import QuestionInfo, QuestionOptions, create_project
+from tracker.projects.projects import purge_project
+from tracker.projects.questions import QuestionInfo, QuestionOptions, create_project
 from tracker.storage.schema import Change, Snapshot, SnapshotAnnotator, Tombstone
 
 Write = Callable[..., Path]

@@ -32,9 +32,9 @@ from tracker.history.stored import (
 from tracker.history.take import take_snapshot
 from tracker.history.verify import Verified, verify_snapshots
 from tracker.ledger import Ledger
-from tracker.projects.annotator_merge import erase_annotator
 from tracker.projects.categories import rename_category
-from tracker.projects.question import QuestionOptions
+from tracker.projects.identities import erase_annotator
+from tracker.projects.questions import QuestionOptions
 from tracker.storage.schema import Base
 
 Write = Callable[..., Path]

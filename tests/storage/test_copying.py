@@ -11,7 +11,7 @@ from sqlalchemy import select
 
 from tracker.core.errors import InvalidOption
 from tracker.ledger import Ledger
-from tracker.projects.question import QuestionOptions
+from tracker.projects.questions import QuestionOptions
 from tracker.storage.schema import Base
 
 Write = Callable[[str], Path]

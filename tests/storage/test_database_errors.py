@@ -17,7 +17,7 @@ from tests.cli.conftest import Run, folder, run  # noqa: F401 - fixtures
 from tests.helpers import stored
 from tracker.core.errors import DatabaseUnusable, InvalidOption, NotFound
 from tracker.ledger import Ledger
-from tracker.projects.project import purge_project
+from tracker.projects.projects import purge_project
 from tracker.simulate.crowds import simulate_experiment
 from tracker.storage.database import Database
 

@@ -18,7 +18,7 @@ from tracker.ledger import Ledger
 from tracker.projects.annotators import list_annotators
 from tracker.projects.categories import category_names
 from tracker.projects.items import find_item, list_items
-from tracker.projects.question import find_question
+from tracker.projects.questions import find_question
 from tracker.storage.as_of import Moment, as_it_was
 from tracker.storage.database import Database
 from tracker.storage.schema import Base

@@ -22,8 +22,8 @@ from tests.storage.seals.furnished import furnished
 from tracker.agreement.groups import agreement_by_item
 from tracker.imports.undo import list_imports
 from tracker.ledger import Ledger
-from tracker.projects.annotator_merge import erase_annotator, merge_annotators
 from tracker.projects.annotators import set_annotator_kind
+from tracker.projects.identities import erase_annotator, merge_annotators
 from tracker.storage.views import VIEWS
 
 Write = Callable[..., Path]

@@ -24,8 +24,8 @@ from tracker.measures.intervals import ASYMMETRIC, NOT_APPLICABLE, Coefficient
 from tracker.measures.registry import MEASURES
 from tracker.measures.sample import Sample
 from tracker.projects.categories import category_names
-from tracker.projects.lookup import near_names
-from tracker.projects.question import QuestionInfo
+from tracker.projects.names import near_names
+from tracker.projects.questions import QuestionInfo
 
 FEW_ANSWERS: Final = 100_000
 """Up to so many answers, figures that need more than item patterns cost next to nothing and are

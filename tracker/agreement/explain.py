@@ -28,8 +28,8 @@ from tracker.measures.resampling import jackknife_without_item, most_influential
 from tracker.measures.sample import merge_pattern_table, patterns_without_category
 from tracker.projects.annotators import annotator_names
 from tracker.projects.items import item_names_of
-from tracker.projects.lookup import near_names
-from tracker.projects.question import QuestionInfo
+from tracker.projects.names import near_names
+from tracker.projects.questions import QuestionInfo
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from tracker.measures.accuracy import (
 )
 from tracker.projects.annotators import annotator_names, list_annotators
 from tracker.projects.categories import category_names
-from tracker.projects.question import QuestionInfo
+from tracker.projects.questions import QuestionInfo
 
 NONE = "(none)"
 """What an answer without a category is called in a confusion table."""

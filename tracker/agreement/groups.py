@@ -45,10 +45,10 @@ from tracker.measures.krippendorff import (
     pool_two_patterns,
 )
 from tracker.measures.registry import MEASURES
-from tracker.projects.annotator_attributes import annotators_by_attribute
+from tracker.projects.annotators import annotators_by_attribute
 from tracker.projects.categories import category_names
 from tracker.projects.items import check_item_attribute, item_names
-from tracker.projects.question import QuestionInfo
+from tracker.projects.questions import QuestionInfo
 from tracker.storage.schema import NONE_APPLIES
 
 

@@ -24,7 +24,7 @@ from tracker.measures.cohen import kappa_cells
 from tracker.measures.intervals import Coefficient
 from tracker.projects.annotators import annotator_names
 from tracker.projects.categories import category_names
-from tracker.projects.question import QuestionInfo
+from tracker.projects.questions import QuestionInfo
 
 _LEFT_OUT: Final = {"scott_pi", "light_kappa", "conger_kappa"}
 """Of two answers these are the same number as Fleiss' and Cohen's kappa."""

@@ -23,8 +23,8 @@ from tracker.measures.numeric import NumericAgreement, numeric_agreement
 from tracker.projects.annotators import annotator_names, find_annotators
 from tracker.projects.categories import category_names, find_category
 from tracker.projects.items import item_texts_of
-from tracker.projects.lookup import is_numeric_category_name
-from tracker.projects.question import QuestionInfo
+from tracker.projects.names import is_numeric_category_name
+from tracker.projects.questions import QuestionInfo
 
 
 def pair_weights(answers: str, scale: str) -> str | None:

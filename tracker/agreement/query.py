@@ -14,8 +14,8 @@ from tracker.measures.citations import full_measure_name
 from tracker.measures.intervals import ASYMMETRIC, check_interval_method
 from tracker.measures.sample import Sample, sample_for_measures
 from tracker.measures.weights import DISTANCES, SCALES, WEIGHTS
-from tracker.projects.lookup import is_numeric_category_name, near_names
-from tracker.projects.question import ONLY_QUESTION, QuestionInfo
+from tracker.projects.names import is_numeric_category_name, near_names
+from tracker.projects.questions import ONLY_QUESTION, QuestionInfo
 
 # -- How answers are read: what counts as agreement between two that differ -----------------------
 

@@ -58,7 +58,7 @@ from tracker.measures.sample import Floats, Sample
 from tracker.projects.annotators import annotator_names
 from tracker.projects.categories import category_names
 from tracker.projects.items import check_item_attribute
-from tracker.projects.question import QuestionInfo
+from tracker.projects.questions import QuestionInfo
 
 
 def study_with_uncertainty(counted: Study) -> tuple[list[Coefficient], list[CategoryRate]]:

@@ -18,7 +18,7 @@ from tracker.agreement.pairs import Confusions, confusions_of_patterns
 from tracker.agreement.query import Query
 from tracker.agreement.result import Assessment
 from tracker.agreement.run import assess, assess_patterns, measures_of_patterns
-from tracker.projects.question import QuestionInfo
+from tracker.projects.questions import QuestionInfo
 
 _ALPHA: Final = "krippendorff_alpha"
 

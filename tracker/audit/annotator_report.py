@@ -28,7 +28,7 @@ from tracker.counts.annotator_patterns import count_joint_patterns
 from tracker.counts.filter import EVERYTHING, AnswerFilter, select_answers
 from tracker.counts.items import count_answers_per_item
 from tracker.projects.annotators import AnnotatorInfo
-from tracker.projects.question import QuestionInfo
+from tracker.projects.questions import QuestionInfo
 
 _COMPARED = (
     "answers",

@@ -43,7 +43,7 @@ from tracker.counts.slices import (
 from tracker.counts.tallies import select_items_of_patterns
 from tracker.projects.categories import category_names
 from tracker.projects.items import item_names_of
-from tracker.projects.question import QuestionInfo
+from tracker.projects.questions import QuestionInfo
 
 OF_DEFINITIONS: Final = (DIVIDED, WEAK_SLICE)
 """Findings about nobody: of a definition, and of some of the items."""

@@ -22,9 +22,9 @@ from tracker.core import clock
 from tracker.core.errors import InvalidOption
 from tracker.core.shown import as_json
 from tracker.projects.annotators import find_annotator, settling_changes
-from tracker.projects.lookup import near_names
-from tracker.projects.project import ProjectInfo
-from tracker.projects.question import QuestionInfo, find_questions
+from tracker.projects.names import near_names
+from tracker.projects.projects import ProjectInfo
+from tracker.projects.questions import QuestionInfo, find_questions
 from tracker.storage.answer_keys import of_question
 from tracker.storage.schema import FLAG_STATES, STANDING, FlagChange, FlagRow, FlagSighting
 

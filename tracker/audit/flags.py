@@ -16,10 +16,9 @@ from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.projects.annotators import annotator_names, settling_changes, with_annotator_names
 from tracker.projects.categories import every_category_name
-from tracker.projects.change_log import lock_project
-from tracker.projects.lookup import check_entered_text
-from tracker.projects.project import ProjectInfo
-from tracker.projects.question import QuestionInfo, list_questions
+from tracker.projects.names import check_entered_text
+from tracker.projects.projects import ProjectInfo, lock_project
+from tracker.projects.questions import QuestionInfo, list_questions
 from tracker.storage.schema import (
     FLAG_STATES,
     NONE_APPLIES,

@@ -19,7 +19,7 @@ from tracker.measures.cohen import cohen_kappa
 from tracker.measures.intervals import Coefficient
 from tracker.projects.annotators import list_annotators
 from tracker.projects.categories import category_names
-from tracker.projects.question import QuestionInfo
+from tracker.projects.questions import QuestionInfo
 
 CONFIDENCE = 0.95
 _KINDS = (

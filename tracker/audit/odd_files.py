@@ -27,7 +27,7 @@ from tracker.counts.filter import select_answers
 from tracker.counts.import_tallies import LEAST_ROWS, count_file_tallies, count_shifted_agreement
 from tracker.counts.selection import Selection
 from tracker.projects.annotators import annotator_names
-from tracker.projects.question import QuestionInfo
+from tracker.projects.questions import QuestionInfo
 from tracker.storage.answer_keys import of_question
 from tracker.storage.as_of import NOW, shadow_tables_of_items
 from tracker.storage.schema import Import, Label, Touched

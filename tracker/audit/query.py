@@ -35,8 +35,8 @@ from tracker.counts.shared_with_models import count_items_beside_models
 from tracker.counts.tallies import Present, count_annotator_tallies, skip_tallies
 from tracker.counts.timeline import count_timeline_blocks, count_transitions
 from tracker.projects.categories import category_names
-from tracker.projects.lookup import near_names
-from tracker.projects.question import QuestionInfo
+from tracker.projects.names import near_names
+from tracker.projects.questions import QuestionInfo
 
 _BLOCKS = 20  # of each annotator's answers in time: a fall is dated to a twentieth of them
 _PAIRS = 200  # that a second opinion is asked for

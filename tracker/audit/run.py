@@ -44,7 +44,7 @@ from tracker.counts.timeline import count_active_days
 from tracker.projects.annotators import annotator_names
 from tracker.projects.categories import category_names
 from tracker.projects.items import item_names_of
-from tracker.projects.question import QuestionInfo
+from tracker.projects.questions import QuestionInfo
 
 # -- The items that show a finding best, by name, with the own answer and the others' -------------
 

@@ -24,7 +24,7 @@ from tracker.audit.result import Audit
 from tracker.core.shown import Message
 from tracker.counts.filter import EVERYTHING, AnswerFilter
 from tracker.counts.slices import GUIDELINE, IMPORT
-from tracker.projects.question import QuestionInfo
+from tracker.projects.questions import QuestionInfo
 
 MOST: Final = 3
 """Concerns that a page begins with."""

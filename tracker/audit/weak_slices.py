@@ -27,7 +27,7 @@ from tracker.core.tallies import ItemPatterns, Pattern, answers_in_pattern, patt
 from tracker.counts.slices import LEAST_ITEMS, Slice
 from tracker.measures.krippendorff import krippendorff_alpha, krippendorff_disagreement
 from tracker.measures.sample import Sample
-from tracker.projects.question import QuestionInfo
+from tracker.projects.questions import QuestionInfo
 
 KIND: Final = "weak_slice"
 _SURE: Final = 0.01

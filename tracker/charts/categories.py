@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tracker.charts.chart import FAINT, INK, MARK, MOST, ROW, WIDTH, Chart
-from tracker.projects.question import are_many_numbers
+from tracker.projects.questions import are_many_numbers
 
 if TYPE_CHECKING:
     from tracker.history.by_question import AgreementByQuestion

@@ -105,7 +105,7 @@ def gate(
 def _form(form: str | None, as_json: bool) -> str:
     """Return the form that was asked for; raises InvalidOption."""
     if form is not None and form not in _FORMATS:
-        from tracker.projects.lookup import near_names
+        from tracker.projects.names import near_names
 
         raise InvalidOption(
             f"--format {form!r} is none of {_FORMAT_WORDS}", near_names(form, _FORMATS)

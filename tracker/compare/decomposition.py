@@ -22,9 +22,8 @@ from tracker.core.tally_columns import TallyColumns, tally_columns_of
 from tracker.counts.selection import Selection, select_answering_annotators
 from tracker.measures.krippendorff import krippendorff_disagreement
 from tracker.measures.sample import Sample
-from tracker.projects.annotator_attributes import annotator_attributes
-from tracker.projects.annotators import project_aliases
-from tracker.projects.project import ProjectInfo
+from tracker.projects.annotators import annotator_attributes, project_aliases
+from tracker.projects.projects import ProjectInfo
 from tracker.storage.schema import Annotator
 
 Key = TypeVar("Key", bound=Hashable)

@@ -36,7 +36,7 @@ from tracker.counts.selection import (
     select_answer_rows,
     stream_rows,
 )
-from tracker.projects.question import QuestionInfo
+from tracker.projects.questions import QuestionInfo
 from tracker.storage import backends
 from tracker.storage.schema import Item
 

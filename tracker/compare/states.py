@@ -37,9 +37,9 @@ from tracker.measures.category_rates import CategoryRate, category_rate_influenc
 from tracker.measures.estimate import Estimate
 from tracker.measures.intervals import Coefficient
 from tracker.projects.annotators import annotator_names
-from tracker.projects.lookup import near_names
+from tracker.projects.names import near_names
 from tracker.projects.notes import NoteInfo, list_notes
-from tracker.projects.question import QuestionInfo
+from tracker.projects.questions import QuestionInfo
 from tracker.projects.settings import question_settings_then
 from tracker.storage.answer_keys import of_question
 from tracker.storage.as_of import Moment

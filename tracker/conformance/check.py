@@ -11,7 +11,7 @@ from typing import Any
 from tracker.conformance.cases import Case, Figure, Number, by_functions, known_cases
 from tracker.core.version import VERSION
 from tracker.ledger import Ledger
-from tracker.projects.question import QuestionOptions
+from tracker.projects.questions import QuestionOptions
 
 
 @dataclass(frozen=True)

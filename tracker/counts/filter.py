@@ -20,8 +20,8 @@ from tracker.projects.annotators import (
 )
 from tracker.projects.items import check_item_values
 from tracker.projects.notes import find_guideline_period
-from tracker.projects.project import ProjectInfo
-from tracker.projects.question import QuestionInfo
+from tracker.projects.projects import ProjectInfo
+from tracker.projects.questions import QuestionInfo
 from tracker.storage.schema import Annotator
 
 _FURTHEST = clock.DAY * 14 // 24

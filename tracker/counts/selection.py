@@ -26,7 +26,7 @@ from sqlalchemy.sql.selectable import FromClause
 
 from tracker.core import clock
 from tracker.core.tallies import Answer
-from tracker.projects.question import QuestionInfo
+from tracker.projects.questions import QuestionInfo
 from tracker.storage.answer_keys import of_question
 from tracker.storage.schema import SKIPPED, Alias, Annotator, ItemAttribute, Label
 

@@ -66,7 +66,7 @@ from tracker.counts.selection import (
     where_counted,
 )
 from tracker.counts.valid_periods import NEVER, Window, select_valid_periods
-from tracker.projects.project import ProjectInfo
+from tracker.projects.projects import ProjectInfo
 from tracker.storage.answer_keys import of_question
 from tracker.storage.schema import Label, PastLabel, Snapshot
 

@@ -26,8 +26,8 @@ from sqlalchemy import (
 from tracker.core import clock
 from tracker.core.errors import InvalidOption
 from tracker.projects.annotators import annotator_names
-from tracker.projects.project import ProjectInfo
-from tracker.projects.question import every_question
+from tracker.projects.projects import ProjectInfo
+from tracker.projects.questions import every_question
 from tracker.storage.schema import Category, Change, FlagChange, Import, Snapshot
 
 _CHANGE, _SNAPSHOT, _FLAG = 1, 2, 3

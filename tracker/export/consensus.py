@@ -22,7 +22,7 @@ from tracker.counts.selection import Selection, labels, stream_rows, where_count
 from tracker.export.labels import item_columns, rows_with_items
 from tracker.projects.categories import category_names
 from tracker.projects.items import item_names
-from tracker.projects.question import QuestionInfo
+from tracker.projects.questions import QuestionInfo
 from tracker.storage.schema import NONE_APPLIES
 
 # -- Models of crowd-kit, if it is installed: what is true of each item, by who gave what ---------

@@ -12,11 +12,10 @@ from sqlalchemy import ColumnElement, Connection, Table, literal, select
 from tracker.core import clock
 from tracker.counts.filter import EVERYTHING, AnswerFilter, select_labels
 from tracker.counts.selection import stream_rows, where_chosen
-from tracker.projects.annotator_attributes import annotator_attributes
-from tracker.projects.annotators import list_annotators
-from tracker.projects.lookup import is_numeric_category_name
-from tracker.projects.project import ProjectInfo
-from tracker.projects.question import QuestionInfo, QuestionOptions
+from tracker.projects.annotators import annotator_attributes, list_annotators
+from tracker.projects.names import is_numeric_category_name
+from tracker.projects.projects import ProjectInfo
+from tracker.projects.questions import QuestionInfo, QuestionOptions
 from tracker.storage.answer_keys import detail_of, of_question
 from tracker.storage.facts import standing_item_facts
 from tracker.storage.schema import (

@@ -24,7 +24,7 @@ from tracker.export.files import Type
 from tracker.projects.annotators import annotator_names
 from tracker.projects.categories import category_names
 from tracker.projects.items import item_names
-from tracker.projects.question import QuestionInfo
+from tracker.projects.questions import QuestionInfo
 
 Matrix = tuple[Sequence[str], Generator[tuple[Any, ...], None, None]]
 

@@ -21,8 +21,8 @@ from tracker.export.labels import ATTRIBUTE, item_columns, rows_with_items
 from tracker.projects.annotators import annotator_names
 from tracker.projects.categories import category_names
 from tracker.projects.items import item_names
-from tracker.projects.lookup import is_numeric_category_name
-from tracker.projects.question import QuestionInfo
+from tracker.projects.names import is_numeric_category_name
+from tracker.projects.questions import QuestionInfo
 
 
 @dataclass

@@ -20,7 +20,7 @@ from tracker.formats.left_out import left_out_words
 from tracker.formats.reader import Reading
 from tracker.formats.source import Archive, SourceFile
 from tracker.formats.streams import json_records, table_rows
-from tracker.projects.lookup import check_entered_name, near_names
+from tracker.projects.names import check_entered_name, near_names
 
 WITHOUT_AUTHOR = ("annotation without an annotator", "judgment without an author")
 """What is left out because it does not say who answered."""

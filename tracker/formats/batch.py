@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tracker.formats.dates import Moment, read_moment
-from tracker.projects.question import QuestionOptions
+from tracker.projects.questions import QuestionOptions
 
 # -- Where a record stands: in which file, on which line ------------------------------------------
 

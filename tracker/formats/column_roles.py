@@ -23,7 +23,7 @@ from tracker.formats.column_patterns import ColumnPattern, NamedColumn, proposed
 from tracker.formats.judge_columns import Judge, judge_of_columns, judge_roles
 from tracker.formats.question_columns import OF_QUESTION, AskedQuestion, recognized_answer_columns
 from tracker.formats.wide_columns import annotator_columns, summary_columns
-from tracker.projects.lookup import near_names
+from tracker.projects.names import near_names
 
 SAY_WHO = "say who answered: --annotator NAME, or --annotator-from file, folder or sheet"
 """The way out if a file does not say it."""

@@ -9,7 +9,7 @@ from typing import Any
 from tracker.core.errors import InvalidOption, Refused
 from tracker.formats.answers import Malformed, Span, behind_the_end, category_of, field_text
 from tracker.formats.reader import Reading
-from tracker.projects.lookup import check_entered_name, is_numeric_category_name
+from tracker.projects.names import check_entered_name, is_numeric_category_name
 
 Labels = Sequence[str | Span]
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tracker.core.errors import InvalidOption
-from tracker.projects.lookup import check_entered_name, near_names
-from tracker.projects.question import QuestionOptions
+from tracker.projects.names import check_entered_name, near_names
+from tracker.projects.questions import QuestionOptions
 from tracker.storage.schema import ANSWERS, SCALES
 
 OF_QUESTION = "category:"

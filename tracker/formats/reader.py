@@ -12,7 +12,7 @@ from tracker.formats.batch import Batch, Rejections
 from tracker.formats.column_roles import Mapped
 from tracker.formats.dates import date_format_reader
 from tracker.formats.source import Archive, SourceFile
-from tracker.projects.question import QuestionOptions
+from tracker.projects.questions import QuestionOptions
 
 REPEATS = ("revision", "pass")
 """What a second answer of one annotator to one item may be."""

@@ -41,7 +41,7 @@ from tracker.formats.reader import Reader, Reading
 from tracker.formats.sagemaker import SAGEMAKER
 from tracker.formats.source import STDIN, Archive, SourceFile, SourceFolder
 from tracker.formats.toloka import TOLOKA
-from tracker.projects.lookup import near_names
+from tracker.projects.names import near_names
 
 _AS_TABLE = "save the table in it as .xlsx or .csv"
 _NO_TABLE = "it holds no answers that can be read; export them as a table or in the tool's format"

@@ -26,7 +26,7 @@ from tracker.formats.question_columns import OF_QUESTION
 from tracker.formats.reader import Reading
 from tracker.formats.source import ReadAs
 from tracker.formats.surroundings import TOTALS, answered_rows
-from tracker.projects.question import QuestionOptions
+from tracker.projects.questions import QuestionOptions
 
 if TYPE_CHECKING:
     import pandas as pd

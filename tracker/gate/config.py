@@ -19,7 +19,7 @@ from tracker.measures.citations import full_measure_name
 from tracker.measures.intervals import ASYMMETRIC, INTERVALS
 from tracker.measures.registry import MEASURES
 from tracker.measures.weights import DISTANCES, SCALES, WEIGHTS
-from tracker.projects.lookup import near_names
+from tracker.projects.names import near_names
 
 # -- One table of a configuration, its values taken out by type, or refused with their line -------
 

@@ -42,8 +42,8 @@ from tracker.measures.intervals import Coefficient
 from tracker.measures.registry import MEASURES
 from tracker.projects.annotators import list_annotators
 from tracker.projects.categories import category_names
-from tracker.projects.lookup import near_names
-from tracker.projects.question import QuestionInfo
+from tracker.projects.names import near_names
+from tracker.projects.questions import QuestionInfo
 
 
 @dataclass(frozen=True)

@@ -25,8 +25,8 @@ from tracker.gate.config import (
 )
 from tracker.gate.context import AuditsNow, Present, Standing, gate_standings
 from tracker.projects.categories import category_names
-from tracker.projects.lookup import near_names
-from tracker.projects.question import QuestionInfo, list_questions
+from tracker.projects.names import near_names
+from tracker.projects.questions import QuestionInfo, list_questions
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -22,7 +22,7 @@ from tracker.gate.config import DEFAULT_CONFIG, EVERY, Figure, parse_gate_config
 from tracker.gate.context import Standing, gate_standings
 from tracker.gate.evaluate import CheckResult, judge_gate
 from tracker.measures.registry import MEASURES
-from tracker.projects.question import QuestionInfo, are_many_numbers, list_questions
+from tracker.projects.questions import QuestionInfo, are_many_numbers, list_questions
 
 # The first that has a value.
 _MEASURES = {"spans": ("span_f1_exact",)}

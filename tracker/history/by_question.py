@@ -17,7 +17,7 @@ from tracker.core.each_question import UnfitQuestion, ask_each_question
 from tracker.core.shown import Shown
 from tracker.history.snapshot import SnapshotRecord, last_snapshot_of_choice
 from tracker.measures.intervals import Coefficient
-from tracker.projects.question import QuestionInfo
+from tracker.projects.questions import QuestionInfo
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -31,7 +31,7 @@ from tracker.counts.valid_periods import Window
 from tracker.history.snapshot import FiguresOverTime, own_figures
 from tracker.projects.categories import category_names
 from tracker.projects.notes import NoteInfo, list_notes
-from tracker.projects.question import QuestionInfo
+from tracker.projects.questions import QuestionInfo
 
 PERIODS = ("day", "week", "month")
 _WINDOW = re.compile(r"([0-9]{1,6}) ?(d|days?|w|weeks?)|last-([0-9]{1,9})-items", re.IGNORECASE)

@@ -31,8 +31,8 @@ from tracker.history.stored import (
     snapshot_seal,
     store_snapshot_parts,
 )
-from tracker.projects.project import ProjectInfo
-from tracker.projects.question import QuestionInfo
+from tracker.projects.projects import ProjectInfo
+from tracker.projects.questions import QuestionInfo
 from tracker.storage.answer_keys import QuestionKey, of_question
 from tracker.storage.as_of import (
     NOW,

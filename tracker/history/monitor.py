@@ -17,7 +17,7 @@ from tracker.core.errors import InvalidOption
 from tracker.history.curve import Curve, rebuilt_curve
 from tracker.measures.registry import MEASURES
 from tracker.projects.notes import NoteInfo
-from tracker.projects.question import QuestionInfo
+from tracker.projects.questions import QuestionInfo
 
 _DAYS: Final = {"day": 1, "week": 7}
 _MONDAY: Final = 0

@@ -42,7 +42,7 @@ from tracker.measures.intervals import INTERVALS
 from tracker.measures.registry import MEASURES
 from tracker.projects.annotators import annotator_names
 from tracker.projects.notes import NoteInfo, list_notes
-from tracker.projects.question import QuestionInfo
+from tracker.projects.questions import QuestionInfo
 from tracker.storage.answer_keys import of_question
 from tracker.storage.schema import Change, Snapshot, SnapshotMeasure, SnapshotPattern, Tombstone
 

@@ -16,9 +16,9 @@ from tracker.core import clock
 from tracker.core.errors import InvalidOption
 from tracker.history.snapshot import alike_snapshot_settings
 from tracker.history.stored import PARTS, snapshot_parts_digest, snapshots_with_parts
-from tracker.projects.change_log import lock_project, record_change
-from tracker.projects.lookup import near_names
-from tracker.projects.question import QuestionInfo
+from tracker.projects.names import near_names
+from tracker.projects.projects import lock_project, record_change
+from tracker.projects.questions import QuestionInfo
 from tracker.storage.answer_keys import of_question
 from tracker.storage.schema import Snapshot, SnapshotAnnotator, Tombstone
 

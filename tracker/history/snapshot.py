@@ -31,9 +31,9 @@ from tracker.measures.category_rates import CategoryRate
 from tracker.measures.intervals import INTERVALS, Coefficient
 from tracker.projects.annotators import annotator_names, with_annotator_names
 from tracker.projects.categories import every_category_name
-from tracker.projects.lookup import near_names
+from tracker.projects.names import near_names
 from tracker.projects.notes import NoteInfo
-from tracker.projects.question import QuestionInfo
+from tracker.projects.questions import QuestionInfo
 from tracker.storage.answer_keys import of_question
 from tracker.storage.schema import Snapshot, SnapshotCategory, SnapshotMeasure, Tombstone
 

@@ -21,7 +21,7 @@ from tracker.counts.selection import select_answering_annotators
 from tracker.imports.undo import list_imports
 from tracker.projects.annotators import annotator_names, find_departed, project_aliases
 from tracker.projects.items import count_project_items
-from tracker.projects.question import QuestionInfo
+from tracker.projects.questions import QuestionInfo
 
 _PACE_DAYS = 28
 

@@ -19,7 +19,7 @@ from tracker.core.tally_columns import tally_columns_of
 from tracker.counts.annotator_patterns import count_annotator_marginals
 from tracker.counts.selection import Selection
 from tracker.counts.tallies import count_annotator_tallies, count_item_patterns
-from tracker.projects.question import FIRST
+from tracker.projects.questions import FIRST
 from tracker.storage import backends
 from tracker.storage.answer_keys import QuestionKey, of_question
 from tracker.storage.schema import (

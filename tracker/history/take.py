@@ -48,10 +48,9 @@ from tracker.history.stored import (
     snapshot_tally_rows,
 )
 from tracker.projects.annotators import annotator_names, settling_changes, with_annotator_names
-from tracker.projects.change_log import lock_project
-from tracker.projects.lookup import check_entered_name, check_entered_text
-from tracker.projects.project import ProjectInfo
-from tracker.projects.question import QuestionInfo
+from tracker.projects.names import check_entered_name, check_entered_text
+from tracker.projects.projects import ProjectInfo, lock_project
+from tracker.projects.questions import QuestionInfo
 from tracker.projects.settings import question_settings_then, settings_changed_since
 from tracker.storage.answer_keys import of_question
 from tracker.storage.as_of import as_it_was, last_stored_change, moment_as_of

@@ -36,7 +36,7 @@ from tracker.history.stored import (
     snapshot_seal,
     snapshots_with_parts,
 )
-from tracker.projects.question import QuestionInfo
+from tracker.projects.questions import QuestionInfo
 from tracker.projects.settings import question_settings_then
 from tracker.storage.answer_keys import of_question
 from tracker.storage.as_of import Moment, as_it_was, stored_erasure_since

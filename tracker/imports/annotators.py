@@ -15,13 +15,12 @@ from tracker.formats.registry import Source, read_batches
 from tracker.imports.loader import ImportResult, Rejected, record_import
 from tracker.imports.lookup import BAD, AnnotatorIds
 from tracker.imports.normalize import normalize_annotator_kinds, refuse_nul_in_batch
-from tracker.projects.annotator_attributes import (
+from tracker.projects.annotators import (
     annotator_attributes,
+    list_annotators,
     record_annotator_attributes,
 )
-from tracker.projects.annotators import list_annotators
-from tracker.projects.change_log import lock_project, record_change
-from tracker.projects.project import ProjectInfo
+from tracker.projects.projects import ProjectInfo, lock_project, record_change
 from tracker.storage.facts import apply_kind_facts, record_annotator_facts
 
 Told = dict[tuple[int, str], str]

@@ -31,8 +31,8 @@ from tracker.imports import cell_values
 from tracker.imports.item_facts import Fact, ItemFacts
 from tracker.imports.lookup import BAD, Ids
 from tracker.projects.item_aliases import standing_item_alias
-from tracker.projects.lookup import LONGEST_NAME
-from tracker.projects.project import ProjectInfo
+from tracker.projects.names import LONGEST_NAME
+from tracker.projects.projects import ProjectInfo
 from tracker.storage import backends, seals
 from tracker.storage.facts import ATTRIBUTE, ITEM, LENGTH, TEXT
 from tracker.storage.schema import Item, ItemAlias

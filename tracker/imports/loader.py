@@ -38,16 +38,16 @@ from tracker.imports.validate import (
 )
 from tracker.imports.withdrawal import Absences
 from tracker.projects.annotators import departed_warnings
-from tracker.projects.category_merge import fold_merged_categories
-from tracker.projects.change_log import (
+from tracker.projects.categories import fold_merged_categories
+from tracker.projects.items import count_project_items
+from tracker.projects.projects import (
+    ProjectInfo,
     lock_project,
     log_touched_items,
     log_touched_range,
     record_change,
 )
-from tracker.projects.items import count_project_items
-from tracker.projects.project import ProjectInfo
-from tracker.projects.question import QuestionInfo
+from tracker.projects.questions import QuestionInfo
 from tracker.storage import backends, seals
 from tracker.storage.answer_keys import QuestionKey, own_name_key
 from tracker.storage.as_of import merges_as_of_now

@@ -13,15 +13,15 @@ from tracker.formats.batch import Batch, Cells, Numbers, with_decimal_point
 from tracker.imports.structured_cells import advice_for_structure, listed_texts
 from tracker.projects.annotators import project_aliases
 from tracker.projects.categories import all_category_names, category_names
-from tracker.projects.lookup import (
+from tracker.projects.names import (
     LONGEST_NAME,
     category_unfit_for_scale,
     is_numeric_category_name,
     is_structured_name,
     near_names,
 )
-from tracker.projects.project import ProjectInfo
-from tracker.projects.question import QuestionInfo
+from tracker.projects.projects import ProjectInfo
+from tracker.projects.questions import QuestionInfo
 from tracker.storage.answer_keys import of_question
 from tracker.storage.facts import (
     annotator_kind_facts,

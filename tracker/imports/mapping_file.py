@@ -19,8 +19,8 @@ from tracker.formats.question_columns import parse_questions
 from tracker.formats.reader import ReadOptions
 from tracker.formats.registry import check_reader_format
 from tracker.imports.values import values_for_import
-from tracker.projects.lookup import near_names
-from tracker.projects.question import QuestionOptions
+from tracker.projects.names import near_names
+from tracker.projects.questions import QuestionOptions
 
 _LISTS = {
     "map": "columns",

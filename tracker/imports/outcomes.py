@@ -24,9 +24,9 @@ from tracker.imports.validate import (
 )
 from tracker.projects.annotators import list_annotators
 from tracker.projects.categories import category_names, project_labels_by_category
-from tracker.projects.duplicate_annotators import alike_annotators, name_fullness
-from tracker.projects.lookup import look_alike_names, resembling_names
-from tracker.projects.question import QuestionInfo
+from tracker.projects.identities import alike_annotators, name_fullness
+from tracker.projects.names import look_alike_names, resembling_names
+from tracker.projects.questions import QuestionInfo
 from tracker.storage.facts import forget_annotator_facts, forget_category_facts
 
 

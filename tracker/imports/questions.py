@@ -16,9 +16,9 @@ from tracker.formats.batch import Cells, Numbers
 from tracker.formats.question_columns import OF_QUESTION, AskedQuestion
 from tracker.imports.lookup import CategoryIds
 from tracker.imports.values import Values, values_for_import
-from tracker.projects.lookup import near_names
-from tracker.projects.project import ProjectInfo
-from tracker.projects.question import (
+from tracker.projects.names import near_names
+from tracker.projects.projects import ProjectInfo
+from tracker.projects.questions import (
     ONLY_QUESTION,
     MadeQuestion,
     QuestionInfo,

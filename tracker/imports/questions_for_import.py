@@ -11,10 +11,9 @@ from sqlalchemy import Connection
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.formats.question_columns import AskedQuestion
 from tracker.imports.questions import ImportQuestions
-from tracker.projects.change_log import lock_project
-from tracker.projects.lookup import near_names
-from tracker.projects.project import ProjectExists, ProjectInfo, find_project
-from tracker.projects.question import (
+from tracker.projects.names import near_names
+from tracker.projects.projects import ProjectExists, ProjectInfo, find_project, lock_project
+from tracker.projects.questions import (
     ONLY_QUESTION,
     MadeQuestion,
     QuestionInfo,

@@ -42,7 +42,7 @@ from tracker.imports.staging import (
     Fates,
     staged_rows_with_missing,
 )
-from tracker.projects.question import QuestionInfo
+from tracker.projects.questions import QuestionInfo
 from tracker.projects.supersede import supersede_labels
 from tracker.storage import backends
 from tracker.storage.answer_keys import (

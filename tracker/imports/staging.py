@@ -21,7 +21,7 @@ from sqlalchemy import (
 )
 
 from tracker.formats.batch import Flags, Numbers
-from tracker.projects.question import FIRST
+from tracker.projects.questions import FIRST
 from tracker.storage import backends
 from tracker.storage.answer_keys import ANSWER, LABEL, OWN_NAME
 from tracker.storage.schema import NO_SPAN

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from tracker.core.errors import InvalidOption, Refused
-from tracker.projects.lookup import near_names
+from tracker.projects.names import near_names
 
 _COLUMNS = ("old", "new", "question")
 

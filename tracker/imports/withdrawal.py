@@ -27,7 +27,7 @@ from sqlalchemy import (
     update,
 )
 
-from tracker.projects.question import QuestionOptions
+from tracker.projects.questions import QuestionOptions
 from tracker.projects.supersede import restore_superseded_labels, supersede_labels
 from tracker.storage import backends
 from tracker.storage.answer_keys import ANSWER, DETAIL, detail_of, own_name_key, same_answer_key

@@ -10,9 +10,8 @@ from tracker.core.errors import DatabaseUnusable
 from tracker.ledger.namespaces import Namespace
 
 if TYPE_CHECKING:
-    from tracker.access.changes import AccessAct
-    from tracker.access.tokens import NewToken, TokenInfo, TokenUse
-    from tracker.access.users import UserInfo
+    from tracker.projects.tokens import NewToken, TokenInfo, TokenUse
+    from tracker.projects.users import AccessAct, UserInfo
 
 
 class Users(Namespace):
@@ -20,7 +19,7 @@ class Users(Namespace):
 
     def any(self) -> bool:
         """Return whether there is any user."""
-        from tracker.access.users import has_users
+        from tracker.projects.users import has_users
 
         if self._ledger.is_missing:
             return False
@@ -29,7 +28,7 @@ class Users(Namespace):
 
     def list(self) -> Sequence[UserInfo]:
         """Return all users by name."""
-        from tracker.access.users import list_users
+        from tracker.projects.users import list_users
 
         if self._ledger.is_missing:
             return []
@@ -49,8 +48,7 @@ class Users(Namespace):
         ``annotators`` are those whose reports they may see, each as ``PROJECT:NAME``. Raises
         InvalidOption for a name that is taken, an unknown role, or an unfit password.
         """
-        from tracker.access.passwords import hashed_password
-        from tracker.access.users import add_user
+        from tracker.projects.users import add_user, hashed_password
 
         self.check_new(name, role)
         # Outside the transaction: it takes its time on purpose.
@@ -60,7 +58,7 @@ class Users(Namespace):
 
     def check_new(self, name: str, role: str) -> None:
         """Raise InvalidOption if no user of this name and role can be added."""
-        from tracker.access.users import check_new_user
+        from tracker.projects.users import check_new_user
 
         if self._ledger.is_missing:
             return
@@ -71,14 +69,14 @@ class Users(Namespace):
         self, name: str, *, role: str | None = None, annotators: Sequence[str] | None = None
     ) -> UserInfo:
         """Give a user another role, or other annotators, and return them (None: leave it)."""
-        from tracker.access.users import set_user
+        from tracker.projects.users import set_user
 
         with self._ledger.database.write() as connection:
             return set_user(connection, name, role=role, annotators=annotators)
 
     def show(self, name: str) -> UserInfo:
         """Return a user."""
-        from tracker.access.users import find_user
+        from tracker.projects.users import find_user
 
         with self._ledger.database.read() as connection:
             return find_user(connection, name)
@@ -88,8 +86,7 @@ class Users(Namespace):
 
         None: they have none, and can only sign in elsewhere.
         """
-        from tracker.access.passwords import hashed_password
-        from tracker.access.users import set_user_password
+        from tracker.projects.users import hashed_password, set_user_password
 
         self.show(name)
         hashed = None if password is None else hashed_password(password)
@@ -98,14 +95,14 @@ class Users(Namespace):
 
     def remove(self, name: str) -> UserInfo:
         """Remove a user with their tokens, end their sessions, and return who it was."""
-        from tracker.access.users import remove_user
+        from tracker.projects.users import remove_user
 
         with self._ledger.database.write() as connection:
             return remove_user(connection, name)
 
     def log(self, limit: int | None = None) -> Sequence[AccessAct]:
         """Return who did what to users, tokens and webhooks, the last first."""
-        from tracker.access.changes import list_access_changes
+        from tracker.projects.users import list_access_changes
 
         if self._ledger.is_missing:
             return []
@@ -114,8 +111,7 @@ class Users(Namespace):
 
     def with_password(self, name: str, password: str) -> UserInfo | None:
         """Return the user whose name and password these are; for all others it takes as long."""
-        from tracker.access.passwords import is_password
-        from tracker.access.sessions import stored_password, user_with_password
+        from tracker.projects.users import is_password, stored_password, user_with_password
 
         with self._ledger.database.read() as connection:
             stored = stored_password(connection, name)
@@ -127,7 +123,7 @@ class Users(Namespace):
 
     def of_session(self, number: int, session: int) -> UserInfo | None:
         """Return the user of a session; None if it was ended, or if they were removed."""
-        from tracker.access.sessions import user_of_session
+        from tracker.projects.users import user_of_session
 
         with self._ledger.database.read() as connection:
             return user_of_session(connection, number, session)
@@ -140,21 +136,21 @@ class Users(Namespace):
         The first time it is the user with one of the ``names`` who has no password. With
         ``new_role`` a user is made of somebody unknown.
         """
-        from tracker.access.sessions import user_known_elsewhere
+        from tracker.projects.users import user_known_elsewhere
 
         with self._ledger.database.write() as connection:
             return user_known_elsewhere(connection, subject, names, new_role=new_role)
 
     def end_sessions(self, number: int) -> None:
         """End all sessions of a user, by number."""
-        from tracker.access.sessions import end_user_sessions
+        from tracker.projects.users import end_user_sessions
 
         with self._ledger.database.write() as connection:
             end_user_sessions(connection, number)
 
     def signing_key(self) -> str:
         """Return the key that sessions are signed with, made when it is first asked for."""
-        from tracker.access.sessions import make_signing_key, session_signing_key
+        from tracker.projects.users import make_signing_key, session_signing_key
 
         with self._ledger.database.read() as connection:
             found = session_signing_key(connection)
@@ -173,14 +169,14 @@ class Tokens(Namespace):
         ``expires`` is such as 90d, or a date. Raises NotFound for an unknown user, InvalidOption
         for a role above theirs, or a name that is taken.
         """
-        from tracker.access.tokens import add_token
+        from tracker.projects.tokens import add_token
 
         with self._ledger.database.write() as connection:
             return add_token(connection, name, role, user, expires)
 
     def list(self) -> Sequence[TokenInfo]:
         """Return all tokens by name, without their secrets."""
-        from tracker.access.tokens import list_tokens
+        from tracker.projects.tokens import list_tokens
 
         if self._ledger.is_missing:
             return []
@@ -189,14 +185,14 @@ class Tokens(Namespace):
 
     def revoke(self, name: str) -> TokenInfo:
         """Make a token worthless, and return what it was; raises NotFound."""
-        from tracker.access.tokens import revoke_token
+        from tracker.projects.tokens import revoke_token
 
         with self._ledger.database.write() as connection:
             return revoke_token(connection, name)
 
     def use(self, secret: str) -> TokenUse | None:
         """Return whose token a secret is, its use noted once a day; None for none that holds."""
-        from tracker.access.tokens import note_token_use, used_token
+        from tracker.projects.tokens import note_token_use, used_token
 
         if self._ledger.is_missing:
             return None

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tracker.core.each_question import ByQuestion
     from tracker.counts.filter import Selecting
     from tracker.history.by_question import AgreementByQuestion
-    from tracker.projects.question import QuestionInfo
+    from tracker.projects.questions import QuestionInfo
 
 
 class Pairs(NamedTuple):
@@ -237,7 +237,7 @@ class AgreementQuestions(Transactions):
         from tracker.compare.comparison import AgainstOther, compare_states
         from tracker.compare.states import compared_chosen_answers
         from tracker.counts.filter import make_answer_filter
-        from tracker.projects.question import find_counterpart
+        from tracker.projects.questions import find_counterpart
 
         if asking.get("as_of") is not None or asking.get("known_at") is not None:
             raise InvalidOption(

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tracker.audit.query import AuditQuery, Looking
     from tracker.audit.result import Audit, AuditByQuestion
     from tracker.counts.filter import Selecting
-    from tracker.projects.question import QuestionInfo
+    from tracker.projects.questions import QuestionInfo
 
 
 class Audits(Transactions):
@@ -94,7 +94,7 @@ class Audits(Transactions):
         """Store the audits of questions; return them as `record_audit` does."""
         from tracker.audit.query import audit_query
         from tracker.audit.result import AuditByQuestion
-        from tracker.projects.question import find_questions
+        from tracker.projects.questions import find_questions
 
         query = audit_query(**looking)
         with self.writing(project) as (connection, found):
@@ -179,8 +179,7 @@ class Audits(Transactions):
         """
         from tracker.audit.annotator_report import audited_annotator_page
         from tracker.audit.flag_list import ALL, list_flags
-        from tracker.projects.annotator_attributes import annotator_attributes
-        from tracker.projects.annotators import find_annotator
+        from tracker.projects.annotators import annotator_attributes, find_annotator
 
         with self.asking_each(project, names=questions) as (connection, found):
             of = found[0].project
@@ -265,7 +264,7 @@ def _recorded(
     """Audit questions of one project, and record what is found; raises InvalidOption."""
     from tracker.audit.flags import Recorded, record_flags
     from tracker.audit.run import audit_questions
-    from tracker.projects.change_log import lock_project
+    from tracker.projects.projects import lock_project
     from tracker.sync.webhooks import tell_webhooks
 
     if query.filter.as_of is not None or query.filter.known_at is not None:

@@ -43,7 +43,7 @@ class Webhooks(Namespace):
         Raises InvalidOption for an address or an event that is none, and for an address that is
         not public.
         """
-        from tracker.projects.project import find_project
+        from tracker.projects.projects import find_project
         from tracker.sync.webhooks import add_webhook, check_address
 
         check_address(url, allow_private=allow_private)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tracker.imports.annotators import AnnotatorImport
     from tracker.imports.loader import ImportResult
     from tracker.imports.parts import Progress
-    from tracker.projects.question import QuestionOptions
+    from tracker.projects.questions import QuestionOptions
     from tracker.sync.label_studio import EventRun
     from tracker.sync.run import SyncRun
 
@@ -238,7 +238,7 @@ class Importing(Transactions):
     ) -> AnnotatorImport:
         from tracker.formats.column_roles import parse_annotator_roles
         from tracker.imports.annotators import load_annotators
-        from tracker.projects.project import find_project
+        from tracker.projects.projects import find_project
 
         mapped = parse_annotator_roles(columns)
         with self.database.write(keep=not dry_run) as connection:
@@ -306,7 +306,7 @@ class Importing(Transactions):
         from tracker.formats.registry import check_reader_format
         from tracker.imports.loader import load_import, load_items
         from tracker.imports.questions_for_import import questions_for_import
-        from tracker.projects.question import QuestionOptions
+        from tracker.projects.questions import QuestionOptions
 
         check_reader_format(format)
         options = options or QuestionOptions()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tracker.core.errors import NotFound, TrackerError
 from tracker.ledger.transactions import Transactions
-from tracker.projects.project import find_project
+from tracker.projects.projects import find_project
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -23,9 +23,8 @@ if TYPE_CHECKING:
     from tracker.ledger.projects import Projects
     from tracker.ledger.questions import Questions
     from tracker.ledger.transactions import Transactions
-    from tracker.projects.annotator_merge import Merged
     from tracker.projects.annotators import AnnotatorInfo
-    from tracker.projects.duplicate_annotators import Common, Duplicate
+    from tracker.projects.identities import Common, Duplicate, Merged
     from tracker.projects.mentions import Mention
     from tracker.projects.notes import NoteInfo
 
@@ -51,7 +50,7 @@ class Imports(Namespace):
         Of those with numbers above ``after`` the first ``limit``; None for all.
         """
         from tracker.imports.undo import list_imports
-        from tracker.projects.project import find_project
+        from tracker.projects.projects import find_project
 
         if project is None and self._ledger.is_missing:
             return []
@@ -172,14 +171,14 @@ class Categories(Namespace):
 
         Its answers, past and to come, count as the other's.
         """
-        from tracker.projects.category_merge import merge_categories
+        from tracker.projects.categories import merge_categories
 
         with self._ledger.changing(project, question, keep=not dry_run) as (connection, found):
             return merge_categories(connection, found, name, into)
 
     def split(self, project: str, name: str, *, question: str | None = None) -> str:
         """Take a merge back: the category has its own answers again; return whose they were."""
-        from tracker.projects.category_merge import split_category
+        from tracker.projects.categories import split_category
 
         with self._ledger.changing(project, question) as (connection, found):
             return split_category(connection, found, name)
@@ -231,8 +230,11 @@ class Annotators(Namespace):
 
     def list(self, project: str) -> Sequence[AnnotatorLabels]:
         """Return a project's annotators by name, with the number of their labels."""
-        from tracker.projects.annotator_attributes import annotator_attributes
-        from tracker.projects.annotators import list_annotators, project_labels_by_annotator
+        from tracker.projects.annotators import (
+            annotator_attributes,
+            list_annotators,
+            project_labels_by_annotator,
+        )
 
         with self._ledger.reading(project) as (connection, found):
             labels = project_labels_by_annotator(connection, found)
@@ -291,7 +293,7 @@ class Annotators(Namespace):
 
     def duplicates(self, project: str) -> Sequence[Duplicate]:
         """Return the pairs of annotators who may be one person; nobody is merged."""
-        from tracker.projects.duplicate_annotators import likely_duplicates
+        from tracker.projects.identities import likely_duplicates
 
         with self._ledger.reading(project) as (connection, found):
             return likely_duplicates(connection, found)
@@ -299,7 +301,7 @@ class Annotators(Namespace):
     def common(self, project: str, name: str, other: str) -> Common:
         """Return how many answers two annotators both gave, and how many of them differ."""
         from tracker.projects.annotators import find_annotators
-        from tracker.projects.duplicate_annotators import Common, answers_in_common
+        from tracker.projects.identities import Common, answers_in_common
 
         with self._ledger.reading(project) as (connection, found):
             people = {one.id for one in find_annotators(connection, found, [name, other])}
@@ -310,7 +312,7 @@ class Annotators(Namespace):
 
         Raises InvalidOption for two kinds of annotators.
         """
-        from tracker.projects.annotator_merge import merge_annotators
+        from tracker.projects.identities import merge_annotators
 
         with self._ledger.writing(project) as (connection, found):
             return merge_annotators(connection, found, name, into)
@@ -329,7 +331,7 @@ class Annotators(Namespace):
         line, for a pair of a file that cannot be merged.
         """
         from tracker.imports.pairs import pairs_of_file
-        from tracker.projects.annotator_merge import merge_annotator_pairs
+        from tracker.projects.identities import merge_annotator_pairs
 
         file = None
         if isinstance(pairs, str | Path):
@@ -342,15 +344,15 @@ class Annotators(Namespace):
 
     def split(self, project: str, alias: str) -> AnnotatorInfo:
         """Separate an alias: its answers are those of an annotator of that name again."""
-        from tracker.projects.annotator_merge import split_annotator
+        from tracker.projects.identities import split_annotator
 
         with self._ledger.writing(project) as (connection, found):
             return split_annotator(connection, found, alias)
 
     def erase(self, project: str, name: str) -> Erased:
         """Delete an annotator's answers and names in a project, for good."""
-        from tracker.projects.annotator_merge import erase_annotator
         from tracker.projects.annotators import find_annotator
+        from tracker.projects.identities import erase_annotator
 
         def erase(connection: Connection) -> _Names:
             found = find_project(connection, project)
@@ -362,13 +364,13 @@ class Annotators(Namespace):
 
     def erase_everywhere(self, name: str) -> Erased:
         """Delete an annotator's answers and names in all projects of the database, for good."""
-        from tracker.projects.annotator_merge import erase_annotator_everywhere
+        from tracker.projects.identities import erase_annotator_everywhere
 
         return self._erased(partial(erase_annotator_everywhere, name=name), name)
 
     def erasures(self) -> int:
         """Return how many annotators were erased, each in one project, since the ledger began."""
-        from tracker.projects.annotator_merge import count_erasures
+        from tracker.projects.identities import count_erasures
 
         with self._ledger.database.read() as connection:
             return count_erasures(connection)
@@ -379,7 +381,7 @@ class Annotators(Namespace):
         A name that nobody has is taken out likewise, for an erasure that was ended before it had
         done so; then NotFound is raised.
         """
-        from tracker.projects.annotator_merge import ERASED_FROM
+        from tracker.projects.identities import ERASED_FROM
         from tracker.projects.mentions import find_annotator_mentions
         from tracker.sync.waiting_files import forget_waiting_files
 

@@ -40,7 +40,7 @@ class Pages(Transactions):
 
     def state(self, project: str) -> LedgerState:
         """Return which state of a project's ledger is read."""
-        from tracker.projects.change_log import last_change
+        from tracker.projects.projects import last_change
 
         with self.reading(project) as (connection, found):
             return LedgerState(*last_change(connection, found.id))

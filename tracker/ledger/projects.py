@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack, cast
 from sqlalchemy import Connection
 
 from tracker.ledger.namespaces import Namespace
-from tracker.projects.project import ProjectInfo
-from tracker.projects.question import QuestionInfo, QuestionOptions, are_many_numbers
+from tracker.projects.projects import ProjectInfo
+from tracker.projects.questions import QuestionInfo, QuestionOptions, are_many_numbers
 
 if TYPE_CHECKING:
     from tracker.counts.trail import Trail
@@ -101,15 +101,15 @@ class Projects(Namespace):
 
         Its days begin in the time zone of that name; None for UTC.
         """
-        from tracker.projects.question import create_project
+        from tracker.projects.questions import create_project
 
         with self._ledger.database.write() as connection:
             return create_project(connection, name, options, timezone=timezone)
 
     def list(self, *, archived: bool = False) -> Sequence[QuestionInfo]:
         """Return the questions of projects by name; of archived ones only on request."""
-        from tracker.projects.project import list_projects
-        from tracker.projects.question import questions_of
+        from tracker.projects.projects import list_projects
+        from tracker.projects.questions import questions_of
 
         if self._ledger.is_missing:
             return []
@@ -130,7 +130,7 @@ class Projects(Namespace):
 
     def settings(self, project: str) -> ProjectSettings:
         """Return all questions of a project: their settings and categories."""
-        from tracker.projects.question import list_questions
+        from tracker.projects.questions import list_questions
 
         with self._ledger.reading(project) as (connection, found):
             questions = list_questions(connection, found)
@@ -159,8 +159,8 @@ class Projects(Namespace):
         Raises InvalidOption for a setting that is none, Refused for one that contradicts the
         answers.
         """
-        from tracker.projects.project import find_project, set_project_timezone
-        from tracker.projects.question import find_question, list_questions
+        from tracker.projects.projects import find_project, set_project_timezone
+        from tracker.projects.questions import find_question, list_questions
         from tracker.projects.settings import set_question
 
         with self._ledger.database.write(keep=not dry_run) as connection:
@@ -176,7 +176,7 @@ class Projects(Namespace):
 
     def rename(self, project: str, name: str) -> ProjectInfo:
         """Give a project another name; raises InvalidOption for one that is taken."""
-        from tracker.projects.project import find_project, rename_project
+        from tracker.projects.projects import find_project, rename_project
 
         with self._ledger.writing(project) as (connection, found):
             rename_project(connection, found, name)
@@ -184,7 +184,7 @@ class Projects(Namespace):
 
     def archive(self, project: str, *, restore: bool = False) -> ProjectInfo:
         """Take a project off the list of active ones, or put it back."""
-        from tracker.projects.project import archive_project, find_project
+        from tracker.projects.projects import archive_project, find_project
 
         with self._ledger.writing(project) as (connection, found):
             archive_project(connection, found, archived=not restore)
@@ -204,7 +204,7 @@ class Projects(Namespace):
 
     def delete(self, project: str) -> None:
         """Delete a project with everything in it, for good."""
-        from tracker.projects.project import purge_project
+        from tracker.projects.projects import purge_project
 
         with self._ledger.writing(project) as (connection, found):
             purge_project(connection, found)

@@ -7,7 +7,7 @@ from typing import Unpack
 
 from tracker.ledger.namespaces import Namespace
 from tracker.ledger.projects import Changing, Projects, QuestionSettings
-from tracker.projects.question import QuestionInfo, QuestionOptions
+from tracker.projects.questions import QuestionInfo, QuestionOptions
 
 
 class Questions(Namespace):
@@ -15,7 +15,7 @@ class Questions(Namespace):
 
     def list(self, project: str) -> Sequence[QuestionInfo]:
         """Return a project's questions in the order in which they were made."""
-        from tracker.projects.question import list_questions
+        from tracker.projects.questions import list_questions
 
         with self._ledger.reading(project) as (connection, found):
             return list_questions(connection, found)
@@ -30,14 +30,14 @@ class Questions(Namespace):
 
         Raises InvalidOption for a name that is taken, and for options that are not valid.
         """
-        from tracker.projects.question import add_question
+        from tracker.projects.questions import add_question
 
         with self._ledger.writing(project) as (connection, found):
             return add_question(connection, found, name, options or QuestionOptions())
 
     def rename(self, project: str, name: str, new: str) -> QuestionInfo:
         """Give a question another name, and return it; raises InvalidOption for one taken."""
-        from tracker.projects.question import rename_question
+        from tracker.projects.questions import rename_question
 
         with self._ledger.changing(project, name) as (connection, found):
             return rename_question(connection, found, new)

@@ -128,7 +128,7 @@ class Reports(Transactions):
         from tracker.agreement.query import agreement_query
         from tracker.compare.comparison import compare_states
         from tracker.compare.states import find_compared_states, refuse_incomparable_states
-        from tracker.projects.question import find_counterpart
+        from tracker.projects.questions import find_counterpart
 
         query = agreement_query(measures=measures, **computing)
         with self.asking(project, question=question) as (connection, found):
@@ -175,7 +175,7 @@ class Reports(Transactions):
         self, *, as_of: date | str | None = None, known_at: date | str | None = None
     ) -> list[Status]:
         """Return how far each question is, or was, of each project that is not archived."""
-        from tracker.projects.project import list_projects
+        from tracker.projects.projects import list_projects
 
         if self.is_missing:
             return []
@@ -205,7 +205,7 @@ class Reports(Transactions):
         from tracker.counts.filter import make_answer_filter
         from tracker.export.files import COLUMN_TYPES
         from tracker.export.labels import labels_with_items
-        from tracker.projects.question import ONLY_QUESTION, list_questions
+        from tracker.projects.questions import ONLY_QUESTION, list_questions
 
         choice = make_answer_filter(**selecting)
         with self.asking_each(project, choice, questions) as (connection, found):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tracker.history.take import Recording, Settings, Taken
     from tracker.history.verify import Verified
     from tracker.imports.parts import Progress
-    from tracker.projects.question import QuestionInfo
+    from tracker.projects.questions import QuestionInfo
 
 
 class HistoryByQuestion(ByQuestion["History | Curve"]):
@@ -95,7 +95,7 @@ class Snapshots(Transactions):
         from tracker.agreement.query import agreement_query
         from tracker.history.overview import TakenByQuestion
         from tracker.history.take import take_snapshots
-        from tracker.projects.question import list_questions
+        from tracker.projects.questions import list_questions
         from tracker.sync.webhooks import tell_webhooks
 
         query = agreement_query(**settings)
@@ -261,7 +261,7 @@ class Snapshots(Transactions):
         is kept for all.
         """
         from tracker.history.prune import parse_prune_keep, plan_prune, prune_snapshots
-        from tracker.projects.question import list_questions
+        from tracker.projects.questions import list_questions
 
         rules = parse_prune_keep(keep)
         if dry_run:

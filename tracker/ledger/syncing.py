@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from tracker.core.errors import NotFound, Refused
 from tracker.ledger.importing import Importing
-from tracker.projects.project import find_project
+from tracker.projects.projects import find_project
 
 if TYPE_CHECKING:
     from tracker.sync.http import Remote

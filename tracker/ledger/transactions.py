@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Self
 from sqlalchemy import Connection
 
 from tracker.core.errors import InvalidOption
-from tracker.projects.project import ProjectInfo, find_project
-from tracker.projects.question import QuestionInfo, find_question, find_questions
+from tracker.projects.projects import ProjectInfo, find_project
+from tracker.projects.questions import QuestionInfo, find_question, find_questions
 from tracker.storage.database import Database
 
 if TYPE_CHECKING:
@@ -55,14 +55,14 @@ class Transactions:
 
     def revision(self, project: str) -> str:
         """Return the revision of a project: another one after every change; raises NotFound."""
-        from tracker.projects.change_log import project_revisions
+        from tracker.projects.projects import project_revisions
 
         with self.reading(project) as (connection, found):
             return project_revisions(connection, found.id)[found.name]
 
     def revisions(self) -> dict[str, str]:
         """Return the revision of each project by its name."""
-        from tracker.projects.change_log import project_revisions
+        from tracker.projects.projects import project_revisions
 
         with self.database.read() as connection:
             return project_revisions(connection)
@@ -114,7 +114,7 @@ class Transactions:
             if choice is None:
                 yield connection, find(connection, found)
                 return
-            from tracker.projects.known_questions import questions_asked_then
+            from tracker.projects.questions import questions_asked_then
             from tracker.projects.settings import question_settings_then
             from tracker.storage.as_of import as_it_was
 

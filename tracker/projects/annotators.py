@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from shlex import quote
@@ -15,10 +15,9 @@ from sqlalchemy import Connection, Subquery, Table, and_, func, insert, or_, sel
 
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
-from tracker.projects.change_log import lock_project, record_change
-from tracker.projects.lookup import check_entered_name, near_names
-from tracker.projects.project import ProjectInfo
-from tracker.projects.question import QuestionInfo
+from tracker.projects.names import check_entered_name, near_names
+from tracker.projects.projects import ProjectInfo, lock_project, record_change
+from tracker.projects.questions import QuestionInfo
 from tracker.storage.answer_keys import of_question
 from tracker.storage.facts import (
     HERE,
@@ -26,6 +25,7 @@ from tracker.storage.facts import (
     annotator_departures,
     annotators_with_facts,
     apply_kind_facts,
+    fact_survives,
     record_annotator_facts,
 )
 from tracker.storage.schema import (
@@ -34,6 +34,7 @@ from tracker.storage.schema import (
     STANDING,
     Alias,
     Annotator,
+    AnnotatorAttribute,
     FlagChange,
     FlagRow,
     Label,
@@ -398,3 +399,65 @@ def settling_changes(project_id: int) -> Subquery:
         .where(_changes.c.project_id == project_id)
         .subquery("settled")
     )
+
+
+# -- Attributes of annotators: what files said of them, such as the team or a model's version -----
+
+
+_attributes = cast("Table", AnnotatorAttribute.__table__)
+
+
+def annotator_attributes(connection: Connection, project: ProjectInfo) -> dict[int, dict[str, str]]:
+    """Return the attributes of each annotator that has some, ``{annotator id: {name: value}}``.
+
+    What was said of an alias holds for the annotator; of several values the last one said.
+    """
+    owners = project_aliases(connection, project.id)
+    rows = connection.execute(
+        select(_attributes.c.annotator_id, _attributes.c.name, _attributes.c.value)
+        .where(fact_survives(_attributes, project.id))
+        .order_by(_attributes.c.change_id, _attributes.c.annotator_id)
+    )
+    told: dict[int, dict[str, str]] = {}
+    for row in rows:
+        told.setdefault(owners.get(row.annotator_id, row.annotator_id), {})[row.name] = row.value
+    return {number: dict(sorted(values.items())) for number, values in told.items()}
+
+
+def annotators_by_attribute(
+    connection: Connection, project: ProjectInfo, name: str
+) -> dict[str, list[int]]:
+    """Return the annotators with each value of an attribute, ``{value: annotator ids}``.
+
+    Raises InvalidOption, with the attributes there are, if no annotator has it.
+    """
+    every = annotator_attributes(connection, project)
+    groups: dict[str, list[int]] = {}
+    for number, values in sorted(every.items()):
+        if name in values:
+            groups.setdefault(values[name], []).append(number)
+    if not groups:
+        known = sorted({one for values in every.values() for one in values})
+        raise InvalidOption(
+            f"no annotator of {project.name!r} has an attribute {name!r}",
+            near_names(name, known)
+            or (
+                f"its annotators have: {', '.join(known)}"
+                if known
+                else "import a file of annotators: tracker annotator import FILE"
+            ),
+        )
+    return dict(sorted(groups.items()))
+
+
+def record_annotator_attributes(
+    connection: Connection, project_id: int, change: int, told: Iterable[tuple[int, str, str]]
+) -> None:
+    """Record what a change said of annotators: each one's id, the attribute's name, the value."""
+    rows = [
+        {"project_id": project_id, "change_id": change}
+        | {"annotator_id": number, "name": name, "value": value}
+        for number, name, value in told
+    ]
+    if rows:
+        connection.execute(insert(_attributes), rows)

@@ -33,9 +33,8 @@ from sqlalchemy import (
 )
 
 from tracker.core.errors import InvalidOption, NotFound, Refused, TrackerError
-from tracker.projects.change_log import lock_project, record_change
-from tracker.projects.lookup import check_entered_name
-from tracker.projects.project import ProjectInfo
+from tracker.projects.names import check_entered_name
+from tracker.projects.projects import ProjectInfo, lock_project, record_change
 from tracker.storage import backends, seals
 from tracker.storage.answer_keys import question_numbers
 from tracker.storage.schema import (

@@ -14,9 +14,9 @@ from tracker.core.errors import InvalidOption, NotFound
 from tracker.projects.annotators import annotator_names
 from tracker.projects.categories import every_category_name
 from tracker.projects.item_aliases import item_aliases, standing_item_alias
-from tracker.projects.lookup import near_names
-from tracker.projects.project import ProjectInfo
-from tracker.projects.question import every_question, list_questions
+from tracker.projects.names import near_names
+from tracker.projects.projects import ProjectInfo
+from tracker.projects.questions import every_question, list_questions
 from tracker.storage.answer_keys import detail_of, question_numbers
 from tracker.storage.as_of import NOW, Moment, shadow_tables_of_items
 from tracker.storage.facts import standing_item_facts

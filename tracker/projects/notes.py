@@ -10,9 +10,8 @@ from sqlalchemy import Connection, func, insert, or_, select, update
 
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
-from tracker.projects.change_log import lock_project, record_change
-from tracker.projects.lookup import check_entered_name, check_entered_text, near_names
-from tracker.projects.project import ProjectInfo
+from tracker.projects.names import check_entered_name, check_entered_text, near_names
+from tracker.projects.projects import ProjectInfo, lock_project, record_change
 from tracker.storage.as_of import last_change_as_of
 from tracker.storage.schema import ERASED, Note
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, cast
 
 from sqlalchemy import Connection, Subquery, Table, func, select
 
-from tracker.projects.project import ProjectInfo
+from tracker.projects.projects import ProjectInfo
 from tracker.storage.facts import standing_item_facts
 from tracker.storage.schema import Item
 

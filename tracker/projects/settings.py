@@ -16,10 +16,9 @@ from tracker.projects.categories import (
     number_categories,
     project_labels_by_category,
 )
-from tracker.projects.change_log import lock_project, record_change
-from tracker.projects.lookup import category_unfit_for_scale, check_entered_name, near_names
-from tracker.projects.question import FIRST, QuestionInfo
-from tracker.projects.vacant_questions import UNDO, settings_before_undo
+from tracker.projects.names import category_unfit_for_scale, check_entered_name, near_names
+from tracker.projects.projects import lock_project, record_change
+from tracker.projects.questions import FIRST, UNDO, QuestionInfo, settings_before_undo
 from tracker.storage.facts import (
     categories_with_facts,
     record_category_facts,

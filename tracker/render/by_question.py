@@ -13,7 +13,7 @@ from tracker.history.snapshot import SnapshotRecord
 from tracker.ledger.snapshots import HistoryByQuestion
 from tracker.measures.intervals import Coefficient
 from tracker.measures.registry import MEASURES
-from tracker.projects.question import QuestionInfo
+from tracker.projects.questions import QuestionInfo
 from tracker.render.cells import (
     Text,
     count_cell,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     # A list of projects takes its document from here, and loads nothing that counts for it.
     from tracker.history.status import Status
-    from tracker.projects.question import QuestionInfo
+    from tracker.projects.questions import QuestionInfo
 
 
 def status_as_json(

@@ -11,7 +11,7 @@ from tracker.agreement.pairs import pair_weights
 from tracker.agreement.result import methods_of_assessment
 from tracker.core.errors import InvalidOption
 from tracker.counts.filter import Selecting
-from tracker.projects.question import are_many_numbers
+from tracker.projects.questions import are_many_numbers
 from tracker.report.privacy import numbered_annotators, with_pseudonyms, without_small_cells
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ from tracker.formats.label_studio import NAME
 from tracker.formats.source import SourceFile
 from tracker.imports.loader import ImportResult
 from tracker.imports.withdrawal import Absences
-from tracker.projects.question import QuestionOptions
+from tracker.projects.questions import QuestionOptions
 from tracker.storage.answer_keys import question_numbers
 from tracker.storage.schema import Annotator, Import, Label, PastLabel, Source, Sync
 from tracker.sync.http import Progress, Pulled, Service, service_url

@@ -17,8 +17,8 @@ from tracker.formats.source import SourceFile
 from tracker.imports.loader import ImportResult
 from tracker.imports.staging import FATES
 from tracker.imports.withdrawal import Absences
-from tracker.projects.change_log import lock_project
-from tracker.projects.question import QuestionOptions
+from tracker.projects.projects import lock_project
+from tracker.projects.questions import QuestionOptions
 from tracker.storage.schema import Import, Item, ItemAlias, ItemFact, Label, Sync, Touched
 from tracker.sync.http import Progress, Pulled, Remote
 

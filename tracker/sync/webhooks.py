@@ -21,11 +21,11 @@ import httpcore
 import httpx
 from sqlalchemy import Connection, Table, delete, func, insert, or_, select, update
 
-from tracker.access.changes import record_access_change
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
-from tracker.projects.lookup import near_names
-from tracker.projects.project import ProjectInfo
+from tracker.projects.names import near_names
+from tracker.projects.projects import ProjectInfo
+from tracker.projects.users import record_access_change
 from tracker.storage.database import Database
 from tracker.storage.schema import EVENTS, Delivery, Project, Webhook
 

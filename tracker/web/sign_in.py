@@ -15,7 +15,7 @@ from tracker.web.identity import Identity, Role, needs
 from tracker.web.templating import link_to, page
 
 if TYPE_CHECKING:
-    from tracker.access.users import UserInfo
+    from tracker.projects.users import UserInfo
 
 router = APIRouter(include_in_schema=False)
 LOG = logging.getLogger("tracker.web.access")

@@ -23,8 +23,8 @@ from tracker.formats.column_roles import parse_column_roles
 from tracker.formats.source import STDIN, SourceFile
 from tracker.imports.loader import ImportResult, load_import
 from tracker.imports.undo import undo_import
-from tracker.projects.annotator_merge import merge_annotators, split_annotator
-from tracker.projects.question import QuestionInfo, QuestionOptions, create_project
+from tracker.projects.identities import merge_annotators, split_annotator
+from tracker.projects.questions import QuestionInfo, QuestionOptions, create_project
 
 __all__ = [
     "BOTH_KINDS",

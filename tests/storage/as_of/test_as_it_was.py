@@ -30,9 +30,9 @@ from tests.storage.as_of.plain import (
 )
 from tracker.export.labels import LABEL_COLUMNS, exported_labels
 from tracker.ledger import Ledger
-from tracker.projects.annotator_merge import merge_annotators
 from tracker.projects.annotators import add_annotator_alias, list_annotators, set_annotator_kind
-from tracker.projects.question import QuestionInfo
+from tracker.projects.identities import merge_annotators
+from tracker.projects.questions import QuestionInfo
 from tracker.storage.as_of import (
     NOW,
     Moment,

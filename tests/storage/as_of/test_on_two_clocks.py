@@ -24,9 +24,9 @@ from tracker.export.labels import exported_labels
 from tracker.history.status import project_status
 from tracker.imports.undo import list_imports
 from tracker.ledger import Ledger
-from tracker.projects.annotator_merge import erase_annotator, merge_annotators, split_annotator
 from tracker.projects.annotators import list_annotators, rename_annotator, set_annotator_kind
-from tracker.projects.question import QuestionOptions
+from tracker.projects.identities import erase_annotator, merge_annotators, split_annotator
+from tracker.projects.questions import QuestionOptions
 
 Write = Callable[..., Path]
 

@@ -11,7 +11,7 @@ from tracker.history.prune import parse_prune_keep, prune_snapshots
 from tracker.ledger import Ledger
 from tracker.projects.annotators import add_annotator_alias
 from tracker.projects.notes import add_note
-from tracker.projects.question import QuestionOptions
+from tracker.projects.questions import QuestionOptions
 
 ROWS = """item,annotator,category,labeled_at,seconds,lang
  i,A,x,2026-01-01,1.5,nl

@@ -18,8 +18,8 @@ from tests.storage.seals.furnished import furnished
 from tracker.core import clock
 from tracker.core.errors import NotFound
 from tracker.ledger import Ledger
-from tracker.projects.annotator_merge import erase_annotator, merge_annotators, split_annotator
-from tracker.projects.project import purge_project
+from tracker.projects.identities import erase_annotator, merge_annotators, split_annotator
+from tracker.projects.projects import purge_project
 from tracker.storage.database import HEAD
 
 Write = Callable[..., Path]
@@ -162,7 +162,7 @@ def test_a_project_that_is_gone_when_its_turn_comes_is_not_found(
     ledger: Ledger, write: Write
 ) -> None:
     """Another program deletes it while a command waits: it was found, and is no more."""
-    from tracker.projects.change_log import lock_project
+    from tracker.projects.projects import lock_project
 
     ledger.import_file(write("item,annotator,category\n i,A,x"), "p")
     with ledger.writing("p") as (connection, project):

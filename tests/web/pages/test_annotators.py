@@ -8,7 +8,7 @@ from fastapi.testclient import TestClient
 from tests.helpers import SPANS
 from tests.web.reading import read
 from tracker.ledger import Ledger
-from tracker.projects.question import QuestionOptions
+from tracker.projects.questions import QuestionOptions
 
 
 def test_who_has_findings_comes_first_with_their_evidence(

@@ -11,7 +11,7 @@ from tests.agreement.test_recent import collapse, year
 from tests.helpers import SEVERAL, SPANS
 from tests.web.reading import read
 from tracker.ledger import Ledger
-from tracker.projects.question import QuestionOptions
+from tracker.projects.questions import QuestionOptions
 
 COLUMNS = ["item", "annotator", "category"]
 

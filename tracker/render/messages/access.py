@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from tracker.access.changes import AccessAct
+    from tracker.projects.users import AccessAct
 
 _SENTENCES: Final = {
     "add user": "added the user {user}: {role}",

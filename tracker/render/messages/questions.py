@@ -6,8 +6,8 @@ from shlex import quote
 from typing import Final
 
 from tracker.ledger.projects import QuestionSettings
-from tracker.projects.lookup import is_numeric_category_name
-from tracker.projects.question import QuestionInfo
+from tracker.projects.names import is_numeric_category_name
+from tracker.projects.questions import QuestionInfo
 
 ANSWERS: Final = {
     "one": "one category per answer",

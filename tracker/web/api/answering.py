@@ -15,7 +15,7 @@ from fastapi.responses import Response
 
 from tracker.core.version import VERSION
 from tracker.ledger import Ledger
-from tracker.projects.lookup import near_names
+from tracker.projects.names import near_names
 from tracker.render.formats import json_lines
 from tracker.web.api.keyed import KeyedRoute
 from tracker.web.api.names import PREFIX

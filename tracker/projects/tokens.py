@@ -11,11 +11,10 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, delete, insert, select, update
 
-from tracker.access.changes import record_access_change
-from tracker.access.users import UserInfo, check_role, find_user, user_where
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
-from tracker.projects.lookup import check_entered_name, near_names
+from tracker.projects.names import check_entered_name, near_names
+from tracker.projects.users import UserInfo, check_role, find_user, record_access_change, user_where
 from tracker.storage.schema import ROLES, Token, User
 
 PREFIX = "trk_"

@@ -2,28 +2,38 @@
 
 from __future__ import annotations
 
+import json
 import shlex
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, Table, and_, case, func, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.projects.categories import number_categories
-from tracker.projects.change_log import lock_project, record_change
-from tracker.projects.lookup import (
+from tracker.projects.names import (
     category_unfit_for_scale,
     check_entered_name,
     is_numeric_category_name,
     near_names,
 )
-from tracker.projects.project import ProjectExists, ProjectInfo, checked_timezone, find_project
+from tracker.projects.projects import (
+    ProjectExists,
+    ProjectInfo,
+    checked_timezone,
+    find_project,
+    lock_project,
+    record_change,
+)
 from tracker.storage.answer_keys import QuestionKey
 from tracker.storage.facts import (
+    CATEGORY,
+    inherit_order,
     is_vacant_question,
+    question_uses,
     record_category_facts,
     record_question_use,
 )
@@ -34,8 +44,13 @@ from tracker.storage.schema import (
     SCALES,
     SKIPPED,
     Category,
+    CategoryFact,
+    Change,
+    FlagRow,
+    Import,
     Project,
     Question,
+    Snapshot,
 )
 
 FIRST = 1
@@ -391,3 +406,130 @@ def _checked(options: QuestionOptions) -> QuestionOptions:
         if not categories:
             raise InvalidOption("--categories names no category", "leave it out to learn them")
     return options
+
+
+# -- Which questions a project asked at an earlier time -------------------------------------------
+
+
+_facts = cast("Table", CategoryFact.__table__)
+
+
+def questions_asked_then(connection: Connection, project: ProjectInfo, through: int) -> set[int]:
+    """Return the numbers of the questions that a project asked after a change.
+
+    A question is asked from the change that added it; one that an import made, while an import
+    that speaks of it is not undone. The first is asked as long as there is a project.
+    """
+    questions = every_question(connection, project)
+    project_id = project.id
+    added = {
+        json.loads(row.detail)["question"]: row.id
+        for row in connection.execute(
+            select(Change.id, Change.detail).where(
+                Change.project_id == project_id, Change.kind == "add question"
+            )
+        )
+    }
+    stood = and_(
+        _facts.c.change_id <= through,
+        or_(Import.undone_by.is_(None), Import.undone_by > through),
+    )
+    imports = and_(Import.project_id == _facts.c.project_id, Import.change_id == _facts.c.change_id)
+    spoken = {
+        row.question_id: bool(row.stood)
+        for row in connection.execute(
+            select(_facts.c.question_id, func.max(case((stood, 1), else_=0)).label("stood"))
+            .outerjoin(Import, imports)
+            .where(
+                _facts.c.project_id == project_id,
+                _facts.c.category_id == NONE_APPLIES,
+                _facts.c.role == CATEGORY,
+            )
+            .group_by(_facts.c.question_id)
+        )
+    }
+    return {
+        one
+        for one in questions
+        if one == FIRST or (added[one] <= through if one in added else spoken.get(one, True))
+    }
+
+
+# -- Questions that an import made: gone after its undo, unless something else uses them ----------
+
+
+UNDO = "undo"
+"""The kind of change that undoes an import."""
+_UNNAMED = {
+    "answers": ANSWERS[0],
+    "scale": SCALES[0],
+    "offsets": OFFSETS[0],
+    "categories_fixed": False,
+    "target_answers": None,
+}
+
+
+class UsedQuestions(NamedTuple):
+    """What becomes of the questions that an import made or used, if it is undone."""
+
+    vacant: list[QuestionInfo]
+    kept: list[QuestionInfo]  # for a snapshot or a finding of them
+    heirs: dict[QuestionInfo, int]  # the next change that uses them
+
+    def to_log(self) -> dict[str, Any]:
+        """Return the settings of those that become vacant, for the change log."""
+        told = [
+            {"question": one.id, "name": one.name} | {name: getattr(one, name) for name in _UNNAMED}
+            for one in self.vacant
+        ]
+        return {"questions": told} if told else {}
+
+
+def questions_used(connection: Connection, project: ProjectInfo, change: int) -> UsedQuestions:
+    """Return the questions that an import made or used, by what their undo leaves of them."""
+    every = every_question(connection, project)
+    uses = question_uses(connection, project.id)
+    recorded = {
+        number
+        for table in (Snapshot, FlagRow)
+        for number in connection.scalars(
+            select(table.question_id).where(table.project_id == project.id).distinct()
+        )
+    }
+    used = UsedQuestions([], [], {})
+    for number, changes in uses.items():
+        if change not in changes:
+            continue
+        others = [one for one in changes if one != change]
+        if others:
+            used.heirs[every[number]] = others[0]
+        else:
+            (used.kept if number in recorded else used.vacant).append(every[number])
+    return used
+
+
+def leave_questions(connection: Connection, used: UsedQuestions, change: int, undo: int) -> None:
+    """Leave questions to what else uses them, while the change that is undone still stands.
+
+    The order of categories that it declared stays with a question that stays.
+    """
+    for question in used.kept:
+        record_question_use(connection, question.key, undo)
+    for question, heir in (used.heirs | dict.fromkeys(used.kept, undo)).items():
+        inherit_order(connection, question.key, change, heir)
+
+
+def reset_empty_project(connection: Connection, project: ProjectInfo) -> None:
+    """Make the first question of a project in which all are vacant one that nobody named."""
+    every, vacant = every_question(connection, project), vacant_questions(connection, project)
+    if len(vacant) == len(every):
+        first = name_question(connection, vacant[0], ONLY_QUESTION)
+        update_question(connection, first.key, _UNNAMED)
+
+
+def settings_before_undo(detail: Mapping[str, Any], question: int) -> dict[str, Any]:
+    """Return the settings that a question had before an undo left it vacant, if it did."""
+    for told in detail.get("questions", ()):
+        if told["question"] == question:
+            return {name: told[name] for name in ("name", *_UNNAMED)}
+    return {}

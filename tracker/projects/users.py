@@ -2,19 +2,68 @@
 
 from __future__ import annotations
 
+import json
+import secrets
+import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Row, delete, exists, insert, select, update
 
-from tracker.access.changes import record_access_change
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.projects.annotators import find_annotator
-from tracker.projects.lookup import check_entered_name, near_names
-from tracker.projects.project import ProjectInfo, find_project, list_projects
-from tracker.storage.schema import ROLES, Annotator, Project, Token, User, UserAnnotator
+from tracker.projects.names import check_entered_name, near_names
+from tracker.projects.projects import ProjectInfo, find_project, list_projects
+from tracker.storage.database import CHANGED_BY
+from tracker.storage.schema import (
+    ROLES,
+    AccessChange,
+    Annotator,
+    Project,
+    SigningKey,
+    Token,
+    User,
+    UserAnnotator,
+)
+
+# -- The log of users, tokens and webhooks: who did what, and when --------------------------------
+
+
+class AccessAct(NamedTuple):
+    """One thing that somebody did.
+
+    Attributes:
+        at: when, in microseconds since 1970.
+        by: who; None for a command, which does not know.
+        kind: what, as the log calls it.
+        detail: of whom or what.
+    """
+
+    at: int
+    by: str | None
+    kind: str
+    detail: dict[str, Any]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the act as JSON."""
+        told = {"at": clock.iso(self.at), "by": self.by, "kind": self.kind}
+        return told | {name: self.detail.get(name) for name in ("user", "token", "webhook")}
+
+
+def record_access_change(connection: Connection, kind: str, **detail: Any) -> None:
+    """Add what is done to the log; ``detail`` holds no secret, and no name of an annotator."""
+    row = {"made_at": clock.now(), "made_by": connection.info.get(CHANGED_BY), "kind": kind}
+    told = json.dumps(detail, ensure_ascii=False, sort_keys=True)
+    connection.execute(insert(AccessChange).values(detail=told, **row))
+
+
+def list_access_changes(connection: Connection, limit: int | None = None) -> list[AccessAct]:
+    """Return what was done, the last first."""
+    columns = (AccessChange.made_at, AccessChange.made_by, AccessChange.kind, AccessChange.detail)
+    rows = connection.execute(select(*columns).order_by(AccessChange.id.desc()).limit(limit))
+    return [AccessAct(at, by, kind, json.loads(detail)) for at, by, kind, detail in rows]
 
 
 class BoundAnnotator(NamedTuple):
@@ -214,3 +263,123 @@ def _info(row: Row[Any], bound: dict[int, list[BoundAnnotator]]) -> UserInfo:
         annotators=tuple(bound.get(row.id, ())),
         created_at=row.created_at,
     )
+
+
+# -- Passwords: which may be chosen, how they are stored, how one is compared with what is stored -
+
+
+SHORTEST_PASSWORD = 10
+_LONGEST = 1000  # characters; more would only keep the machine busy
+
+NOBODY = (
+    "$argon2id$v=19$m=65536,t=3,p=4$UshechB7unlbCBg9WNZ"
+    "kfg$Sa39yisVKSo3BknWwVRyjj+J8flTV0MlE+79oEvJCQk"
+)
+"""What the password for an unknown name is compared with, so that it takes as long."""
+
+
+def check_new_password(password: str) -> str:
+    """Return a password that may be chosen; raises InvalidOption, which does not repeat it.
+
+    Its length is all that counts (NIST SP 800-63B): rules about signs make passwords worse.
+    """
+    if not SHORTEST_PASSWORD <= len(password) <= _LONGEST:
+        raise InvalidOption(
+            f"the password has {len(password)} characters",
+            f"take {SHORTEST_PASSWORD} to {_LONGEST:,}; a few words will do",
+        )
+    if any("\ud800" <= sign <= "\udfff" for sign in password):
+        raise InvalidOption("the password holds something that is not a character", "use UTF-8")
+    return password
+
+
+def hashed_password(password: str) -> str:
+    """Return the Argon2 hash of a password, with its salt; raises InvalidOption (see above)."""
+    from argon2 import PasswordHasher
+
+    return PasswordHasher().hash(_normal(check_new_password(password)))
+
+
+def is_password(password: str, stored: str | None) -> bool:
+    """Return whether a password is that of a hash; None, of nobody, takes as long to say no."""
+    from argon2 import PasswordHasher
+    from argon2.exceptions import VerificationError
+
+    if len(password) > _LONGEST:
+        password = ""  # nobody's
+    try:
+        return PasswordHasher().verify(stored or NOBODY, _normal(password)) and stored is not None
+    except (VerificationError, UnicodeEncodeError):
+        return False
+
+
+def _normal(password: str) -> str:
+    """Return the password in one form: keyboards send an accented letter in one of two."""
+    return unicodedata.normalize("NFC", password)
+
+
+# -- Who has signed in: by a password, at another service, or before ------------------------------
+
+
+def stored_password(connection: Connection, name: str) -> str | None:
+    """Return the hash of a user's password; None for nobody, and for one without."""
+    found: str | None = connection.scalar(select(User.password).where(User.name == name))
+    return found
+
+
+def user_with_password(connection: Connection, name: str, stored: str) -> UserInfo | None:
+    """Return the user with a name and a hash; None if they have another by now."""
+    return user_where(connection, (User.name == name) & (User.password == stored))
+
+
+def user_of_session(connection: Connection, number: int, session: int) -> UserInfo | None:
+    """Return the user of a session; None if it was ended, or if they were removed."""
+    return user_where(connection, (User.id == number) & (User.session == session))
+
+
+def end_user_sessions(connection: Connection, number: int) -> None:
+    """End all sessions of a user."""
+    mine = update(User).where(User.id == number)
+    connection.execute(mine.values(session=User.session + 1))
+
+
+def user_known_elsewhere(
+    connection: Connection, subject: str, names: Sequence[str], *, new_role: str | None
+) -> UserInfo | None:
+    """Return the user whom another service vouches for; None for somebody who is no user.
+
+    At the first time it is the one with the first of the ``names`` that a user without a password
+    has, who was made for this; from then on the one who came as ``subject``, whatever they are
+    called there by then, and nobody else is taken for them. With ``new_role`` a user is made of
+    somebody unknown.
+    """
+    known = user_where(connection, User.subject == subject)
+    if known is not None:
+        return known
+    for name in names:
+        free = User.subject.is_(None) & User.password.is_(None)
+        found = user_where(connection, (User.name == name) & free)
+        if found is not None:
+            mine = update(User).where(User.id == found.id)
+            connection.execute(mine.values(subject=subject))
+            record_access_change(connection, "link user", user=name)
+            return found
+    taken = [name for name in names if user_where(connection, User.name == name)]
+    if new_role is None or taken or not names:
+        return None
+    made = add_user(connection, names[0], new_role, hashed=None)
+    connection.execute(update(User).where(User.id == made.id).values(subject=subject))
+    return made
+
+
+def session_signing_key(connection: Connection) -> str | None:
+    """Return the key that sessions are signed with; None if none was made yet."""
+    found: str | None = connection.scalar(select(SigningKey.key))
+    return found
+
+
+def make_signing_key(connection: Connection) -> str:
+    """Make the key that sessions are signed with, and return it."""
+    key = secrets.token_hex(32)
+    connection.execute(insert(SigningKey).values(id=1, key=key))
+    return key

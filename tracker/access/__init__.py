@@ -1,1 +1,0 @@
-"""Who may do what: users with their roles and passwords, and the tokens of their programs."""
