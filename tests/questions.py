@@ -10,8 +10,8 @@ from sqlalchemy import select
 
 from tracker.ledger import Ledger
 from tracker.projects.questions import QuestionOptions
-from tracker.storage.answer_keys import of_question
 from tracker.storage.schema import Annotator, Category, Item, Label
+from tracker.storage.schema.labels import of_question
 
 ONLY = "label"
 """The question that a project has when it is made."""

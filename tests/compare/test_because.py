@@ -14,7 +14,7 @@ from tests.compare.stories import day, figure, note, on, tell
 from tests.helpers import SEVERAL, SPANS, count_statements, undo
 from tracker.compare.comparison import StateComparison
 from tracker.core.errors import InvalidOption
-from tracker.core.shown import as_json
+from tracker.core.results import as_json
 from tracker.ledger import Ledger
 from tracker.simulate.crowds import Group, Row, simulate_crowd
 

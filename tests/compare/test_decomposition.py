@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.profiles import examples
 from tracker.compare.decomposition import Group, decomposition_contributions
-from tracker.core.shown import as_json
+from tracker.core.results import as_json
 
 Groups = dict[str, Group]
 

@@ -13,7 +13,7 @@ from tracker.agreement.query import Metric, Query
 from tracker.compare.states import State, find_compared_state
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
-from tracker.core.shown import as_json
+from tracker.core.results import as_json
 from tracker.ledger import Ledger
 
 

@@ -14,7 +14,7 @@ from scipy.stats import mannwhitneyu, ttest_ind, wilcoxon
 
 from tests.profiles import examples
 from tracker.core.errors import InvalidOption
-from tracker.core.shown import as_json
+from tracker.core.results import as_json
 from tracker.measures.difference_tests import (
     PAIRED_TESTS,
     UNPAIRED_TESTS,

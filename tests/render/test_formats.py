@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tracker.core.shown import Shown
+from tracker.core.results import Shown
 from tracker.ledger import Ledger
 from tracker.render import formats
 from tracker.simulate.crowds import Group, simulate_crowd

@@ -32,7 +32,7 @@ from tracker.agreement.levels import (
 from tracker.agreement.recent import Recent
 from tracker.agreement.together import annotators_who_changed
 from tracker.core import clock
-from tracker.core.shown import Message
+from tracker.core.results import Message
 from tracker.core.tallies import ItemPatterns, answers_in_pattern
 from tracker.counts.periods import count_pairs_by_period, count_tallies_by_period
 from tracker.measures.intervals import wilson_interval

@@ -15,7 +15,7 @@ from tracker.agreement.query import Query
 from tracker.agreement.result import Assessment
 from tracker.agreement.run import assess, assessment_of, coefficients_without_annotators
 from tracker.core.errors import InvalidOption
-from tracker.core.shown import Message
+from tracker.core.results import Message
 from tracker.core.tallies import AnnotatorTallies, ItemPatterns
 from tracker.counts.exclusions import Inclusion, count_included_answers
 from tracker.counts.filter import select_answers

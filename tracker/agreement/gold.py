@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection
 
 from tracker.agreement.query import Query
-from tracker.core.each_question import ByQuestion, ask_each_question
 from tracker.core.errors import InvalidOption
+from tracker.core.results import ByQuestion, ask_each_question
 from tracker.core.tallies import Answer
 from tracker.counts.annotator_patterns import count_gold_confusions
 from tracker.counts.confidences import (

@@ -22,8 +22,8 @@ from tracker.agreement.coefficients import (
 from tracker.agreement.query import Query, check_metric, sample_under_metric
 from tracker.agreement.result import Assessment
 from tracker.agreement.run import assessment_of
-from tracker.core.each_question import ByQuestion, ask_each_question
 from tracker.core.errors import InvalidOption
+from tracker.core.results import ByQuestion, ask_each_question
 from tracker.core.tallies import Answer, ItemPatterns, Pattern
 from tracker.counts.filter import EVERYTHING, AnswerFilter, select_answers
 from tracker.counts.groups import (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tracker.agreement.coefficients import COSTLY, are_few
 from tracker.core.errors import InvalidOption
-from tracker.core.shown import Message, Shown
+from tracker.core.results import Message, Shown
 from tracker.core.tallies import ItemPatterns
 from tracker.measures.accuracy import GoldAgreement
 from tracker.measures.benchmarks import benchmark_readings

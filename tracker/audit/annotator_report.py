@@ -23,7 +23,7 @@ from tracker.audit.result import (
 from tracker.audit.run import audit_questions
 from tracker.audit.statistics.dawid_skene import dawid_skene_competences
 from tracker.core.errors import InvalidOption
-from tracker.core.shown import as_json, json_by_question
+from tracker.core.results import as_json, json_by_question
 from tracker.counts.annotator_patterns import count_joint_patterns
 from tracker.counts.filter import EVERYTHING, AnswerFilter, select_answers
 from tracker.counts.items import count_answers_per_item

@@ -20,13 +20,13 @@ from tracker.audit.flags import (
 )
 from tracker.core import clock
 from tracker.core.errors import InvalidOption
-from tracker.core.shown import as_json
+from tracker.core.results import as_json
 from tracker.projects.annotators import find_annotator, settling_changes
 from tracker.projects.names import near_names
 from tracker.projects.projects import ProjectInfo
 from tracker.projects.questions import QuestionInfo, find_questions
-from tracker.storage.answer_keys import of_question
 from tracker.storage.schema import FLAG_STATES, STANDING, FlagChange, FlagRow, FlagSighting
+from tracker.storage.schema.labels import of_question
 
 ALL = "all"
 """What stands for every state."""

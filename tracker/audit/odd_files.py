@@ -21,16 +21,16 @@ from tracker.audit.kinds.odd_import import (
     shift_details,
     suspected_annotators,
 )
-from tracker.core.shown import Message
+from tracker.core.results import Message
 from tracker.core.tallies import AnnotatorTallies
 from tracker.counts.filter import select_answers
 from tracker.counts.import_tallies import LEAST_ROWS, count_file_tallies, count_shifted_agreement
 from tracker.counts.selection import Selection
 from tracker.projects.annotators import annotator_names
 from tracker.projects.questions import QuestionInfo
-from tracker.storage.answer_keys import of_question
 from tracker.storage.as_of import NOW, shadow_tables_of_items
 from tracker.storage.schema import Import, Label, Touched
+from tracker.storage.schema.labels import of_question
 
 _imports, _labels = cast("Table", Import.__table__), cast("Table", Label.__table__)
 _touched = cast("Table", Touched.__table__)

@@ -13,7 +13,7 @@ from tracker.audit.kinds.low_agreement import LOW_AGREEMENT, detectable_gap
 from tracker.audit.project_finding import ProjectFinding
 from tracker.audit.query import audit_kinds_named
 from tracker.core.errors import InvalidOption
-from tracker.core.shown import Message, Shown, as_json, json_by_question
+from tracker.core.results import Message, Shown, as_json, json_by_question
 
 if TYPE_CHECKING:
     import pandas as pd

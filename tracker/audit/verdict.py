@@ -21,7 +21,7 @@ from tracker.agreement.run import assess
 from tracker.audit.flags import settled_audits
 from tracker.audit.query import AuditQuery
 from tracker.audit.result import Audit
-from tracker.core.shown import Message
+from tracker.core.results import Message
 from tracker.counts.filter import EVERYTHING, AnswerFilter
 from tracker.counts.slices import GUIDELINE, IMPORT
 from tracker.projects.questions import QuestionInfo

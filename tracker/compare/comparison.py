@@ -49,7 +49,7 @@ from tracker.compare.states import (
     compared_times_of_one,
     count_compared_side,
 )
-from tracker.core.shown import Message, Shown, as_json
+from tracker.core.results import Message, Shown, as_json
 from tracker.core.tallies import Answer, ItemPatterns, Pattern
 from tracker.counts.selection import Selection
 from tracker.measures.difference_tests import (

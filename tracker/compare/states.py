@@ -41,9 +41,9 @@ from tracker.projects.names import near_names
 from tracker.projects.notes import NoteInfo, list_notes
 from tracker.projects.questions import QuestionInfo
 from tracker.projects.settings import question_settings_then
-from tracker.storage.answer_keys import of_question
 from tracker.storage.as_of import Moment
 from tracker.storage.schema import Snapshot
+from tracker.storage.schema.labels import of_question
 
 _BETWEEN = ".."
 # What may differ: times, which are compared, and intervals, which no difference rests on.

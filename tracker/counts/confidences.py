@@ -32,8 +32,8 @@ from tracker.counts.selection import (
     with_answers,
 )
 from tracker.measures.accuracy import BINS, ConfidenceTally
-from tracker.storage.answer_keys import detail_of, of_question
 from tracker.storage.schema import AnswerDetail
+from tracker.storage.schema.labels import detail_of, of_question
 
 _details = cast("Table", AnswerDetail.__table__)
 

@@ -9,8 +9,8 @@ from sqlalchemy import ColumnElement, Connection, Table, and_, case, func, selec
 
 from tracker.counts.selection import Selection, labels, where_chosen, where_counted
 from tracker.projects.items import count_project_items
-from tracker.storage.answer_keys import of_question
 from tracker.storage.schema import SKIPPED, Annotator, PastLabel
+from tracker.storage.schema.labels import of_question
 
 _past = cast("Table", PastLabel.__table__)
 

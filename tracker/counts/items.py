@@ -18,9 +18,9 @@ from tracker.counts.selection import (
     stream_rows,
     where_counted,
 )
-from tracker.storage.answer_keys import of_question
-from tracker.storage.facts import standing_item_facts
+from tracker.storage.current import standing_item_facts
 from tracker.storage.schema import Annotator, Item
+from tracker.storage.schema.labels import of_question
 
 _items = cast("Table", Item.__table__)
 

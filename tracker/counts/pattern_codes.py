@@ -33,8 +33,8 @@ from tracker.counts.selection import (
     select_answer_rows,
     where_counted,
 )
-from tracker.storage.answer_keys import of_question
 from tracker.storage.schema import Annotator, Category
+from tracker.storage.schema.labels import of_question
 
 # -- Several whole numbers as one inside a statement: packed if they fit, else left as columns ----
 

@@ -34,8 +34,8 @@ from tracker.counts.selection import (
     where_chosen,
 )
 from tracker.counts.timeline import select_dated_answers
-from tracker.storage.answer_keys import of_question
 from tracker.storage.schema import SKIPPED
+from tracker.storage.schema.labels import of_question
 
 
 @dataclass(frozen=True)

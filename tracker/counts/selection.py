@@ -27,8 +27,8 @@ from sqlalchemy.sql.selectable import FromClause
 from tracker.core import clock
 from tracker.core.tallies import Answer
 from tracker.projects.questions import QuestionInfo
-from tracker.storage.answer_keys import of_question
 from tracker.storage.schema import SKIPPED, Alias, Annotator, ItemAttribute, Label
+from tracker.storage.schema.labels import of_question
 
 labels = cast("Table", Label.__table__)
 _attributes = cast("Table", ItemAttribute.__table__)

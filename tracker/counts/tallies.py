@@ -47,8 +47,8 @@ from tracker.counts.selection import (
     where_counted,
 )
 from tracker.measures.cohen import Cells, kappa_cells
-from tracker.storage.answer_keys import of_question
 from tracker.storage.schema import NONE_APPLIES, SKIPPED
+from tracker.storage.schema.labels import of_question
 
 # -- The third tally: for each pair of annotators a cross-table of their answers, by one self-join
 

@@ -67,8 +67,8 @@ from tracker.counts.selection import (
 )
 from tracker.counts.valid_periods import NEVER, Window, select_valid_periods
 from tracker.projects.projects import ProjectInfo
-from tracker.storage.answer_keys import of_question
 from tracker.storage.schema import Label, PastLabel, Snapshot
+from tracker.storage.schema.labels import of_question
 
 # -- The moments at which something was answered, as few as a slider has places -------------------
 

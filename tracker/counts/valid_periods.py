@@ -32,8 +32,8 @@ from sqlalchemy import cast as sql_cast
 
 from tracker.core.clock import DAY
 from tracker.counts.selection import Selection, labels, local_moment, where_chosen
-from tracker.storage.answer_keys import ORDER, of_question, standing_order
 from tracker.storage.schema import SKIPPED, PastLabel
+from tracker.storage.schema.labels import ORDER, of_question, standing_order
 
 NEVER = 2**31 - 1  # the day on which what lasts ends
 

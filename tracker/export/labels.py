@@ -16,8 +16,7 @@ from tracker.projects.annotators import annotator_attributes, list_annotators
 from tracker.projects.names import is_numeric_category_name
 from tracker.projects.projects import ProjectInfo
 from tracker.projects.questions import QuestionInfo, QuestionOptions
-from tracker.storage.answer_keys import detail_of, of_question
-from tracker.storage.facts import standing_item_facts
+from tracker.storage.current import standing_item_facts
 from tracker.storage.schema import (
     ANSWERS,
     NO_SPAN,
@@ -30,6 +29,7 @@ from tracker.storage.schema import (
     ItemAttribute,
     Label,
 )
+from tracker.storage.schema.labels import detail_of, of_question
 
 # -- What is known of items, as columns beside their labels or as a list of all items -------------
 

@@ -28,7 +28,7 @@ from tracker.formats.tables import (
     column_of_arrow,
     column_of_series,
 )
-from tracker.storage.query import QueryRows, rows_of_query
+from tracker.storage.database import QueryRows, rows_of_query
 
 if TYPE_CHECKING:
     import pandas as pd

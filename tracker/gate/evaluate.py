@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 
 from tracker.audit.kinds import KINDS
 from tracker.audit.verdict import project_verdict
-from tracker.core.shown import Message, Shown
+from tracker.core.results import Message, Shown
 from tracker.counts.filter import EVERYTHING, AnswerFilter
 from tracker.gate.config import (
     AtLeast,

@@ -16,7 +16,7 @@ from tracker.agreement.run import assess
 from tracker.audit.definitions import OF_DEFINITIONS
 from tracker.core import clock
 from tracker.core.errors import NoFigures
-from tracker.core.shown import Message
+from tracker.core.results import Message
 from tracker.counts.filter import EVERYTHING, AnswerFilter
 from tracker.gate.config import DEFAULT_CONFIG, EVERY, Figure, parse_gate_config
 from tracker.gate.context import Standing, gate_standings

@@ -13,8 +13,7 @@ from tracker.agreement.result import Assessment
 from tracker.agreement.run import assess
 from tracker.audit.flag_list import count_flags
 from tracker.core import clock
-from tracker.core.each_question import UnfitQuestion, ask_each_question
-from tracker.core.shown import Shown
+from tracker.core.results import Shown, UnfitQuestion, ask_each_question
 from tracker.history.snapshot import SnapshotRecord, last_snapshot_of_choice
 from tracker.measures.intervals import Coefficient
 from tracker.projects.questions import QuestionInfo

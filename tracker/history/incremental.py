@@ -33,7 +33,6 @@ from tracker.history.stored import (
 )
 from tracker.projects.projects import ProjectInfo
 from tracker.projects.questions import QuestionInfo
-from tracker.storage.answer_keys import QuestionKey, of_question
 from tracker.storage.as_of import (
     NOW,
     Moment,
@@ -42,6 +41,7 @@ from tracker.storage.as_of import (
     stored_erasure_since,
 )
 from tracker.storage.schema import Change, Item, Snapshot, SnapshotAnnotator, Tombstone, Touched
+from tracker.storage.schema.labels import QuestionKey, of_question
 
 _snapshots = cast("Table", Snapshot.__table__)
 _annotators = cast("Table", SnapshotAnnotator.__table__)

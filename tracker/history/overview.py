@@ -15,7 +15,7 @@ from tracker.agreement.run import assess_patterns
 from tracker.audit.flag_list import list_flags
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
-from tracker.core.shown import json_by_question
+from tracker.core.results import json_by_question
 from tracker.core.tallies import Answer, ItemPatterns, Pattern
 from tracker.history.snapshot import (
     History,
@@ -43,8 +43,8 @@ from tracker.measures.registry import MEASURES
 from tracker.projects.annotators import annotator_names
 from tracker.projects.notes import NoteInfo, list_notes
 from tracker.projects.questions import QuestionInfo
-from tracker.storage.answer_keys import of_question
 from tracker.storage.schema import Change, Snapshot, SnapshotMeasure, SnapshotPattern, Tombstone
+from tracker.storage.schema.labels import of_question
 
 _snapshots, _patterns = (
     cast("Table", Snapshot.__table__),

@@ -19,8 +19,8 @@ from tracker.history.stored import PARTS, snapshot_parts_digest, snapshots_with_
 from tracker.projects.names import near_names
 from tracker.projects.projects import lock_project, record_change
 from tracker.projects.questions import QuestionInfo
-from tracker.storage.answer_keys import of_question
 from tracker.storage.schema import Snapshot, SnapshotAnnotator, Tombstone
+from tracker.storage.schema.labels import of_question
 
 _snapshots = cast("Table", Snapshot.__table__)
 _annotators = cast("Table", SnapshotAnnotator.__table__)

@@ -14,7 +14,7 @@ from tracker.agreement.recent import recent_level
 from tracker.agreement.run import assess
 from tracker.audit.flag_list import count_flags
 from tracker.core import clock
-from tracker.core.shown import Shown
+from tracker.core.results import Shown
 from tracker.counts.filter import select_answers
 from tracker.counts.items import count_answers_per_item, count_recent_labels
 from tracker.counts.selection import select_answering_annotators

@@ -21,7 +21,6 @@ from tracker.counts.selection import Selection
 from tracker.counts.tallies import count_annotator_tallies, count_item_patterns
 from tracker.projects.questions import FIRST
 from tracker.storage import backends
-from tracker.storage.answer_keys import QuestionKey, of_question
 from tracker.storage.schema import (
     KnownPattern,
     SnapshotAnnotator,
@@ -31,6 +30,7 @@ from tracker.storage.schema import (
     SnapshotPair,
     SnapshotPattern,
 )
+from tracker.storage.schema.labels import QuestionKey, of_question
 
 MOST_PATTERNS = 20_000
 """Of more patterns than that, annotators' tallies would come near the labels in number."""

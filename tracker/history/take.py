@@ -52,9 +52,9 @@ from tracker.projects.names import check_entered_name, check_entered_text
 from tracker.projects.projects import ProjectInfo, lock_project
 from tracker.projects.questions import QuestionInfo
 from tracker.projects.settings import question_settings_then, settings_changed_since
-from tracker.storage.answer_keys import of_question
 from tracker.storage.as_of import as_it_was, last_stored_change, moment_as_of
 from tracker.storage.schema import STANDING, FlagRow, Snapshot
+from tracker.storage.schema.labels import of_question
 
 # -- The contents of a snapshot, counted in full or from the last one with the same settings ------
 

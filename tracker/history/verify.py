@@ -15,7 +15,7 @@ from tracker.agreement.coefficients import study
 from tracker.agreement.result import Assessment
 from tracker.agreement.run import assess
 from tracker.core.errors import InvalidOption
-from tracker.core.shown import Message
+from tracker.core.results import Message
 from tracker.core.tallies import AnnotatorTallies
 from tracker.history.snapshot import (
     is_snapshot_by_attributes,
@@ -38,9 +38,9 @@ from tracker.history.stored import (
 )
 from tracker.projects.questions import QuestionInfo
 from tracker.projects.settings import question_settings_then
-from tracker.storage.answer_keys import of_question
 from tracker.storage.as_of import Moment, as_it_was, stored_erasure_since
 from tracker.storage.schema import Snapshot, Tombstone
+from tracker.storage.schema.labels import of_question
 from tracker.storage.seals.verify import verify_seals
 
 _snapshots = cast("Table", Snapshot.__table__)

@@ -21,7 +21,7 @@ from tracker.projects.annotators import (
     record_annotator_attributes,
 )
 from tracker.projects.projects import ProjectInfo, lock_project, record_change
-from tracker.storage.facts import apply_kind_facts, record_annotator_facts
+from tracker.storage.current import apply_kind_facts, record_annotator_facts
 
 Told = dict[tuple[int, str], str]
 """The value that a file gives an annotator, by the annotator's id and the attribute's name."""

@@ -25,8 +25,8 @@ from sqlalchemy import (
 from sqlalchemy.sql.selectable import FromClause
 
 from tracker.storage import backends, seals
-from tracker.storage.answer_keys import ASSERTION, detail_of, own_name_key
 from tracker.storage.schema import AnswerDetail
+from tracker.storage.schema.labels import ASSERTION, detail_of, own_name_key
 
 _details = cast("Table", AnswerDetail.__table__)
 _staged = Table(

@@ -30,7 +30,7 @@ from sqlalchemy import cast as sql_cast
 
 from tracker.storage import backends
 from tracker.storage.as_of import best_stored_facts
-from tracker.storage.facts import ATTRIBUTE, LENGTH, TEXT, fact_survives
+from tracker.storage.current import ATTRIBUTE, LENGTH, TEXT, fact_survives
 from tracker.storage.schema import Item, ItemAttribute, ItemFact
 
 _items = cast("Table", Item.__table__)

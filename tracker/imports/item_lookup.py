@@ -34,7 +34,7 @@ from tracker.projects.item_aliases import standing_item_alias
 from tracker.projects.names import LONGEST_NAME
 from tracker.projects.projects import ProjectInfo
 from tracker.storage import backends, seals
-from tracker.storage.facts import ATTRIBUTE, ITEM, LENGTH, TEXT
+from tracker.storage.current import ATTRIBUTE, ITEM, LENGTH, TEXT
 from tracker.storage.schema import Item, ItemAlias
 
 _items = cast("Table", Item.__table__)

@@ -49,7 +49,6 @@ from tracker.projects.projects import (
 )
 from tracker.projects.questions import QuestionInfo
 from tracker.storage import backends, seals
-from tracker.storage.answer_keys import QuestionKey, own_name_key
 from tracker.storage.as_of import merges_as_of_now
 from tracker.storage.schema import (
     Annotator,
@@ -61,6 +60,7 @@ from tracker.storage.schema import (
     Label,
     Source,
 )
+from tracker.storage.schema.labels import QuestionKey, own_name_key
 
 
 @dataclass(frozen=True)

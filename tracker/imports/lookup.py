@@ -22,13 +22,13 @@ from tracker.projects.names import (
 )
 from tracker.projects.projects import ProjectInfo
 from tracker.projects.questions import QuestionInfo
-from tracker.storage.answer_keys import of_question
-from tracker.storage.facts import (
+from tracker.storage.current import (
     annotator_kind_facts,
     annotators_with_facts,
     stored_category_merges,
 )
 from tracker.storage.schema import NONE_APPLIES, SKIPPED, Annotator, Category
+from tracker.storage.schema.labels import of_question
 
 BAD = -9
 """The number of a name that was refused; the reason is in ``reasons``."""

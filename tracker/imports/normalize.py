@@ -33,7 +33,7 @@ from tracker.imports.lookup import BAD, AnnotatorIds
 from tracker.imports.questions import ImportQuestions, Share
 from tracker.imports.staging import Staging, labels_once
 from tracker.imports.structured_cells import with_lists
-from tracker.storage.facts import apply_kind_facts, record_annotator_facts, record_category_facts
+from tracker.storage.current import apply_kind_facts, record_annotator_facts, record_category_facts
 from tracker.storage.schema import KINDS, NO_SPAN, NONE_APPLIES, SKIPPED
 
 _OF_SPANS = ("start", "end", "n_tokens")

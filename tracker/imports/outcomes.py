@@ -27,7 +27,7 @@ from tracker.projects.categories import category_names, project_labels_by_catego
 from tracker.projects.identities import alike_annotators, name_fullness
 from tracker.projects.names import look_alike_names, resembling_names
 from tracker.projects.questions import QuestionInfo
-from tracker.storage.facts import forget_annotator_facts, forget_category_facts
+from tracker.storage.current import forget_annotator_facts, forget_category_facts
 
 
 def examine_staged_rows(

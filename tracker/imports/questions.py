@@ -27,8 +27,8 @@ from tracker.projects.questions import (
     name_question,
     set_made_question,
 )
-from tracker.storage.answer_keys import QuestionKey
-from tracker.storage.facts import record_category_facts, record_question_use
+from tracker.storage.current import record_category_facts, record_question_use
+from tracker.storage.schema.labels import QuestionKey
 
 _MOST_LEARNT = 200
 """Questions of a project that a file may make."""

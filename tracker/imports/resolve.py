@@ -45,7 +45,8 @@ from tracker.imports.staging import (
 from tracker.projects.questions import QuestionInfo
 from tracker.projects.supersede import supersede_labels
 from tracker.storage import backends
-from tracker.storage.answer_keys import (
+from tracker.storage.schema import Change, Import, Label, PastLabel, Source
+from tracker.storage.schema.labels import (
     ANSWER,
     ASSERTION,
     LABEL,
@@ -55,7 +56,6 @@ from tracker.storage.answer_keys import (
     recorded_by,
     same_answer_key,
 )
-from tracker.storage.schema import Change, Import, Label, PastLabel, Source
 
 _labels = cast("Table", Label.__table__)
 _past = cast("Table", PastLabel.__table__)

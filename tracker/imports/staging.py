@@ -23,8 +23,8 @@ from sqlalchemy import (
 from tracker.formats.batch import Flags, Numbers
 from tracker.projects.questions import FIRST
 from tracker.storage import backends
-from tracker.storage.answer_keys import ANSWER, LABEL, OWN_NAME
 from tracker.storage.schema import NO_SPAN
+from tracker.storage.schema.labels import ANSWER, LABEL, OWN_NAME
 
 NOT_TIMED = -1
 """In ``spent_ms``: the time spent is not known."""

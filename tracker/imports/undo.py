@@ -23,7 +23,7 @@ from tracker.projects.projects import find_project, lock_project, log_touched_it
 from tracker.projects.questions import UNDO, leave_questions, questions_used, reset_empty_project
 from tracker.projects.supersede import restore_superseded_labels, supersede_labels
 from tracker.storage import seals
-from tracker.storage.facts import apply_kind_facts
+from tracker.storage.current import apply_kind_facts
 from tracker.storage.schema import Change, Import, Label, PastLabel, Project, Source
 
 _labels = cast("Table", Label.__table__)

@@ -8,14 +8,14 @@ from typing import NamedTuple
 from sqlalchemy import Connection, Table, and_, bindparam, case, delete, func, literal, select
 
 from tracker.formats.batch import Unit, place_of
-from tracker.storage.answer_keys import (
+from tracker.storage.schema import Annotator, Category, Item
+from tracker.storage.schema.labels import (
     ASSERTION,
     QuestionKey,
     of_question,
     own_name_key,
     same_answer_key,
 )
-from tracker.storage.schema import Annotator, Category, Item
 
 _REFERS_TO: Mapping[str, type[Item | Annotator | Category]] = {
     "item_id": Item,

@@ -30,8 +30,8 @@ from sqlalchemy import (
 from tracker.projects.questions import QuestionOptions
 from tracker.projects.supersede import restore_superseded_labels, supersede_labels
 from tracker.storage import backends
-from tracker.storage.answer_keys import ANSWER, DETAIL, detail_of, own_name_key, same_answer_key
 from tracker.storage.schema import Import, Item, ItemAlias, Label, PastLabel, Sync, Withdrawal
+from tracker.storage.schema.labels import ANSWER, DETAIL, detail_of, own_name_key, same_answer_key
 
 _labels = cast("Table", Label.__table__)
 _past = cast("Table", PastLabel.__table__)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tracker.agreement.spans import SpanPair
     from tracker.audit.weak_slices import SliceAgreement
     from tracker.compare.comparison import AgainstOther
-    from tracker.core.each_question import ByQuestion
+    from tracker.core.results import ByQuestion
     from tracker.counts.filter import Selecting
     from tracker.history.by_question import AgreementByQuestion
     from tracker.projects.questions import QuestionInfo

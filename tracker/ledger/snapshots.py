@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
-from tracker.core.each_question import ByQuestion, ask_each_question
 from tracker.core.errors import InvalidOption
+from tracker.core.results import ByQuestion, ask_each_question
 from tracker.ledger.transactions import Transactions
 
 if TYPE_CHECKING:

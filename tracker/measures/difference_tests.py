@@ -13,7 +13,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tracker.core.errors import InvalidOption
-from tracker.core.shown import Message
+from tracker.core.results import Message
 from tracker.measures.intervals import NOT_APPLICABLE, TOO_FEW_ITEMS, Coefficient, check_confidence
 from tracker.measures.numeric import WITHOUT_SPREAD
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracker.core.clock import iso
-from tracker.core.shown import Message
+from tracker.core.results import Message
 from tracker.monitoring.autocorrelation import (
     GRID,
     Autocorrelation,

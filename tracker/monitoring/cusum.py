@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from tracker.core.clock import iso
 from tracker.core.errors import InvalidOption
-from tracker.core.shown import Message
+from tracker.core.results import Message
 from tracker.monitoring.autocorrelation import PRIOR, Autocorrelation
 from tracker.monitoring.cusum_state import REFERENCE, Known, Sum, cusum_change_start, cusum_limit
 from tracker.monitoring.series import (

@@ -18,8 +18,7 @@ from tracker.core.errors import InvalidOption, NotFound
 from tracker.projects.names import check_entered_name, near_names
 from tracker.projects.projects import ProjectInfo, lock_project, record_change
 from tracker.projects.questions import QuestionInfo
-from tracker.storage.answer_keys import of_question
-from tracker.storage.facts import (
+from tracker.storage.current import (
     HERE,
     LEFT,
     annotator_departures,
@@ -40,6 +39,7 @@ from tracker.storage.schema import (
     Label,
     PseudonymKey,
 )
+from tracker.storage.schema.labels import of_question
 
 
 @dataclass(frozen=True)

@@ -31,14 +31,6 @@ from tracker.projects.projects import lock_project, log_touched_items, record_ch
 from tracker.projects.questions import QuestionInfo
 from tracker.projects.settings import MERGE_CATEGORIES, SPLIT_CATEGORY
 from tracker.storage import seals
-from tracker.storage.answer_keys import (
-    LABEL,
-    RECORD,
-    QuestionKey,
-    of_question,
-    own_name_key,
-    same_answer_key,
-)
 from tracker.storage.as_of import (
     Merge,
     merge_stored_labels,
@@ -46,13 +38,21 @@ from tracker.storage.as_of import (
     split_stored_labels,
     store_merged_labels,
 )
-from tracker.storage.facts import (
+from tracker.storage.current import (
     categories_with_facts,
     category_position_facts,
     record_question_use,
     stored_category_merges,
 )
 from tracker.storage.schema import Category, CategoryMerge, Label, MergedLabel, PastLabel
+from tracker.storage.schema.labels import (
+    LABEL,
+    RECORD,
+    QuestionKey,
+    of_question,
+    own_name_key,
+    same_answer_key,
+)
 
 if TYPE_CHECKING:
     from tracker.projects.questions import QuestionInfo

@@ -36,7 +36,6 @@ from tracker.core.errors import InvalidOption, NotFound, Refused, TrackerError
 from tracker.projects.names import check_entered_name
 from tracker.projects.projects import ProjectInfo, lock_project, record_change
 from tracker.storage import backends, seals
-from tracker.storage.answer_keys import question_numbers
 from tracker.storage.schema import (
     Change,
     Import,
@@ -48,6 +47,7 @@ from tracker.storage.schema import (
     Source,
     Sync,
 )
+from tracker.storage.schema.labels import question_numbers
 
 _aliases = cast("Table", ItemAlias.__table__)
 _items = cast("Table", Item.__table__)

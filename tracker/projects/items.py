@@ -17,9 +17,8 @@ from tracker.projects.item_aliases import item_aliases, standing_item_alias
 from tracker.projects.names import near_names
 from tracker.projects.projects import ProjectInfo
 from tracker.projects.questions import every_question, list_questions
-from tracker.storage.answer_keys import detail_of, question_numbers
 from tracker.storage.as_of import NOW, Moment, shadow_tables_of_items
-from tracker.storage.facts import standing_item_facts
+from tracker.storage.current import standing_item_facts
 from tracker.storage.schema import (
     NO_SPAN,
     SKIPPED,
@@ -31,6 +30,7 @@ from tracker.storage.schema import (
     Label,
     PastLabel,
 )
+from tracker.storage.schema.labels import detail_of, question_numbers
 
 _items = cast("Table", Item.__table__)
 _labels = cast("Table", Label.__table__)

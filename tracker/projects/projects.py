@@ -13,7 +13,6 @@ from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.projects.names import check_entered_name, near_names
 from tracker.storage import seals
-from tracker.storage.answer_keys import QuestionKey
 from tracker.storage.database import CHANGED_BY
 from tracker.storage.schema import (
     Base,
@@ -28,6 +27,7 @@ from tracker.storage.schema import (
     Tombstone,
     Touched,
 )
+from tracker.storage.schema.labels import QuestionKey
 
 
 def lock_project(connection: Connection, project_id: int) -> None:

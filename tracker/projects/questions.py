@@ -28,8 +28,7 @@ from tracker.projects.projects import (
     lock_project,
     record_change,
 )
-from tracker.storage.answer_keys import QuestionKey
-from tracker.storage.facts import (
+from tracker.storage.current import (
     CATEGORY,
     inherit_order,
     is_vacant_question,
@@ -52,6 +51,7 @@ from tracker.storage.schema import (
     Question,
     Snapshot,
 )
+from tracker.storage.schema.labels import QuestionKey
 
 FIRST = 1
 """The number of a project's first question."""

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, cast
 from sqlalchemy import Connection, Subquery, Table, func, select
 
 from tracker.projects.projects import ProjectInfo
-from tracker.storage.facts import standing_item_facts
+from tracker.storage.current import standing_item_facts
 from tracker.storage.schema import Item
 
 _items = cast("Table", Item.__table__)

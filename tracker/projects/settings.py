@@ -19,7 +19,7 @@ from tracker.projects.categories import (
 from tracker.projects.names import category_unfit_for_scale, check_entered_name, near_names
 from tracker.projects.projects import lock_project, record_change
 from tracker.projects.questions import FIRST, UNDO, QuestionInfo, settings_before_undo
-from tracker.storage.facts import (
+from tracker.storage.current import (
     categories_with_facts,
     record_category_facts,
     record_question_use,

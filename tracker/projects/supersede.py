@@ -17,8 +17,8 @@ from sqlalchemy import (
     select,
 )
 
-from tracker.storage.answer_keys import ANSWER, standing_order
 from tracker.storage.schema import Label, PastLabel
+from tracker.storage.schema.labels import ANSWER, standing_order
 
 _labels = cast("Table", Label.__table__)
 _past = cast("Table", PastLabel.__table__)

@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import RenderableType
 
 from tracker.agreement.groups import AnnotatorGroups, BetweenGroups, WithinGroup
-from tracker.core.each_question import ByQuestion
+from tracker.core.results import ByQuestion
 from tracker.measures.intervals import Coefficient
 from tracker.render.by_question import unfit_questions_view
 from tracker.render.cells import Text, count_cell, figure_cell, interval_cell

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rich.console import RenderableType
 
-from tracker.core.each_question import UnfitQuestion
+from tracker.core.results import UnfitQuestion
 from tracker.history.by_question import AgreementByQuestion, QuestionAgreement
 from tracker.history.curve import Point
 from tracker.history.snapshot import SnapshotRecord

@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import RenderableType
 
 from tracker.agreement.gold import GOLD, Calibrations
-from tracker.core.each_question import ByQuestion
+from tracker.core.results import ByQuestion
 from tracker.measures.accuracy import Calibration
 from tracker.render.by_question import unfit_questions_view
 from tracker.render.cells import Text, bar_cell, count_cell, figure_cell, share_cell

@@ -14,7 +14,7 @@ from xml.etree import ElementTree as ET
 from rich.console import Console, RenderableType
 
 from tracker.core.errors import escaped_text
-from tracker.core.shown import Message
+from tracker.core.results import Message
 from tracker.core.version import VERSION
 from tracker.gate.evaluate import CheckResult, GateResult
 from tracker.render.cells import Text, count_cell, figure_cell, printable_part

@@ -21,7 +21,6 @@ from sqlalchemy import (
 from sqlalchemy.exc import DBAPIError
 
 from tracker.storage import backends
-from tracker.storage.answer_keys import ANSWER, same_answer_key
 from tracker.storage.backends import Backend
 from tracker.storage.schema import (
     Alias,
@@ -36,6 +35,7 @@ from tracker.storage.schema import (
     PastLabel,
     Question,
 )
+from tracker.storage.schema.labels import ANSWER, same_answer_key
 from tracker.storage.views import VIEWS
 
 _labels = cast("Table", Label.__table__)

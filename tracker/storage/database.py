@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import signal
+import stat
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, Engine, Table, inspect, text
-from sqlalchemy.exc import OperationalError, ProgrammingError
+from sqlalchemy import Connection, Engine, Table, delete, func, inspect, select, text
+from sqlalchemy.exc import (
+    DBAPIError,
+    OperationalError,
+    ProgrammingError,
+    ResourceClosedError,
+    SQLAlchemyError,
+)
 
-from tracker.core.errors import DatabaseUnusable, InvalidOption
+from tracker.core.errors import DatabaseUnusable, InvalidOption, Refused
 from tracker.storage import backends, seals
 from tracker.storage.backends import Backend
 from tracker.storage.backends.backend import DAMAGED, MISSING_TABLE, NO_SCHEMA
-from tracker.storage.schema import Base
+from tracker.storage.schema import Base, Project, PseudonymKey
 
 if TYPE_CHECKING:
     from alembic.config import Config
@@ -352,8 +362,6 @@ class Database:
         Raises InvalidOption if the target exists or cannot be made, DatabaseUnusable if
         there is no ledger, the database is not a file, or the copy fails.
         """
-        from tracker.storage.new_file import new_file
-
         with new_file(target, self.file) as path, self._ledger() as connection:
             self.backend.backup(connection, path)
 
@@ -364,8 +372,6 @@ class Database:
         the number of rows by table. Raises InvalidOption if the target is this database or holds
         projects, DatabaseUnusable if one of them cannot be used.
         """
-        from tracker.storage.copying import copy_rows
-
         if target.url == self.url:
             raise InvalidOption(f"{target} is the database to copy", "name another")
         with self._ledger() as connection, target.write(bulk=True) as into:
@@ -450,3 +456,162 @@ def _empty_content() -> bytes:
     database.upgrade()
     with database.engine.connect() as connection:
         return backends.content_of(connection)
+
+
+# -- A new file that has its name once it is whole and on the disk --------------------------------
+
+
+@contextmanager
+def new_file(target: Path, like: Path | None) -> Iterator[Path]:
+    """Yield a file beside ``target`` that gets its name if the block ends well.
+
+    Until then it is for its owner alone; then it has the mode of the file ``like`` and is on
+    the disk. Else nothing is left. Raises InvalidOption if the target exists or cannot be made.
+    """
+    import tempfile  # it draws random numbers, which is slow to start
+
+    path = None
+    try:
+        if os.path.lexists(target):
+            raise FileExistsError(errno.EEXIST, "it already exists")
+        handle, name = tempfile.mkstemp(prefix=".tracker-backup-", dir=target.parent)
+        path = Path(name)
+        os.close(handle)
+        yield path
+        if like is not None:
+            path.chmod(stat.S_IMODE(like.stat().st_mode))
+        _sync(path)
+        _give_name(path, target)
+        _sync(target.parent)
+    except (OSError, ValueError) as error:  # a name may hold what no name can
+        why = getattr(error, "strerror", None) or str(error)
+        raise InvalidOption(f"{target} cannot be made: {why}", "name another file") from None
+    finally:
+        if path is not None:
+            path.unlink(missing_ok=True)
+
+
+def _give_name(path: Path, target: Path) -> None:
+    """Give a file its final name, other than over a file that has come there since."""
+    try:
+        target.hardlink_to(path)
+    except FileExistsError:
+        raise
+    except OSError:  # not all file systems know links
+        path.rename(target)
+
+
+def _sync(path: Path) -> None:
+    """Wait until a file, or what a folder lists, is on the disk."""
+    if path.is_dir() and os.name != "posix":
+        return  # other systems open no folders
+    handle = os.open(path, os.O_RDWR if path.is_file() else os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+# -- A whole ledger copied into another database, of the same kind or not -------------------------
+
+
+_AT_ONCE = 50_000  # rows
+
+Progress = Callable[[str, int], None]
+"""Called with a table's name and the number of its rows that were copied so far."""
+
+
+def copy_rows(connection: Connection, into: Connection, progress: Progress) -> dict[str, int]:
+    """Copy all rows of a ledger, its record and its seals among them, into an empty one.
+
+    Users, their tokens and the key of their sessions stay behind: who may ask the one program
+    need not be let into the other. Returns the number of rows by table. Raises InvalidOption if the
+    other holds projects.
+    """
+    if into.scalar(select(func.count()).select_from(Project)):
+        raise InvalidOption("the other database holds projects", "copy into a new one")
+    into.execute(delete(PseudonymKey))
+    tables = [one for one in Base.metadata.sorted_tables if not one.info.get("secret")]
+    copied = {table.name: _copy_table(connection, into, table, progress) for table in tables}
+    filled = [table for table in tables if copied[table.name]]
+    backends.backend_of(into).refresh_statistics(into, *filled)
+    return copied
+
+
+def _copy_table(connection: Connection, into: Connection, table: Table, progress: Progress) -> int:
+    """Copy the rows of a table in the order of its key, and its next number."""
+    backend, number = backends.backend_of(into), 0
+    names = table.columns.keys()
+    ordered = select(table).order_by(*table.primary_key.columns)
+    rows = connection.execution_options(yield_per=_AT_ONCE).execute(ordered)
+    for part in rows.partitions():
+        columns: dict[str, Any] = dict(zip(names, map(list, zip(*part, strict=True)), strict=True))
+        backend.bulk_insert(into, table, columns)
+        number += len(part)
+        progress(table.name, number)
+    if table.info.get("never_renumbered"):
+        highest = backends.backend_of(connection).highest_number(connection, table)
+        backend.go_on_from(into, table, highest)
+    return number
+
+
+# -- A query that a user wrote, on any database that a ledger could be in; nothing is changed -----
+
+
+_AT_ONCE_OF_QUERY = 5_000  # rows
+
+
+@dataclass(frozen=True)
+class QueryRows:
+    """The columns of a query's result, and its rows as they are asked for."""
+
+    name: str
+    columns: Sequence[str]
+    rows: Iterator[Sequence[Any]]
+
+
+@contextmanager
+def rows_of_query(url: str, query: str) -> Iterator[QueryRows]:
+    """Yield the rows of a query. The name of the result has the URL without its password.
+
+    Raises DatabaseUnusable for a database that cannot be reached, and Refused for a query that
+    fails or yields no rows.
+    """
+    database = Database(url)
+    if database.file is not None and not database.file.exists():
+        raise Refused(f"{database}: there is no such file")
+    try:
+        connection = database.engine.connect()
+    except SQLAlchemyError as error:
+        raise (backends.explain_database_error(error, database.url) or error) from None
+    with connection:
+        yield _result(database.backend.only_reading(connection), query, str(database))
+
+
+def _result(connection: Connection, query: str, name: str) -> QueryRows:
+    streamed = connection.execution_options(
+        stream_results=True, yield_per=_AT_ONCE_OF_QUERY, no_parameters=True
+    )
+    try:
+        result = streamed.exec_driver_sql(query)
+        columns = list(result.keys())
+    except DBAPIError as error:
+        raise _failed(name, error) from None
+    except ResourceClosedError:
+        raise Refused(f"{name}: the query yields no rows", "write a SELECT") from None
+    return QueryRows(name, columns, _rows(connection, result, name))
+
+
+def _rows(connection: Connection, result: Any, name: str) -> Iterator[Sequence[Any]]:
+    try:
+        for part in result.partitions():
+            yield from part
+        connection.rollback()  # or a ledger in the same file would wait for us to end
+    except DBAPIError as error:
+        raise _failed(name, error) from None
+
+
+def _failed(name: str, error: DBAPIError) -> Refused:
+    """Return what the driver says of the user's own query, in one line."""
+    said = str(error.orig).strip().partition("\n")[0]
+    return Refused(f"{name}: the query failed: {said[:300]}", "correct --query")

@@ -28,8 +28,8 @@ from tracker.formats.source import SourceFile
 from tracker.imports.loader import ImportResult
 from tracker.imports.withdrawal import Absences
 from tracker.projects.questions import QuestionOptions
-from tracker.storage.answer_keys import question_numbers
 from tracker.storage.schema import Annotator, Import, Label, PastLabel, Source, Sync
+from tracker.storage.schema.labels import question_numbers
 from tracker.sync.http import Progress, Pulled, Service, service_url
 from tracker.sync.run import (
     OVERLAP,

@@ -24,8 +24,7 @@ from sqlalchemy import (
 )
 from sqlalchemy import cast as sql_cast
 
-from tracker.storage.answer_keys import QuestionKey, of_question
-from tracker.storage.facts import KIND
+from tracker.storage.current import KIND
 from tracker.storage.schema import (
     KINDS,
     Alias,
@@ -39,6 +38,7 @@ from tracker.storage.schema import (
     Import,
     MergedLabel,
 )
+from tracker.storage.schema.labels import QuestionKey, of_question
 
 Rows: TypeAlias = dict[Table, list[Select[Any]]]
 """Tables by what they held: the rows of one statement after the other."""

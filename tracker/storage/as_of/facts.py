@@ -21,16 +21,9 @@ from sqlalchemy import (
 )
 from sqlalchemy import cast as sql_cast
 
-from tracker.storage.answer_keys import (
-    ANSWER,
-    detail_of,
-    question_numbers,
-    same_answer_key,
-    standing_order,
-)
 from tracker.storage.as_of.annotators import Rows, alias_owners_as_of
 from tracker.storage.as_of.moment import Moment
-from tracker.storage.facts import ATTRIBUTE, LENGTH
+from tracker.storage.current import ATTRIBUTE, LENGTH
 from tracker.storage.schema import (
     AnnotatorAttribute,
     AnnotatorFact,
@@ -43,6 +36,13 @@ from tracker.storage.schema import (
     Label,
     PastLabel,
     Withdrawal,
+)
+from tracker.storage.schema.labels import (
+    ANSWER,
+    detail_of,
+    question_numbers,
+    same_answer_key,
+    standing_order,
 )
 
 _facts = cast("Table", ItemFact.__table__)

@@ -13,12 +13,16 @@ rows by the million, whose references a database may look up together.
 """
 
 from tracker.storage.schema.access import (
+    EVENTS,
     ROLES,
     AccessChange,
+    Delivery,
+    KeyedRequest,
     SigningKey,
     Token,
     User,
     UserAnnotator,
+    Webhook,
 )
 from tracker.storage.schema.base import (
     ANSWERS,
@@ -32,15 +36,6 @@ from tracker.storage.schema.base import (
     Base,
     PseudonymKey,
 )
-from tracker.storage.schema.exchange import EVENTS, Delivery, KeyedRequest, Webhook
-from tracker.storage.schema.flags import (
-    FLAG_STATES,
-    KEEPING,
-    STANDING,
-    FlagChange,
-    FlagRow,
-    FlagSighting,
-)
 from tracker.storage.schema.labels import (
     AnnotatorAttribute,
     AnnotatorFact,
@@ -51,6 +46,8 @@ from tracker.storage.schema.labels import (
     Label,
     MergedLabel,
     PastLabel,
+    Sync,
+    Withdrawal,
 )
 from tracker.storage.schema.projects import (
     Alias,
@@ -68,6 +65,12 @@ from tracker.storage.schema.projects import (
     Touched,
 )
 from tracker.storage.schema.snapshots import (
+    FLAG_STATES,
+    KEEPING,
+    STANDING,
+    FlagChange,
+    FlagRow,
+    FlagSighting,
     KnownPattern,
     Note,
     Seal,
@@ -80,7 +83,6 @@ from tracker.storage.schema.snapshots import (
     SnapshotPattern,
     Tombstone,
 )
-from tracker.storage.schema.syncs import Sync, Withdrawal
 
 __all__ = [
     "EVENTS",

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import (
     BigInteger,
     Boolean,
     CheckConstraint,
+    ColumnElement,
     Double,
     ForeignKeyConstraint,
     Integer,
+    Select,
     SmallInteger,
     Text,
+    and_,
+    case,
+    func,
+    select,
 )
+from sqlalchemy.sql.selectable import FromClause
 
+from tracker.storage.schema import Question
 from tracker.storage.schema.base import (
     MOMENT,
     Base,
@@ -299,3 +307,131 @@ class MergedLabel(Base):
     span_start: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
     span_end: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
     beside: Mapped[bool] = column(Boolean)
+
+
+# -- The columns that answers, and the records of them, are told apart by -------------------------
+
+
+class QuestionKey(NamedTuple):
+    """The numbers that stand for a question: its project's, and its own within the project."""
+
+    project_id: int
+    question_id: int
+
+
+ANSWER = ("question_id", "item_id", "annotator_id", "pass")
+"""The columns that say which answer of a project a label belongs to."""
+ASSERTION = (*ANSWER, "labeled_at", "source")
+"""The columns of an answer, and which time a file gave it: one answer, under whatever names."""
+RECORD = (*ASSERTION, "given_as")
+"""… and which of the records of that answer; names may turn out to be another's."""
+ORDER = ("labeled_at", "first_change_id", "change_id", "source", "given_as")
+"""The columns by which it is decided which of several records of an answer stands."""
+LABEL = ("category_id", "span_start", "span_end")
+"""The columns that say what was answered."""
+DETAIL = ("question_id", "item_id", "given_as", "pass", "labeled_at", "change_id", "source")
+"""The columns of a record, whosever it counts as, by which more is known of the answer."""
+OWN_NAME = 0
+"""Stands in a staged answer for the annotator's own name; ids begin at 1."""
+
+
+def of_question(rows: Any, key: QuestionKey) -> ColumnElement[bool]:
+    """Return the condition that rows of a table, or of an alias of one, are a question's."""
+    columns = getattr(rows, "c", rows)
+    return and_(columns.project_id == key.project_id, columns.question_id == key.question_id)
+
+
+def detail_of(details: FromClause, rows: FromClause) -> ColumnElement[bool]:
+    """Return the condition that details are those of a label's record."""
+    return and_(details.c.project_id == rows.c.project_id, same_answer_key(DETAIL, details, rows))
+
+
+def question_numbers(project_id: int) -> Select[Any]:
+    """Return the numbers of a project's questions.
+
+    A statement about an item names them, whichever they are: the key of labels leads from a
+    question to its items.
+    """
+    return select(Question.id).where(Question.project_id == project_id)
+
+
+def same_answer_key(
+    columns: tuple[str, ...], left: FromClause, right: FromClause
+) -> ColumnElement[bool]:
+    """Return whether two sources of rows are equal in these columns."""
+    return and_(*(left.c[column] == right.c[column] for column in columns))
+
+
+def recorded_by(rows: FromClause) -> ColumnElement[int]:
+    """Return the change that recorded each record, or recorded its file first."""
+    return func.coalesce(rows.c.first_change_id, rows.c.change_id)
+
+
+def standing_order(rows: FromClause) -> list[ColumnElement[int]]:
+    """Return what records of an answer are ordered by: the greatest stands."""
+    moment, _, *others = (rows.c[name] for name in ORDER)
+    return [moment, recorded_by(rows), *others]
+
+
+def own_name_key(rows: FromClause) -> ColumnElement[int]:
+    """Return the name under which staged answers were given."""
+    return case((rows.c.given_as == OWN_NAME, rows.c.annotator_id), else_=rows.c.given_as)
+
+
+# -- What was read of other programs, and which answers they had no longer ------------------------
+
+
+class Sync(Base):
+    """What an import by `tracker sync` read: from which source, between which of its updates.
+
+    That of an event which the source sent by itself has read nothing: its ``until`` is 0.
+    ``asked`` are the source's questions so far, by name: a JSON object. A sync that finds nothing
+    moves the last one's ``until``.
+    """
+
+    __tablename__ = "syncs"
+    __table_args__ = (
+        ForeignKeyConstraint(["project_id", "change_id"], ["changes.project_id", "changes.id"]),
+        CheckConstraint("since <= until", "order"),
+    )
+    project_id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    change_id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    tool: Mapped[str] = column(Text)
+    source: Mapped[str] = column(Text, comment="the address of what was read, without secrets")
+    since: Mapped[int | None] = optional(BigInteger, comment=f"{MOMENT}; NULL: everything was read")
+    until: Mapped[int] = column(BigInteger, comment=MOMENT)
+    asked: Mapped[str] = column(Text)
+
+
+class Withdrawal(Base):
+    """From one change to another, the ledger did not hold a record: its source had it no longer.
+
+    Kept of withdrawals that ended because their sync was undone; of one that holds,
+    `PastLabel.taken_back_by` tells. The key is that of the record, as in `AnswerDetail`.
+    """
+
+    __tablename__ = "withdrawals"
+    __table_args__ = (
+        question_reference(),
+        ForeignKeyConstraint(["project_id", "item_id"], ["items.project_id", "items.id"]),
+        ForeignKeyConstraint(
+            ["project_id", "given_as"], ["annotators.project_id", "annotators.id"]
+        ),
+        ForeignKeyConstraint(["project_id", "change_id"], ["changes.project_id", "changes.id"]),
+        ForeignKeyConstraint(["project_id", "from_change"], ["changes.project_id", "changes.id"]),
+        ForeignKeyConstraint(["project_id", "to_change"], ["changes.project_id", "changes.id"]),
+        CheckConstraint("to_change > from_change", "order"),
+        {"info": {"clustered": True}},
+    )
+    project_id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    question_id: Mapped[int] = column(SmallInteger, primary_key=True, autoincrement=False)
+    item_id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    given_as: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    pass_: Mapped[int] = column("pass", SmallInteger, primary_key=True, autoincrement=False)
+    labeled_at: Mapped[int] = column(
+        BigInteger, primary_key=True, autoincrement=False, comment=MOMENT
+    )
+    change_id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    source: Mapped[int] = column(SmallInteger, primary_key=True, autoincrement=False)
+    from_change: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    to_change: Mapped[int] = column(Integer)

@@ -23,7 +23,6 @@ from sqlalchemy import (
     update,
 )
 
-from tracker.storage.answer_keys import QuestionKey, of_question, question_numbers
 from tracker.storage.schema import (
     KINDS,
     NONE_APPLIES,
@@ -37,6 +36,7 @@ from tracker.storage.schema import (
     PastLabel,
     Question,
 )
+from tracker.storage.schema.labels import QuestionKey, of_question, question_numbers
 
 ITEM, TEXT, LENGTH, ATTRIBUTE = "item", "text", "length", "attribute"
 """What can be said of an item."""
