@@ -62,7 +62,7 @@ def print_best_merges(asked: Asked) -> None:
 
 def print_against(asked: Asked, other: str, test: str | None) -> None:
     """Print whether a difference to other answers is more than chance."""
-    from tracker.ledger.choosing import against_in_words
+    from tracker.ledger.parsing import against_in_words
     from tracker.render.compare import compare_against_view
 
     found = against_in_words(

@@ -21,7 +21,7 @@ from tracker.core.errors import InvalidOption
 
 if TYPE_CHECKING:
     from tracker.export.writers import Document
-    from tracker.ledger.importing import Reading
+    from tracker.ledger.imports import Reading
     from tracker.ledger.reports import Labels
 
 exports, register = command_group(

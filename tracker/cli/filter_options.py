@@ -110,7 +110,7 @@ class ChosenAnswers(MomentOptions):
     @property
     def selecting(self) -> Selecting:
         """The options as keyword arguments of the ledger; raises InvalidOption."""
-        from tracker.ledger.choosing import values_by_attribute
+        from tracker.ledger.parsing import values_by_attribute
 
         return {
             "annotators": self.annotator or (),
@@ -181,7 +181,7 @@ class CurveAnswerOptions(AnswerOptions):
 
 def distinct_questions(names: list[str] | None) -> list[str]:
     """Return the names of questions as they are known, each once."""
-    from tracker.ledger.choosing import distinct_names
+    from tracker.ledger.parsing import distinct_names
 
     return distinct_names(names)
 

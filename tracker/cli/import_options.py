@@ -24,7 +24,7 @@ from tracker.render.nouns import count_noun
 if TYPE_CHECKING:
     from tracker.export.files import Type
     from tracker.imports.loader import ImportResult
-    from tracker.ledger.importing import Reading
+    from tracker.ledger.imports import Reading
 
 
 def format_names() -> list[str]:

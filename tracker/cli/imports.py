@@ -34,7 +34,7 @@ from tracker.core.errors import InvalidOption, Refused
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from tracker.ledger.importing import Reading
+    from tracker.ledger.imports import Reading
 
 
 _COUNTS = ("rows", "inserted", "changed", "unchanged", "older", "rejected")

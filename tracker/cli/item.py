@@ -21,7 +21,7 @@ from tracker.cli.terminal import say, warn
 from tracker.core.errors import InvalidOption
 
 if TYPE_CHECKING:
-    from tracker.ledger.importing import Reading
+    from tracker.ledger.imports import Reading
 
 items, register = command_group("item", "List and register items; show the answers to one.")
 

@@ -176,7 +176,7 @@ class Settings:
         """The categories, each by itself."""
         if self.categories is None:
             return None
-        from tracker.ledger.choosing import names_of_list
+        from tracker.ledger.parsing import names_of_list
 
         return names_of_list(self.categories)
 

@@ -20,7 +20,7 @@ from tracker.cli.output import AsJson, flatten_option_groups, print_json
 from tracker.cli.terminal import hint, progress_bar, say, warn
 
 if TYPE_CHECKING:
-    from tracker.ledger.syncing import Syncs
+    from tracker.ledger.imports import Syncs
     from tracker.sync.run import SyncResult
 
 sync, register = command_group("sync", "Read what is new in another program, live.")

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tracker.ledger.agreement import AgreementQuestions
+from tracker.ledger.agreement import AgreementQuestions, Pages
 from tracker.ledger.audits import Audits
+from tracker.ledger.history import Snapshots
+from tracker.ledger.imports import Syncing
 from tracker.ledger.namespaces import Records
-from tracker.ledger.pages import Pages
 from tracker.ledger.reports import Reports
-from tracker.ledger.snapshots import Snapshots
-from tracker.ledger.syncing import Syncing
 from tracker.ledger.transactions import ledger_database_url
 from tracker.ledger.watching import Watching
 

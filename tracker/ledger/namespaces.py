@@ -6,22 +6,22 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 from tracker.core.errors import NotFound, TrackerError
+from tracker.ledger.projects import Changing, Projects, QuestionSettings
 from tracker.ledger.transactions import Transactions
 from tracker.projects.projects import find_project
+from tracker.projects.questions import QuestionInfo, QuestionOptions
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from tracker.imports.undo import ImportInfo
-    from tracker.ledger.access import Tokens, Users
-    from tracker.ledger.exchange import Requests, Webhooks
-    from tracker.ledger.flags import Flags
+    from tracker.ledger.access import Requests, Tokens, Users, Webhooks
+    from tracker.ledger.audits import Flags
     from tracker.ledger.items import Items
     from tracker.ledger.projects import Projects
-    from tracker.ledger.questions import Questions
     from tracker.ledger.transactions import Transactions
     from tracker.projects.annotators import AnnotatorInfo
     from tracker.projects.identities import Common, Duplicate, Merged
@@ -415,8 +415,6 @@ class Records(Transactions):
     @property
     def questions(self) -> Questions:
         """List, show, add, set and rename the questions of projects."""
-        from tracker.ledger.questions import Questions
-
         return Questions(self)
 
     @property
@@ -449,21 +447,21 @@ class Records(Transactions):
     @property
     def webhooks(self) -> Webhooks:
         """Add, list, test and remove webhooks; deliver their messages."""
-        from tracker.ledger.exchange import Webhooks
+        from tracker.ledger.access import Webhooks
 
         return Webhooks(self)
 
     @property
     def requests(self) -> Requests:
         """Begin and end requests that programs may send again."""
-        from tracker.ledger.exchange import Requests
+        from tracker.ledger.access import Requests
 
         return Requests(self)
 
     @property
     def flags(self) -> Flags:
         """List, show, acknowledge, dismiss, resolve, reopen and appeal against findings."""
-        from tracker.ledger.flags import Flags
+        from tracker.ledger.audits import Flags
 
         return Flags(self)
 
@@ -480,3 +478,53 @@ class Records(Transactions):
         from tracker.ledger.access import Tokens
 
         return Tokens(self)
+
+
+# -- `ledger.questions`: what projects ask, each question known by its name -----------------------
+
+
+class Questions(Namespace):
+    """The questions of projects; all methods raise NotFound for one that is not asked."""
+
+    def list(self, project: str) -> Sequence[QuestionInfo]:
+        """Return a project's questions in the order in which they were made."""
+        from tracker.projects.questions import list_questions
+
+        with self._ledger.reading(project) as (connection, found):
+            return list_questions(connection, found)
+
+    def show(self, project: str, name: str | None = None) -> QuestionSettings:
+        """Return how a question is answered, and its categories; None is the only one."""
+        with self._ledger.asking(project, question=name) as (connection, found):
+            return QuestionSettings.read(connection, found)
+
+    def add(self, project: str, name: str, options: QuestionOptions | None = None) -> QuestionInfo:
+        """Add a question to a project, and return it.
+
+        Raises InvalidOption for a name that is taken, and for options that are not valid.
+        """
+        from tracker.projects.questions import add_question
+
+        with self._ledger.writing(project) as (connection, found):
+            return add_question(connection, found, name, options or QuestionOptions())
+
+    def rename(self, project: str, name: str, new: str) -> QuestionInfo:
+        """Give a question another name, and return it; raises InvalidOption for one taken."""
+        from tracker.projects.questions import rename_question
+
+        with self._ledger.changing(project, name) as (connection, found):
+            return rename_question(connection, found, new)
+
+    def set(
+        self,
+        project: str,
+        name: str | None = None,
+        *,
+        dry_run: bool = False,
+        **settings: Unpack[Changing],
+    ) -> QuestionSettings:
+        """Change a question's settings, and return them; None is the only question.
+
+        As `Projects.set` does.
+        """
+        return Projects(self._ledger).set(project, question=name, dry_run=dry_run, **settings)

@@ -13,7 +13,7 @@ from tracker.projects.questions import QuestionInfo, QuestionOptions, are_many_n
 
 if TYPE_CHECKING:
     from tracker.counts.trail import Trail
-    from tracker.ledger.importing import Reading
+    from tracker.ledger.imports import Reading
 
 __all__ = ["Changing", "ProjectSettings", "Projects", "QuestionOptions", "QuestionSettings"]
 

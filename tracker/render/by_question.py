@@ -10,7 +10,7 @@ from tracker.core.results import UnfitQuestion
 from tracker.history.by_question import AgreementByQuestion, QuestionAgreement
 from tracker.history.curve import Point
 from tracker.history.snapshot import SnapshotRecord
-from tracker.ledger.snapshots import HistoryByQuestion
+from tracker.ledger.history import HistoryByQuestion
 from tracker.measures.intervals import Coefficient
 from tracker.measures.registry import MEASURES
 from tracker.projects.questions import QuestionInfo

@@ -15,7 +15,7 @@ from tracker.history.prune import Fate
 from tracker.history.snapshot import SnapshotRecord
 from tracker.history.status import Status
 from tracker.history.verify import Fault, Verified
-from tracker.ledger.snapshots import HistoryByQuestion
+from tracker.ledger.history import HistoryByQuestion
 from tracker.measures.intervals import ASYMMETRIC
 from tracker.render.agreement import agreement_view
 from tracker.render.cells import (

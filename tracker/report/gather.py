@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tracker.audit.result import Audit
     from tracker.history.by_question import QuestionAgreement
     from tracker.ledger import Ledger
-    from tracker.ledger.pages import LedgerState
+    from tracker.ledger.agreement import LedgerState
 
 
 Told = dict[str, Any]

@@ -10,7 +10,7 @@ from fastapi import Query
 from fastapi.exceptions import RequestValidationError
 from pydantic import TypeAdapter, ValidationError
 
-from tracker.ledger.choosing import names_of_list
+from tracker.ledger.parsing import names_of_list
 from tracker.ledger.projects import QuestionOptions
 from tracker.web.place import LARGEST
 

@@ -11,7 +11,7 @@ from fastapi import Query
 
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.ledger import Ledger
-from tracker.ledger.choosing import against_in_words
+from tracker.ledger.parsing import against_in_words
 
 
 @dataclass(frozen=True)

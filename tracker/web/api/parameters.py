@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from fastapi import Query
 
 from tracker.core.errors import InvalidOption
-from tracker.ledger.choosing import distinct_names, values_by_attribute
+from tracker.ledger.parsing import distinct_names, values_by_attribute
 from tracker.web.place import LARGEST, Then
 
 if TYPE_CHECKING:
