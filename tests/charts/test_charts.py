@@ -13,7 +13,9 @@ import pytest
 
 from tests.agreement.test_recent import collapse, year
 from tests.helpers import SPANS, csv_text, write_file
-from tracker.charts import (
+from tracker.ledger import Ledger
+from tracker.render.charts import MOST, Chart
+from tracker.report.charts import (
     annotators_chart,
     categories_chart,
     draw_categories,
@@ -21,8 +23,6 @@ from tracker.charts import (
     history_chart,
     pairs_chart,
 )
-from tracker.charts.chart import MOST, Chart
-from tracker.ledger import Ledger
 
 BAD = '<i>alert("x")</i> & \\1 "'
 SVG = "{http://www.w3.org/2000/svg}"

@@ -18,7 +18,7 @@ from tracker.cli.terminal import hint, say, warn
 from tracker.core.errors import InvalidOption, NotFound
 
 if TYPE_CHECKING:
-    from tracker.charts import Chart
+    from tracker.render.charts import Chart
 
 plot, register = command_group("plot", "Draw figures: a chart as an SVG or PNG file.")
 
@@ -46,7 +46,7 @@ def categories(
 
     Next: `tracker agreement reviews`
     """
-    from tracker.charts import categories_chart, questions_of_numbers
+    from tracker.report.charts import categories_chart, questions_of_numbers
 
     _check(output, force=force)
     ledger = ledger_of_command(context)
@@ -92,7 +92,7 @@ def history(
 
     Next: `tracker compare reviews last~1 last`
     """
-    from tracker.charts import history_chart
+    from tracker.report.charts import history_chart
 
     _check(output, force=force)
     asked = measure or []
@@ -131,7 +131,7 @@ def pairs(
 
     Next: `tracker agreement reviews --by pair`
     """
-    from tracker.charts import pairs_chart
+    from tracker.report.charts import pairs_chart
 
     _check(output, force=force)
     ledger = ledger_of_command(context)
@@ -160,7 +160,7 @@ def annotators(
 
     Next: `tracker audit reviews`
     """
-    from tracker.charts import annotators_chart
+    from tracker.report.charts import annotators_chart
 
     _check(output, force=force)
     found = ledger_of_command(context).audit(project, **answers.selecting)

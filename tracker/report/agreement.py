@@ -6,18 +6,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from tracker.charts import (
+from tracker.measures.registry import MEASURES
+from tracker.render.cells import count_cell, figure_cell, interval_cell
+from tracker.render.messages import report as words
+from tracker.render.messages import report_figures as figures
+from tracker.render.messages.agreement import left_out_of_people_sentence
+from tracker.report.charts import (
     draw_categories,
     draw_model_categories,
     draw_models,
     draw_pairs,
     pair_rows,
 )
-from tracker.measures.registry import MEASURES
-from tracker.render.cells import count_cell, figure_cell, interval_cell
-from tracker.render.messages import report as words
-from tracker.render.messages import report_figures as figures
-from tracker.render.messages.agreement import left_out_of_people_sentence
 from tracker.report.document import (
     Block,
     Example,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from tracker.charts import draw_annotators
 from tracker.core import clock
 from tracker.core.version import VERSION
 from tracker.render.annotator import (
@@ -20,6 +19,7 @@ from tracker.render.messages import report as words
 from tracker.render.messages import report_people as people
 from tracker.render.messages.findings import is_accusation
 from tracker.report.agreement import each_question
+from tracker.report.charts import draw_annotators
 from tracker.report.document import (
     Block,
     Bullets,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from tracker.charts import Chart
+    from tracker.render.charts import Chart
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from tracker.charts import draw_history, history_rows
 from tracker.measures.registry import MEASURES
 from tracker.render.cells import count_cell, figure_cell, interval_cell, minute_cell
 from tracker.render.messages import report as words
@@ -15,6 +14,7 @@ from tracker.render.messages import report_people as people
 from tracker.render.messages.findings import is_accusation
 from tracker.render.messages.report import percent
 from tracker.report.agreement import each_question
+from tracker.report.charts import draw_history, history_rows
 from tracker.report.document import (
     Block,
     Code,

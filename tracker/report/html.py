@@ -6,8 +6,8 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
-from tracker.charts.chart import ALARM, FAINT, INK, MARK
 from tracker.core.errors import escaped_text
+from tracker.render.charts import ALARM, FAINT, INK, MARK
 from tracker.render.messages.report_page import WORDS
 from tracker.report.document import Document
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
-    from tracker.charts import Chart
+    from tracker.render.charts import Chart
 
 _COLORS: Final = {
     INK: "var(--ink)",

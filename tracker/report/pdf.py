@@ -8,8 +8,8 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from tracker.charts import Chart
 from tracker.core.errors import escaped_text
+from tracker.render.charts import Chart
 from tracker.render.messages.report_page import WORDS
 from tracker.report.document import Document
 

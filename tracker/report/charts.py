@@ -1,0 +1,546 @@
+"""How often each annotator gives each category, beside the others on the same items."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from tracker.measures.registry import MEASURES
+from tracker.monitoring import are_within_noise
+from tracker.projects.questions import are_many_numbers
+from tracker.render.charts import ALARM, FAINT, INK, MARK, MOST, ROW, WIDTH, Chart
+from tracker.render.messages.findings import is_accusation
+
+if TYPE_CHECKING:
+    import altair as alt
+
+    from tracker.audit.result import Audit
+    from tracker.history.by_question import AgreementByQuestion
+    from tracker.history.curve import Curve
+    from tracker.history.snapshot import History
+    from tracker.ledger.agreement import Pairs
+
+
+_MOST = 24  # annotators
+_CATEGORIES = 8
+_ACROSS, _WIDTH, _ROW = 4, 120, 16
+
+
+def annotators_chart(project: str, audit: Audit) -> Chart:
+    """Return a small chart for each annotator, with a dot for their share of each category.
+
+    A line leads to the share of the others on the same items. Annotators with a finding come
+    first, and their dots are of another color. Of many annotators and categories the first ones,
+    and the most frequent ones, are drawn.
+    """
+    title = f"{project}: each annotator's share of the categories"
+    return draw_annotators(title, audit.to_dict()["annotators"])
+
+
+def draw_annotators(
+    title: str, annotators: Sequence[Mapping[str, Any]], *, across: int = _ACROSS
+) -> Chart:
+    """Return the chart of some annotators of an audit's JSON, so many beside each other."""
+    import altair as alt
+
+    told = sorted(
+        annotators, key=lambda one: (not _flagged(one), -one["answers"], one["annotator"])
+    )
+    categories = _frequent(told)
+    rows = [_row(one, name) for one in told for name in one["category_shares"]]
+    names = [one["annotator"] for one in told[:_MOST]]
+    wanted = set(names)
+    drawn = [row for row in rows if row["annotator"] in wanted and row["category"] in categories]
+    share = alt.Scale(domain=[0, 1])
+    axis = alt.Axis(format=".0%", values=[0, 0.5, 1])
+    base = alt.Chart(alt.InlineData(list(drawn))).encode(
+        y=alt.Y("category:N", sort=categories, title=None)
+    )
+    of_dot = alt.X("share:Q", scale=share, axis=axis, title=None)
+    lines = base.mark_rule(color=FAINT).encode(x=of_dot, x2="peers:Q")
+    others = base.mark_tick(color=INK, thickness=2, size=10).encode(x=alt.X("peers:Q"))
+    dots = base.mark_point(filled=True, size=50, opacity=1).encode(
+        x=of_dot,
+        color=alt.condition("datum.flagged", alt.value(ALARM), alt.value(MARK)),
+    )
+    drawing = (
+        alt.layer(lines, others, dots)
+        .properties(width=_WIDTH, height=alt.Step(_ROW))
+        .facet(alt.Facet("annotator:N", sort=names, title=None), columns=across)
+        .properties(
+            title=alt.Title(title, subtitle="dot: the annotator; tick: the others, same items")
+        )
+    )
+    return Chart(title, _description(told, len(names)), drawing, rows)
+
+
+def _flagged(one: Mapping[str, Any]) -> bool:
+    return any(map(is_accusation, one["flags"]))
+
+
+def _row(one: Mapping[str, Any], category: str) -> dict[str, Any]:
+    return {
+        "annotator": one["annotator"],
+        "category": category,
+        "share": one["category_shares"][category],
+        "peers": one["peer_shares"].get(category),
+        "flagged": _flagged(one),
+    }
+
+
+def _frequent(told: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the most frequent categories, at most `_CATEGORIES`."""
+    answers: dict[str, float] = {}
+    for one in told:
+        for name, share in one["category_shares"].items():
+            answers[name] = answers.get(name, 0.0) + share * one["answers"]
+    return sorted(answers, key=lambda name: (-answers[name], name))[:_CATEGORIES]
+
+
+def _description(told: Sequence[Mapping[str, Any]], drawn: int) -> str:
+    if not told:
+        return "There are no annotators."
+    flagged = [one["annotator"] for one in told if _flagged(one)]
+    words = f"With findings: {', '.join(flagged)}." if flagged else "There is no finding."
+    return words + (f" {len(told) - drawn} annotators are not drawn." if len(told) > drawn else "")
+
+
+# -- The agreement on each category, weakest first, with its interval -----------------------------
+
+
+def categories_chart(found: AgreementByQuestion) -> Chart:
+    """Return a dot for each category: if one annotator chose it, how often another did, too.
+
+    The weakest are drawn, if there are many. A category without a figure has no dot; the rows have
+    its reason.
+    """
+    return draw_categories(f"{found.project}: agreement on each category", category_rows(found))
+
+
+def category_rows(found: AgreementByQuestion) -> list[dict[str, Any]]:
+    """Return a row for each category of each question, as `draw_categories` takes them.
+
+    Of `questions_of_numbers` there is none.
+    """
+    numbers = questions_of_numbers(found)
+    return [
+        {"question": one.question.name, **_row_of_categories(category)}
+        for one in found.questions
+        if one.question.name not in numbers
+        for category in one.assessment.to_dict()["categories"]
+    ]
+
+
+def questions_of_numbers(found: AgreementByQuestion) -> list[str]:
+    """Return the names of the questions whose answers are many numbers."""
+    return [
+        one.question.name
+        for one in found.questions
+        if are_many_numbers(
+            one.question.answers, one.question.scale, len(one.assessment.to_dict()["categories"])
+        )
+    ]
+
+
+def draw_categories(title: str, rows: Sequence[Mapping[str, Any]], *, width: int = WIDTH) -> Chart:
+    """Return the chart of some rows, ``width`` pixels wide without its labels."""
+    import altair as alt
+
+    drawn = sorted((row for row in rows if row["rate"] is not None), key=lambda row: row["rate"])
+    shown = drawn[:MOST]
+    questions = list(dict.fromkeys(row["question"] for row in rows))
+    several = len({row["question"] for row in shown}) > 1
+    place = alt.Y("category:N", sort=None, title=None)
+    base = alt.Chart(alt.InlineData(list(shown))).encode(y=place)
+    share = alt.Scale(domain=[0, 1])
+    axis = alt.Axis(format=".0%", tickCount=5)
+    of_dot = alt.X("rate:Q", scale=share, axis=axis, title="another annotator chose it, too")
+    intervals = base.mark_rule(color=FAINT, strokeWidth=2).encode(
+        x=alt.X("ci_low:Q", scale=share, axis=axis), x2="ci_high:Q"
+    )
+    dots = base.mark_point(filled=True, color=MARK, opacity=1, size=70).encode(x=of_dot)
+    numbers = base.mark_text(align="left", dx=8, dy=-8, color=INK, fontSize=10).encode(
+        x=of_dot, text=alt.Text("rate:Q", format=".0%")
+    )
+    layers = alt.layer(intervals, dots, numbers)
+    size = alt.Step(ROW)
+    drawing: alt.TopLevelMixin = (
+        layers.properties(width=width, height=size)
+        .facet(row=alt.Row("question:N", title=None, sort=questions))
+        .resolve_scale(y="independent")
+        .properties(title=title)
+        if several
+        else layers.properties(width=width, height=size, title=title)
+    )
+    return Chart(title, _description_of_categories(rows, drawn), drawing, rows)
+
+
+def _row_of_categories(one: Mapping[str, Any]) -> dict[str, Any]:
+    names = ("category", "rate", "ci_low", "ci_high", "potential_agreements", "undefined")
+    return {name: one[name] for name in names}
+
+
+def _description_of_categories(
+    rows: Sequence[Mapping[str, Any]], drawn: Sequence[Mapping[str, Any]]
+) -> str:
+    if not drawn:
+        return "No category has a figure."
+    weakest, strongest = drawn[0], drawn[-1]
+    told = (
+        f"Weakest: {weakest['category']}, {weakest['rate']:.0%}. "
+        f"Strongest: {strongest['category']}, {strongest['rate']:.0%}."
+    )
+    left_out = len(drawn) - MOST
+    told += f" {left_out} stronger categories are not drawn." if left_out > 0 else ""
+    without = len(rows) - len(drawn)
+    return told + (f" {without} have no figure." if without else "")
+
+
+# -- A figure over time, with its interval and the project's notes --------------------------------
+
+
+_ALPHA: Final = "krippendorff_alpha"
+_HEIGHT = 220
+_APART: Final[Mapping[str, Any]] = {"labelOverlap": "greedy", "labelSeparation": 8}
+
+
+def history_chart(history: History | Curve, measure: str | None = None) -> Chart:
+    """Return a line for a measure over time, its interval, and a mark for each note.
+
+    If none is named it is alpha, or the first that the last snapshot has. Points without
+    a figure are gaps in the line; the rows have their reason.
+    """
+    told = history.to_dict()
+    notes = [{"at": one["at"], "text": one["text"]} for one in told["notes"]]
+    measure = measure or _main(told)
+    title = f"{told['project']}: {MEASURES[measure].title}"
+    return draw_history(title, history_rows(told, measure), notes)
+
+
+def _main(told: Mapping[str, Any]) -> str:
+    points = told["snapshots"] or [{"measures": []}]
+    known = [figure["measure"] for figure in points[-1]["measures"]]
+    return known[0] if known and _ALPHA not in known else _ALPHA
+
+
+def history_rows(told: Mapping[str, Any], measure: str) -> list[dict[str, Any]]:
+    """Return a row for each point of a history's JSON, as `draw_history` takes them.
+
+    The figure is that of what came since the point before, if it has that; ``so_far`` is that of
+    all answers.
+    """
+    rows = []
+    for one in told["snapshots"]:
+        of_all = _figure(one, measure)
+        own = _figure(one["own"], measure) if one.get("own") else None
+        if of_all is not None:
+            own = own or of_all
+            row = {"as_of": one["as_of"], "snapshot": one["name"] or one["snapshot"]}
+            row |= {name: own[name] for name in _FIGURE}
+            rows.append(row | {"so_far": of_all["value"]})
+    return rows
+
+
+def _figure(one: Mapping[str, Any], measure: str) -> Mapping[str, Any] | None:
+    return next((figure for figure in one["measures"] if figure["measure"] == measure), None)
+
+
+def draw_history(
+    title: str,
+    rows: Sequence[Mapping[str, Any]],
+    notes: Sequence[Mapping[str, Any]],
+    *,
+    width: int = WIDTH,
+) -> Chart:
+    """Return the chart of some points, and of what happened, ``at`` a time with a short text."""
+    import altair as alt
+
+    by_time = _spans_days(rows)
+    notes = notes if by_time else []
+    when = (
+        alt.X("as_of:T", title=None, axis=alt.Axis(tickCount=max(width // 80, 2), **_APART))
+        if by_time
+        else alt.X(
+            "snapshot:N",
+            title=None,
+            sort=None,
+            axis=alt.Axis(labelAngle=0, **_APART),
+            scale=alt.Scale(type="point"),
+        )
+    )
+    least = min((row["ci_low"] for row in rows if row["ci_low"] is not None), default=0.0)
+    scale = alt.Scale(domain=[min(0.0, least), 1])
+    base = alt.Chart(alt.InlineData(list(rows))).encode(x=when)
+    value = alt.Y("value:Q", scale=scale, title=None)
+    band = base.mark_area(color=MARK, opacity=0.15).encode(
+        y=alt.Y("ci_low:Q", scale=scale, title=None), y2="ci_high:Q"
+    )
+    ink = FAINT if _are_steady(rows) else MARK
+    line = base.mark_line(color=ink, point=alt.OverlayMarkDef(color=ink)).encode(y=value)
+    so_far = base.mark_line(color=FAINT, strokeDash=[2, 2]).encode(
+        y=alt.Y("so_far:Q", scale=scale, title=None)
+    )
+    noted = alt.Chart(alt.InlineData(list(notes))).encode(x=alt.X("at:T"))
+    marks = noted.mark_rule(color=FAINT, strokeDash=[3, 3])
+    texts = noted.mark_text(align="left", baseline="top", dx=4, color=INK, fontSize=10).encode(
+        y=alt.value(0), text="text:N"
+    )
+    more = [so_far] if any(row.get("so_far") not in {None, row["value"]} for row in rows) else []
+    layers = [band, *more, line, *([marks, texts] if notes else [])]
+    drawing = alt.layer(*layers).properties(width=width, height=_HEIGHT, title=title)
+    return Chart(title, _description_of_history(rows, notes), drawing, rows)
+
+
+def _are_steady(rows: Sequence[Mapping[str, Any]]) -> bool:
+    """Return whether the points of several differ by no more than their errors."""
+    known = [row for row in rows if row["value"] is not None]
+    figures = [(row["value"], row.get("standard_error")) for row in known]
+    return len(known) > 1 and are_within_noise(figures)
+
+
+def _spans_days(rows: Sequence[Mapping[str, Any]]) -> bool:
+    """Return whether points lie on several days, so that their times can be told apart."""
+    return len({row["as_of"][:10] for row in rows}) > 1 or any(not row["snapshot"] for row in rows)
+
+
+_FIGURE = ("value", "standard_error", "ci_low", "ci_high", "items", "undefined")
+
+
+def _description_of_history(
+    rows: Sequence[Mapping[str, Any]], notes: Sequence[Mapping[str, Any]]
+) -> str:
+    known = [row for row in rows if row["value"] is not None]
+    if not known:
+        return "There is no figure yet."
+    first, last = known[0], known[-1]
+    words = f"From {first['value']:.3f} on {first['as_of'][:10]} "
+    words += f"to {last['value']:.3f} on {last['as_of'][:10]}, {len(known)} points."
+    words += " They differ by no more than chance." if _are_steady(rows) else ""
+    return words + (f" Notes: {len(notes)}." if notes else "")
+
+
+# -- How often each model agrees with people, beside how often people agree with each other -------
+
+
+_ROW_OF_MODELS = 28
+
+
+def draw_models(title: str, rows: Sequence[Mapping[str, Any]], *, width: int = WIDTH) -> Chart:
+    """Return a dot for each model with its interval, and a tick for the people on its items.
+
+    Args:
+        title: what it shows.
+        rows: of `tracker.audit.models.ModelAgreement`, each with its ``question``.
+        width: in pixels, without the labels.
+    """
+    drawn = [row for row in rows if row["with_people"] is not None][:MOST]
+    drawing = _drawing(title, drawn, "model", "question", "gave the same answer", width)
+    several = len({row["question"] for row in drawn}) > 1
+    return Chart(title, _description_of_models(drawn, "question" if several else ""), drawing, rows)
+
+
+def draw_model_categories(
+    title: str, rows: Sequence[Mapping[str, Any]], *, width: int = WIDTH
+) -> Chart:
+    """Return a dot for each category of each model, and a tick for the people.
+
+    Args:
+        title: what it shows.
+        rows: of `tracker.audit.models.ModelCategory`, each with its ``model``, the first drawn.
+        width: in pixels, without the labels.
+    """
+    drawn = rows[:MOST]
+    drawing = _drawing(title, drawn, "category", "model", "the other chose it, too", width)
+    told = _description_of_models(drawn[:5], "category")
+    left_out = len(rows) - len(drawn)
+    told += f" {left_out} categories of smaller gaps are not drawn." if left_out else ""
+    return Chart(title, told, drawing, rows)
+
+
+def _drawing(
+    title: str, drawn: Sequence[Mapping[str, Any]], name: str, group: str, axis: str, width: int
+) -> alt.TopLevelMixin:
+    """Return a dot, its interval and the people's tick for each ``name``, by its ``group``."""
+    import altair as alt
+
+    groups = list(dict.fromkeys(row[group] for row in drawn))
+    share = alt.Scale(domain=[0, 1])
+    ticks = alt.Axis(format=".0%", tickCount=5)
+    place = alt.Y(f"{name}:N", sort=None, title=None)
+    base = alt.Chart(alt.InlineData(list(drawn))).encode(y=place)
+    of_dot = alt.X("with_people:Q", scale=share, axis=ticks, title=axis)
+    intervals = base.mark_rule(color=FAINT, strokeWidth=2).encode(
+        x=alt.X("low:Q", scale=share, axis=ticks), x2="high:Q"
+    )
+    people = base.mark_tick(color=INK, thickness=3, size=18).encode(x=alt.X("people:Q"))
+    dots = base.mark_point(filled=True, color=MARK, opacity=1, size=70).encode(x=of_dot)
+    layers = alt.layer(intervals, people, dots).properties(
+        width=width, height=alt.Step(_ROW_OF_MODELS)
+    )
+    drawing: alt.TopLevelMixin = (
+        layers.facet(row=alt.Row(f"{group}:N", title=None, sort=groups))
+        .resolve_scale(y="independent")
+        .properties(title=title)
+        if len(groups) > 1
+        else layers.properties(title=title)
+    )
+    return drawing
+
+
+def _description_of_models(drawn: Sequence[Mapping[str, Any]], also: str) -> str:
+    """Return each model with the people; ``also`` names what else tells the rows apart."""
+    if not drawn:
+        return "No model shares an item with a person."
+    told = []
+    for row in drawn:
+        people = row["people"]
+        beside = "" if people is None else f"; people with each other {people:.0%}"
+        who = f"{row['model']}, {row[also]}," if also else row["model"]
+        told.append(f"{who} with people {row['with_people']:.0%}{beside}.")
+    return " ".join(told)
+
+
+# -- The agreement of each two annotators, those alike beside each other --------------------------
+
+
+_NUMBERED, _ROOMY = 14, 32  # annotators whose cells have room for a number; pixels of a cell
+_LIGHT, _DARK = "#fefefe", "#101214"  # of numbers on cells, whose colors are those of any page
+
+
+class _Drawn(NamedTuple):
+    """The figure of a pair that is drawn: its title, in words, its least value, what is dark."""
+
+    title: str
+    words: str
+    least: float
+    dark: str
+
+
+_DRAWN: Final[Mapping[str, _Drawn]] = {
+    "cohen_kappa": _Drawn("Cohen's kappa", "kappa", -1, "{0} > 0.8 || {0} < -0.9"),
+    "span_f1_exact": _Drawn("Exact F1", "exact F1", 0, "{0} > 0.9 || {0} < 0.05"),
+}
+
+
+def pairs_chart(project: str, pairs: Pairs, weights: str | None = None) -> Chart:
+    """Return a cell for each two annotators: Cohen's kappa, of spans exact F1; none if undefined.
+
+    Annotators are in the order of a hierarchical clustering (average linkage), so that groups
+    show as blocks. Of many annotators those with the most shared items are drawn. ``weights``
+    are those of the pairs' kappa.
+    """
+    title = f"{project}: agreement of each two annotators"
+    return draw_pairs(
+        f"{title} ({weights} weights)" if weights else title, pair_rows(pairs.to_dict())
+    )
+
+
+def pair_rows(told: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return a row for each pair of their JSON, as `draw_pairs` takes them."""
+    return [_row_of_pairs(one) for one in told["pairs"]]
+
+
+def draw_pairs(title: str, rows: Sequence[Mapping[str, Any]]) -> Chart:
+    """Return the chart of some pairs; of few annotators each cell has its number."""
+    import altair as alt
+
+    figure = _figure_of_pairs(rows)
+    about = _DRAWN[figure]
+    names = _drawn_names(rows)
+    order = _clustered(rows, names, figure)
+    wanted = set(order)
+    both = [
+        {**row, "annotator": one, "other": other}
+        for row in rows
+        for one, other in ((row["annotator"], row["other"]), (row["other"], row["annotator"]))
+        if {one, other} <= wanted and row[figure] is not None
+    ]
+    side = (_ROOMY if len(order) <= _NUMBERED else ROW) * max(len(order), 4)
+    cells = (
+        alt.Chart(alt.InlineData(list(both)))
+        .mark_rect(stroke="white")
+        .encode(
+            x=alt.X("annotator:N", sort=order, title=None, axis=alt.Axis(labelAngle=-45)),
+            y=alt.Y("other:N", sort=order, title=None),
+            color=alt.Color(
+                f"{figure}:Q",
+                title=about.title,
+                scale=alt.Scale(scheme="blueorange", domain=[about.least, 1], reverse=True),
+            ),
+        )
+    )
+    layers = [cells]
+    if len(order) <= _NUMBERED:
+        far = about.dark.format(f"datum.{figure}")
+        layers.append(
+            alt.Chart(alt.InlineData(list(both)))
+            .mark_text(fontSize=10)
+            .encode(
+                x=alt.X("annotator:N", sort=order),
+                y=alt.Y("other:N", sort=order),
+                text=alt.Text(f"{figure}:Q", format=".2f"),
+                color=alt.condition(far, alt.value(_LIGHT), alt.value(_DARK)),
+            )
+        )
+    drawing = alt.layer(*layers).properties(width=side, height=side, title=title)
+    return Chart(title, _description_of_pairs(rows, len(names), figure), drawing, rows)
+
+
+def _row_of_pairs(one: Mapping[str, Any]) -> dict[str, Any]:
+    annotator, other = one["annotators"]
+    who = {"annotator": annotator, "other": other}
+    if "span_f1_exact" in one:
+        exact = one["span_f1_exact"]
+        told = {"span_f1_exact": exact["value"], "undefined": exact["undefined"]}
+        return {**who, "items": one["items"], **told}
+    names = ("items", "observed", "cohen_kappa", "undefined")
+    return {**who, **{name: one[name] for name in names}}
+
+
+def _figure_of_pairs(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return the figure that the rows have; of no rows kappa."""
+    return next((name for name in _DRAWN for row in rows[:1] if name in row), "cohen_kappa")
+
+
+def _drawn_names(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the annotators with the most shared items, at most `MOST`."""
+    shared: dict[str, int] = {}
+    for row in rows:
+        for name in (row["annotator"], row["other"]):
+            shared[name] = shared.get(name, 0) + row["items"]
+    return sorted(shared, key=lambda name: (-shared[name], name))[:MOST]
+
+
+def _clustered(rows: Sequence[Mapping[str, Any]], names: Sequence[str], figure: str) -> list[str]:
+    """Return annotators so that those who agree are neighbours; an undefined figure counts as 0."""
+    if len(names) < 3:
+        return list(names)
+    import numpy as np
+    from scipy.cluster.hierarchy import leaves_list, linkage
+    from scipy.spatial.distance import squareform
+
+    number = {name: place for place, name in enumerate(names)}
+    apart = np.ones((len(names), len(names)))
+    np.fill_diagonal(apart, 0.0)
+    for row in rows:
+        one, other = number.get(row["annotator"]), number.get(row["other"])
+        if one is not None and other is not None and row[figure] is not None:
+            apart[one, other] = apart[other, one] = 1 - row[figure]
+    tree = linkage(squareform(apart), "average", optimal_ordering=True)
+    return [names[place] for place in leaves_list(tree).tolist()]
+
+
+def _description_of_pairs(rows: Sequence[Mapping[str, Any]], drawn: int, figure: str) -> str:
+    words = _DRAWN[figure].words
+    known = [row for row in rows if row[figure] is not None]
+    if not known:
+        return f"No two annotators have {'an' if words[0] in 'aeiou' else 'a'} {words}."
+    low, high = (of(known, key=lambda row: row[figure]) for of in (min, max))
+    ends = [("Lowest: ", low), ("Highest: ", high)] if len(known) > 1 else [("", low)]
+    told = " ".join(
+        f"{word}{row['annotator']} and {row['other']}, {row[figure]:.2f}." for word, row in ends
+    )
+    without = len(rows) - len(known)
+    told += f" {without} pairs have no {words}." if without else ""
+    everyone = len({row[end] for row in rows for end in ("annotator", "other")})
+    return told + (f" {everyone - drawn} annotators are not drawn." if everyone > drawn else "")
