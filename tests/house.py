@@ -23,26 +23,19 @@ ORDER = (
     "simulate",
     "storage",
     "projects",
-    "access",
-    "exchange",
     "formats",
     "imports",
     "sync",
     "counts",
     "agreement",
     "audit",
-    "flags",
-    "snapshots",
+    "history",
     "compare",
-    "verdict",
     "gate",
-    "by_question",
-    "status",
     "export",
     "ledger",
     "conformance",
     "render",
-    "charts",
     "report",
     "web",
     "cli",
@@ -50,9 +43,8 @@ ORDER = (
 # Within a room of many parts, likewise.
 WITHIN = {
     "core": ("version", "errors", "clock", "tallies", "tally_columns", "audit_tallies",
-             "answer_sample"),
-    "storage": ("schema", "answer_keys", "views", "backends", "seals", "check", "new_file",
-                "copying", "database", "facts", "as_of"),
+             "results"),
+    "storage": ("schema", "views", "backends", "seals", "check", "database", "current", "as_of"),
 }  # fmt: skip
 # `import tracker` leads to the ledger, `python -m tracker` to the commands.
 DOORS = {"__init__": "ledger", "__main__": "cli"}
@@ -75,8 +67,8 @@ PURE = {
 
 # Libraries by the rooms that may import them; those named in LAZY never as a module is loaded.
 LIBRARIES = {
-    "requests": {"exchange", "sync"},
-    "argon2": {"access"},
+    "requests": {"sync"},
+    "argon2": {"projects"},
     "fastapi": {"web"},
     "prometheus_client": {"web"},
     "pydantic": {"web"},
@@ -85,21 +77,20 @@ LIBRARIES = {
     "itsdangerous": {"web"},
     "authlib": {"web"},
     "uvicorn": {"web"},
-    "sqlalchemy": {"storage", "projects", "access", "exchange", "formats", "imports", "sync",
-                   "counts", "agreement", "audit", "flags", "snapshots", "compare", "verdict",
-                   "gate", "by_question", "status", "export", "ledger"},
+    "sqlalchemy": {"storage", "projects", "formats", "imports", "sync", "counts", "agreement",
+                   "audit", "history", "compare", "gate", "export", "ledger"},
     "alembic": {"storage"},
     "numpy": {"core", "measures", "monitoring", "storage", "formats", "imports", "counts",
-              "agreement", "audit", "compare", "charts"},
-    "scipy": {"measures", "monitoring", "audit", "charts"},
-    "pandas": {"formats", "imports", "export", "agreement", "audit", "snapshots", "compare", "gate",
-               "by_question", "ledger"},
-    "altair": {"charts"},
+              "agreement", "audit", "compare", "report"},
+    "scipy": {"measures", "monitoring", "audit", "report"},
+    "pandas": {"formats", "imports", "export", "agreement", "audit", "history", "compare", "gate",
+               "ledger"},
+    "altair": {"render", "report"},
     "jinja2": {"report", "web"},
     "markupsafe": {"report", "web"},
     "nbformat": {"report"},
     "typst": {"report"},
-    "vl_convert": {"charts"},
+    "vl_convert": {"render"},
     "rich": {"render", "cli"},
     "typer": {"cli"},
     "psycopg": set(),  # the driver is SQLAlchemy's to import
@@ -107,7 +98,7 @@ LIBRARIES = {
 }  # fmt: skip
 # What faces run is in these rooms: they ask the ledger, and show what comes back.
 FACES = {"web", "cli"}
-BELOW_FACES = {"core", "simulate", "ledger", "conformance", "render", "charts", "report", "web"}
+BELOW_FACES = {"core", "simulate", "ledger", "conformance", "render", "report", "web"}
 # What faces take from below the ledger all the same: words, and no answers.
 BELOW_THE_LEDGER = {
     "tracker.measures.citations.full_measure_name",
@@ -343,38 +334,6 @@ def _habits(module: Module) -> Iterator[Fault]:
                 yield line, f"{word} outside the commands"
         if isinstance(node, ast.Call) and ast.unparse(node.func) in {"print", "sys.stdout.write"}:
             yield line, "output outside the commands"
-
-
-# Rooms, and files of rooms, that make no sentence; errors may be sentences anywhere.
-WORDLESS = (
-    "monitoring/", "agreement/", "audit/", "flags/", "snapshots/", "compare/", "gate/",
-    "report/",
-)  # fmt: skip
-# Files that put an error's advice together before they raise it.
-ADVICE = ("audit/flags.py", "gate/context.py", "gate/config.py")
-_LONGEST = 30
-ERRORS = {"Refused", "InvalidOption", "NoFigures", "NotFound", "CheckFailed", "ValueError",
-          "refused", "table.refused", "top.refused", "self.refused", "Tampered",
-          "re.compile"}  # fmt: skip
-
-
-def sentences(module: Module) -> list[str]:
-    """Texts of a file that a person might read: long, with a space, and in no error."""
-    if module.path.endswith(ADVICE):
-        return []
-    skipped = _docstrings(module.tree)
-    for node in ast.walk(module.tree):
-        if isinstance(node, ast.Call) and ast.unparse(node.func) in ERRORS:
-            skipped |= {id(part) for part in ast.walk(node)}
-    return [
-        f"{module.path}, line {node.lineno}: {node.value!r}"
-        for node in ast.walk(module.tree)
-        if isinstance(node, ast.Constant)
-        and isinstance(node.value, str)
-        and len(node.value) > _LONGEST
-        and " " in node.value.strip()
-        and id(node) not in skipped
-    ]
 
 
 def messages(module: Module) -> Iterator[str]:

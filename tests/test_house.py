@@ -34,21 +34,7 @@ def test_every_room_keeps_to_itself() -> None:
 def test_what_computes_reaches_nothing_that_reads_or_stores() -> None:
     for folder, rooms in house.PURE.items():
         assert house.reached(folder) <= rooms, folder
-    assert {"counts", "storage"} <= house.reached("snapshots")
-
-
-def test_sentences_are_made_in_one_room() -> None:
-    wordless = tuple(f"tracker/{place}" for place in house.WORDLESS)
-    found = [one for module in house.modules() if module.path.startswith(wordless)
-             for one in house.sentences(module)]  # fmt: skip
-    assert found == []
-
-
-def test_a_sentence_is_found_and_an_error_is_none() -> None:
-    code = "def f():\n    x = f'{y} is a sentence that a person is to read'"
-    assert len(house.sentences(snippet("gate/x", code))) == 1
-    error = "raise NotFound('there is no such thing as this, whatever it may be')"
-    assert house.sentences(snippet("gate/x", error)) == []
+    assert {"counts", "storage"} <= house.reached("history")
 
 
 def test_every_sentence_that_is_asked_for_is_there() -> None:
@@ -64,7 +50,7 @@ def test_only_what_is_shown_looks_for_the_room_that_shows_it() -> None:
     looking = {module.path for module in house.modules()
                if "import_module" in ast.unparse(module.tree)}  # fmt: skip
     assert looking == {f"tracker/{name}.py" for name in (
-        "cli/app", "core/shown", "render/messages/__init__", "render/formats")}  # fmt: skip
+        "cli/app", "core/results", "render/messages/__init__", "render/formats")}  # fmt: skip
 
 
 def test_every_room_of_the_order_is_there() -> None:
@@ -92,7 +78,7 @@ def snippet(place: str, code: str) -> Module:
         ("projects", "from tracker import ledger", "projects imports ledger"),
         ("projects", "import tracker.render.cells", "projects imports render"),
         ("counts", "def f():\n    from tracker.agreement import assess", "counts imports agree"),
-        ("snapshots", "if TYPE_CHECKING:\n    import tracker.ledger", "snapshots imports ledger"),
+        ("history", "if TYPE_CHECKING:\n    import tracker.ledger", "history imports ledger"),
         ("render", "import tracker", "render imports tracker"),
         ("render", "from tracker.cli.app import app", "render imports cli"),
         ("simulate", "from tracker.counts import Tally", "simulate imports counts"),

@@ -15,7 +15,7 @@ from tracker.cli.project_argument import ProjectArgument, with_project_argument
 from tracker.cli.terminal import hint, is_quiet, say, warn
 
 if TYPE_CHECKING:
-    from tracker.history.overview import TakenByQuestion
+    from tracker.history.by_question import TakenByQuestion
     from tracker.history.snapshot import SnapshotRecord
 
 

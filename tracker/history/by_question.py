@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +13,14 @@ from tracker.agreement.result import Assessment
 from tracker.agreement.run import assess
 from tracker.audit.flag_list import count_flags
 from tracker.core import clock
-from tracker.core.results import Shown, UnfitQuestion, ask_each_question
-from tracker.history.snapshot import SnapshotRecord, last_snapshot_of_choice
+from tracker.core.errors import NotFound
+from tracker.core.results import Shown, UnfitQuestion, ask_each_question, json_by_question
+from tracker.history.overview import SnapshotPage, snapshot_page
+from tracker.history.snapshot import (
+    SnapshotRecord,
+    last_snapshot_of_choice,
+)
+from tracker.history.take import Taken
 from tracker.measures.intervals import Coefficient
 from tracker.projects.questions import QuestionInfo
 
@@ -141,3 +147,74 @@ def agreement_by_question(
     made, unfit = ask_each_question(questions, ask)
     found = sorted(made.values(), key=lambda one: (one.main.value is None, one.main.value))
     return AgreementByQuestion(questions[0].project.name, tuple(found), unfit)
+
+
+# -- Snapshots of projects that ask several questions: one number, a record of each question ------
+
+
+@dataclass(frozen=True)
+class TakenByQuestion:
+    """The result of a request for a snapshot, by the question's name, in order of making."""
+
+    questions: Mapping[str, Taken]
+
+    @property
+    def first(self) -> Taken:
+        """That of the first question; number, time and freshness are those of all."""
+        return next(iter(self.questions.values()))
+
+    @property
+    def id(self) -> int:
+        """The number of the snapshot."""
+        return self.first.snapshot.id
+
+    @property
+    def fresh(self) -> bool:
+        """Whether it was taken now."""
+        return self.first.fresh
+
+    @property
+    def before(self) -> int | None:
+        """The number of the last one of the same settings and moment, of any question."""
+        return max((one.before for one in self.questions.values() if one.before), default=None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON of ``tracker snapshot``."""
+        records = {name: one.snapshot.to_dict() for name, one in self.questions.items()}
+        return json_by_question({"snapshot": self.id}, records)
+
+
+@dataclass(frozen=True)
+class SnapshotPages:
+    """Everything about one snapshot, by the question's name, in order of making."""
+
+    questions: Mapping[str, SnapshotPage]
+
+    @property
+    def first(self) -> SnapshotPage:
+        """That of the first question."""
+        return next(iter(self.questions.values()))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON of ``tracker snapshots show``."""
+        pages = {name: one.to_dict() for name, one in self.questions.items()}
+        return json_by_question({"snapshot": self.first.record.id}, pages)
+
+
+def snapshot_pages(
+    connection: Connection, questions: Sequence[QuestionInfo], which: int | str
+) -> SnapshotPages:
+    """Return the pages of the given snapshot, of the questions that were asked then.
+
+    Raises NotFound if there is none of any.
+    """
+    pages: dict[str, SnapshotPage] = {}
+    missing: NotFound | None = None
+    for question in questions:
+        try:
+            pages[question.name] = snapshot_page(connection, question, which)
+        except NotFound as error:
+            missing = missing or error
+    if missing is not None and not pages:
+        raise missing
+    return SnapshotPages(pages)

@@ -14,8 +14,7 @@ from tracker.agreement.result import Assessment
 from tracker.agreement.run import assess_patterns
 from tracker.audit.flag_list import list_flags
 from tracker.core import clock
-from tracker.core.errors import InvalidOption, NotFound
-from tracker.core.results import json_by_question
+from tracker.core.errors import InvalidOption
 from tracker.core.tallies import Answer, ItemPatterns, Pattern
 from tracker.history.snapshot import (
     History,
@@ -37,7 +36,6 @@ from tracker.history.stored import (
     read_snapshot_pattern,
     snapshot_pattern_texts,
 )
-from tracker.history.take import Taken
 from tracker.measures.intervals import INTERVALS
 from tracker.measures.registry import MEASURES
 from tracker.projects.annotators import annotator_names
@@ -429,74 +427,3 @@ def _flags(
         for flag in (one.values for one in list_flags(connection, question.project))
         if flag["flag"] in standing
     ]
-
-
-# -- Snapshots of projects that ask several questions: one number, a record of each question ------
-
-
-@dataclass(frozen=True)
-class TakenByQuestion:
-    """The result of a request for a snapshot, by the question's name, in order of making."""
-
-    questions: Mapping[str, Taken]
-
-    @property
-    def first(self) -> Taken:
-        """That of the first question; number, time and freshness are those of all."""
-        return next(iter(self.questions.values()))
-
-    @property
-    def id(self) -> int:
-        """The number of the snapshot."""
-        return self.first.snapshot.id
-
-    @property
-    def fresh(self) -> bool:
-        """Whether it was taken now."""
-        return self.first.fresh
-
-    @property
-    def before(self) -> int | None:
-        """The number of the last one of the same settings and moment, of any question."""
-        return max((one.before for one in self.questions.values() if one.before), default=None)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the JSON of ``tracker snapshot``."""
-        records = {name: one.snapshot.to_dict() for name, one in self.questions.items()}
-        return json_by_question({"snapshot": self.id}, records)
-
-
-@dataclass(frozen=True)
-class SnapshotPages:
-    """Everything about one snapshot, by the question's name, in order of making."""
-
-    questions: Mapping[str, SnapshotPage]
-
-    @property
-    def first(self) -> SnapshotPage:
-        """That of the first question."""
-        return next(iter(self.questions.values()))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the JSON of ``tracker snapshots show``."""
-        pages = {name: one.to_dict() for name, one in self.questions.items()}
-        return json_by_question({"snapshot": self.first.record.id}, pages)
-
-
-def snapshot_pages(
-    connection: Connection, questions: Sequence[QuestionInfo], which: int | str
-) -> SnapshotPages:
-    """Return the pages of the given snapshot, of the questions that were asked then.
-
-    Raises NotFound if there is none of any.
-    """
-    pages: dict[str, SnapshotPage] = {}
-    missing: NotFound | None = None
-    for question in questions:
-        try:
-            pages[question.name] = snapshot_page(connection, question, which)
-        except NotFound as error:
-            missing = missing or error
-    if missing is not None and not pages:
-        raise missing
-    return SnapshotPages(pages)

@@ -12,7 +12,7 @@ from tracker.core.errors import Refused
 from tracker.formats.batch import Batch, Cells, Numbers, with_decimal_point
 from tracker.imports.structured_cells import advice_for_structure, listed_texts
 from tracker.projects.annotators import project_aliases
-from tracker.projects.categories import all_category_names, category_names
+from tracker.projects.categories import category_names
 from tracker.projects.names import (
     LONGEST_NAME,
     category_unfit_for_scale,
@@ -21,7 +21,7 @@ from tracker.projects.names import (
     near_names,
 )
 from tracker.projects.projects import ProjectInfo
-from tracker.projects.questions import QuestionInfo
+from tracker.projects.questions import QuestionInfo, all_category_names
 from tracker.storage.current import (
     annotator_kind_facts,
     annotators_with_facts,

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from sqlalchemy import Connection
 
 from tracker.core.errors import InvalidOption
-from tracker.ledger.namespaces import Namespace
-from tracker.ledger.transactions import Transactions
+from tracker.ledger.transactions import Namespace, Transactions
 
 if TYPE_CHECKING:
     from tracker.agreement.query import Asking

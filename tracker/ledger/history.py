@@ -14,9 +14,10 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from tracker.counts.filter import AnswerFilter, Selecting
+    from tracker.history.by_question import SnapshotPages, TakenByQuestion
     from tracker.history.curve import Asked, Curve
     from tracker.history.monitor import Watched
-    from tracker.history.overview import Overview, SnapshotPage, SnapshotPages, TakenByQuestion
+    from tracker.history.overview import Overview, SnapshotPage
     from tracker.history.prune import Fate
     from tracker.history.snapshot import History, SnapshotRecord
     from tracker.history.take import Recording, Settings, Taken
@@ -93,7 +94,7 @@ class Snapshots(Transactions):
             settings: how the figures are computed, and of which answers; they are recorded, too.
         """
         from tracker.agreement.query import agreement_query
-        from tracker.history.overview import TakenByQuestion
+        from tracker.history.by_question import TakenByQuestion
         from tracker.history.take import take_snapshots
         from tracker.projects.questions import list_questions
         from tracker.sync.webhooks import tell_webhooks
@@ -228,7 +229,7 @@ class Snapshots(Transactions):
         self, project: str, which: int | str, *, questions: Sequence[str] = ()
     ) -> SnapshotPages:
         """Return everything about one snapshot of each question, or of those named."""
-        from tracker.history.overview import snapshot_pages
+        from tracker.history.by_question import snapshot_pages
 
         with self.asking_each(project, names=questions) as (connection, found):
             return snapshot_pages(connection, found, which)

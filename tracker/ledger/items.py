@@ -7,7 +7,7 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
-from tracker.ledger.namespaces import Namespace
+from tracker.ledger.transactions import Namespace
 
 if TYPE_CHECKING:
     from tracker.counts.filter import Selecting

@@ -6,13 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tracker.core.errors import NotFound, TrackerError
-from tracker.ledger.projects import Changing, Projects, QuestionSettings
-from tracker.ledger.transactions import Transactions
+from tracker.ledger.projects import Projects, Questions
+from tracker.ledger.transactions import Namespace, Transactions
 from tracker.projects.projects import find_project
-from tracker.projects.questions import QuestionInfo, QuestionOptions
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -21,8 +20,6 @@ if TYPE_CHECKING:
     from tracker.ledger.access import Requests, Tokens, Users, Webhooks
     from tracker.ledger.audits import Flags
     from tracker.ledger.items import Items
-    from tracker.ledger.projects import Projects
-    from tracker.ledger.transactions import Transactions
     from tracker.projects.annotators import AnnotatorInfo
     from tracker.projects.identities import Common, Duplicate, Merged
     from tracker.projects.mentions import Mention
@@ -30,13 +27,6 @@ if TYPE_CHECKING:
 
 
 _Names = tuple[dict[str, int], list[str]]  # labels that stood by project, and the names erased
-
-
-class Namespace:
-    """Methods about one kind of record; each is one transaction."""
-
-    def __init__(self, ledger: Transactions) -> None:
-        self._ledger = ledger
 
 
 class Imports(Namespace):
@@ -408,8 +398,6 @@ class Records(Transactions):
     @property
     def projects(self) -> Projects:
         """Create, list, show, set, rename, archive and delete projects."""
-        from tracker.ledger.projects import Projects
-
         return Projects(self)
 
     @property
@@ -478,53 +466,3 @@ class Records(Transactions):
         from tracker.ledger.access import Tokens
 
         return Tokens(self)
-
-
-# -- `ledger.questions`: what projects ask, each question known by its name -----------------------
-
-
-class Questions(Namespace):
-    """The questions of projects; all methods raise NotFound for one that is not asked."""
-
-    def list(self, project: str) -> Sequence[QuestionInfo]:
-        """Return a project's questions in the order in which they were made."""
-        from tracker.projects.questions import list_questions
-
-        with self._ledger.reading(project) as (connection, found):
-            return list_questions(connection, found)
-
-    def show(self, project: str, name: str | None = None) -> QuestionSettings:
-        """Return how a question is answered, and its categories; None is the only one."""
-        with self._ledger.asking(project, question=name) as (connection, found):
-            return QuestionSettings.read(connection, found)
-
-    def add(self, project: str, name: str, options: QuestionOptions | None = None) -> QuestionInfo:
-        """Add a question to a project, and return it.
-
-        Raises InvalidOption for a name that is taken, and for options that are not valid.
-        """
-        from tracker.projects.questions import add_question
-
-        with self._ledger.writing(project) as (connection, found):
-            return add_question(connection, found, name, options or QuestionOptions())
-
-    def rename(self, project: str, name: str, new: str) -> QuestionInfo:
-        """Give a question another name, and return it; raises InvalidOption for one taken."""
-        from tracker.projects.questions import rename_question
-
-        with self._ledger.changing(project, name) as (connection, found):
-            return rename_question(connection, found, new)
-
-    def set(
-        self,
-        project: str,
-        name: str | None = None,
-        *,
-        dry_run: bool = False,
-        **settings: Unpack[Changing],
-    ) -> QuestionSettings:
-        """Change a question's settings, and return them; None is the only question.
-
-        As `Projects.set` does.
-        """
-        return Projects(self._ledger).set(project, question=name, dry_run=dry_run, **settings)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from sqlalchemy import (
@@ -28,8 +27,7 @@ from tracker.projects.names import (
     near_names,
 )
 from tracker.projects.projects import lock_project, log_touched_items, record_change
-from tracker.projects.questions import QuestionInfo
-from tracker.projects.settings import MERGE_CATEGORIES, SPLIT_CATEGORY
+from tracker.projects.questions import QuestionInfo, all_category_names
 from tracker.storage import seals
 from tracker.storage.as_of import (
     Merge,
@@ -48,7 +46,6 @@ from tracker.storage.schema import Category, CategoryMerge, Label, MergedLabel, 
 from tracker.storage.schema.labels import (
     LABEL,
     RECORD,
-    QuestionKey,
     of_question,
     own_name_key,
     same_answer_key,
@@ -56,6 +53,9 @@ from tracker.storage.schema.labels import (
 
 if TYPE_CHECKING:
     from tracker.projects.questions import QuestionInfo
+
+
+MERGE_CATEGORIES, SPLIT_CATEGORY = "merge categories", "split category"
 
 
 class CategoryNames(dict[int, str]):
@@ -115,32 +115,6 @@ def every_category_name(connection: Connection, question: QuestionInfo) -> dict[
     """
     every = all_category_names(connection, question.key)
     return category_names(connection, question) | {number: name for name, number in every.items()}
-
-
-def all_category_names(connection: Connection, question: QuestionKey) -> dict[str, int]:
-    """Return the number of every name that a category of the question ever had."""
-    rows = connection.execute(
-        select(Category.name, Category.id)
-        .where(of_question(Category, question), Category.id > 0)
-        .order_by(Category.id)
-    )
-    return {str(row.name): row.id for row in rows}
-
-
-def number_categories(
-    connection: Connection, question: QuestionKey, names: Sequence[str]
-) -> list[int]:
-    """Return the number of each category, made if it is new."""
-    known = all_category_names(connection, question)
-    free = max(known.values(), default=0) + 1
-    new = [name for name in names if name not in known]
-    made = {name: free + n for n, name in enumerate(new)}
-    if made:
-        connection.execute(
-            insert(Category),
-            [question._asdict() | {"id": n, "name": name} for name, n in made.items()],
-        )
-    return [(known | made)[name] for name in names]
 
 
 def rename_category(connection: Connection, question: QuestionInfo, old: str, new: str) -> None:

@@ -13,7 +13,6 @@ from sqlalchemy.exc import IntegrityError
 
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
-from tracker.projects.categories import number_categories
 from tracker.projects.names import (
     category_unfit_for_scale,
     check_entered_name,
@@ -51,7 +50,7 @@ from tracker.storage.schema import (
     Question,
     Snapshot,
 )
-from tracker.storage.schema.labels import QuestionKey
+from tracker.storage.schema.labels import QuestionKey, of_question
 
 FIRST = 1
 """The number of a project's first question."""
@@ -533,3 +532,29 @@ def settings_before_undo(detail: Mapping[str, Any], question: int) -> dict[str, 
         if told["question"] == question:
             return {name: told[name] for name in ("name", *_UNNAMED)}
     return {}
+
+
+def all_category_names(connection: Connection, question: QuestionKey) -> dict[str, int]:
+    """Return the number of every name that a category of the question ever had."""
+    rows = connection.execute(
+        select(Category.name, Category.id)
+        .where(of_question(Category, question), Category.id > 0)
+        .order_by(Category.id)
+    )
+    return {str(row.name): row.id for row in rows}
+
+
+def number_categories(
+    connection: Connection, question: QuestionKey, names: Sequence[str]
+) -> list[int]:
+    """Return the number of each category, made if it is new."""
+    known = all_category_names(connection, question)
+    free = max(known.values(), default=0) + 1
+    new = [name for name in names if name not in known]
+    made = {name: free + n for n, name in enumerate(new)}
+    if made:
+        connection.execute(
+            insert(Category),
+            [question._asdict() | {"id": n, "name": name} for name, n in made.items()],
+        )
+    return [(known | made)[name] for name in names]

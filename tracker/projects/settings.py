@@ -12,13 +12,20 @@ from sqlalchemy import Connection, select, update
 
 from tracker.core.errors import InvalidOption, NotFound, Refused
 from tracker.projects.categories import (
+    MERGE_CATEGORIES,
+    SPLIT_CATEGORY,
     category_names,
-    number_categories,
     project_labels_by_category,
 )
 from tracker.projects.names import category_unfit_for_scale, check_entered_name, near_names
 from tracker.projects.projects import lock_project, record_change
-from tracker.projects.questions import FIRST, UNDO, QuestionInfo, settings_before_undo
+from tracker.projects.questions import (
+    FIRST,
+    UNDO,
+    QuestionInfo,
+    number_categories,
+    settings_before_undo,
+)
 from tracker.storage.current import (
     categories_with_facts,
     record_category_facts,
@@ -27,7 +34,6 @@ from tracker.storage.current import (
 from tracker.storage.schema import SCALES, Change, Question
 
 _SET, _ORDER = "set project", "order categories"
-MERGE_CATEGORIES, SPLIT_CATEGORY = "merge categories", "split category"
 _LOGGED = {"target_answers": "wanted", "scale": "scale", "categories_fixed": "closed"}
 """The settings that can be changed, and the word of each in the change log."""
 FIGURES_CHANGE = (_SET, _ORDER, MERGE_CATEGORIES, SPLIT_CATEGORY)

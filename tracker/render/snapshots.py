@@ -10,7 +10,8 @@ from typing import Any
 from rich.console import RenderableType
 
 from tracker.core import clock
-from tracker.history.overview import Overview, SnapshotPage, SnapshotPages
+from tracker.history.by_question import SnapshotPages
+from tracker.history.overview import Overview, SnapshotPage
 from tracker.history.prune import Fate
 from tracker.history.snapshot import SnapshotRecord
 from tracker.history.status import Status

@@ -22,7 +22,6 @@ from sqlalchemy import (
 )
 from sqlalchemy.sql.selectable import FromClause
 
-from tracker.storage.schema import Question
 from tracker.storage.schema.base import (
     MOMENT,
     Base,
@@ -32,6 +31,7 @@ from tracker.storage.schema.base import (
     optional,
     question_reference,
 )
+from tracker.storage.schema.projects import Question
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Mapped
