@@ -31,7 +31,9 @@ PAGES = {
 ORIGINS = {page: path for path, page in PAGES.items()}
 LINK = re.compile(r"(?<=\]\()([^)#:\s]+)")
 CODE_IN_ROW = re.compile(r"`[^`]*`")
-OUTSIDE = re.compile(r"""<(script|link|img|iframe)\b[^>]*(src|href)=["']?(https?:)?//[^>]*>""")
+OUTSIDE = re.compile(
+    r"""<(script|img|iframe|link(?! rel="canonical"))\b[^>]*(src|href)=["']?(https?:)?//[^>]*>"""
+)
 CODE_PAGE = """\
 ---
 search: {{exclude: true}}
