@@ -1,0 +1,173 @@
+"""The pages as a site: all of them in its navigation, links that hold, and one page replayed.
+
+`mkdocs build --strict` holds more of it, and runs beside the tests: see CONTRIBUTING.md.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+import yaml
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from tests.cli.conftest import Run
+from tests.house import CHECKOUT
+
+DOCS = CHECKOUT / "docs"
+ON_SITE = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md",
+           "CHANGELOG.md": "changelog.md"}  # fmt: skip
+PAGES = (*(CHECKOUT / name for name in ON_SITE), *sorted(DOCS.rglob("*.md")))
+SITE = yaml.safe_load((CHECKOUT / "mkdocs.yml").read_text("utf-8"))
+WALK = DOCS / "how-a-figure-comes-about.md"
+MARKDOWN = MarkdownIt("commonmark").enable("table")
+each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+
+
+def parsed(page: Path) -> list[Token]:
+    """The parts of a page."""
+    return MARKDOWN.parse(page.read_text("utf-8"))
+
+
+def anchors(page: Path) -> set[str]:
+    """What a link may name after the `#`: the headings, as the repository spells them."""
+    tokens = parsed(page)
+    opened = (n for n, token in enumerate(tokens) if token.type == "heading_open")
+    titles = ("".join(part.content for part in tokens[n + 1].children or []) for n in opened)
+    return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def links(page: Path) -> list[str]:
+    """Where a page's links and pictures lead."""
+    inline = [part for token in parsed(page) for part in token.children or []]
+    return [str(part.attrGet("href") or part.attrGet("src")) for part in inline
+            if part.type in {"link_open", "image"}]  # fmt: skip
+
+
+def in_navigation(part: Any) -> list[str]:
+    """The pages that a part of the navigation names."""
+    if isinstance(part, str):
+        return [part]
+    inner = part.values() if isinstance(part, dict) else part
+    return [name for one in inner for name in in_navigation(one)]
+
+
+# -- navigation and links ------------------------------------------------------------------
+
+
+def test_every_page_is_in_the_navigation_once() -> None:
+    pages = [page.relative_to(DOCS).as_posix() for page in sorted(DOCS.rglob("*.md"))]
+    assert sorted(in_navigation(SITE["nav"])) == sorted([*pages, *ON_SITE.values()])
+
+
+def test_the_readme_lists_the_pages_in_the_order_of_the_navigation() -> None:
+    """Pages of formats are listed where answers are brought in."""
+    readme = (CHECKOUT / "README.md").read_text("utf-8").partition("## Read on\n")[2]
+    listed = re.findall(r"\]\(docs/([^/#)]*)\)", readme)
+    named = (name for name in in_navigation(SITE["nav"]) if "/" not in name)
+    assert listed == [name for name in named if name not in ON_SITE.values()]
+
+
+def test_a_build_takes_nothing_from_elsewhere_and_passes_over_nothing() -> None:
+    assert SITE["theme"]["font"] is False
+    assert set(SITE["validation"].values()) == {"warn"}
+    ignored = (CHECKOUT / ".gitignore").read_text("utf-8").split()
+    assert f"/{SITE['site_dir'].split('/')[0]}/" in ignored
+
+
+@each_page
+def test_links_and_their_anchors_exist(page: Path) -> None:
+    for link in links(page):
+        if re.match(r"[a-z]+:", link):
+            continue
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        assert not path.startswith("/"), link
+        assert target.is_file(), link
+        assert target.is_relative_to(CHECKOUT), link
+        assert not anchor or anchor in anchors(target), link
+
+
+@each_page
+def test_what_stands_in_lists_is_indented_for_the_site_too(page: Path) -> None:
+    """Markdown on the site wants four columns, and an empty line before a list."""
+    lines = page.read_text("utf-8").split("\n")
+    within = {"fence", "bullet_list_open", "ordered_list_open", "table_open"}
+    for token in parsed(page):
+        begin = token.map[0] if token.map else 0
+        if token.type in within:
+            assert not token.level or lines[begin].startswith("    "), lines[begin]
+            assert not begin or not lines[begin - 1].strip(), lines[begin]
+        if token.type == "list_item_open" and token.level == 1 and begin:
+            assert not lines[begin - 1].startswith("    "), lines[begin]
+
+
+# -- one page, replayed --------------------------------------------------------------------
+
+
+class Step(NamedTuple):
+    """A command and the lines that the page shows of its output."""
+
+    words: list[str]
+    shown: list[str]
+
+
+def fenced(language: str) -> list[str]:
+    """The page's blocks in a language, in lists too."""
+    return [token.content for token in parsed(WALK) if token.info == language]
+
+
+def steps() -> list[Step]:
+    """The page's commands, in order."""
+    found: list[Step] = []
+    for line in "".join(fenced("console")).splitlines():
+        if line.startswith("$ tracker "):
+            found.append(Step(shlex.split(line)[2:], []))
+        elif line != "…":
+            found[-1].shown.append(line.rstrip())
+    return found
+
+
+def tables() -> list[list[str]]:
+    """The rows below the heads of the page's tables, each as its cells in one line."""
+    rows = re.findall(r"^ +\| (.*) \|$\n {4}\|[-|]+\|\n((?: +\|.*\|\n)+)", WALK.read_text("utf-8"),
+                      re.MULTILINE)  # fmt: skip
+    return [[line.strip(" |") for line in body.splitlines()] for _, body in rows]
+
+
+def test_the_walk_leads_through_the_code() -> None:
+    """A module that moved fails the test of links; the walk names the rooms that it passes."""
+    named = re.findall(r"\[([^]]*)\]\(\.\./tracker/([^)]*)\)", WALK.read_text("utf-8"))
+    assert all(words == module for words, module in named)
+    rooms = {module.split("/")[0] for _, module in named}
+    passed = {"formats", "imports", "storage", "counts", "measures", "agreement", "ledger"}
+    assert passed | {"render", "web"} <= rooms
+
+
+def test_the_walk_shows_what_its_commands_print(run: Run, folder: Path) -> None:
+    for name, content in zip(("answers.csv", "correction.csv"), fenced("csv"), strict=True):
+        (folder / name).write_text(content, "utf-8")
+    first, *later = steps()
+    assert len(later) == 9
+    replay(first, run)
+    statements = fenced("sql")
+    assert len(statements) == 2
+    with closing(sqlite3.connect(folder / "tracker.db")) as connection:
+        counted = [connection.execute(statement).fetchall() for statement in statements]
+    assert [[" | ".join(map(str, row)) for row in rows] for rows in counted] == tables()
+    for step in later:
+        replay(step, run)
+
+
+def replay(step: Step, run: Run) -> None:
+    """Run a command; the lines that are shown are among those printed, in that order."""
+    printed = [line.rstrip() for line in run(*step.words).out.splitlines()]
+    rest = iter(printed)
+    for line in step.shown:
+        assert line in rest, (step.words, printed)
