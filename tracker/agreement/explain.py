@@ -11,9 +11,14 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from sqlalchemy import Connection
 
 from tracker.agreement.coefficients import Study, coefficients
+from tracker.agreement.pairs import Confusions
 from tracker.agreement.query import Query
 from tracker.agreement.result import Assessment
-from tracker.agreement.run import assess, assessment_of, coefficients_without_annotators
+from tracker.agreement.run import (
+    assess,
+    assessment_of,
+    coefficients_without_annotators,
+)
 from tracker.core.errors import InvalidOption
 from tracker.core.results import Message
 from tracker.core.tallies import AnnotatorTallies, ItemPatterns
@@ -400,3 +405,29 @@ def best_merges(counted: Study, most: int = 10) -> Merges:
         rows.append(Merge((one, other), value, change))
     rows.sort(key=lambda merge: (merge.change is None, -(merge.change or 0.0)))
     return Merges(measure, before, rows[:most])
+
+
+@dataclass(frozen=True)
+class Advice:
+    """A question without the answers of those flagged.
+
+    Attributes:
+        flagged: whose answers are left out, by name.
+        agreement: the figures of the others.
+        confusions: the categories that they confuse; None of spans, or if they were not asked for.
+        merges: the merges that help most; None likewise.
+    """
+
+    flagged: Sequence[str]
+    agreement: Assessment
+    confusions: Confusions | None = None
+    merges: Merges | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the advice as JSON: whose answers are left out, and what was asked for."""
+        told: dict[str, Any] = {"annotators": list(self.flagged)}
+        if self.merges is not None:
+            return told | self.merges.to_dict()
+        if self.confusions is not None:
+            return told | self.confusions.figures()
+        return told

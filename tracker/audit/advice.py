@@ -7,46 +7,19 @@ one. Figures are of all answers; what is to be done about a definition is told b
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Final
+from dataclasses import replace
+from typing import Final
 
 from sqlalchemy import Connection
 
 from tracker.agreement.coefficients import study
-from tracker.agreement.explain import Merges, best_merges
-from tracker.agreement.pairs import Confusions, confusions_of_patterns
+from tracker.agreement.explain import Advice, best_merges
+from tracker.agreement.pairs import confusions_of_patterns
 from tracker.agreement.query import Query
-from tracker.agreement.result import Assessment
 from tracker.agreement.run import assess, assess_patterns, measures_of_patterns
 from tracker.projects.questions import QuestionInfo
 
 _ALPHA: Final = "krippendorff_alpha"
-
-
-@dataclass(frozen=True)
-class Advice:
-    """A question without the answers of those flagged.
-
-    Attributes:
-        flagged: whose answers are left out, by name.
-        agreement: the figures of the others.
-        confusions: the categories that they confuse; None of spans, or if they were not asked for.
-        merges: the merges that help most; None likewise.
-    """
-
-    flagged: Sequence[str]
-    agreement: Assessment
-    confusions: Confusions | None = None
-    merges: Merges | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the advice as JSON: whose answers are left out, and what was asked for."""
-        told: dict[str, Any] = {"annotators": list(self.flagged)}
-        if self.merges is not None:
-            return told | self.merges.to_dict()
-        if self.confusions is not None:
-            return told | self.confusions.figures()
-        return told
 
 
 def advice_without(

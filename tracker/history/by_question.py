@@ -14,9 +14,17 @@ from tracker.agreement.run import assess
 from tracker.audit.flag_list import count_flags
 from tracker.core import clock
 from tracker.core.errors import NotFound
-from tracker.core.results import Shown, UnfitQuestion, ask_each_question, json_by_question
+from tracker.core.results import (
+    ByQuestion,
+    Shown,
+    UnfitQuestion,
+    ask_each_question,
+    json_by_question,
+)
+from tracker.history.curve import Curve
 from tracker.history.overview import SnapshotPage, snapshot_page
 from tracker.history.snapshot import (
+    History,
     SnapshotRecord,
     last_snapshot_of_choice,
 )
@@ -218,3 +226,25 @@ def snapshot_pages(
     if missing is not None and not pages:
         raise missing
     return SnapshotPages(pages)
+
+
+class HistoryByQuestion(ByQuestion[History | Curve]):
+    """The snapshots of a project, or its curve, for each of its questions by name."""
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return flat rows: one per question, snapshot and measure, then the unfit questions."""
+        histories = self.questions.items()
+        rows = [{"question": name, **row} for name, one in histories for row in one.rows()]
+        return rows + [one.to_dict() for one in self.unfit]
+
+    def columns(self, rows: Sequence[Mapping[str, Any]]) -> list[str]:
+        """Return the names of all columns of such rows, also of none."""
+        first = next(iter(self.questions.values()))
+        return list(dict.fromkeys(["question", *first.columns(rows)]))
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return `rows` as a frame."""
+        import pandas as pd
+
+        rows = self.rows()
+        return pd.DataFrame(rows, columns=self.columns(rows))

@@ -12,8 +12,8 @@ from tracker.core.errors import InvalidOption
 from tracker.ledger.transactions import Namespace, Transactions
 
 if TYPE_CHECKING:
+    from tracker.agreement.explain import Advice
     from tracker.agreement.query import Asking
-    from tracker.audit.advice import Advice
     from tracker.audit.annotator_report import OwnReport, OwnReportByQuestion
     from tracker.audit.flag_list import FlagPage, RecordedFlag
     from tracker.audit.flags import Acted, Action, Recorded

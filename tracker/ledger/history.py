@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Unpack, overload
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Unpack, overload
 
 from tracker.core.errors import InvalidOption
-from tracker.core.results import ByQuestion, ask_each_question
+from tracker.core.results import ask_each_question
+from tracker.history.by_question import HistoryByQuestion
 from tracker.ledger.transactions import Transactions
 
 if TYPE_CHECKING:
-    import pandas as pd
     from sqlalchemy import Connection
 
     from tracker.counts.filter import AnswerFilter, Selecting
@@ -24,28 +24,6 @@ if TYPE_CHECKING:
     from tracker.history.verify import Verified
     from tracker.imports.parts import Progress
     from tracker.projects.questions import QuestionInfo
-
-
-class HistoryByQuestion(ByQuestion["History | Curve"]):
-    """The snapshots of a project, or its curve, for each of its questions by name."""
-
-    def rows(self) -> list[dict[str, Any]]:
-        """Return flat rows: one per question, snapshot and measure, then the unfit questions."""
-        histories = self.questions.items()
-        rows = [{"question": name, **row} for name, one in histories for row in one.rows()]
-        return rows + [one.to_dict() for one in self.unfit]
-
-    def columns(self, rows: Sequence[Mapping[str, Any]]) -> list[str]:
-        """Return the names of all columns of such rows, also of none."""
-        first = next(iter(self.questions.values()))
-        return list(dict.fromkeys(["question", *first.columns(rows)]))
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return `rows` as a frame."""
-        import pandas as pd
-
-        rows = self.rows()
-        return pd.DataFrame(rows, columns=self.columns(rows))
 
 
 class Snapshots(Transactions):

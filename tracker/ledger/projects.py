@@ -5,43 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack, cast
 
-from sqlalchemy import Connection
-
 from tracker.ledger.transactions import Namespace
 from tracker.projects.projects import ProjectInfo
-from tracker.projects.questions import QuestionInfo, QuestionOptions, are_many_numbers
+from tracker.projects.questions import QuestionInfo, QuestionOptions
+from tracker.projects.settings import QuestionSettings
 
 if TYPE_CHECKING:
     from tracker.counts.trail import Trail
     from tracker.ledger.imports import Reading
 
 __all__ = ["Changing", "ProjectSettings", "Projects", "QuestionOptions", "QuestionSettings"]
-
-
-class QuestionSettings(NamedTuple):
-    """A question, the names of its categories in their order, and whether that was declared."""
-
-    question: QuestionInfo
-    categories: tuple[str, ...]
-    ordered: bool
-
-    @classmethod
-    def read(cls, connection: Connection, question: QuestionInfo) -> QuestionSettings:
-        """Return a question with its categories."""
-        from tracker.projects.categories import category_names
-
-        names = category_names(connection, question)
-        return cls(question, tuple(names.values()), names.ordered)
-
-    @property
-    def many_numbers(self) -> bool:
-        """Whether answers are numbers, too many of them to be shown one by one."""
-        about = self.question
-        return are_many_numbers(about.answers, about.scale, len(self.categories))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the settings as JSON."""
-        return self.question.to_dict() | {"categories": list(self.categories)}
 
 
 class ProjectSettings(NamedTuple):

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from shlex import quote
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, select, update
 
@@ -23,6 +23,7 @@ from tracker.projects.questions import (
     FIRST,
     UNDO,
     QuestionInfo,
+    are_many_numbers,
     number_categories,
     settings_before_undo,
 )
@@ -213,3 +214,29 @@ def _check_complete(connection: Connection, question: QuestionInfo, listed: Sequ
             "name it, or first: tracker category merge "
             f"{quote(question.project.name)} {quote(missing[0])} OTHER",
         )
+
+
+class QuestionSettings(NamedTuple):
+    """A question, the names of its categories in their order, and whether that was declared."""
+
+    question: QuestionInfo
+    categories: tuple[str, ...]
+    ordered: bool
+
+    @classmethod
+    def read(cls, connection: Connection, question: QuestionInfo) -> QuestionSettings:
+        """Return a question with its categories."""
+        from tracker.projects.categories import category_names
+
+        names = category_names(connection, question)
+        return cls(question, tuple(names.values()), names.ordered)
+
+    @property
+    def many_numbers(self) -> bool:
+        """Whether answers are numbers, too many of them to be shown one by one."""
+        about = self.question
+        return are_many_numbers(about.answers, about.scale, len(self.categories))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the settings as JSON."""
+        return self.question.to_dict() | {"categories": list(self.categories)}

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from shlex import quote
 
 from rich.console import RenderableType
 
 from tracker.agreement.recent import Recent
 from tracker.agreement.result import Assessment
+from tracker.core.results import UnfitQuestion
 from tracker.measures.benchmarks import landis_koch
 from tracker.measures.category_rates import CategoryRate
 from tracker.measures.intervals import Coefficient
@@ -233,3 +234,13 @@ def _gold_line(found: Assessment) -> Text:
         f"{share_cell(gold.observed)} right, {share_cell(gold.expected)} expected by chance; "
         f"Cohen's kappa {figure_cell(kappa)}{reading}."
     )
+
+
+def unfit_questions_view(unfit: Iterable[UnfitQuestion]) -> Iterator[RenderableType]:
+    """Yield a line for each question that what was asked does not fit: why."""
+    for one in unfit:
+        yield _undefined_line(one.question, one.why)
+
+
+def _undefined_line(question: str, why: str) -> Text:
+    return Text.assemble((f"{question}: ", "bold"), f"undefined: {why}")

@@ -7,10 +7,9 @@ from typing import Any, Final
 
 from rich.console import RenderableType
 
-from tracker.agreement.explain import Explanation, Influence, Merges
+from tracker.agreement.explain import Advice, Explanation, Influence, Merges
 from tracker.agreement.gold import AgainstTruth
 from tracker.agreement.intra_annotator import SelfAgreement, Themselves
-from tracker.audit.advice import Advice
 from tracker.measures.accuracy import GoldAgreement
 from tracker.measures.intervals import Coefficient
 from tracker.measures.registry import MEASURES
@@ -22,7 +21,7 @@ from tracker.render.cells import (
     level_cell,
     share_cell,
 )
-from tracker.render.messages.report import WITH_FLAGGED, without_flagged
+from tracker.render.messages.agreement import WITH_FLAGGED, without_flagged
 from tracker.render.nouns import count_noun
 from tracker.render.tables import table
 from tracker.render.words import figure_reading_words, figure_title_words

@@ -10,7 +10,7 @@ from rich.console import RenderableType
 from tracker.agreement.groups import AnnotatorGroups, BetweenGroups, WithinGroup
 from tracker.core.results import ByQuestion
 from tracker.measures.intervals import Coefficient
-from tracker.render.by_question import unfit_questions_view
+from tracker.render.agreement import unfit_questions_view
 from tracker.render.cells import Text, count_cell, figure_cell, interval_cell
 from tracker.render.filter import selection_view, selections_view
 from tracker.render.nouns import count_noun

@@ -6,14 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rich.console import RenderableType
 
-from tracker.core.results import UnfitQuestion
-from tracker.history.by_question import AgreementByQuestion, QuestionAgreement
+from tracker.history.by_question import AgreementByQuestion, HistoryByQuestion, QuestionAgreement
 from tracker.history.curve import Point
 from tracker.history.snapshot import SnapshotRecord
-from tracker.ledger.history import HistoryByQuestion
 from tracker.measures.intervals import Coefficient
 from tracker.measures.registry import MEASURES
 from tracker.projects.questions import QuestionInfo
+from tracker.render.agreement import _undefined_line, unfit_questions_view
 from tracker.render.cells import (
     Text,
     count_cell,
@@ -97,16 +96,6 @@ def history_by_question_view(
     ]
     yield table(("as of ", "snapshot", *titles, *selected), rows)
     yield from unfit_questions_view(found.unfit)
-
-
-def unfit_questions_view(unfit: Iterable[UnfitQuestion]) -> Iterator[RenderableType]:
-    """Yield a line for each question that what was asked does not fit: why."""
-    for one in unfit:
-        yield _undefined_line(one.question, one.why)
-
-
-def _undefined_line(question: str, why: str) -> Text:
-    return Text.assemble((f"{question}: ", "bold"), f"undefined: {why}")
 
 
 def _when(point: SnapshotRecord | Point) -> tuple[str, int]:

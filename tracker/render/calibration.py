@@ -10,7 +10,7 @@ from rich.console import RenderableType
 from tracker.agreement.gold import GOLD, Calibrations
 from tracker.core.results import ByQuestion
 from tracker.measures.accuracy import Calibration
-from tracker.render.by_question import unfit_questions_view
+from tracker.render.agreement import unfit_questions_view
 from tracker.render.cells import Text, bar_cell, count_cell, figure_cell, share_cell
 from tracker.render.filter import selection_view, selections_view
 from tracker.render.tables import table

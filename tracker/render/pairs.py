@@ -22,7 +22,7 @@ from tracker.render.cells import (
     share_cell,
 )
 from tracker.render.filter import selection_view
-from tracker.render.messages.report import WITH_FLAGGED, without_flagged
+from tracker.render.messages.agreement import WITH_FLAGGED, without_flagged
 from tracker.render.nouns import count_noun
 from tracker.render.tables import table
 from tracker.render.words import figure_reading_words

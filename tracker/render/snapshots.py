@@ -10,13 +10,12 @@ from typing import Any
 from rich.console import RenderableType
 
 from tracker.core import clock
-from tracker.history.by_question import SnapshotPages
+from tracker.history.by_question import HistoryByQuestion, SnapshotPages
 from tracker.history.overview import Overview, SnapshotPage
 from tracker.history.prune import Fate
 from tracker.history.snapshot import SnapshotRecord
 from tracker.history.status import Status
 from tracker.history.verify import Fault, Verified
-from tracker.ledger.history import HistoryByQuestion
 from tracker.measures.intervals import ASYMMETRIC
 from tracker.render.agreement import agreement_view
 from tracker.render.cells import (

@@ -10,7 +10,15 @@ from tracker.measures.registry import MEASURES
 from tracker.render.cells import count_cell, figure_cell, interval_cell
 from tracker.render.messages import report as words
 from tracker.render.messages import report_figures as figures
-from tracker.render.messages.agreement import left_out_of_people_sentence
+from tracker.render.messages.agreement import (
+    SUPPRESSED,
+    WITH_FLAGGED,
+    left_out_of_people_sentence,
+    of_question,
+    reason,
+    without_flagged,
+)
+from tracker.render.nouns import percent
 from tracker.report.charts import (
     draw_categories,
     draw_model_categories,
@@ -72,13 +80,13 @@ def _of_of_confusions(found: Gathered, one: OfQuestion) -> Iterator[Block]:
         yield Paragraph(line(_nothing(found, one, left_out=told.get("left_out", False))))
         return
     if one.without is not None and one.without.confusions is not None:
-        of = f"{words.without_flagged(one.without.annotators)}: "
+        of = f"{without_flagged(one.without.annotators)}: "
         if one.without.confusions["confusions"]:
             yield _table(f"{of}{figures.CONFUSIONS}", one.without.confusions)
         else:
             left_out = one.without.confusions.get("left_out", False)
             yield Paragraph(line(of, _nothing(found, one, left_out=left_out)))
-        yield _table(f"{words.WITH_FLAGGED}: {figures.CONFUSIONS}", told)
+        yield _table(f"{WITH_FLAGGED}: {figures.CONFUSIONS}", told)
         told = one.without.confusions
     else:
         yield _table(figures.CONFUSIONS, told)
@@ -106,7 +114,7 @@ def _table(caption: str, told: Mapping[str, Any]) -> Table:
             [
                 " / ".join(row["categories"]),
                 count_cell(row["disagreements"]),
-                words.percent(row["share"]),
+                percent(row["share"]),
                 count_cell(row["items"]),
             ]
             for row in told["confusions"]
@@ -144,7 +152,7 @@ def model_blocks(found: Gathered) -> Iterator[Block]:
     if rows:
         blocks.append(_overall(found, title, rows))
     for one in met:
-        of = words.of_question(one.name) if found.several else ""
+        of = of_question(one.name) if found.several else ""
         numbers = Paragraph(line(of, words.NO_SHARES_OF_NUMBERS))
         blocks += [numbers] if one.numbers else _of_question(found, one)
         findings = [flag["why"] for row in one.models for flag in row["findings"]]
@@ -176,9 +184,9 @@ def _overall(found: Gathered, title: str, rows: list[dict[str, Any]]) -> Figure:
             [
                 row["model"],
                 row["question"],
-                words.percent(row["with_people"]),
+                percent(row["with_people"]),
                 _shares(row),
-                words.percent(row["people"]),
+                percent(row["people"]),
                 figure_cell(row["kappa_with_majority"]),
                 count_cell(row["items"]),
             ]
@@ -226,10 +234,10 @@ def _table_of_models(title: str, rows: list[dict[str, Any]]) -> Table:
             [
                 row["category"],
                 row["model"],
-                words.percent(row["with_people"]),
+                percent(row["with_people"]),
                 _shares(row),
                 f"{row['agreements']:,} / {row['potential_agreements']:,}",
-                words.percent(row["people"]) if row["people"] is not None else _no_ceiling(row),
+                percent(row["people"]) if row["people"] is not None else _no_ceiling(row),
                 "-"
                 if row["people"] is None
                 else f"{row['people_agreements']:,} / {row['people_potential']:,}",
@@ -242,7 +250,7 @@ def _table_of_models(title: str, rows: list[dict[str, Any]]) -> Table:
 
 
 def _no_ceiling(row: Mapping[str, Any]) -> str:
-    return words.SUPPRESSED if row["people_potential"] else figures.NO_CEILING
+    return SUPPRESSED if row["people_potential"] else figures.NO_CEILING
 
 
 def _why_of_models(found: Gathered, questions: Sequence[str], lines: Sequence[str]) -> Why:
@@ -255,7 +263,7 @@ def _why_of_models(found: Gathered, questions: Sequence[str], lines: Sequence[st
 def _shares(row: Mapping[str, Any]) -> str:
     if row["low"] is None:
         return "-"
-    return f"{words.percent(row['low'])} to {words.percent(row['high'])}"
+    return f"{percent(row['low'])} to {percent(row['high'])}"
 
 
 _MOST_ROWS = 60
@@ -298,7 +306,7 @@ def _rates(title: str, rows: list[dict[str, Any]], *, several: bool) -> Table:
         [
             *([row["question"]] if several else []),
             row["category"],
-            figure_cell(row["rate"]) if row["rate"] is not None else words.reason(row),
+            figure_cell(row["rate"]) if row["rate"] is not None else reason(row),
             interval_cell(row["ci_low"], row["ci_high"]),
             count_cell(row["agreements"]),
             count_cell(row["potential_agreements"]),
@@ -332,7 +340,7 @@ def _of(found: Gathered, one: OfQuestion) -> Iterator[Block]:
                 figure_cell(row["value"]),
                 interval_cell(row["ci_low"], row["ci_high"]),
                 count_cell(row["items"]),
-                figures.numbered(row) if row["value"] is not None else words.reason(row),
+                figures.numbered(row) if row["value"] is not None else reason(row),
             ]
             for row in rows
         ],
@@ -397,7 +405,7 @@ def _table_of_pairs(title: str, one: OfQuestion) -> Table:
                 " / ".join(row["annotators"]),
                 figure_cell(row["cohen_kappa"])
                 if row["cohen_kappa"] is not None
-                else words.reason({"measure": "cohen_kappa", **row}),
+                else reason({"measure": "cohen_kappa", **row}),
                 interval_cell(row["ci_low"], row["ci_high"]),
                 figure_cell(row["observed"]),
                 figure_cell(row["expected"]),

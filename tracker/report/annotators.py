@@ -18,6 +18,7 @@ from tracker.render.cells import count_cell, figure_cell, interval_cell, minute_
 from tracker.render.messages import report as words
 from tracker.render.messages import report_people as people
 from tracker.render.messages.findings import is_accusation
+from tracker.render.nouns import percent
 from tracker.report.agreement import each_question
 from tracker.report.charts import draw_annotators
 from tracker.report.document import (
@@ -108,8 +109,8 @@ def _shares(title: str, rows: list[dict[str, Any]]) -> Table:
         [
             row["annotator"],
             name,
-            words.percent(share),
-            words.percent(row["peer_shares"].get(name)),
+            percent(share),
+            percent(row["peer_shares"].get(name)),
         ]
         for row in rows
         for name, share in row["category_shares"].items()
@@ -204,10 +205,7 @@ def _figures_of_own(page: Told, place: int) -> Iterator[Block]:
         "flags": page["findings"],
     }
     title = people.OWN_SHARES
-    rows = [
-        [name, words.percent(share), words.percent(peers.get(name))]
-        for name, share in known.items()
-    ]
+    rows = [[name, percent(share), percent(peers.get(name))] for name, share in known.items()]
     yield Figure(
         f"shares-{place}",
         people.OWN_SHARES_READ,

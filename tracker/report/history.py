@@ -8,11 +8,11 @@ from typing import Any
 
 from tracker.measures.registry import MEASURES
 from tracker.render.cells import count_cell, figure_cell, interval_cell, minute_cell
-from tracker.render.messages import report as words
 from tracker.render.messages import report_figures as figures
 from tracker.render.messages import report_people as people
+from tracker.render.messages.agreement import reason
 from tracker.render.messages.findings import is_accusation
-from tracker.render.messages.report import percent
+from tracker.render.nouns import percent
 from tracker.report.agreement import each_question
 from tracker.report.charts import draw_history, history_rows
 from tracker.report.document import (
@@ -89,7 +89,7 @@ def _points(title: str, rows: Sequence[Mapping[str, Any]]) -> Table:
             [
                 minute_cell(row["as_of"]),
                 "" if row["snapshot"] is None else str(row["snapshot"]),
-                figure_cell(row["value"]) if row["value"] is not None else words.reason(row),
+                figure_cell(row["value"]) if row["value"] is not None else reason(row),
                 interval_cell(row["ci_low"], row["ci_high"]),
                 count_cell(row["items"]),
                 figure_cell(row["so_far"]),

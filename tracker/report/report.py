@@ -10,9 +10,10 @@ from tracker.core.version import VERSION
 from tracker.measures.registry import MEASURES
 from tracker.render.cells import minute_cell
 from tracker.render.filter import selection_in_words
-from tracker.render.messages import report as words
 from tracker.render.messages import report_figures
 from tracker.render.messages import report_figures as figures
+from tracker.render.messages.agreement import reason
+from tracker.render.nouns import listed, quoted
 from tracker.report.agreement import agreement_section, confusions_section, pairs_section
 from tracker.report.annotators import annotators_section
 from tracker.report.document import (
@@ -123,19 +124,19 @@ def undefined_section(found: Gathered) -> Section:
 def _of_of_undefined(one: OfQuestion) -> Iterator[Line]:
     for row in one.agreement["measures"]:
         if row["value"] is None:
-            yield line(figures.undefined_line(MEASURES[row["measure"]].title, words.reason(row)))
+            yield line(figures.undefined_line(MEASURES[row["measure"]].title, reason(row)))
     without: dict[str, list[str]] = {}
     for row in one.categories:
         if row["rate"] is None:
-            without.setdefault(words.reason(row), []).append(words.quoted(row["category"]))
+            without.setdefault(reason(row), []).append(quoted(row["category"]))
     for why, names in without.items():
-        yield line(figures.undefined_line(words.listed(names, 10), why))
+        yield line(figures.undefined_line(listed(names, 10), why))
     lacking: dict[str, list[str]] = {}
     kinds: list[Mapping[str, str]] = one.audit["not_applicable"]
     for row in kinds:
         lacking.setdefault(row["why"], []).append(row["kind"].replace("_", " "))
     for why, names in lacking.items():
-        yield line(figures.undefined_line(words.listed(names, 20), why))
+        yield line(figures.undefined_line(listed(names, 20), why))
 
 
 # -- The sections of a report, one a file: what was gathered in, a part of a page out -------------

@@ -10,7 +10,9 @@ from tracker.audit.kind import MINIMUM_INFORMATIVE
 from tracker.audit.verdict import MOST, Concern, Figures, concerns_of
 from tracker.render.cells import count_cell, figure_cell, interval_cell
 from tracker.render.messages import report as words
+from tracker.render.messages.agreement import main_figure_sentence, of_question, title
 from tracker.render.messages.findings import is_accusation
+from tracker.render.nouns import listed, percent
 from tracker.report.document import (
     Act,
     Acts,
@@ -119,7 +121,7 @@ def _what_happened(found: Gathered) -> Iterator[Act]:
             continue
         notes = [words.noted(note) for note in found.notes if _is_near(note["at"], recent["since"])]
         sentence = words.what_happened(recent, one.agreement["counts"]["annotators"], notes)
-        begin = words.of_question(one.name) if found.several else ""
+        begin = of_question(one.name) if found.several else ""
         shown = command(found, "agreement", "--since", recent["day"], question=one.name)
         why = Why([line(recent["why"]), line(words.WHY_HAPPENED)], shown)
         yield Act(words.WHAT_HAPPENED, line(begin, sentence), why, needed=True)
@@ -150,7 +152,7 @@ def definitions(found: Gathered) -> list[tuple[OfQuestion, Told]]:
 
 def definition_sentence(found: Gathered, one: OfQuestion, row: Told) -> str:
     """Return what is wrong with a definition, or some of the items, of which question."""
-    return (words.of_question(one.name) if found.several else "") + str(row["why"])
+    return (of_question(one.name) if found.several else "") + str(row["why"])
 
 
 def _where(found: Gathered) -> list[tuple[float, Act]]:
@@ -191,12 +193,12 @@ def _whom(found: Gathered) -> Act:
     others = dict.fromkeys(one for one, _ in standing if one not in who)
     sentence = words.plainly(flag)
     begin: Line = (sentence,)
-    pair = words.listed(who)
+    pair = listed(who)
     for named in (pair, name):
         if begin == (sentence,) and sentence.startswith(named):
             begin = (Strong(named), sentence.removeprefix(named))
     if found.several:
-        begin = (words.of_question(flag["question"]), *begin)
+        begin = (of_question(flag["question"]), *begin)
     elif begin[0] == sentence:
         begin = (words.capitalized(sentence),)
     # A command about one annotator takes no choice of answers.
@@ -225,7 +227,7 @@ def _by_model(found: Gathered) -> str:
 
 def _too(names: Iterable[str]) -> Line:
     """Return about whom else there is a finding."""
-    told = words.listed([*names])
+    told = listed([*names])
     return line(words.OTHERS_TOO, Strong(told), ".") if told else ()
 
 
@@ -284,7 +286,7 @@ def _which(found: Gathered, asked: OfQuestion) -> Act:
         parts = (*parts, *([" "] if parts else []), words.weakest(lowest))
     without = words.NUMBERS if one.numbers else words.NO_CONFUSIONS_COUNTED
     parts = (*_caveat(asked), *(parts or line(without)), *_with_flagged(asked))
-    of = words.of_question(one.name) if found.several and needed else ""
+    of = of_question(one.name) if found.several and needed else ""
     return Act(words.WHICH, line(of, *parts), why, needed=needed)
 
 
@@ -328,7 +330,7 @@ def _caveat(one: OfQuestion) -> Line:
     ]
     if not careless:
         return ()
-    return line(words.ANSWERS_OF, Strong(words.listed(careless)), words.LOOK_FIRST)
+    return line(words.ANSWERS_OF, Strong(listed(careless)), words.LOOK_FIRST)
 
 
 def _which_lines(figure: Told, lowest: Told | None, *, spans: bool) -> Iterator[Line]:
@@ -336,7 +338,7 @@ def _which_lines(figure: Told, lowest: Told | None, *, spans: bool) -> Iterator[
     if lowest is not None and lowest["rate"] is not None:
         yield line(words.rate_numbers(lowest))
     if figure["value"] is not None:
-        yield line(words.main_figure(figure))
+        yield line(main_figure_sentence(figure))
 
 
 def _next(found: Gathered) -> Act:
@@ -344,7 +346,7 @@ def _next(found: Gathered) -> Act:
     status = one.status
     names = [name for name, _ in one.short["items"]]
     why = Why([line(words.WHY_NEXT)], _status_command(found, one))
-    prefix = words.of_question(one.name) if found.several else ""
+    prefix = of_question(one.name) if found.several else ""
     figure = main_figure(found.questions[0])
     if not _short(one) and status["items"] and _is_wide(figure):
         return _more_items(found, found.questions[0], figure)
@@ -356,9 +358,9 @@ def _next(found: Gathered) -> Act:
 
 def _more_items(found: Gathered, one: OfQuestion, figure: Told) -> Act:
     """Return that more items would make a figure surer."""
-    of = words.of_question(one.name) if found.several else ""
+    of = of_question(one.name) if found.several else ""
     text = words.more_items(figure, one.agreement["counts"]["items_compared"])
-    why = Why([line(words.main_figure(figure))], command(found, "agreement", question=one.name))
+    why = Why([line(main_figure_sentence(figure))], command(found, "agreement", question=one.name))
     return Act(words.WHAT_NEXT, line(of, text), why, needed=True)
 
 
@@ -397,7 +399,7 @@ def verdict_section(found: Gathered) -> Section:
             words.counted(
                 told["counts"], len(found.questions), one.name, advised_question(found).name
             ),
-            words.main_figure(figure),
+            main_figure_sentence(figure),
             words.people(
                 flagged,
                 len(answering(found)),
@@ -440,7 +442,7 @@ def _facts(found: Gathered, one: OfQuestion, figure: Told, flagged: list[str]) -
         [
             *_level(one),
             Fact(
-                words.title(figure["measure"]),
+                title(figure["measure"]),
                 figure_cell(figure["value"]),
                 interval if figure["value"] is not None else "undefined",
             ),
@@ -473,4 +475,4 @@ def _complete(status: Told) -> list[Fact]:
     """Return the share of complete items; nothing if no number of answers is wanted."""
     if status["coverage"] is None:
         return []
-    return [Fact("Complete", words.percent(status["coverage"]), f"{status['wanted']} an item")]
+    return [Fact("Complete", percent(status["coverage"]), f"{status['wanted']} an item")]

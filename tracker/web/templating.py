@@ -24,7 +24,7 @@ from tracker.render.cells import (
     share_cell,
 )
 from tracker.render.flags import flag_standing_in_words
-from tracker.render.messages.report import reason, without_flagged
+from tracker.render.messages.agreement import reason, without_flagged
 from tracker.render.nouns import count_noun
 from tracker.render.words import measure_title_words, undefined_in_words
 from tracker.report.html import page_environment

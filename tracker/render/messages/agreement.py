@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from shlex import quote
 from typing import Any, Final
 
+from tracker.measures.benchmarks import krippendorff_reading
 from tracker.measures.intervals import Coefficient
 from tracker.measures.registry import MEASURES
-from tracker.render.cells import figure_cell, share_cell
-from tracker.render.messages.report import listed, quoted
-from tracker.render.nouns import count_noun
+from tracker.render.cells import figure_cell, interval_cell, level_cell, share_cell
+from tracker.render.nouns import count_noun, is_or_are, listed, quoted
+from tracker.render.words import undefined_in_words
 
 # By benchmarks/coverage_of_coefficients.py.
 _HELD: Final = "83 to 98% of simulated samples of 50 items, and in 66 to 100% of those of 20"
@@ -108,3 +109,68 @@ def few_telling(items: int, compared: int) -> str:
         f"{told} Where a category has 1% of the answers, 95% intervals of alpha and the kappas "
         f"held the truth in {_HELD}."
     )
+
+
+def reason(figure: Mapping[str, Any]) -> str:
+    """Return why there is no figure."""
+    why = figure["undefined"]
+    if why == "suppressed":
+        return SUPPRESSED
+    about = MEASURES.get(figure.get("measure", ""))
+    return (about.undefined.get(why) if about else None) or undefined_in_words(why) or why
+
+
+WITH_FLAGGED: Final = "With all answers"
+
+
+def without_flagged(names: Sequence[str]) -> str:
+    """Return without whose answers figures are; the beginning of a sentence."""
+    return f"Without the answers of {listed(names)}, who {is_or_are(len(names))} flagged"
+
+
+def main_figure_sentence(figure: Mapping[str, Any]) -> str:
+    """Return the main figure with its interval and its customary words."""
+    title = in_a_sentence(figure["measure"])
+    if figure["value"] is None:
+        return f"There is no figure of agreement: {reason(figure)}."
+    interval = ""
+    if figure["ci_low"] is not None:
+        bounds = interval_cell(figure["ci_low"], figure["ci_high"])
+        interval = f" ({level_cell(figure['confidence'])} interval {bounds})"
+    words = figure.get("readings")
+    told = ""
+    if words:
+        enough = _ENOUGH_FOR.get(words["krippendorff"], words["krippendorff"])
+        low = figure["ci_low"]
+        unsure = low is not None and krippendorff_reading(low) != words["krippendorff"]
+        told = (
+            f", which Landis and Koch call {words['landis_koch']}; by Krippendorff's rule it is "
+            f"{enough}{', but the lower end of its interval is not' if unsure else ''}"
+        )
+    return f"{title} is {figure_cell(figure['value'])}{interval}{told}."
+
+
+SUPPRESSED: Final = "it rests on too few answers to be shown"
+
+
+_ENOUGH_FOR: Final = {
+    "definite": "enough for conclusions",
+    "tentative": "enough for tentative conclusions",
+    "too low": "too low for conclusions",
+}
+
+
+def in_a_sentence(measure: str) -> str:
+    """Return what a measure is called, without a comma."""
+    name, _, kind = MEASURES[measure].title.partition(", ")
+    return f"{name} ({kind})" if kind else name
+
+
+def title(measure: str) -> str:
+    """Return what a measure is called."""
+    return MEASURES[measure].title
+
+
+def of_question(name: str) -> str:
+    """Return the beginning of a sentence about one of several questions."""
+    return f"Of {quoted(name)}: "

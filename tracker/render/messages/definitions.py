@@ -8,8 +8,7 @@ from typing import Any
 
 from tracker.render.cells import figure_cell
 from tracker.render.messages.findings import percent_text
-from tracker.render.messages.report import listed
-from tracker.render.nouns import count_noun
+from tracker.render.nouns import count_noun, listed
 
 _MOST_GROUPS = 4  # that are named
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from shlex import quote
 from typing import Final
 
-from tracker.ledger.projects import QuestionSettings
 from tracker.projects.names import is_numeric_category_name
 from tracker.projects.questions import QuestionInfo
+from tracker.projects.settings import QuestionSettings
 
 ANSWERS: Final = {
     "one": "one category per answer",

@@ -7,60 +7,22 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from tracker.audit.kind import MINIMUM_INFORMATIVE
-from tracker.measures.benchmarks import krippendorff_reading
-from tracker.measures.registry import MEASURES
-from tracker.render.cells import figure_cell, interval_cell, level_cell
-from tracker.render.nouns import count_noun
-from tracker.render.words import undefined_in_words
+from tracker.render.cells import figure_cell, interval_cell
+from tracker.render.messages.agreement import (
+    WITH_FLAGGED,
+    in_a_sentence,
+    without_flagged,
+)
+from tracker.render.nouns import count_noun, is_or_are, listed, percent, quoted
 
 ENOUGH: Final = 0.8
 """Krippendorff's customary least value of alpha for conclusions."""
-SUPPRESSED: Final = "it rests on too few answers to be shown"
 
 WHAT_HAPPENED = "What happened"
 WHOM = "Whom to talk to"
 WHICH = "Which definition to fix"
 WHAT_NEXT = "What to label next"
 WHERE = "Where it is bad"
-
-
-def percent(share: float | None) -> str:
-    """Return a share as a whole percentage that is 0 or 100 only if it is that."""
-    if share is None:
-        return "-"
-    text = f"{share:.0%}"
-    return f"{share:.2%}" if text in {"0%", "100%"} and share not in {0.0, 1.0} else text
-
-
-def reason(figure: Mapping[str, Any]) -> str:
-    """Return why there is no figure."""
-    why = figure["undefined"]
-    if why == "suppressed":
-        return SUPPRESSED
-    about = MEASURES.get(figure.get("measure", ""))
-    return (about.undefined.get(why) if about else None) or undefined_in_words(why) or why
-
-
-def listed(names: Sequence[str], most: int = 5) -> str:
-    """Return names as a sentence has them: a, b and 3 more."""
-    more = len(names) - most
-    if more > 0:
-        return f"{', '.join(names[:most])} and {more:,} more"
-    *first, last = names or [""]
-    return f"{', '.join(first)} and {last}" if first else last
-
-
-WITH_FLAGGED: Final = "With all answers"
-
-
-def without_flagged(names: Sequence[str]) -> str:
-    """Return without whose answers figures are; the beginning of a sentence."""
-    return f"Without the answers of {listed(names)}, who {_is(len(names))} flagged"
-
-
-def quoted(category: str) -> str:
-    """Return a category's name as a sentence has it."""
-    return f"“{category}”"
 
 
 # -- the verdict ---------------------------------------------------------------------------
@@ -88,35 +50,6 @@ def counted(counts: Mapping[str, int], questions: int, question: str, advised: s
     if compared == counts["items"]:
         return f"{told}, each with two answers or more that can be compared."
     return f"{told}, of which {compared:,} {_have(compared)} two answers or more to compare."
-
-
-def main_figure(figure: Mapping[str, Any]) -> str:
-    """Return the main figure with its interval and its customary words."""
-    title = in_a_sentence(figure["measure"])
-    if figure["value"] is None:
-        return f"There is no figure of agreement: {reason(figure)}."
-    interval = ""
-    if figure["ci_low"] is not None:
-        bounds = interval_cell(figure["ci_low"], figure["ci_high"])
-        interval = f" ({level_cell(figure['confidence'])} interval {bounds})"
-    words = figure.get("readings")
-    told = ""
-    if words:
-        enough = _ENOUGH_FOR.get(words["krippendorff"], words["krippendorff"])
-        low = figure["ci_low"]
-        unsure = low is not None and krippendorff_reading(low) != words["krippendorff"]
-        told = (
-            f", which Landis and Koch call {words['landis_koch']}; by Krippendorff's rule it is "
-            f"{enough}{', but the lower end of its interval is not' if unsure else ''}"
-        )
-    return f"{title} is {figure_cell(figure['value'])}{interval}{told}."
-
-
-_ENOUGH_FOR: Final = {
-    "definite": "enough for conclusions",
-    "tentative": "enough for tentative conclusions",
-    "too low": "too low for conclusions",
-}
 
 
 def findings_left_out(least: int) -> str:
@@ -155,22 +88,6 @@ def change(since: Mapping[str, Any]) -> str:
     way = "rose" if by > 0 else "fell"
     taken = f"snapshot {since['snapshot']:,} of {since['as_of'][:10]}"
     return f"since {taken} the figure {way} by {abs(by):.3f}"
-
-
-def in_a_sentence(measure: str) -> str:
-    """Return what a measure is called, without a comma."""
-    name, _, kind = MEASURES[measure].title.partition(", ")
-    return f"{name} ({kind})" if kind else name
-
-
-def title(measure: str) -> str:
-    """Return what a measure is called."""
-    return MEASURES[measure].title
-
-
-def of_question(name: str) -> str:
-    """Return the beginning of a sentence about one of several questions."""
-    return f"Of {quoted(name)}: "
 
 
 # -- the acts ------------------------------------------------------------------------------
@@ -402,8 +319,9 @@ WHY_WHICH: Final = (
 def missing(told: Mapping[str, Any]) -> str:
     """Return how many wanted answers are missing."""
     short = told["items"] - (told["items_complete"] or 0)
+    missing = told["answers_missing"]
     return (
-        f"{count_noun(told['answers_missing'], 'answer')} {_is(told['answers_missing'])} missing: "
+        f"{count_noun(missing, 'answer')} {is_or_are(missing)} missing: "
         f"{short:,} of {count_noun(told['items'], 'item')} have fewer than the "
         f"{told['wanted']:,} wanted."
     )
@@ -447,10 +365,6 @@ def more_items(figure: Mapping[str, Any], items: int) -> str:
 
 def _have(number: int) -> str:
     return "has" if number == 1 else "have"
-
-
-def _is(number: int) -> str:
-    return "is" if number == 1 else "are"
 
 
 WHY_NEXT: Final = "Each annotator's answer to an item counts once; skipped answers do not count."

@@ -7,8 +7,7 @@ from typing import Any, Final
 
 from tracker.measures.registry import MEASURES
 from tracker.render.cells import figure_cell, minute_cell
-from tracker.render.messages.report import listed, quoted
-from tracker.render.nouns import count_noun
+from tracker.render.nouns import count_noun, listed, quoted
 
 CATEGORIES: Final = (
     "A dot for each category, the weakest first: if one annotator chose it, how often another "

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from tracker.render.cells import minute_cell
-from tracker.render.messages.report import listed
-from tracker.render.nouns import count_noun
+from tracker.render.nouns import count_noun, listed
 
 SHARES: Final = (
     "A small chart for each annotator. The dot is the share of their answers that hold the "

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tracker.render.messages.agreement import of_question
 from tracker.render.messages.definitions import first_clause
 from tracker.render.messages.findings import finding_in_short
-from tracker.render.messages.report import capitalized, could_be_missed, of_question, plainly
+from tracker.render.messages.report import capitalized, could_be_missed, plainly
 
 
 def sentence(

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from tracker.core.errors import TrackerError
-from tracker.render.messages.report import main_figure
+from tracker.render.messages.agreement import main_figure_sentence
 from tracker.web import known
 from tracker.web.asking import Asked, AskedLedger
 from tracker.web.figures import StillCounting
@@ -77,7 +77,7 @@ def _row(asked: Asked, place: Place) -> dict[str, Any]:
         row |= {
             "weakest": weakest.question.name,
             "main": told,
-            "verdict": main_figure(told),
+            "verdict": main_figure_sentence(told),
             "trend": known.trend_of(asked, place, weakest.question.name, main.measure),
         }
     return row
