@@ -32,12 +32,12 @@ from tracker.agreement.levels import (
 from tracker.agreement.recent import Recent
 from tracker.agreement.together import annotators_who_changed
 from tracker.core import clock
-from tracker.core.results import Message
 from tracker.core.tallies import ItemPatterns, answers_in_pattern
 from tracker.counts.periods import count_pairs_by_period, count_tallies_by_period
 from tracker.measures.intervals import wilson_interval
 from tracker.monitoring import SHORTEST
 from tracker.projects.annotators import annotator_names
+from tracker.render.messages.agreement import changed_sentence
 
 Subject = Literal["annotator", "category", "share"]
 _ALWAYS: Final = 0.02
@@ -100,7 +100,7 @@ class Changed:
             "items": self.items,
             "p_value": self.p_value,
         }
-        return {**told, "why": str(Message("agreement.changed", told=told))}
+        return {**told, "why": changed_sentence(told=told)}
 
 
 class _Found(NamedTuple):

@@ -20,7 +20,6 @@ from tracker.agreement.run import (
     coefficients_without_annotators,
 )
 from tracker.core.errors import InvalidOption
-from tracker.core.results import Message
 from tracker.core.tallies import AnnotatorTallies, ItemPatterns
 from tracker.counts.exclusions import Inclusion, count_included_answers
 from tracker.counts.filter import select_answers
@@ -35,6 +34,7 @@ from tracker.projects.annotators import annotator_names
 from tracker.projects.items import item_names_of
 from tracker.projects.names import near_names
 from tracker.projects.questions import QuestionInfo
+from tracker.render.messages.methods import methods_numbers_sentence
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ def _explained(
         items_answered=items,
         items_alone=items - compared,
         shares=shares,
-        numbers=str(Message("methods.methods_numbers_sentence", figure=figure)),
+        numbers=methods_numbers_sentence(figure=figure),
     )
 
 

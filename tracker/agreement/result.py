@@ -18,6 +18,8 @@ from tracker.measures.estimate import posterior_informative_items
 from tracker.measures.intervals import Coefficient
 from tracker.measures.numeric import IntraclassCorrelation
 from tracker.measures.registry import MEASURES
+from tracker.render.messages.agreement import few_telling, no_person, own_errors, recent_sentence
+from tracker.render.messages.methods import methods_paragraph
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -106,16 +108,16 @@ class Assessment(Shown):
     def warnings(self) -> tuple[str, ...]:
         """What to know before a figure is used, in sentences; mostly none."""
         if self.answers_of_models and not self.counts.answers:
-            return (str(Message("agreement.no_person", answers=self.answers_of_models)),)
+            return (no_person(answers=self.answers_of_models),)
         told = []
         items, compared = posterior_informative_items(self.patterns), self.counts.items_compared
         if 0 < items < _FEW_TELLING:
-            told.append(Message("agreement.few_telling", items=items, compared=compared))
+            told.append(Message(few_telling, items=items, compared=compared))
         known = [one for one in self.measures if one.ci_low is not None and one.method]
         own = [one.measure for one in known if one.method != self.errors]
         if self.errors and own:
             others = "" if len(own) == len(known) else self.errors
-            told.append(Message("agreement.own_errors", measures=own, others=others))
+            told.append(Message(own_errors, measures=own, others=others))
         return tuple(map(str, told))
 
     @property
@@ -126,7 +128,7 @@ class Assessment(Shown):
             return ""
         alpha = next((one for one in self.measures if one.measure == recent.now.measure), None)
         message = Message(
-            "agreement.recent",
+            recent_sentence,
             day=recent.day,
             now=recent.now,
             before=recent.before,
@@ -279,7 +281,7 @@ def methods_of_assessment(found: Assessment, *measures: str) -> Methods:
                 "report",
                 "leave it out" if len(figures) > 1 else None,
             )
-    text = str(Message("methods.methods_paragraph", found=found, figures=figures))
+    text = methods_paragraph(found=found, figures=figures)
     cited = (piece.split("]")[0] for piece in text.split("[@")[1:])
     known = _publications()
     keys = [key for key in cited if key in known]  # an attribute may be called anything

@@ -28,6 +28,7 @@ from tracker.counts.import_tallies import LEAST_ROWS, count_file_tallies, count_
 from tracker.counts.selection import Selection
 from tracker.projects.annotators import annotator_names
 from tracker.projects.questions import QuestionInfo
+from tracker.render.messages.findings import odd_file_sentence
 from tracker.storage.as_of import NOW, shadow_tables_of_items
 from tracker.storage.schema import Import, Label, Touched
 from tracker.storage.schema.labels import of_question
@@ -63,9 +64,7 @@ def odd_file_messages(
     for question in questions:
         if question.answers != "spans":
             for finding in _odd_files(connection, question, *imports[0][:2]):
-                yield Message(
-                    "findings.odd_file", annotator=names[finding.annotator], finding=vars(finding)
-                )
+                yield Message(odd_file_sentence, annotator=names[finding.annotator], finding=vars(finding))
 
 
 def _odd_files(

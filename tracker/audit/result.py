@@ -14,6 +14,7 @@ from tracker.audit.project_finding import ProjectFinding
 from tracker.audit.query import audit_kinds_named
 from tracker.core.errors import InvalidOption
 from tracker.core.results import Message, Shown, as_json, json_by_question
+from tracker.render.messages.definitions import definitions_sentence
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -150,7 +151,7 @@ class Audit(Shown):
             **finding.values(self.names, self.categories),
             "settled": finding.key in self.settled,
         }
-        sentence = Message("definitions.sentence", values=values, project=self.project)
+        sentence = Message(definitions_sentence, values=values, project=self.project)
         return values | {"why": str(sentence)}
 
     @property

@@ -25,6 +25,7 @@ from tracker.core.results import Message
 from tracker.counts.filter import EVERYTHING, AnswerFilter
 from tracker.counts.slices import GUIDELINE, IMPORT
 from tracker.projects.questions import QuestionInfo
+from tracker.render.messages.verdict import verdict_sentence
 
 MOST: Final = 3
 """Concerns that a page begins with."""
@@ -84,7 +85,7 @@ class Concern:
         """One plain sentence."""
         return str(
             Message(
-                "verdict.sentence",
+                verdict_sentence,
                 subject=self.subject,
                 names=self.names,
                 finding=self.finding,

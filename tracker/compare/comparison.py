@@ -61,6 +61,12 @@ from tracker.measures.difference_tests import (
 from tracker.measures.intervals import NOT_APPLICABLE, TOO_FEW_ANNOTATORS, Coefficient
 from tracker.measures.registry import MEASURES
 from tracker.projects.notes import NoteInfo, list_notes
+from tracker.render.messages.comparisons import (
+    no_error_sentence,
+    no_figure_sentence,
+    no_influence_sentence,
+    no_sample_sentence,
+)
 from tracker.storage.as_of import NOW, as_it_was
 
 if TYPE_CHECKING:
@@ -307,7 +313,7 @@ def _measures(first: Side, second: Side, steps: Steps, shared_out: Shares) -> It
             # Read as the second side is, the first may have a figure that it has not by itself.
             shared = None
         elif name == "light_kappa":
-            why = Message("comparisons.no_error_sentence")
+            why = Message(no_error_sentence)
             found = _untested(after.value - before.value, why, first)
         yield Compared(
             name, before, after, _of_people(("measure", name), found, first, second), shared
@@ -340,14 +346,14 @@ def _difference(
     """Paired over the items that enter the figure of either side if any is shared, or Welch's."""
     confidence = side.state.query.confidence
     if before.value is None or after.value is None:
-        why = Message("comparisons.no_figure_sentence")
+        why = Message(no_figure_sentence)
         reason = after.undefined or before.undefined or NOT_APPLICABLE
         return Comparison(None, confidence=confidence, why=why, undefined=reason)
     if not steps.items.both:
         return independent_t_test(after, before, confidence)
     difference = after.value - before.value
     if mine is None or theirs is None:
-        return _untested(difference, Message("comparisons.no_influence_sentence"), side)
+        return _untested(difference, Message(no_influence_sentence), side)
     entering = [step for step in steps.rows if step[0] in mine or step[1] in theirs]
     return dependent_t_test(
         [theirs.get(pattern, 0.0) for _, pattern, _ in entering],
@@ -400,7 +406,7 @@ def _by_annotator(first: Side, second: Side) -> Comparison:
     return Comparison(
         fmean(after.values()) - fmean(before.values()) if known else None,
         confidence=first.state.query.confidence,
-        why=Message("comparisons.no_sample_sentence"),
+        why=Message(no_sample_sentence),
         n_first=len(after),
         n_second=len(before),
         undefined=TOO_FEW_ANNOTATORS if counted and not known else NOT_APPLICABLE,

@@ -74,7 +74,6 @@ def ask_each_question(
 
 
 _REGISTRY = "tracker.render.formats"
-_MESSAGES = "tracker.render.messages"
 
 
 def as_json(result: object, **options: Any) -> dict[str, Any]:
@@ -92,28 +91,23 @@ def json_by_question(about: Mapping[str, Any], pages: Mapping[str, Any]) -> dict
 
 
 class Message:
-    """A sentence that is not made yet: which one, and its numbers and names.
+    """A sentence that is not made yet: the function that makes it, and its numbers and names."""
 
-    Args:
-        name: file and function in `tracker.render.messages`, such as ``gate.at_least``.
-        values: the function's arguments.
-    """
-
-    def __init__(self, name: str, **values: Any) -> None:
-        self.name, self.values = name, values
+    def __init__(self, make: Callable[..., str], **values: Any) -> None:
+        self.make, self.values = make, values
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Message) and vars(self) == vars(other)
 
     def __hash__(self) -> int:
-        return hash(self.name)
+        return hash(self.make)
 
     def __repr__(self) -> str:
-        return f"Message({self.name!r}, {self.values!r})"
+        return f"Message({self.make.__name__}, {self.values!r})"
 
     def __str__(self) -> str:
         """The sentence."""
-        return str(import_module(_MESSAGES).message_text(self.name, self.values))
+        return self.make(**self.values)
 
 
 class Shown:

@@ -27,6 +27,24 @@ from tracker.gate.context import AuditsNow, Present, Standing, gate_standings
 from tracker.projects.categories import category_names
 from tracker.projects.names import near_names
 from tracker.projects.questions import QuestionInfo, list_questions
+from tracker.render.messages.gate import (
+    asked_sentence,
+    at_least_sentence,
+    drop_sentence,
+    flags_sentence,
+    items_sentence,
+    level_drop_sentence,
+    no_answer_sentence,
+    no_category_sentence,
+    no_figure_sentence,
+    no_lower_bound_sentence,
+    no_snapshot_sentence,
+    not_in_snapshot_sentence,
+    not_looked_for_sentence,
+    one_level_sentence,
+    overlap_sentence,
+    read_otherwise_sentence,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -172,7 +190,7 @@ ROUNDING: Final = 1e-9
 def gate_check_name(check: Check, category: str | None = None) -> Message | str:
     """Return a check's name, or what it asks for; ``category`` is the one of each."""
     if check.name is None:
-        return Message("gate.asked_sentence", check=check, category=category)
+        return Message(asked_sentence, check=check, category=category)
     each = isinstance(check, AtLeast | MaxDrop) and category not in {None, check.figure.category}
     return f"{check.name}: {category}" if each else check.name
 
@@ -182,7 +200,7 @@ def figure_check_results(check: AtLeast | MaxDrop, now: Present) -> Iterator[Che
     found = now.standings(check.figure)
     if not found:
         nothing = _plain(check, check.figure.measure, check.figure.category)
-        yield nothing.unknown(Message("gate.no_category_sentence"), "no_category")
+        yield nothing.unknown(Message(no_category_sentence), "no_category")
     for figure in found:
         if isinstance(check, AtLeast):
             yield _least(check, figure)
@@ -201,7 +219,7 @@ def _plain(check: AtLeast | MaxDrop, measure: str | None, category: str | None) 
         gate_check_name(check, category),
         "at_least" if is_least else "max_drop",
         None,
-        Message("gate.no_category_sentence"),
+        Message(no_category_sentence),
         check.place.line,
         measure=measure,
         category=category,
@@ -222,12 +240,12 @@ def _least(check: AtLeast, figure: Standing) -> CheckResult:
     plain = replace(_plain(check, figure.measure, figure.category), details=details)
     value = figure.low if check.on == "ci_low" else figure.value
     if figure.value is None:
-        return plain.unknown(Message("gate.no_figure_sentence", figure=figure), figure.undefined)
+        return plain.unknown(Message(no_figure_sentence, figure=figure), figure.undefined)
     if value is None:
-        return plain.unknown(Message("gate.no_lower_bound_sentence", figure=figure), "no_interval")
+        return plain.unknown(Message(no_lower_bound_sentence, figure=figure), "no_interval")
     passed = value >= check.at_least - ROUNDING
     reason = Message(
-        "gate.at_least_sentence",
+        at_least_sentence,
         figure=figure,
         value=value,
         threshold=check.at_least,
@@ -242,27 +260,25 @@ def _drop(check: MaxDrop, figure: Standing, now: Present) -> CheckResult:
     plain = _plain(check, figure.measure, figure.category)
     if then is None:
         chosen = now.selection is not None
-        reason = Message(
-            "gate.no_snapshot_sentence", project=now.question.project.name, chosen=chosen
-        )
+        reason = Message(no_snapshot_sentence, project=now.question.project.name, chosen=chosen)
         return plain.unknown(reason, "no_snapshot")
     same = replace(check.figure, category=figure.category)
     before = next(iter(gate_standings(then.assessment, same)), None)
     if before is None:
-        reason = Message("gate.not_in_snapshot_sentence", figure=figure, since=then)
+        reason = Message(not_in_snapshot_sentence, figure=figure, since=then)
         return plain.unknown(reason, "not_in_snapshot")
     details = {"figure": figure.value, "then": before.value, "since": then.id}
     plain = replace(plain, details=details)
     if figure.value is None or before.value is None:
         lacking, where = (figure, None) if figure.value is None else (before, then)
-        reason = Message("gate.no_figure_sentence", figure=lacking, since=where)
+        reason = Message(no_figure_sentence, figure=lacking, since=where)
         return plain.unknown(reason, lacking.undefined)
     if before.read != figure.read:
-        reason = Message("gate.read_otherwise_sentence", figure=figure, since=then)
+        reason = Message(read_otherwise_sentence, figure=figure, since=then)
         return plain.unknown(reason, "read_otherwise")
     drop = before.value - figure.value
     reason = Message(
-        "gate.drop_sentence",
+        drop_sentence,
         figure=figure,
         now=figure.value,
         before=before.value,
@@ -278,9 +294,9 @@ def _one_level(check: MaxDrop, figure: Standing) -> CheckResult:
     """What becomes of a check of the last change of level if there was none."""
     plain = _plain(check, figure.measure, figure.category)
     if figure.value is None:
-        return plain.unknown(Message("gate.no_figure_sentence", figure=figure), figure.undefined)
+        return plain.unknown(Message(no_figure_sentence, figure=figure), figure.undefined)
     details = {"figure": figure.value, "then": None, "since": None}
-    reason = Message("gate.one_level_sentence", figure=figure)
+    reason = Message(one_level_sentence, figure=figure)
     return replace(plain, passed=True, value=0.0, reason=reason, details=details)
 
 
@@ -296,7 +312,7 @@ def _fall_of_level(check: MaxDrop, figure: Standing, now: Present) -> CheckResul
         return None
     drop = before.value - since.value
     reason = Message(
-        "gate.level_drop_sentence",
+        level_drop_sentence,
         figure=replace(since, since=levels.day),
         before=before.value,
         fell=drop if drop > ROUNDING else None,
@@ -446,14 +462,14 @@ def _of_flags(check: NoFlags, now: Present) -> CheckResult:
         gate_check_name(check),
         "flags",
         not found.findings,
-        Message("gate.flags_sentence", findings=found.findings, settled=found.settled),
+        Message(flags_sentence, findings=found.findings, settled=found.settled),
         check.place.line,
         threshold=0,
         value=len(who) or len(found.findings),
         details={"flags": list(check.kinds), "annotators": who, "settled": found.settled},
     )
     if not found.findings and lacking:
-        reason = Message("gate.not_looked_for_sentence", needs=lacking, any_kind=not check.kinds)
+        reason = Message(not_looked_for_sentence, needs=lacking, any_kind=not check.kinds)
         return result.unknown(reason, "not_applicable")
     return result
 
@@ -464,7 +480,7 @@ def _of_items(check: ItemsAtLeast, now: Present) -> CheckResult:
         gate_check_name(check),
         "items_at_least",
         items >= check.items,
-        Message("gate.items_sentence", number=items, threshold=check.items),
+        Message(items_sentence, number=items, threshold=check.items),
         check.place.line,
         threshold=check.items,
         value=items,
@@ -478,11 +494,11 @@ def _of_overlap(check: OverlapAtLeast, now: Present) -> CheckResult:
         gate_check_name(check),
         "overlap_at_least",
         share >= check.share - ROUNDING,
-        Message("gate.overlap_sentence", share=share, threshold=check.share),
+        Message(overlap_sentence, share=share, threshold=check.share),
         check.place.line,
         threshold=check.share,
         value=share,
     )
     if not counts.items:
-        return result.unknown(Message("gate.no_answer_sentence"), "too_few_items")
+        return result.unknown(Message(no_answer_sentence), "too_few_items")
     return result

@@ -23,6 +23,16 @@ from tracker.gate.context import Standing, gate_standings
 from tracker.gate.evaluate import CheckResult, judge_gate
 from tracker.measures.registry import MEASURES
 from tracker.projects.questions import QuestionInfo, are_many_numbers, list_questions
+from tracker.render.messages.gate_file import (
+    drop_sentence,
+    figure_sentence,
+    finding_sentence,
+    flagged_sentence,
+    items_sentence,
+    level_sentence,
+    overlap_sentence,
+    starting_text,
+)
 
 # The first that has a value.
 _MEASURES = {"spans": ("span_f1_exact",)}
@@ -62,7 +72,7 @@ def starting_gate_config(
     told = judge_gate(connection, questions, tried, choice)
     why_not = {result.line: _why_not(result) for result in told.checks if not result.passed}
     text = Message(
-        "gate_file.starting_text",
+        starting_text,
         project=project.name,
         day=clock.iso(clock.now())[:10],
         blocks=[
@@ -95,9 +105,7 @@ def _blocks_of(
 def _why_not(result: CheckResult) -> str:
     """Why a check does not pass; the file, which others read, names no annotator."""
     found = result.details.get("annotators")
-    return (
-        str(Message("gate_file.flagged_sentence", annotators=len(found))) if found else result.why
-    )
+    return flagged_sentence(annotators=len(found)) if found else result.why
 
 
 def _blocks(found: Assessment, measures: tuple[str, ...], *, of_category: bool) -> Iterator[_Block]:
@@ -111,28 +119,28 @@ def _blocks(found: Assessment, measures: tuple[str, ...], *, of_category: bool) 
         name = found.categories[lowest.category]
         every = gate_standings(found, Figure(category=EVERY))
         weakest = next(one for one in every if one.category == name)
-        about = Message("gate_file.figure_sentence", found=weakest, weakest=True)
+        about = Message(figure_sentence, found=weakest, weakest=True)
         yield _least(weakest, f"category = {_quoted(name)}", 0.0, about)
     if overall is not None:
         yield _Block(
-            Message("gate_file.drop_sentence"),
+            Message(drop_sentence),
             (f'measure = "{overall.measure}"', f"max_drop = {_MAX_DROP}"),
         )
         if MEASURES[overall.measure or ""].needs == "patterns":
             yield _Block(
-                Message("gate_file.level_sentence"),
+                Message(level_sentence),
                 (f'measure = "{overall.measure}"', f"max_drop = {_MAX_DROP}", "recent = true"),
             )
     for kind in _KINDS:
-        yield _Block(Message("gate_file.finding_sentence", kind=kind), (f'flags = ["{kind}"]',))
+        yield _Block(Message(finding_sentence, kind=kind), (f'flags = ["{kind}"]',))
     counts = found.counts
     yield _Block(
-        Message("gate_file.items_sentence", number=counts.items_compared),
+        Message(items_sentence, number=counts.items_compared),
         (f"items_at_least = {_two_digits(counts.items_compared)}",),
     )
     share = counts.items_compared / counts.items
     yield _Block(
-        Message("gate_file.overlap_sentence", share=share),
+        Message(overlap_sentence, share=share),
         (f"overlap_at_least = {_below(share, 0.0)}",),
     )
 
@@ -142,7 +150,7 @@ def _least(figure: Standing, key: str, least: float, about: Message | None = Non
     value = figure.value if figure.low is None else figure.low
     on = () if figure.low is None else ('on = "ci_low"',)
     return _Block(
-        about or Message("gate_file.figure_sentence", found=figure),
+        about or Message(figure_sentence, found=figure),
         (key, f"at_least = {_below(value or 0.0, least)}", *on),
     )
 

@@ -38,6 +38,7 @@ from tracker.history.stored import (
 )
 from tracker.projects.questions import QuestionInfo
 from tracker.projects.settings import question_settings_then
+from tracker.render.messages.snapshots import fault_sentence, lost_digest_sentence
 from tracker.storage.as_of import Moment, as_it_was, stored_erasure_since
 from tracker.storage.schema import Snapshot, Tombstone
 from tracker.storage.schema.labels import of_question
@@ -157,7 +158,7 @@ def verify_snapshots_in_turn(
     rows = [row for chain in chains for row in chain.headers]
     digests = {row[name] for row in rows for name in ("digest", "seal")} | {*sealed.digests}
     if expect is not None and expect not in digests:
-        ledger.insert(0, str(Message("snapshots.lost_digest_sentence", digest=expect)))
+        ledger.insert(0, lost_digest_sentence(digest=expect))
     done = 0
     for chain in chains:
         for some in chain.steps():
@@ -376,7 +377,7 @@ def _named(row: Mapping[str, Any]) -> tuple[str, str | int]:
 
 
 def _fault(fault: str, about: str | int = "") -> Message:
-    return Message("snapshots.fault_sentence", fault=fault, about=about)
+    return Message(fault_sentence, fault=fault, about=about)
 
 
 def _alike(one: Any, other: Any) -> bool:

@@ -16,6 +16,12 @@ from tracker.core.errors import InvalidOption
 from tracker.core.results import Message
 from tracker.measures.intervals import NOT_APPLICABLE, TOO_FEW_ITEMS, Coefficient, check_confidence
 from tracker.measures.numeric import WITHOUT_SPREAD
+from tracker.render.messages.comparisons import (
+    column_test_sentence,
+    dependent_t_sentence,
+    independent_t_sentence,
+    too_few_values_sentence,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -220,7 +226,7 @@ def dependent_t_test(
             None,
             confidence=confidence,
             test="dependent_t",
-            why=Message("comparisons.dependent_t_sentence"),
+            why=Message(dependent_t_sentence),
             n_first=items,
             n_second=items,
         ),
@@ -255,7 +261,7 @@ def independent_t_test(
         None,
         confidence=confidence,
         test="independent_t",
-        why=Message("comparisons.independent_t_sentence"),
+        why=Message(independent_t_sentence),
         n_first=first.items,
         n_second=second.items,
     )
@@ -475,7 +481,7 @@ def two_sample_test(
     design = PAIRED_TESTS if paired else UNPAIRED_TESTS
     chosen = test or design[0 if min(sizes) >= ENOUGH else 1]
     if min(sizes) < 2:
-        why = Message("comparisons.too_few_values_sentence")
+        why = Message(too_few_values_sentence)
         return replace(blank, test=test or design[0], why=why, undefined=TOO_FEW_ITEMS)
     if paired:
         pairs = zip(columns[0].values, columns[1].values, strict=True)
@@ -483,7 +489,7 @@ def two_sample_test(
     values = {value for column in columns for value in column.values}
     equal = values == {0.0} or (len(values) == 1 and not paired)
     why = Message(
-        "comparisons.column_test_sentence",
+        column_test_sentence,
         test=chosen,
         sizes=sizes,
         requested=test is not None,

@@ -21,8 +21,9 @@ from tracker.monitoring.autocorrelation import (
     series_misfit,
 )
 from tracker.monitoring.series import TOO_FEW_POINTS, FloatArray, Point, Series, series_of_points
+from tracker.render.messages.monitoring import change_points_sentence
 
-_METHOD: Final = Message("monitoring.change_points_sentence")
+_METHOD: Final = Message(change_points_sentence)
 # The median of a squared standard normal deviate.
 _MEDIAN_OF_SQUARES: Final = 0.4549364231195724
 # Two dispersions nearer than this are one, rounded.

@@ -19,6 +19,7 @@ from tracker.monitoring.series import (
     series_as_angles,
     series_of_points,
 )
+from tracker.render.messages.monitoring import cusum_sentence
 
 DIRECTIONS: Final[dict[str, tuple[int, ...]]] = {"drop": (-1,), "rise": (1,), "change": (-1, 1)}
 """What can be watched for, and the signs of the sums that raise its alarms."""
@@ -161,7 +162,7 @@ def watch(
         direction,
         run_length,
         limit,
-        Message("monitoring.cusum_sentence", reference=REFERENCE, limit=limit, periods=run_length),
+        Message(cusum_sentence, reference=REFERENCE, limit=limit, periods=run_length),
         len(points),
         tuple(alarms),
         TOO_FEW_POINTS if few else None,

@@ -50,9 +50,9 @@ def _evidence(flag: RecordedFlag) -> Mapping[str, Any]:
     if "why" in flag.evidence:
         return flag.evidence
     if flag.values["annotator"] is None:
-        from tracker.render.messages.definitions import sentence
+        from tracker.render.messages.definitions import definitions_sentence
 
-        return {**flag.evidence, "why": sentence(flag.evidence, flag.project)}
+        return {**flag.evidence, "why": definitions_sentence(flag.evidence, flag.project)}
     return finding_json_with_sentence(flag.evidence, flag.values["annotator"], flag.values["with"])
 
 

@@ -19,7 +19,6 @@ from tracker.core.version import VERSION
 from tracker.gate.evaluate import CheckResult, GateResult
 from tracker.render.cells import Text, count_cell, figure_cell, printable_part
 from tracker.render.filter import selection_view
-from tracker.render.messages import message_text
 from tracker.render.tables import table
 from tracker.render.verdict import verdict_view
 
@@ -38,7 +37,7 @@ def gate_check_text(check: CheckResult) -> str:
     """Return a check's name, or what it asks for, as a person reads it."""
     text = check.check
     if isinstance(check.name, Message):
-        text = message_text(check.name.name, {**check.name.values, "titled": True})
+        text = check.name.make(**{**check.name.values, "titled": True})
     return text if check.question is None else f"{check.question}: {text}"
 
 

@@ -129,10 +129,10 @@ def _renamed(value: Any, names: Mapping[str, str]) -> Any:
         elif key not in _WRITTEN:
             made[key] = _renamed(one, names)
     if made.get("subject") == "annotator":
-        from tracker.render.messages.agreement import changed
+        from tracker.render.messages.agreement import changed_sentence
 
         made["name"] = names[made["name"]]
-        made["why"] = changed(made)
+        made["why"] = changed_sentence(made)
     return made
 
 

@@ -48,7 +48,7 @@ def left_out_of_people_sentence(model: Mapping[str, Any]) -> str:
     )
 
 
-def recent(
+def recent_sentence(
     day: str, now: Coefficient, before: float, whole: float | None, changed: int, of: int
 ) -> str:
     """Return that the level of agreement is another one since a day.
@@ -71,7 +71,7 @@ def recent(
     return told
 
 
-def changed(told: Mapping[str, Any]) -> str:
+def changed_sentence(told: Mapping[str, Any]) -> str:
     """Return that a category, an annotator or what is labeled is another one since a day."""
     cell = share_cell if told["subject"] == "share" else figure_cell
     figure, low, high, before = (

@@ -13,7 +13,7 @@ from tracker.render.nouns import count_noun, listed
 _MOST_GROUPS = 4  # that are named
 
 
-def sentence(values: Mapping[str, Any], project: str) -> str:
+def definitions_sentence(values: Mapping[str, Any], project: str) -> str:
     """Return what is wrong with a definition, some of the items or the design of a project."""
     match values["kind"]:
         case "divided_definition":

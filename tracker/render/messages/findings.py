@@ -99,7 +99,7 @@ def _also(finding: Finding, names: Names) -> Iterator[str]:
         yield _what_to_do_with_file(details)
 
 
-def odd_file(annotator: str, finding: Finding) -> str:
+def odd_file_sentence(annotator: str, finding: Finding) -> str:
     """Return the sentence about an annotator's answers of a file that was just imported."""
     names = Names(annotator, "", "")
     values = {**finding, "effect": finding["effect"].value, "effect_high": None}

@@ -11,7 +11,7 @@ from tracker.render.messages.findings import finding_in_short
 from tracker.render.messages.report import capitalized, could_be_missed, plainly
 
 
-def sentence(
+def verdict_sentence(
     subject: str,
     names: Sequence[str],
     finding: Mapping[str, Any],
