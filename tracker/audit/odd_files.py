@@ -64,7 +64,8 @@ def odd_file_messages(
     for question in questions:
         if question.answers != "spans":
             for finding in _odd_files(connection, question, *imports[0][:2]):
-                yield Message(odd_file_sentence, annotator=names[finding.annotator], finding=vars(finding))
+                name = names[finding.annotator]
+                yield Message(odd_file_sentence, annotator=name, finding=vars(finding))
 
 
 def _odd_files(

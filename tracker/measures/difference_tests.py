@@ -17,6 +17,7 @@ from tracker.core.results import Message
 from tracker.measures.intervals import NOT_APPLICABLE, TOO_FEW_ITEMS, Coefficient, check_confidence
 from tracker.measures.numeric import WITHOUT_SPREAD
 from tracker.render.messages.comparisons import (
+    ENOUGH,
     column_test_sentence,
     dependent_t_sentence,
     independent_t_sentence,
@@ -379,8 +380,6 @@ class Comparison:
 
 UNPAIRED_TESTS: Final = ("welch_t", "mann_whitney", "student_t")
 PAIRED_TESTS: Final = ("paired_t", "wilcoxon")
-ENOUGH: Final = 30
-"""So many values have a mean that is nearly normal, whatever their distribution."""
 
 _EFFECTS: Final = {
     "welch_t": "hedges_g_average",

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from tracker.measures.difference_tests import ENOUGH
-
 _TITLES: Final = {
     "welch_t": "Welch's t test",
     "mann_whitney": "The Mann-Whitney test",
@@ -116,3 +114,7 @@ def _versions(verb: str, versions: Versions, verb_of_none: str) -> str:
         return f"{verb_of_none} no answer"
     *first, last = names
     return f"{verb} {', '.join(first)} and {last}" if first else f"{verb} {last}"
+
+
+ENOUGH: Final = 30
+"""So many values have a mean that is nearly normal, whatever their distribution."""
