@@ -22,7 +22,7 @@ except SystemExit:
 print(json.dumps(sorted(sys.modules)), file=sys.stderr)
 """
 COUNTING = {"numpy", "scipy", "pandas", "pyarrow", "tracker.measures", "tracker.counts",
-            "tracker.audit", "tracker.imports.loader"}  # fmt: skip
+            "tracker.audit.run", "tracker.imports.loader"}  # fmt: skip
 HEAVY = COUNTING | {"alembic", "psycopg", "rich.markdown", "rich.progress"}
 
 

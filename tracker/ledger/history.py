@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Unpack, overload
 
 from tracker.core.errors import InvalidOption
 from tracker.core.results import ask_each_question
-from tracker.history.by_question import HistoryByQuestion
 from tracker.ledger.transactions import Transactions
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from tracker.counts.filter import AnswerFilter, Selecting
-    from tracker.history.by_question import SnapshotPages, TakenByQuestion
+    from tracker.history.by_question import HistoryByQuestion, SnapshotPages, TakenByQuestion
     from tracker.history.curve import Asked, Curve
     from tracker.history.monitor import Watched
     from tracker.history.overview import Overview, SnapshotPage
@@ -142,6 +141,8 @@ class Snapshots(Transactions):
 
         Raises InvalidOption if what is asked fits none of them.
         """
+        from tracker.history.by_question import HistoryByQuestion
+
         read, choice = _history(every, window, measures, interval, selecting)
         with self.asking_each(project, choice, questions) as (connection, found):
             histories, unfit = ask_each_question(found, lambda one: read(connection, one))
