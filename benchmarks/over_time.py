@@ -147,7 +147,7 @@ def many(folder: Path) -> Iterator[Result]:
     from rich.console import Console
 
     from tracker.history.overview import snapshots_overview
-    from tracker.render.history import history_view
+    from tracker.history.tables import history_view
 
     def seen() -> None:
         with (

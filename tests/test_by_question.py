@@ -13,13 +13,13 @@ from tests.helpers import count_statements
 from tests.questions import FILES, ONLY, OPTIONS, answer_question, fill_rubric
 from tracker.audit.flags import record_flags
 from tracker.audit.run import audit_project
+from tracker.audit.tables import audit_by_question_view
 from tracker.core.errors import InvalidOption, NotFound
+from tracker.history.tables import agreement_by_question_view
 from tracker.history.take import take_snapshot
 from tracker.ledger import Ledger
 from tracker.projects.annotators import annotator_names
 from tracker.projects.questions import QuestionOptions
-from tracker.render.audit import audit_by_question_view
-from tracker.render.by_question import agreement_by_question_view
 
 
 @pytest.fixture

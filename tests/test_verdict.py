@@ -13,8 +13,8 @@ from tests.audit.crowds import seeded
 from tests.audit.test_definitions import school, sliced
 from tests.audit.test_odd_import import answers, shift
 from tests.helpers import count_statements
+from tracker.audit.sentences import nothing
 from tracker.ledger import Ledger
-from tracker.render.messages.verdict import nothing
 from tracker.report.document import Acts, Paragraph, plain_line
 from tracker.report.gather import Asked, gather_report
 from tracker.report.verdict import verdict_section

@@ -14,8 +14,7 @@ from tests.storage.test_copying import rows
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.ledger import Ledger
-from tracker.projects.users import NOBODY
-from tracker.render.messages.access import access_sentence
+from tracker.projects.users import NOBODY, access_sentence
 from tracker.storage.schema import Base
 
 PASSWORD = "correct horse battery"

@@ -15,9 +15,9 @@ from rich.console import Console
 from tests.agreement.test_recent import BEGIN, PEOPLE, collapse, year
 from tests.helpers import count_statements
 from tracker.agreement.changes import Changed
+from tracker.agreement.tables import agreement_view
 from tracker.ledger import Ledger
 from tracker.projects.questions import QuestionOptions
-from tracker.render.agreement import agreement_view
 
 LATE = 22  # of 30 weeks
 

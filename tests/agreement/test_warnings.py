@@ -9,8 +9,8 @@ from rich.console import Console
 
 from tests.agreement.crowd import assessed, frame
 from tracker.agreement.result import Assessment
+from tracker.agreement.tables import agreement_view
 from tracker.ledger import Ledger
-from tracker.render.agreement import agreement_view
 
 
 def store(ledger: Ledger, apart: int, both: int, items: int = 60) -> Assessment:

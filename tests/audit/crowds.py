@@ -10,9 +10,9 @@ from random import Random
 from typing import Any, NamedTuple
 
 from tracker.audit.kind import Finding, Flag
+from tracker.audit.sentences import finding_sentence
 from tracker.core.audit_tallies import Given, JointAnswers, joint_answers_tally
 from tracker.core.tallies import AnnotatorTallies, Answer, make_pattern
-from tracker.render.messages.findings import finding_sentence
 
 AMT = Path(__file__).parents[1] / "data" / "amt"
 

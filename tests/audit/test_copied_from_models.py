@@ -15,9 +15,11 @@ import pytest
 from tests.audit.crowds import Crowd, Voice, mostly_right, seeded
 from tests.audit.records import pair_patterns
 from tests.profiles import THOROUGH
+from tracker.audit.annotator_tables import models_view
 from tracker.audit.evidence import Evidence
 from tracker.audit.findings import audit
 from tracker.audit.kind import Finding, Flag
+from tracker.audit.tables import audit_view, flag_as_json
 from tracker.core.audit_tallies import (
     JointAnswers,
     audit_tally_of_pairs,
@@ -30,9 +32,6 @@ from tracker.counts.items import count_model_answers
 from tracker.counts.shared_with_models import count_items_beside_models
 from tracker.ledger import Ledger
 from tracker.projects.questions import list_questions
-from tracker.render.audit import audit_view
-from tracker.render.flags import flag_as_json
-from tracker.render.models import models_view
 from tracker.report.gather import Asked
 from tracker.report.markdown import markdown_text
 from tracker.report.report import report_document

@@ -10,9 +10,9 @@ from tests.audit.crowds import one
 from tests.audit.records import recorded
 from tracker.audit.findings import Evidence, audit, not_applicable_kinds
 from tracker.audit.kinds import KINDS
+from tracker.audit.sentences import LACKING, SENTENCES, lacking_evidence_sentence
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import AnnotatorTallies
-from tracker.render.messages.findings import LACKING, SENTENCES, lacking_evidence_sentence
 
 MISSING = {
     "constant_category": "shared",

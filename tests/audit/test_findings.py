@@ -20,8 +20,8 @@ from tests.audit.crowds import (
 )
 from tracker.audit.findings import Evidence, audit
 from tracker.audit.statistics.exact_tests import benjamini_hochberg
+from tracker.audit.tables import finding_json_with_sentence
 from tracker.core.errors import InvalidOption
-from tracker.render.audit import finding_json_with_sentence
 
 
 def audited(crowd, **options):

@@ -7,9 +7,9 @@ import pytest
 
 from tests.report.projects import PEOPLE, abc, answers
 from tests.report.test_pages import page_of
+from tracker.agreement.tables import agreement_view
+from tracker.audit.tables import audit_view
 from tracker.ledger import Ledger
-from tracker.render.agreement import agreement_view
-from tracker.render.audit import audit_view
 from tracker.report.gather import Asked
 from tracker.report.markdown import markdown_text
 from tracker.report.report import report_document

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.cli.conftest import Run
-from tracker.render.messages.imports import columns_sentence
+from tracker.imports.preview import columns_sentence
 
 TEXT = "doc,coder,tone,note,sex\nd1,ann,good,x,f\nd1,bob,bad,,m\n"
 

@@ -11,8 +11,8 @@ import pytest
 
 from tests.compare.stories import day, on, tell
 from tests.helpers import count_statements
+from tracker.compare.tables import compare_against_view, compare_view
 from tracker.ledger import Ledger
-from tracker.render.compare import compare_against_view, compare_view
 from tracker.render.formats import notebook_html
 
 FIRST = on(1, "i A x", "i B x", "i M5 x", "j A x", "j B y", "j M5 y", "k A y", "k M5 y")

@@ -11,8 +11,8 @@ from sqlalchemy import select
 
 from tests.web.reading import read
 from tracker.core.errors import InvalidOption
+from tracker.counts.trail import _SENTENCES, change_sentence
 from tracker.ledger import Ledger
-from tracker.render.messages.changes import _SENTENCES, change_sentence
 from tracker.storage.schema import Change
 from tracker.web.app import create_app
 

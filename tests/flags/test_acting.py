@@ -13,12 +13,12 @@ from sqlalchemy import Connection, insert, text
 from tests.flags.found import Seen, acted, history, listed, record, record_in, shown, states
 from tests.helpers import stored
 from tracker.audit.flags import Recorded, act_on_flags, flag_changes
+from tracker.audit.tables import flag_standing_in_words
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.ledger import Ledger
 from tracker.projects.annotators import set_annotator_kind
 from tracker.projects.projects import purge_project
 from tracker.projects.questions import QuestionInfo
-from tracker.render.flags import flag_standing_in_words
 from tracker.storage.schema import FlagRow
 
 

@@ -9,8 +9,8 @@ from rich.console import Console, RenderableType
 
 from tests.flags.found import Seen, acted, listed, record, shown
 from tracker.audit.flags import Recorded
+from tracker.audit.tables import flag_view, flags_view, recorded_flags_in_words
 from tracker.ledger import Ledger
-from tracker.render.flags import flag_view, flags_view, recorded_flags_in_words
 
 
 def text_of(view: Iterable[RenderableType]) -> str:

@@ -13,9 +13,9 @@ from tests.gate.conftest import Gate, load
 from tests.helpers import SEVERAL, SPANS, count_statements
 from tracker.core.errors import NotFound, Refused
 from tracker.gate.evaluate import CheckResult, GateResult
+from tracker.gate.sentences import distinct_numbers_in_sentence
 from tracker.ledger import Ledger
 from tracker.projects.questions import QuestionOptions, create_project
-from tracker.render.messages.gate import distinct_numbers_in_sentence
 
 
 @pytest.fixture

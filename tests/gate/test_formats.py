@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tracker.gate.evaluate import CheckResult, GateResult
-from tracker.render.gate import (
+from tracker.gate.tables import (
     FORMATS,
     gate_github_commands,
     gate_junit_xml,

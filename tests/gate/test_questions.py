@@ -10,8 +10,8 @@ import pytest
 from tests.questions import answer_question, fill_rubric
 from tracker.core.errors import Refused
 from tracker.gate.evaluate import GateResult
+from tracker.gate.tables import FORMATS
 from tracker.ledger import Ledger
-from tracker.render.gate import FORMATS
 
 Judge = Callable[..., GateResult]
 

@@ -12,8 +12,8 @@ import pytest
 
 from tests.helpers import standing
 from tracker.core.errors import InvalidOption, Refused
+from tracker.imports.preview import columns_sentence
 from tracker.ledger import Ledger
-from tracker.render.messages.imports import columns_sentence
 
 Write = Callable[..., Path]
 

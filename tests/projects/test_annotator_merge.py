@@ -15,7 +15,7 @@ from tests.helpers import SEVERAL, SPANS, count_statements, standing, stored, un
 from tracker.agreement.run import assess
 from tracker.audit.run import audit_project
 from tracker.core.errors import InvalidOption, NotFound
-from tracker.counts.trail import read_trail
+from tracker.counts.trail import change_sentence, read_trail
 from tracker.history.snapshot import find_snapshot
 from tracker.ledger import Ledger
 from tracker.projects.annotators import (
@@ -27,7 +27,6 @@ from tracker.projects.annotators import (
 )
 from tracker.projects.identities import erase_annotator, merge_annotators, split_annotator
 from tracker.projects.questions import QuestionOptions
-from tracker.render.messages.changes import change_sentence
 from tracker.storage.schema import Base, Change
 
 Write = Callable[..., Path]

@@ -12,6 +12,7 @@ import pytest
 
 from tests.helpers import SPANS, fates, standing, undo
 from tracker.core.errors import InvalidOption, NotFound
+from tracker.counts.trail import change_sentence
 from tracker.ledger import Ledger
 from tracker.projects.annotators import (
     add_annotator_alias,
@@ -22,7 +23,6 @@ from tracker.projects.annotators import (
 )
 from tracker.projects.items import find_item, list_items
 from tracker.projects.questions import QuestionOptions
-from tracker.render.messages.changes import change_sentence
 
 Write = Callable[..., Path]
 ANSWERS = "item,annotator,category\n i,ann@x.org,x\n i,B,y\n j,ann@x.org,x"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tracker.audit.kinds import KINDS
-from tracker.render.messages.findings import OWN_SENTENCES, SENTENCES, own_finding_sentence
+from tracker.audit.sentences import OWN_SENTENCES, SENTENCES, own_finding_sentence
 
 
 def test_no_kind_is_left_out() -> None:

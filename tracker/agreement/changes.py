@@ -30,6 +30,7 @@ from tracker.agreement.levels import (
     sum_of_periods,
 )
 from tracker.agreement.recent import Recent
+from tracker.agreement.sentences import changed_sentence
 from tracker.agreement.together import annotators_who_changed
 from tracker.core import clock
 from tracker.core.tallies import ItemPatterns, answers_in_pattern
@@ -37,7 +38,6 @@ from tracker.counts.periods import count_pairs_by_period, count_tallies_by_perio
 from tracker.measures.intervals import wilson_interval
 from tracker.monitoring import SHORTEST
 from tracker.projects.annotators import annotator_names
-from tracker.render.messages.agreement import changed_sentence
 
 Subject = Literal["annotator", "category", "share"]
 _ALWAYS: Final = 0.02

@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 from tracker.agreement.coefficients import Study, coefficients
 from tracker.agreement.pairs import Confusions
 from tracker.agreement.query import Query
-from tracker.agreement.result import Assessment
+from tracker.agreement.result import Assessment, methods_numbers_sentence
 from tracker.agreement.run import (
     assess,
     assessment_of,
@@ -34,7 +34,6 @@ from tracker.projects.annotators import annotator_names
 from tracker.projects.items import item_names_of
 from tracker.projects.names import near_names
 from tracker.projects.questions import QuestionInfo
-from tracker.render.messages.methods import methods_numbers_sentence
 
 
 @dataclass(frozen=True)

@@ -231,7 +231,7 @@ class Flag:
     ) -> dict[str, object]:
         """Return the figures as JSON; an effect without a bound is None there.
 
-        The contract's JSON has a sentence, too: `tracker.render.audit.finding_as_json`.
+        The contract's JSON has a sentence, too: `tracker.audit.tables.finding_as_json`.
 
         Args:
             names: the annotators' names by id.

@@ -21,6 +21,7 @@ from tracker.audit.kinds.odd_import import (
     shift_details,
     suspected_annotators,
 )
+from tracker.audit.sentences import odd_file_sentence
 from tracker.core.results import Message
 from tracker.core.tallies import AnnotatorTallies
 from tracker.counts.filter import select_answers
@@ -28,7 +29,6 @@ from tracker.counts.import_tallies import LEAST_ROWS, count_file_tallies, count_
 from tracker.counts.selection import Selection
 from tracker.projects.annotators import annotator_names
 from tracker.projects.questions import QuestionInfo
-from tracker.render.messages.findings import odd_file_sentence
 from tracker.storage.as_of import NOW, shadow_tables_of_items
 from tracker.storage.schema import Import, Label, Touched
 from tracker.storage.schema.labels import of_question

@@ -12,9 +12,9 @@ from tracker.audit.kinds import KINDS
 from tracker.audit.kinds.low_agreement import LOW_AGREEMENT, detectable_gap
 from tracker.audit.project_finding import ProjectFinding
 from tracker.audit.query import audit_kinds_named
+from tracker.audit.sentences import definitions_sentence
 from tracker.core.errors import InvalidOption
 from tracker.core.results import Message, Shown, as_json, json_by_question
-from tracker.render.messages.definitions import definitions_sentence
 
 if TYPE_CHECKING:
     import pandas as pd

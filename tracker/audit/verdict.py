@@ -21,11 +21,11 @@ from tracker.agreement.run import assess
 from tracker.audit.flags import settled_audits
 from tracker.audit.query import AuditQuery
 from tracker.audit.result import Audit
+from tracker.audit.sentences import verdict_sentence
 from tracker.core.results import Message
 from tracker.counts.filter import EVERYTHING, AnswerFilter
 from tracker.counts.slices import GUIDELINE, IMPORT
 from tracker.projects.questions import QuestionInfo
-from tracker.render.messages.verdict import verdict_sentence
 
 MOST: Final = 3
 """Concerns that a page begins with."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def print_explanation(asked: Asked, measure: str) -> None:
     """Print why a figure is what it is."""
-    from tracker.render.agreement_questions import explanation_view
+    from tracker.agreement.tables import explanation_view
 
     found = asked.ledger.explain(asked.project, measure, **asked.asking)
     told = found.to_dict()
@@ -26,7 +26,7 @@ def print_explanation(asked: Asked, measure: str) -> None:
 
 def print_influence(asked: Asked, of: str) -> None:
     """Print how a coefficient moves without each annotator, item or category."""
-    from tracker.render.agreement_questions import influence_view
+    from tracker.agreement.tables import influence_view
 
     measure, value, found = asked.ledger.influence(asked.project, of, **asked.asking)
     rows = [row.to_dict(of) for row in found]
@@ -37,7 +37,7 @@ def print_influence(asked: Asked, of: str) -> None:
 
 def print_merged(asked: Asked, merges: list[str]) -> None:
     """Print the figures as if categories were one."""
-    from tracker.render.agreement import agreement_view
+    from tracker.agreement.tables import agreement_view
 
     found = asked.ledger.merged(asked.project, merges, **asked.asking)
     told = found.to_dict() | {"merged": merges}
@@ -47,8 +47,8 @@ def print_merged(asked: Asked, merges: list[str]) -> None:
 
 def print_best_merges(asked: Asked) -> None:
     """Print which two categories are hardest to tell apart, also without those flagged."""
+    from tracker.agreement.tables import best_category_merges_view
     from tracker.ledger.audits import advice_as_json
-    from tracker.render.agreement_questions import best_category_merges_view
 
     found = asked.ledger.best_merges(asked.project, **asked.asking)
     others = asked.ledger.advice(asked.project, merges=True, **asked.asking)
@@ -62,8 +62,8 @@ def print_best_merges(asked: Asked) -> None:
 
 def print_against(asked: Asked, other: str, test: str | None) -> None:
     """Print whether a difference to other answers is more than chance."""
+    from tracker.compare.tables import compare_against_view
     from tracker.ledger.parsing import against_in_words
-    from tracker.render.compare import compare_against_view
 
     found = against_in_words(
         asked.ledger, asked.project, other, "--against", "--where ", test=test,
@@ -75,7 +75,7 @@ def print_against(asked: Asked, other: str, test: str | None) -> None:
 
 def print_self_agreement(asked: Asked) -> None:
     """Annotators against their own earlier pass."""
-    from tracker.render.agreement_questions import self_agreement_csv_rows, self_agreement_view
+    from tracker.agreement.tables import self_agreement_csv_rows, self_agreement_view
 
     found = asked.ledger.self_agreement(asked.project, **asked.asking)
     asked.print(
@@ -87,7 +87,7 @@ def print_self_agreement(asked: Asked) -> None:
 
 def print_against_gold(asked: Asked) -> None:
     """Annotators against the reference."""
-    from tracker.render.agreement_questions import against_gold_csv_rows, against_gold_view
+    from tracker.agreement.tables import against_gold_csv_rows, against_gold_view
 
     found = asked.ledger.against_gold(asked.project, **asked.asking)
     asked.print(
@@ -99,7 +99,7 @@ def print_against_gold(asked: Asked) -> None:
 
 def print_calibration(asked: Asked) -> None:
     """Annotators' confidence against how often they are right."""
-    from tracker.render.calibration import (
+    from tracker.agreement.breakdown_tables import (
         calibration_by_question_csv_rows,
         calibration_by_question_view,
         calibration_csv_rows,
@@ -142,7 +142,7 @@ _MOST_ITEMS = 100
 
 def print_whole_agreement(asked: Asked, *, by_category: bool = False) -> None:
     """Print all figures of the project."""
-    from tracker.render.agreement import agreement_view
+    from tracker.agreement.tables import agreement_view
 
     found = asked.ledger.agreement(asked.project, **asked.asking)
     named = bool(asked.asking.get("measures"))
@@ -170,7 +170,7 @@ def print_whole_agreement(asked: Asked, *, by_category: bool = False) -> None:
 
 def print_agreement_by_question(asked: Asked) -> None:
     """Print a row per question, the weakest first."""
-    from tracker.render.by_question import agreement_by_question_view
+    from tracker.history.tables import agreement_by_question_view
 
     found = asked.ledger.agreement_by_question(
         asked.project, questions=asked.questions, **asked.asking
@@ -190,7 +190,12 @@ def print_agreement_by_question(asked: Asked) -> None:
 
 def print_by_pair(asked: Asked) -> None:
     """Print a row per pair of annotators."""
-    from tracker.render.pairs import pair_csv_rows, pairs_view, span_pair_csv_rows, span_pairs_view
+    from tracker.agreement.breakdown_tables import (
+        pair_csv_rows,
+        pairs_view,
+        span_pair_csv_rows,
+        span_pairs_view,
+    )
 
     found = asked.ledger.by_pair(asked.project, **asked.asking)
     # Of very many pairs only the one form that is printed is made.
@@ -209,7 +214,7 @@ def print_by_pair(asked: Asked) -> None:
 
 def print_by_annotator(asked: Asked) -> None:
     """Print a row per annotator."""
-    from tracker.render.audit import annotators_view
+    from tracker.audit.tables import annotators_view
 
     rows = asked.ledger.by_annotator(asked.project, **asked.asking)
     asked.print(
@@ -225,7 +230,7 @@ def print_by_annotator(asked: Asked) -> None:
 
 def print_by_model(asked: Asked) -> None:
     """Print a row per model beside the people, then one per category of each."""
-    from tracker.render.models import model_csv_rows, models_view
+    from tracker.audit.annotator_tables import model_csv_rows, models_view
 
     rows = [one.to_dict() for one in asked.ledger.models(asked.project, **asked.asking)]
     asked.print(
@@ -237,7 +242,11 @@ def print_by_model(asked: Asked) -> None:
 
 def print_by_item(asked: Asked) -> None:
     """Print a row per item."""
-    from tracker.render.pairs import item_csv_rows, items_view, most_disputed_items_first
+    from tracker.agreement.breakdown_tables import (
+        item_csv_rows,
+        items_view,
+        most_disputed_items_first,
+    )
 
     items = asked.ledger.by_item(asked.project, **asked.asking)
     whole = not asked.output.for_people
@@ -254,8 +263,8 @@ def print_by_item(asked: Asked) -> None:
 
 def print_by_confusion(asked: Asked) -> None:
     """Print a row per two categories that are confused, also without those flagged."""
+    from tracker.agreement.breakdown_tables import confusion_csv_rows, confusions_view
     from tracker.ledger.audits import advice_as_json
-    from tracker.render.pairs import confusion_csv_rows, confusions_view
 
     found = asked.ledger.confusions(asked.project, **asked.asking)
     others = asked.ledger.advice(asked.project, **asked.asking)
@@ -265,7 +274,7 @@ def print_by_confusion(asked: Asked) -> None:
 
 def print_by_attribute(asked: Asked, attribute: str) -> None:
     """Print a row per value of an attribute of the items."""
-    from tracker.render.pairs import group_csv_rows, groups_view
+    from tracker.agreement.breakdown_tables import group_csv_rows, groups_view
 
     grouped = asked.ledger.by_attribute(asked.project, attribute, **asked.asking)
     asked.print(
@@ -277,7 +286,7 @@ def print_by_attribute(asked: Asked, attribute: str) -> None:
 
 def print_by_import(asked: Asked) -> None:
     """Print a row per import."""
-    from tracker.render.pairs import group_csv_rows, groups_view
+    from tracker.agreement.breakdown_tables import group_csv_rows, groups_view
 
     grouped = asked.ledger.by_import(asked.project, **asked.asking)
     asked.print(grouped.to_dict(), rows=group_csv_rows(grouped), view=groups_view(grouped))
@@ -285,7 +294,7 @@ def print_by_import(asked: Asked) -> None:
 
 def print_by_slice(asked: Asked) -> None:
     """Print a row per slice of the items, those that explain most disagreement first."""
-    from tracker.render.slices import slices_view
+    from tracker.audit.tables import slices_view
 
     rows = [one.figures() for one in asked.ledger.by_slice(asked.project, **asked.asking)]
     asked.print(
@@ -295,7 +304,7 @@ def print_by_slice(asked: Asked) -> None:
 
 def print_by_annotator_attribute(asked: Asked, attribute: str) -> None:
     """Print a row per group of annotators, then one per pair of groups."""
-    from tracker.render.annotator_groups import (
+    from tracker.agreement.breakdown_tables import (
         annotator_group_by_question_csv_rows,
         annotator_group_by_question_view,
         annotator_group_csv_rows,

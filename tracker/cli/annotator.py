@@ -154,7 +154,7 @@ def show_annotator_command(
 
     Next: `tracker annotator report ada -p reviews`
     """
-    from tracker.render.annotator import annotator_view
+    from tracker.audit.annotator_tables import annotator_view
 
     told = ledger_of_command(context).annotator(
         project, name, competence=competence, questions=question or ()
@@ -204,7 +204,7 @@ def report_annotator_command(
 
     Next: `tracker flags list reviews --annotator ada`
     """
-    from tracker.render.annotator import own_report_view
+    from tracker.audit.annotator_tables import own_report_view
     from tracker.report.annotators import own_document
     from tracker.report.report import FORMATS
 

@@ -91,8 +91,7 @@ def audit(
 
     Next: `tracker flags list reviews`
     """
-    from tracker.render.audit import audit_by_question_view
-    from tracker.render.flags import recorded_flags_in_words
+    from tracker.audit.tables import audit_by_question_view, recorded_flags_in_words
 
     ledger = ledger_of_command(context)
     looking: Looking = {

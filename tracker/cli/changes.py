@@ -36,8 +36,8 @@ def changes(
 
     Next: `tracker imports list -p reviews`
     """
+    from tracker.counts.trail import trail_as_json
     from tracker.render.cells import minute_cell
-    from tracker.render.messages.changes import trail_as_json
     from tracker.render.tables import table
 
     found = ledger_of_command(context).projects.changes(project, limit or None)

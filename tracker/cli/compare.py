@@ -60,7 +60,7 @@ def compare(
 
     Next: `tracker annotator show ada -p reviews`
     """
-    from tracker.render.compare import compare_view
+    from tracker.compare.tables import compare_view
 
     ledger = ledger_of_command(context)
     found = ledger.compare(

@@ -30,8 +30,8 @@ def conformance(output: Output = Output()) -> None:
     from pathlib import Path
 
     from tracker.conformance.check import check_installation
+    from tracker.conformance.tables import conformance_view
     from tracker.ledger import Ledger
-    from tracker.render.conformance import conformance_view
 
     with tempfile.TemporaryDirectory(prefix="tracker-conformance-") as folder:
         ledger = Ledger(f"sqlite:///{Path(folder) / 'conformance.db'}")

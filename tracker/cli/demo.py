@@ -123,7 +123,7 @@ def _say(title: str, text: str = "") -> None:
 
 
 def _sandwich(ledger: Ledger) -> None:
-    from tracker.render.agreement import agreement_view
+    from tracker.agreement.tables import agreement_view
     from tracker.simulate.demo.year import demo_sandwich_rows
 
     _say(
@@ -167,9 +167,9 @@ def _experiments(ledger: Ledger) -> None:
 
 
 def _turk(ledger: Ledger) -> None:
-    from tracker.render.agreement import agreement_view
-    from tracker.render.audit import audit_view
-    from tracker.render.pairs import items_view, pairs_view
+    from tracker.agreement.breakdown_tables import items_view, pairs_view
+    from tracker.agreement.tables import agreement_view
+    from tracker.audit.tables import audit_view
     from tracker.simulate.demo.year import demo_turk_files
 
     _say(
@@ -185,8 +185,8 @@ def _turk(ledger: Ledger) -> None:
 
 
 def _crowd(ledger: Ledger) -> None:
-    from tracker.render.audit import audit_view
-    from tracker.render.history import history_view
+    from tracker.audit.tables import audit_view
+    from tracker.history.tables import history_view
     from tracker.simulate.demo.year import demo_crowd_weeks
 
     _say(

@@ -35,7 +35,7 @@ _PLANTED: Final = (
 
 def demo_year_tour(ledger: Ledger, at: str) -> None:
     """Make the project and show its year; ``at`` names the database in commands."""
-    from tracker.render.history import history_view
+    from tracker.history.tables import history_view
 
     _say(
         "1. A year of a project",
@@ -97,7 +97,7 @@ def _with_bar(weeks: list[Week]) -> Iterator[Week]:
 
 
 def _tell(ledger: Ledger) -> None:
-    from tracker.render.verdict import verdict_view
+    from tracker.audit.tables import verdict_view
 
     _say("2. What is plainly wrong, unasked", f"tracker status {PROJECT}")
     print_result(None, view=verdict_view(ledger.verdict(PROJECT)["verdict"]))
@@ -107,7 +107,7 @@ def _tell(ledger: Ledger) -> None:
 
 
 def _watch(ledger: Ledger) -> None:
-    from tracker.render.monitoring import watched_view
+    from tracker.history.snapshot_tables import watched_view
 
     _say(
         "3. When did it happen?",
@@ -117,7 +117,7 @@ def _watch(ledger: Ledger) -> None:
 
 
 def _compare(ledger: Ledger, title: str, one: str, other: str) -> None:
-    from tracker.render.compare import compare_causes_view
+    from tracker.compare.tables import compare_causes_view
 
     _say(title, f"tracker compare {PROJECT} {_quoted(one)} {_quoted(other)}")
     print_result(None, view=compare_causes_view(ledger.compare(PROJECT, one, other)))

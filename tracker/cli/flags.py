@@ -78,7 +78,7 @@ def list_flags_command(
 
     Next: `tracker flags show 3 -p reviews`
     """
-    from tracker.render.flags import flags_view
+    from tracker.audit.tables import flags_view
 
     known = ledger_of_command(context).flags
     listed = known.list(
@@ -110,7 +110,7 @@ def show_flag_command(
 
     Next: `tracker flags acknowledge 3 -p reviews`
     """
-    from tracker.render.flags import flag_view
+    from tracker.audit.tables import flag_view
 
     told = {"project": project} | ledger_of_command(context).flags.show(project, flag).to_dict()
     print_result(told, output, view=flag_view(told))
@@ -223,7 +223,7 @@ def flag_history_command(
 
     Next: `tracker flags list reviews`
     """
-    from tracker.render.flags import flag_changes_view
+    from tracker.audit.tables import flag_changes_view
 
     rows = ledger_of_command(context).flags.history(project, flag)
     print_result(

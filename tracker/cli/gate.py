@@ -117,7 +117,7 @@ def _form(form: str | None, as_json: bool) -> str:
 
 def _tell(found: GateResult, form: str, output: Path | None, *, force: bool) -> None:
     """Print the result, or write it and say so; other programs' forms leave people a line."""
-    from tracker.render.gate import FORMATS, gate_summary_text, gate_view
+    from tracker.gate.tables import FORMATS, gate_summary_text, gate_view
 
     if output is not None:
         is_json = form == "json"

@@ -134,8 +134,7 @@ def _several(asked: _Asked) -> list[str]:
 
 def _by_question(asked: _Asked, names: list[str]) -> None:
     """Print the main figure of each question, a row for each snapshot or period."""
-    from tracker.render.by_question import history_by_question_view
-    from tracker.render.history import snapshot_csv_rows
+    from tracker.history.tables import history_by_question_view, snapshot_csv_rows
 
     found = asked.ledger.history_by_question(
         asked.project,
@@ -175,7 +174,7 @@ def _watched(asked: _Asked, trends: bool, watch_for: str | None) -> Watched:
 
 def _recorded(asked: _Asked, watched: Watched | None) -> None:
     """Print the snapshots; of ten thousand, people see a page."""
-    from tracker.render.history import history_view
+    from tracker.history.tables import history_view
 
     if not asked.for_people:
         _print(asked, asked.found(), watched)
@@ -204,7 +203,7 @@ def _recorded(asked: _Asked, watched: Watched | None) -> None:
 
 def _rebuilt(asked: _Asked, every: str, watched: Watched | None) -> None:
     """Print the curve from the labels' own times."""
-    from tracker.render.history import curve_view
+    from tracker.history.tables import curve_view
 
     if not asked.for_people:
         _print(asked, asked.found(), watched)
@@ -237,7 +236,7 @@ def _rebuilt(asked: _Asked, every: str, watched: Watched | None) -> None:
 
 def _print(asked: _Asked, found: History | Curve, watched: Watched | None) -> None:
     """Print all of it, for a program."""
-    from tracker.render.history import snapshot_csv_rows
+    from tracker.history.tables import snapshot_csv_rows
 
     told = found.to_dict()
     if watched is not None:
@@ -246,14 +245,14 @@ def _print(asked: _Asked, found: History | Curve, watched: Watched | None) -> No
 
 
 def _sentences(watched: Watched | None) -> list[RenderableType]:
-    from tracker.render.monitoring import watched_view
+    from tracker.history.snapshot_tables import watched_view
 
     return [] if watched is None else list(watched_view(watched))
 
 
 def _around(asked: _Asked, watched: Watched) -> None:
     """Print how to look into the last change."""
-    from tracker.render.monitoring import alarm_days_text
+    from tracker.history.snapshot_tables import alarm_days_text
 
     days = alarm_days_text(watched)
     if days is not None:

@@ -218,7 +218,7 @@ def print_import_result(
     people: bool = False,
 ) -> None:
     """Say what an import did; ``items``, ``people``: it listed items, or annotators."""
-    from tracker.render.messages.imports import question_sentence
+    from tracker.imports.preview import question_sentence
 
     shown = result.preview is not None
     dry_run = dry_run or shown
@@ -228,7 +228,7 @@ def print_import_result(
         print_json(result.to_dict())
         return
     if shown:
-        from tracker.render.imports import preview_view
+        from tracker.imports.preview import preview_view
 
         print_result(None, view=preview_view(result.to_dict()))
     counts = ", ".join(
@@ -257,7 +257,7 @@ def print_import_result(
 
 def _say_how_read(columns: Iterable[Mapping[str, Any]], *, items: bool) -> None:
     """Say on standard error which column of each file was read as what."""
-    from tracker.render.messages.imports import columns_sentence
+    from tracker.imports.preview import columns_sentence
 
     sentences = [*dict.fromkeys(columns_sentence(one, items=items) for one in columns)]
     for words in sentences[:_MOST_WAYS]:

@@ -208,8 +208,8 @@ def show_import_command(
 
     Next: `tracker imports undo 3`
     """
+    from tracker.imports.preview import reading_rows
     from tracker.render.cells import count_cell, minute_cell
-    from tracker.render.messages.imports import reading_rows
     from tracker.render.tables import table
 
     found = ledger_of_command(context).imports.show(number).to_dict()

@@ -214,7 +214,7 @@ def show_item_command(
 
     Next: `tracker annotator show ada -p reviews`
     """
-    from tracker.render.pairs import item_view
+    from tracker.agreement.breakdown_tables import item_view
 
     record = ledger_of_command(context).items.show(
         project, item, as_of=moment.as_of, known_at=moment.known_at

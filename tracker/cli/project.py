@@ -54,7 +54,7 @@ def create_project_command(
 
     Next: `tracker import answers.csv -p reviews`
     """
-    from tracker.render.messages.questions import ANSWERS, order_sentence
+    from tracker.projects.settings import ANSWERS, order_sentence
 
     made = ledger_of_command(context).projects.create(project, settings.options, timezone)
     if as_json:
@@ -80,7 +80,7 @@ def list_projects_command(
 
     Next: `tracker status`
     """
-    from tracker.render.documents import projects_as_json
+    from tracker.history.status import projects_as_json
 
     found = ledger_of_command(context).projects.list(archived=everything)
     told = projects_as_json(found)
@@ -121,7 +121,7 @@ def show_project_command(
 
     Next: `tracker project set reviews --wanted 3`
     """
-    from tracker.render.messages.questions import question_settings_cells
+    from tracker.projects.settings import question_settings_cells
     from tracker.render.tables import table
 
     settings = ledger_of_command(context).projects.settings(project)
@@ -160,7 +160,7 @@ def set_project_command(
 
     Next: `tracker status reviews`
     """
-    from tracker.render.messages.questions import order_sentence, settings_sentence
+    from tracker.projects.settings import order_sentence, settings_sentence
 
     changed = ledger_of_command(context).projects.set(
         project,

@@ -69,7 +69,7 @@ def show_question_command(
 
     Next: `tracker question set rubric tone --wanted 3`
     """
-    from tracker.render.messages.questions import question_settings_cells
+    from tracker.projects.settings import question_settings_cells
     from tracker.render.tables import table
 
     found = ledger_of_command(context).questions.show(project, question)
@@ -93,7 +93,7 @@ def add_question_command(
 
     Next: `tracker import tone.csv -p rubric --question tone`
     """
-    from tracker.render.messages.questions import ANSWERS, order_sentence
+    from tracker.projects.settings import ANSWERS, order_sentence
 
     made = ledger_of_command(context).questions.add(project, question, settings.options)
     if as_json:
@@ -126,7 +126,7 @@ def set_question_command(
 
     Next: `tracker agreement rubric --question tone`
     """
-    from tracker.render.messages.questions import order_sentence, settings_sentence
+    from tracker.projects.settings import order_sentence, settings_sentence
 
     changed = ledger_of_command(context).questions.set(
         project,

@@ -104,8 +104,8 @@ def _figures(taken: TakenByQuestion) -> str:
 
 def _figure(found: SnapshotRecord) -> str:
     """Return the first figure that people look for, or why there is none."""
+    from tracker.measures.words import undefined_in_words
     from tracker.render.cells import figure_cell
-    from tracker.render.words import undefined_in_words
 
     measures = found.assessment.measures
     known = next((one for one in measures if one.measure == _FIRST), measures[0])

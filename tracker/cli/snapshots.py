@@ -37,8 +37,8 @@ def list_snapshots_command(
 
     Next: `tracker snapshots show reviews last`
     """
-    from tracker.render.history import snapshot_csv_rows
-    from tracker.render.snapshots import snapshots_view
+    from tracker.history.snapshot_tables import snapshots_view
+    from tracker.history.tables import snapshot_csv_rows
 
     ledger = ledger_of_command(context)
     if len(ledger.question_names(project)) > 1:
@@ -60,8 +60,8 @@ def list_snapshots_command(
 
 def _list_by_question(ledger: Ledger, project: str, last: int | None, output: Output) -> None:
     """Print the main figure of each question, a row for each snapshot."""
-    from tracker.render.history import snapshot_csv_rows
-    from tracker.render.snapshots import snapshots_by_question_view
+    from tracker.history.snapshot_tables import snapshots_by_question_view
+    from tracker.history.tables import snapshot_csv_rows
 
     found = ledger.history_by_question(project)
     told = found.to_dict()
@@ -96,7 +96,7 @@ def show_snapshot_command(
 
     Next: `tracker compare reviews last~1 last`
     """
-    from tracker.render.snapshots import snapshot_pages_view
+    from tracker.history.snapshot_tables import snapshot_pages_view
 
     found = ledger_of_command(context).snapshot_pages(project, which, questions=question or ())
     print_result(
@@ -137,7 +137,7 @@ def verify_snapshots_command(
 
     Next: `tracker snapshots list reviews`
     """
-    from tracker.render.snapshots import verified_snapshots_view
+    from tracker.history.snapshot_tables import verified_snapshots_view
 
     with progress_bar("verifying") as progress:
         found = ledger_of_command(context).verify(
@@ -189,7 +189,7 @@ def prune_snapshots_command(
 
     Next: `tracker snapshots verify reviews --chain-only`
     """
-    from tracker.render.snapshots import prune_plan_view
+    from tracker.history.snapshot_tables import prune_plan_view
 
     ledger = ledger_of_command(context)
     fates = ledger.prune(project, keep, dry_run=True)

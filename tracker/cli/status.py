@@ -43,9 +43,9 @@ def status(
 
     Next: `tracker agreement reviews`
     """
-    from tracker.render.documents import status_as_json, statuses_as_json
-    from tracker.render.snapshots import status_pace_view, status_recent_view, status_view
-    from tracker.render.verdict import verdict_view
+    from tracker.audit.tables import verdict_view
+    from tracker.history.snapshot_tables import status_pace_view, status_recent_view, status_view
+    from tracker.history.status import status_as_json, statuses_as_json
 
     name = chosen(argument, project)
     ledger = ledger_of_command(context)
@@ -78,7 +78,7 @@ def status(
 
 def _unseen(found: Sequence[Status], verdict: Mapping[str, Any]) -> str:
     """Return that nothing stands out, and what could not have been seen."""
-    from tracker.render.messages.verdict import nothing
+    from tracker.audit.sentences import nothing
 
     return nothing(max(one.annotators for one in found), verdict["detectable_gap"])
 

@@ -181,8 +181,8 @@ def access_log_command(
 
     Next: `tracker token list`
     """
+    from tracker.projects.users import access_sentence
     from tracker.render.cells import minute_cell
-    from tracker.render.messages.access import access_sentence
     from tracker.render.tables import table
 
     found = ledger_of_command(context).users.log(limit + 1 if limit else None)

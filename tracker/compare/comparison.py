@@ -52,6 +52,12 @@ from tracker.compare.states import (
 from tracker.core.results import Message, Shown, as_json
 from tracker.core.tallies import Answer, ItemPatterns, Pattern
 from tracker.counts.selection import Selection
+from tracker.measures.difference_sentences import (
+    no_error_sentence,
+    no_figure_sentence,
+    no_influence_sentence,
+    no_sample_sentence,
+)
 from tracker.measures.difference_tests import (
     Comparison,
     dependent_t_test,
@@ -61,12 +67,6 @@ from tracker.measures.difference_tests import (
 from tracker.measures.intervals import NOT_APPLICABLE, TOO_FEW_ANNOTATORS, Coefficient
 from tracker.measures.registry import MEASURES
 from tracker.projects.notes import NoteInfo, list_notes
-from tracker.render.messages.comparisons import (
-    no_error_sentence,
-    no_figure_sentence,
-    no_influence_sentence,
-    no_sample_sentence,
-)
 from tracker.storage.as_of import NOW, as_it_was
 
 if TYPE_CHECKING:

@@ -24,10 +24,7 @@ from tracker.gate.config import (
     refused_toml_table,
 )
 from tracker.gate.context import AuditsNow, Present, Standing, gate_standings
-from tracker.projects.categories import category_names
-from tracker.projects.names import near_names
-from tracker.projects.questions import QuestionInfo, list_questions
-from tracker.render.messages.gate import (
+from tracker.gate.sentences import (
     asked_sentence,
     at_least_sentence,
     drop_sentence,
@@ -45,6 +42,9 @@ from tracker.render.messages.gate import (
     overlap_sentence,
     read_otherwise_sentence,
 )
+from tracker.projects.categories import category_names
+from tracker.projects.names import near_names
+from tracker.projects.questions import QuestionInfo, list_questions
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -21,9 +21,7 @@ from tracker.counts.filter import EVERYTHING, AnswerFilter
 from tracker.gate.config import DEFAULT_CONFIG, EVERY, Figure, parse_gate_config
 from tracker.gate.context import Standing, gate_standings
 from tracker.gate.evaluate import CheckResult, judge_gate
-from tracker.measures.registry import MEASURES
-from tracker.projects.questions import QuestionInfo, are_many_numbers, list_questions
-from tracker.render.messages.gate_file import (
+from tracker.gate.scaffold_sentences import (
     drop_sentence,
     figure_sentence,
     finding_sentence,
@@ -33,6 +31,8 @@ from tracker.render.messages.gate_file import (
     overlap_sentence,
     starting_text,
 )
+from tracker.measures.registry import MEASURES
+from tracker.projects.questions import QuestionInfo, are_many_numbers, list_questions
 
 # The first that has a value.
 _MEASURES = {"spans": ("span_f1_exact",)}

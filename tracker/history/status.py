@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection
 
@@ -22,6 +23,10 @@ from tracker.imports.undo import list_imports
 from tracker.projects.annotators import annotator_names, find_departed, project_aliases
 from tracker.projects.items import count_project_items
 from tracker.projects.questions import QuestionInfo
+
+if TYPE_CHECKING:
+    from tracker.projects.questions import QuestionInfo
+
 
 _PACE_DAYS = 28
 
@@ -165,3 +170,41 @@ def _recent(connection: Connection, question: QuestionInfo) -> dict[str, Any] | 
     if recent_level(study(connection, question, query)) is None:
         return None
     return assess(connection, question, query, recent=True).recent_dict
+
+
+# -- JSON documents of several results, as commands and the interface for programs give them ------
+
+
+def status_as_json(
+    found: Sequence[Status], verdict: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """Return the status of a project: of its one question, or of each of several.
+
+    The ``verdict`` is there if it was asked for.
+    """
+    about = dict(verdict or {})
+    if len(found) == 1:
+        return found[0].to_dict() | about
+    questions = [{"question": one.question.name, **one.to_dict()} for one in found]
+    return {"project": found[0].question.project.name, **about, "questions": questions}
+
+
+def statuses_as_json(found: Iterable[Status]) -> dict[str, Any]:
+    """Return the status of each project; the questions of one stand together."""
+    projects = groupby(found, lambda one: one.question.project.id)
+    return {"projects": [status_as_json(list(questions)) for _, questions in projects]}
+
+
+def projects_as_json(found: Iterable[QuestionInfo]) -> dict[str, Any]:
+    """Return each project with the settings of its question, or of each of several."""
+    by_project: dict[int, list[QuestionInfo]] = {}
+    for one in found:
+        by_project.setdefault(one.project_id, []).append(one)
+    return {"projects": [_project(questions) for questions in by_project.values()]}
+
+
+def _project(questions: Sequence[QuestionInfo]) -> dict[str, Any]:
+    if len(questions) == 1:
+        return questions[0].to_dict()
+    told = [{"question": one.name, **one.settings()} for one in questions]
+    return questions[0].project.to_dict() | {"questions": told}

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tracker.core.errors import InvalidOption
 from tracker.core.results import Message
-from tracker.measures.intervals import NOT_APPLICABLE, TOO_FEW_ITEMS, Coefficient, check_confidence
-from tracker.measures.numeric import WITHOUT_SPREAD
-from tracker.render.messages.comparisons import (
+from tracker.measures.difference_sentences import (
     ENOUGH,
     column_test_sentence,
     dependent_t_sentence,
     independent_t_sentence,
     too_few_values_sentence,
 )
+from tracker.measures.intervals import NOT_APPLICABLE, TOO_FEW_ITEMS, Coefficient, check_confidence
+from tracker.measures.numeric import WITHOUT_SPREAD
 
 if TYPE_CHECKING:
     import numpy as np

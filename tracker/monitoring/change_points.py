@@ -20,8 +20,8 @@ from tracker.monitoring.autocorrelation import (
     least_series_dispersion,
     series_misfit,
 )
+from tracker.monitoring.sentences import change_points_sentence
 from tracker.monitoring.series import TOO_FEW_POINTS, FloatArray, Point, Series, series_of_points
-from tracker.render.messages.monitoring import change_points_sentence
 
 _METHOD: Final = Message(change_points_sentence)
 # The median of a squared standard normal deviate.

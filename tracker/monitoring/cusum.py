@@ -11,6 +11,7 @@ from tracker.core.errors import InvalidOption
 from tracker.core.results import Message
 from tracker.monitoring.autocorrelation import PRIOR, Autocorrelation
 from tracker.monitoring.cusum_state import REFERENCE, Known, Sum, cusum_change_start, cusum_limit
+from tracker.monitoring.sentences import cusum_sentence
 from tracker.monitoring.series import (
     TOO_FEW_POINTS,
     FloatArray,
@@ -19,7 +20,6 @@ from tracker.monitoring.series import (
     series_as_angles,
     series_of_points,
 )
-from tracker.render.messages.monitoring import cusum_sentence
 
 DIRECTIONS: Final[dict[str, tuple[int, ...]]] = {"drop": (-1,), "rise": (1,), "change": (-1, 1)}
 """What can be watched for, and the signs of the sums that raise its alarms."""

@@ -7,7 +7,7 @@ import secrets
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy import Connection, Row, delete, exists, insert, select, update
 
@@ -383,3 +383,24 @@ def make_signing_key(connection: Connection) -> str:
     key = secrets.token_hex(32)
     connection.execute(insert(SigningKey).values(id=1, key=key))
     return key
+
+
+# -- What somebody did to users, tokens and webhooks, in words ------------------------------------
+
+
+_SENTENCES: Final = {
+    "add user": "added the user {user}: {role}",
+    "set role": "made {user} {role}, until then {was}",
+    "set annotators": "set whose reports {user} may see",
+    "set password": "gave {user} another password",
+    "remove user": "removed the user {user}",
+    "add token": "made the token {token} of {user}: {role}",
+    "revoke token": "revoked the token {token} of {user}",
+    "add webhook": "added webhook {webhook} at {host}",
+    "remove webhook": "removed webhook {webhook} at {host}",
+}
+
+
+def access_sentence(act: AccessAct) -> str:
+    """Return what somebody did, as it stands behind their name: "removed the user ada"."""
+    return _SENTENCES[act.kind].format_map(act.detail)

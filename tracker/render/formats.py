@@ -253,28 +253,28 @@ def _row_in_html(tag: str, cells: Iterable[str], ends: Iterable[str]) -> str:
 
 
 JSON: Final[dict[str, str]] = {
-    "Audit": "tracker.render.audit:audit_as_json",
-    "AgainstOther": "tracker.render.compare:against_other_as_json",
-    "Comparison": "tracker.render.compare:comparison_test_as_json",
-    "Part": "tracker.render.compare:compared_part_as_json",
-    "State": "tracker.render.compare:compared_state_as_json",
-    "StateComparison": "tracker.render.compare:comparison_as_json",
-    "FlagPage": "tracker.render.flags:flag_page_as_json",
-    "OwnReport": "tracker.render.annotator:own_report_as_json",
-    "RecordedFlag": "tracker.render.flags:flag_as_json",
+    "Audit": "tracker.audit.tables:audit_as_json",
+    "AgainstOther": "tracker.compare.tables:against_other_as_json",
+    "Comparison": "tracker.compare.tables:comparison_test_as_json",
+    "Part": "tracker.compare.tables:compared_part_as_json",
+    "State": "tracker.compare.tables:compared_state_as_json",
+    "StateComparison": "tracker.compare.tables:comparison_as_json",
+    "FlagPage": "tracker.audit.tables:flag_page_as_json",
+    "OwnReport": "tracker.audit.annotator_tables:own_report_as_json",
+    "RecordedFlag": "tracker.audit.tables:flag_as_json",
 }
 """For results whose JSON holds a sentence: the function that makes it."""
 
 VIEWS: Final[dict[str, str]] = {
-    "AgainstOther": "tracker.render.compare:compare_against_view",
-    "AgreementByQuestion": "tracker.render.by_question:agreement_by_question_view",
-    "Assessment": "tracker.render.agreement:agreement_view",
-    "Audit": "tracker.render.audit:audit_view",
-    "AuditByQuestion": "tracker.render.audit:audit_by_question_view",
-    "GateResult": "tracker.render.gate:gate_view",
-    "History": "tracker.render.history:recorded_history_view",
-    "StateComparison": "tracker.render.compare:compare_view",
-    "Status": "tracker.render.snapshots:project_status_view",
+    "AgainstOther": "tracker.compare.tables:compare_against_view",
+    "AgreementByQuestion": "tracker.history.tables:agreement_by_question_view",
+    "Assessment": "tracker.agreement.tables:agreement_view",
+    "Audit": "tracker.audit.tables:audit_view",
+    "AuditByQuestion": "tracker.audit.tables:audit_by_question_view",
+    "GateResult": "tracker.gate.tables:gate_view",
+    "History": "tracker.history.tables:recorded_history_view",
+    "StateComparison": "tracker.compare.tables:compare_view",
+    "Status": "tracker.history.snapshot_tables:project_status_view",
 }
 """The function that yields the texts and tables that a person sees."""
 

@@ -6,11 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from tracker.measures.registry import MEASURES
-from tracker.render.cells import count_cell, figure_cell, interval_cell
-from tracker.render.messages import report as words
-from tracker.render.messages import report_figures as figures
-from tracker.render.messages.agreement import (
+from tracker.agreement.sentences import (
     SUPPRESSED,
     WITH_FLAGGED,
     left_out_of_people_sentence,
@@ -18,7 +14,11 @@ from tracker.render.messages.agreement import (
     reason,
     without_flagged,
 )
+from tracker.measures.registry import MEASURES
+from tracker.render.cells import count_cell, figure_cell, interval_cell
 from tracker.render.nouns import percent
+from tracker.report import words
+from tracker.report import words as figures
 from tracker.report.charts import (
     draw_categories,
     draw_model_categories,

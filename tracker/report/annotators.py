@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from tracker.core import clock
-from tracker.core.version import VERSION
-from tracker.render.annotator import (
+from tracker.audit.annotator_tables import (
     MIDDLE_HALF,
     NOTHING_STANDS_OUT,
     WHAT_IT_MEANS,
     compared_figures,
     own_finding_lines,
 )
+from tracker.audit.sentences import is_accusation
+from tracker.core import clock
+from tracker.core.version import VERSION
 from tracker.render.cells import count_cell, figure_cell, interval_cell, minute_cell
-from tracker.render.messages import report as words
-from tracker.render.messages import report_people as people
-from tracker.render.messages.findings import is_accusation
 from tracker.render.nouns import percent
+from tracker.report import people_words as people
+from tracker.report import words
 from tracker.report.agreement import each_question
 from tracker.report.charts import draw_annotators
 from tracker.report.document import (

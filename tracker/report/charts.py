@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from tracker.audit.sentences import is_accusation
 from tracker.measures.registry import MEASURES
 from tracker.monitoring import are_within_noise
 from tracker.projects.questions import are_many_numbers
 from tracker.render.charts import ALARM, FAINT, INK, MARK, MOST, ROW, WIDTH, Chart
-from tracker.render.messages.findings import is_accusation
 
 if TYPE_CHECKING:
     import altair as alt

@@ -6,13 +6,13 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from tracker.agreement.sentences import reason
+from tracker.audit.sentences import is_accusation
 from tracker.measures.registry import MEASURES
 from tracker.render.cells import count_cell, figure_cell, interval_cell, minute_cell
-from tracker.render.messages import report_figures as figures
-from tracker.render.messages import report_people as people
-from tracker.render.messages.agreement import reason
-from tracker.render.messages.findings import is_accusation
 from tracker.render.nouns import percent
+from tracker.report import people_words as people
+from tracker.report import words as figures
 from tracker.report.agreement import each_question
 from tracker.report.charts import draw_history, history_rows
 from tracker.report.document import (

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tracker.core.errors import escaped_text
 from tracker.render.charts import ALARM, FAINT, INK, MARK
-from tracker.render.messages.report_page import WORDS
 from tracker.report.document import Document
 
 if TYPE_CHECKING:
@@ -16,6 +15,29 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
     from tracker.render.charts import Chart
+
+
+# -- The words of a report's page itself, for every format ----------------------------------------
+
+
+WORDS: Final = {
+    "skip": "Skip to the report",
+    "contents": "On this page",
+    "why": "Why these numbers",
+    "why_this": "Why this",
+    "rows": "The same as a table",
+    "command": "Printed by",
+    "nothing": "Nothing to do",
+    "todo": "To do",
+    "no_text": "This page has no text of the item.",
+    "more": "more rows are not shown",
+    "sideways": "a table that can be moved sideways",
+    "chart_sideways": "a chart that can be moved sideways",
+    "report": "Report",
+    "opening": "Opens the ledger; the cells below count what stands before them again.",
+    "state": "What this page shows",
+}
+
 
 _COLORS: Final = {
     INK: "var(--ink)",

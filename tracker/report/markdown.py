@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from tracker.core.errors import escaped_text
-from tracker.render.messages.report_page import WORDS
 from tracker.report.document import (
     Act,
     Acts,
@@ -27,6 +26,7 @@ from tracker.report.document import (
     Table,
     Why,
 )
+from tracker.report.html import WORDS
 
 _SIGNS = re.compile(r"([\\`*_{}\[\]<>|~$&#@])")
 _AT_START = re.compile(r"^([-+=:]|\d+(?=[.)](?:\s|$)))")

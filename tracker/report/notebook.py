@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from tracker.core.errors import escaped_text
-from tracker.render.messages.report_page import WORDS
 from tracker.report.document import Block, Document, Figure, Group, Section
+from tracker.report.html import WORDS
 from tracker.report.markdown import document_state_lines, figure_image, markdown_line, section_lines
 
 _PNG: Final = "image/png"

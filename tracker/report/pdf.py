@@ -10,8 +10,8 @@ from typing import Any, Final, Literal
 
 from tracker.core.errors import escaped_text
 from tracker.render.charts import Chart
-from tracker.render.messages.report_page import WORDS
 from tracker.report.document import Document
+from tracker.report.html import WORDS
 
 _TEMPLATE: Final = Path(__file__).parent / "templates" / "report.typ"
 

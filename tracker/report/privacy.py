@@ -79,7 +79,7 @@ def with_pseudonyms(found: Gathered, numbers: Numbers) -> Gathered:
 
 def _renamed_model(row: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
     """Return a model with its number for its name, also in the sentences of its findings."""
-    from tracker.render.messages.findings import finding_sentence
+    from tracker.audit.sentences import finding_sentence
 
     told: dict[str, Any] = _without_written(_renamed(dict(row), names))
     told["findings"] = [
@@ -129,7 +129,7 @@ def _renamed(value: Any, names: Mapping[str, str]) -> Any:
         elif key not in _WRITTEN:
             made[key] = _renamed(one, names)
     if made.get("subject") == "annotator":
-        from tracker.render.messages.agreement import changed_sentence
+        from tracker.agreement.sentences import changed_sentence
 
         made["name"] = names[made["name"]]
         made["why"] = changed_sentence(made)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
+from tracker.agreement.sentences import reason
 from tracker.core import clock
 from tracker.core.version import VERSION
 from tracker.measures.registry import MEASURES
 from tracker.render.cells import minute_cell
 from tracker.render.filter import selection_in_words
-from tracker.render.messages import report_figures
-from tracker.render.messages import report_figures as figures
-from tracker.render.messages.agreement import reason
 from tracker.render.nouns import listed, quoted
+from tracker.report import words as figures
+from tracker.report import words as report_figures
 from tracker.report.agreement import agreement_section, confusions_section, pairs_section
 from tracker.report.annotators import annotators_section
 from tracker.report.document import (

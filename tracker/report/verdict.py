@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
+from tracker.agreement.sentences import main_figure_sentence, of_question, title
 from tracker.audit.kind import MINIMUM_INFORMATIVE
+from tracker.audit.sentences import is_accusation, plainly
 from tracker.audit.verdict import MOST, Concern, Figures, concerns_of
 from tracker.render.cells import count_cell, figure_cell, interval_cell
-from tracker.render.messages import report as words
-from tracker.render.messages.agreement import main_figure_sentence, of_question, title
-from tracker.render.messages.findings import is_accusation
-from tracker.render.nouns import listed, percent
+from tracker.render.nouns import capitalized, listed, percent
+from tracker.report import words
 from tracker.report.document import (
     Act,
     Acts,
@@ -191,7 +191,7 @@ def _whom(found: Gathered) -> Act:
     name, flag = standing[0]
     who = [one for one in (name, flag["with"]) if one is not None]
     others = dict.fromkeys(one for one, _ in standing if one not in who)
-    sentence = words.plainly(flag)
+    sentence = plainly(flag)
     begin: Line = (sentence,)
     pair = listed(who)
     for named in (pair, name):
@@ -200,7 +200,7 @@ def _whom(found: Gathered) -> Act:
     if found.several:
         begin = (of_question(flag["question"]), *begin)
     elif begin[0] == sentence:
-        begin = (words.capitalized(sentence),)
+        begin = (capitalized(sentence),)
     # A command about one annotator takes no choice of answers.
     chosen = found.asked.chosen
     shown = command(found, "audit") if chosen else annotator_command(found, "show", name)

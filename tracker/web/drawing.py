@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from tracker.render.noise import Figure, are_steady
+from tracker.history.plot import Figure, are_steady
 
 __all__ = ["HEIGHT", "WIDTH", "across", "are_steady", "curve", "scale_from"]
 

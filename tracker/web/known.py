@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
     from tracker.audit.result import AuditByQuestion
     from tracker.history.by_question import AgreementByQuestion
+    from tracker.history.plot import Figure
     from tracker.history.snapshot import History
     from tracker.history.status import Status
     from tracker.ledger import Ledger
     from tracker.ledger.agreement import Pairs
-    from tracker.render.noise import Figure
 
 _EVIDENCE = 5
 """Items that show a finding."""

@@ -14,7 +14,10 @@ from jinja2 import ChoiceLoader, Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 from starlette.convertors import Convertor, register_url_convertor
 
+from tracker.agreement.sentences import reason, without_flagged
+from tracker.audit.tables import flag_standing_in_words
 from tracker.core.errors import escaped_text
+from tracker.measures.words import measure_title_words, undefined_in_words
 from tracker.render.cells import (
     count_cell,
     figure_cell,
@@ -23,10 +26,7 @@ from tracker.render.cells import (
     minute_cell,
     share_cell,
 )
-from tracker.render.flags import flag_standing_in_words
-from tracker.render.messages.agreement import reason, without_flagged
 from tracker.render.nouns import count_noun
-from tracker.render.words import measure_title_words, undefined_in_words
 from tracker.report.html import page_environment
 from tracker.web import drawing
 from tracker.web.file_form import by_form

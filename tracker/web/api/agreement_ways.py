@@ -115,7 +115,7 @@ def _annotators(ledger: Ledger, asked: AgreementAsked) -> Any:
 
 
 def _items(ledger: Ledger, asked: AgreementAsked) -> Any:
-    from tracker.render.pairs import most_disputed_items_first
+    from tracker.agreement.breakdown_tables import most_disputed_items_first
 
     items = ledger.by_item(asked.project, **asked.asking)
     shown = most_disputed_items_first(items)[: asked.limit] if asked.limit else items

@@ -25,7 +25,7 @@ def list_changes(
     links: dict[str, str] = {}
 
     def compute(ledger: Ledger) -> Any:
-        from tracker.render.messages.changes import trail_as_json
+        from tracker.counts.trail import trail_as_json
 
         trail = ledger.projects.changes(project, limit, before=cursor)
         links.update(next_link(request, trail.next))

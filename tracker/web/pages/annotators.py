@@ -7,8 +7,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 
+from tracker.audit.sentences import is_accusation
 from tracker.core.errors import NotFound
-from tracker.render.messages.findings import is_accusation
 from tracker.web import known
 from tracker.web.asking import Asked, AskedLedger
 from tracker.web.identity import Role, needs

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
 
-from tracker.render.messages.changes import change_sentence
+from tracker.counts.trail import change_sentence
 from tracker.web.asking import AskedLedger
 from tracker.web.identity import Role, needs
 from tracker.web.place import At

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Form, Request
 from fastapi.responses import HTMLResponse
 
 from tracker.core.errors import NoFigures, TrackerError
-from tracker.render.gate import gate_summary_text
+from tracker.gate.tables import gate_summary_text
 from tracker.web.asking import AskedLedger
 from tracker.web.identity import Role, needs
 from tracker.web.place import At

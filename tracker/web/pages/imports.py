@@ -10,8 +10,8 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from pydantic import BaseModel
 
 from tracker.core.errors import InvalidOption, TrackerError
+from tracker.imports.preview import layout_lines, reading_rows
 from tracker.ledger import Ledger
-from tracker.render.messages.imports import layout_lines, reading_rows
 from tracker.render.nouns import count_noun
 from tracker.web.api.uploading import uploaded
 from tracker.web.asking import AskedLedger

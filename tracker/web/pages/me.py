@@ -9,9 +9,9 @@ from fastapi import APIRouter, Form, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 from pydantic import BaseModel, Field
 
+from tracker.audit.annotator_tables import compared_figures, own_finding_lines
 from tracker.core.errors import NotFound, TrackerError
 from tracker.ledger import Ledger
-from tracker.render.annotator import compared_figures, own_finding_lines
 from tracker.web.asking import Asked, AskedLedger
 from tracker.web.identity import Identity, Role, needs
 from tracker.web.templating import link_to, page

@@ -8,8 +8,8 @@ from typing import Any
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
+from tracker.agreement.sentences import main_figure_sentence
 from tracker.core.errors import TrackerError
-from tracker.render.messages.agreement import main_figure_sentence
 from tracker.web import known
 from tracker.web.asking import Asked, AskedLedger
 from tracker.web.figures import StillCounting

@@ -9,7 +9,7 @@ from fastapi.responses import HTMLResponse
 
 from tracker.core.errors import NotFound
 from tracker.ledger.audits import advice_as_json
-from tracker.render.messages.report_figures import formula
+from tracker.report.words import formula
 from tracker.web import known
 from tracker.web.asking import Asked, AskedLedger
 from tracker.web.identity import Role, needs

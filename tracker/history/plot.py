@@ -5,10 +5,12 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from rich.console import Console, ConsoleOptions
 
 from tracker.core import clock
+from tracker.monitoring import are_within_noise
 from tracker.projects.notes import NoteInfo
 from tracker.render.cells import Text, figure_cell, sparkline
 
@@ -96,3 +98,15 @@ def _last_of_stretches(values: Sequence[float | None], columns: int) -> list[flo
     """Return as many stretches of the values as there are columns, by the last value of each."""
     total = len(values)
     return [values[-(-(column + 1) * total // columns) - 1] for column in range(columns)]
+
+
+# -- Whether a curve is drawn flat ----------------------------------------------------------------
+
+
+Figure: TypeAlias = tuple[float | None, float | None]
+"""A value and its standard error."""
+
+
+def are_steady(figures: Sequence[Figure]) -> bool:
+    """Return whether the figures of a curve differ by no more than their errors let one expect."""
+    return are_within_noise([(value, error) for value, error in figures if value is not None])

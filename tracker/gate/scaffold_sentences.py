@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 
 from tracker.gate.context import Standing
-from tracker.render.messages.gate import figure_in_sentence, sentence
+from tracker.gate.sentences import figure_in_sentence, sentence
 
 _HEAD = """\
 # Thresholds for {project}, made from its figures on {day}: each lies a little

@@ -13,8 +13,10 @@ from tracker.compare.decomposition import Part
 from tracker.compare.items import ITEM_KINDS, KINDS, OTHER_ITEMS, SAME_ITEMS, ItemCounts
 from tracker.compare.states import State
 from tracker.core import clock
+from tracker.measures.difference_sentences import judge_change_sentence
 from tracker.measures.difference_tests import Comparison
 from tracker.measures.intervals import TOO_FEW_ANNOTATORS
+from tracker.measures.words import figure_title_words, measure_title_words, undefined_in_words
 from tracker.render.cells import (
     Text,
     count_cell,
@@ -22,10 +24,8 @@ from tracker.render.cells import (
     interval_cell,
     minute_cell,
 )
-from tracker.render.messages.comparisons import judge_change_sentence
 from tracker.render.nouns import count_noun
 from tracker.render.tables import table
-from tracker.render.words import figure_title_words, measure_title_words, undefined_in_words
 
 _MOST_PARTS = 12
 _PEOPLE = "other people"

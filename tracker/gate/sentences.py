@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from shlex import quote
 
+from tracker.audit.sentences import lacking_evidence_sentence
 from tracker.gate.config import (
     AtLeast,
     Check,
@@ -17,7 +18,6 @@ from tracker.gate.config import (
 from tracker.gate.context import Standing
 from tracker.history.snapshot import SnapshotRecord
 from tracker.measures.registry import MEASURES
-from tracker.render.messages.findings import lacking_evidence_sentence
 
 _MOST_DIGITS = 9  # two numbers that agree so far differ by rounding
 _MOST_FINDINGS = 6

@@ -9,9 +9,9 @@ from typing import Any, Final
 from tracker.measures.benchmarks import krippendorff_reading
 from tracker.measures.intervals import Coefficient
 from tracker.measures.registry import MEASURES
+from tracker.measures.words import undefined_in_words
 from tracker.render.cells import figure_cell, interval_cell, level_cell, share_cell
 from tracker.render.nouns import count_noun, is_or_are, listed, quoted
-from tracker.render.words import undefined_in_words
 
 # By benchmarks/coverage_of_coefficients.py.
 _HELD: Final = "83 to 98% of simulated samples of 50 items, and in 66 to 100% of those of 20"

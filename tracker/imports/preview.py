@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from shlex import quote
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from tracker.formats.column_names import folded_name
 from tracker.formats.judge_columns import JUDGES
 from tracker.formats.left_out import left_out_words
+from tracker.render.cells import Text, minute_cell
 from tracker.render.escape import escaped_line
 from tracker.render.nouns import count_noun
+from tracker.render.tables import table
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
 
 _MOST: Final = 8  # columns that are listed
 _OF_TIME: Final = re.compile("date|time|datum|when", re.IGNORECASE)
@@ -159,3 +165,41 @@ def _advice(left: Sequence[str], items: bool) -> str:
 def _listed(names: Sequence[str]) -> str:
     more = len(names) - _MOST
     return ", ".join(names[:_MOST]) + (f" and {more:,} more" if more > 0 else "")
+
+
+# -- An import before it is made: how its files are read, and their first rows --------------------
+
+
+_ALWAYS: Final = ("item", "annotator", "category")
+_SHOWN: Final = ("item", "annotator", "kind", "question", "category", "start", "end", "pass",
+                 "labeled_at", "seconds", "confidence", "comment")  # fmt: skip
+_USUAL: Final = {"kind": "human", "pass": 1}
+_LONGEST: Final = 60  # characters of a comment
+
+
+def preview_view(told: Mapping[str, Any]) -> Iterator[RenderableType]:
+    """Yield how each file is read and the first rows, from an import as JSON."""
+    for one in told.get("columns", ()):
+        yield Text("\n".join([f"{one['source']}:", *(f"  {line}" for line in layout_lines(one))]))
+    rows = told["preview"]
+    if rows:
+        shown = [name for name in _SHOWN if _is_shown(name, rows, told)]
+        yield table(
+            [f"{name} " for name in shown], [[_cell(name, row[name]) for name in shown]
+                                             for row in rows]
+        )  # fmt: skip
+
+
+def _is_shown(name: str, rows: Sequence[Mapping[str, Any]], told: Mapping[str, Any]) -> bool:
+    if name == "question":
+        return bool(told.get("questions"))
+    return name in _ALWAYS or any(row[name] not in {None, _USUAL.get(name)} for row in rows)
+
+
+def _cell(name: str, value: Any) -> str:
+    if value is None:
+        return "(none)" if name == "category" else ""
+    if name == "labeled_at":
+        return minute_cell(value)
+    text = f"{value:g}" if isinstance(value, float) else str(value)
+    return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"

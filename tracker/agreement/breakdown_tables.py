@@ -1,4 +1,4 @@
-"""Pairs of annotators in the terminal and as flat rows."""
+"""Agreement within and between groups of annotators, in the terminal and as flat rows."""
 
 from __future__ import annotations
 
@@ -7,25 +7,232 @@ from typing import Any, Final
 
 from rich.console import RenderableType
 
-from tracker.agreement.groups import GroupedAgreement
+from tracker.agreement.gold import GOLD, Calibrations
+from tracker.agreement.groups import AnnotatorGroups, BetweenGroups, GroupedAgreement, WithinGroup
 from tracker.agreement.pairs import PairAgreement
 from tracker.agreement.result import Assessment
+from tracker.agreement.sentences import WITH_FLAGGED, without_flagged
 from tracker.agreement.spans import SpanPair
+from tracker.agreement.tables import unfit_questions_view
+from tracker.core.results import ByQuestion
+from tracker.measures.accuracy import Calibration
+from tracker.measures.intervals import Coefficient
 from tracker.measures.registry import MEASURES
+from tracker.measures.words import figure_reading_words, undefined_in_words
 from tracker.projects.items import ItemRecord
 from tracker.render.cells import (
     Text,
+    bar_cell,
     count_cell,
     figure_cell,
     interval_cell,
     minute_cell,
     share_cell,
 )
-from tracker.render.filter import selection_view
-from tracker.render.messages.agreement import WITH_FLAGGED, without_flagged
+from tracker.render.filter import selection_view, selections_view
 from tracker.render.nouns import count_noun
 from tracker.render.tables import table
-from tracker.render.words import figure_reading_words
+
+
+def annotator_group_csv_rows(found: AnnotatorGroups) -> list[dict[str, Any]]:
+    """Return groups, then pairs of groups, as flat rows; a group has no ``second``."""
+    rows: list[tuple[str | None, str | None, int | None, Coefficient]] = [
+        (one.value, None, one.annotators, one.alpha) for one in found.groups
+    ]
+    rows += [(one.first, one.second, None, one.reliability) for one in found.pairs]
+    return [
+        {"first": first, "second": second, "annotators": number, **figure.to_dict()}
+        for first, second, number, figure in rows
+    ]
+
+
+def annotator_group_by_question_csv_rows(
+    found: ByQuestion[AnnotatorGroups],
+) -> list[dict[str, Any]]:
+    """Return the rows of each question, then a row for each that has none and why."""
+    rows = [
+        {"question": name, **row}
+        for name, one in found.questions.items()
+        for row in annotator_group_csv_rows(one)
+    ]
+    return rows + [one.to_dict() for one in found.unfit]
+
+
+def annotator_groups_view(found: AnnotatorGroups) -> Iterator[RenderableType]:
+    """Yield the groups with alpha within each, then the agreement between every two."""
+    yield Text.assemble(
+        (found.project, "bold"),
+        f"  {count_noun(len(found.groups), 'group')} of annotators by {found.attribute}",
+    )
+    yield from selection_view(found.selection)
+    yield from _tables(found.attribute, {None: found})
+
+
+def annotator_group_by_question_view(
+    found: ByQuestion[AnnotatorGroups],
+) -> Iterator[RenderableType]:
+    """Yield likewise, the groups of each question in turn."""
+    first = next(iter(found.questions.values()))
+    yield Text.assemble(
+        (found.project, "bold"),
+        f"  groups of annotators by {first.attribute}, question by question",
+    )
+    yield from selections_view({name: one.selection for name, one in found.questions.items()})
+    yield from _tables(first.attribute, found.questions)
+    yield from unfit_questions_view(found.unfit)
+
+
+def _tables(
+    attribute: str, found: Mapping[str, AnnotatorGroups] | Mapping[None, AnnotatorGroups]
+) -> Iterator[RenderableType]:
+    """Yield both tables, with the question in front unless there is but one, without a name."""
+    about = ("question",) if None not in found else ()
+    groups: list[tuple[str | Text, ...]] = []
+    pairs: list[tuple[str | Text, ...]] = []
+    for question, of_question in found.items():
+        before = () if question is None else (question,)
+        groups += [(*before, *_group_cells(one)) for one in of_question.groups]
+        pairs += [(*before, *_pair_cells(one)) for one in of_question.pairs]
+    yield table(
+        (*about, attribute, "annotators", "items", "alpha within", "interval", "reading "),
+        groups,
+        names=1 + len(about),
+    )
+    if pairs:
+        yield table(
+            (*about, attribute, "and", "items", "agreement between", "interval", " "),
+            pairs,
+            names=2 + len(about),
+        )
+        yield Text(
+            "Between groups: cross-replication reliability, over pairs of one answer of each.",
+            style="dim",
+        )
+
+
+def _group_cells(one: WithinGroup) -> tuple[str | Text, ...]:
+    return (
+        _name(one.value),
+        count_cell(one.annotators),
+        count_cell(one.items),
+        *_figure(one.alpha),
+        figure_reading_words(one.alpha),
+    )
+
+
+def _pair_cells(one: BetweenGroups) -> tuple[str | Text, ...]:
+    return (
+        _name(one.first),
+        _name(one.second),
+        count_cell(one.reliability.items),
+        *_figure(one.reliability),
+        undefined_in_words(one.reliability.undefined),
+    )
+
+
+def _name(value: str | None) -> str | Text:
+    return Text("without", style="dim") if value is None else value
+
+
+def _figure(one: Coefficient) -> tuple[str, str]:
+    return figure_cell(one.value), interval_cell(one.ci_low, one.ci_high)
+
+
+# -- Calibration of confidences in the terminal and as flat rows ----------------------------------
+
+
+def calibration_csv_rows(found: Calibrations) -> list[dict[str, Any]]:
+    """Return a flat row for each bin of each annotator, and of all, whose name is empty."""
+    rows = []
+    for name, kind, one in [*found.annotators, (None, None, found.pooled)]:
+        figures = {k: v for k, v in one.to_dict().items() if k in _WHOLE}
+        rows += [
+            {"annotator": name, "kind": kind, **figures, **each.to_dict()} for each in one.bins
+        ]
+    return rows
+
+
+_WHOLE = ("brier_score", "expected_calibration_error")
+
+
+def calibration_by_question_csv_rows(found: ByQuestion[Calibrations]) -> list[dict[str, Any]]:
+    """Return the rows of each question, then a row for each that has none and why."""
+    rows = [
+        {"question": name, **row}
+        for name, one in found.questions.items()
+        for row in calibration_csv_rows(one)
+    ]
+    return rows + [one.to_dict() for one in found.unfit]
+
+
+def calibration_by_question_view(found: ByQuestion[Calibrations]) -> Iterator[RenderableType]:
+    """Yield a row per question, the worst calibrated first: all of its annotators pooled."""
+    first = next(iter(found.questions.values()))
+    yield Text.assemble((found.project, "bold"), f"  confidence against {_truth(first)}")
+    yield from selections_view({name: one.selection for name, one in found.questions.items()})
+    yield table(
+        ("question", *_FIGURES, "worst annotator", "its ECE"),
+        [(name, *_cells(one.pooled), *_worst(one)) for name, one in found.questions.items()],
+    )
+    yield from unfit_questions_view(found.unfit)
+
+
+def _worst(found: Calibrations) -> tuple[str, str]:
+    if not found.annotators:
+        return "-", "-"
+    worst = found.annotators[0]
+    return worst.annotator, figure_cell(worst.calibration.expected_calibration_error)
+
+
+_FIGURES = ("answers", "confidence", "right", "Brier score", "ECE")
+
+
+def _cells(one: Calibration) -> tuple[str, ...]:
+    return (
+        count_cell(one.answers),
+        share_cell(one.confidence),
+        share_cell(one.accuracy),
+        figure_cell(one.brier_score),
+        figure_cell(one.expected_calibration_error),
+    )
+
+
+def _truth(found: Calibrations) -> str:
+    return "the reference" if found.against == GOLD else "the majority of the others"
+
+
+def calibration_view(found: Calibrations) -> Iterator[RenderableType]:
+    """Yield a row per annotator, the worst calibrated first, and the reliability table of all."""
+    truth = _truth(found)
+    yield Text.assemble((found.project, "bold"), f"  confidence against {truth}")
+    yield from selection_view(found.selection)
+    if not found.pooled.answers:
+        yield Text(f"No answer with a confidence can be compared with {truth}.")
+        return
+    yield table(
+        ("annotator", "kind ", *_FIGURES),
+        [
+            (name, kind, *_cells(one))
+            for name, kind, one in [*found.annotators, ("all", "", found.pooled)]
+        ],
+    )
+    yield table(
+        ("confidence", "answers", "mean", "right", " "),
+        [
+            (
+                f"{one.low:.1f} to {one.high:.1f}",
+                count_cell(one.answers),
+                share_cell(one.confidence),
+                share_cell(one.accuracy),
+                bar_cell(one.accuracy),
+            )
+            for one in found.pooled.bins
+        ],
+    )
+
+
+# -- Pairs of annotators in the terminal and as flat rows -----------------------------------------
+
 
 _MOST_ROWS: Final = 200  # pairs that a person may read through
 _F1: Final = ("F1 exact", "unlabeled", "overlap", "token F1", "unlabeled")

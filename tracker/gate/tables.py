@@ -13,6 +13,7 @@ from xml.etree import ElementTree as ET
 
 from rich.console import Console, RenderableType
 
+from tracker.audit.tables import verdict_view
 from tracker.core.errors import escaped_text
 from tracker.core.results import Message
 from tracker.core.version import VERSION
@@ -20,7 +21,6 @@ from tracker.gate.evaluate import CheckResult, GateResult
 from tracker.render.cells import Text, count_cell, figure_cell, printable_part
 from tracker.render.filter import selection_view
 from tracker.render.tables import table
-from tracker.render.verdict import verdict_view
 
 _WIDTH = 140  # of a text in a file
 
