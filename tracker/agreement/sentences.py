@@ -169,8 +169,3 @@ def in_a_sentence(measure: str) -> str:
 def title(measure: str) -> str:
     """Return what a measure is called."""
     return MEASURES[measure].title
-
-
-def of_question(name: str) -> str:
-    """Return the beginning of a sentence about one of several questions."""
-    return f"Of {quoted(name)}: "

@@ -13,10 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from shlex import quote
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from tracker.agreement.sentences import of_question
-from tracker.audit.kind import MINIMUM_INFORMATIVE
 from tracker.render.cells import figure_cell
-from tracker.render.nouns import capitalized, count_noun, listed
+from tracker.render.nouns import capitalized, count_noun, listed, of_question
 
 Finding: TypeAlias = Mapping[str, Any]
 
@@ -267,6 +265,7 @@ _RIGHT = {"ratio": " right", "difference": " right"}  # of a share of right answ
 
 
 def _short_of_items(informative: int) -> str:
+    from tracker.audit.kind import MINIMUM_INFORMATIVE  # with numpy, which a list does not load
 
     number = "none" if informative == 0 else f"only {informative}"
     return f"{number} of the items could show a difference; {MINIMUM_INFORMATIVE} are needed"
@@ -509,3 +508,7 @@ def plainly(flag: Mapping[str, Any]) -> str:
 
 
 _ASIDE: Final = re.compile(r" \([^()]*;[^()]*\)")  # of several clauses
+
+
+MOST: Final = 3
+"""Concerns that a page begins with."""

@@ -9,8 +9,7 @@ from rich.console import RenderableType
 
 from tracker.audit.flag_list import FlagPage, RecordedFlag
 from tracker.audit.flags import Recorded
-from tracker.audit.sentences import finding_sentence, lacking_evidence_sentence, percent_text
-from tracker.audit.verdict import MOST
+from tracker.audit.sentences import MOST, finding_sentence, lacking_evidence_sentence, percent_text
 from tracker.render.cells import Text, count_cell, figure_cell, minute_cell, share_cell
 from tracker.render.filter import selection_in_words, selection_view, selections_view
 from tracker.render.nouns import count_noun

@@ -27,8 +27,6 @@ from tracker.counts.filter import EVERYTHING, AnswerFilter
 from tracker.counts.slices import GUIDELINE, IMPORT
 from tracker.projects.questions import QuestionInfo
 
-MOST: Final = 3
-"""Concerns that a page begins with."""
 _SUBJECTS: Final = {
     "weak_slice": "slice",
     "divided_definition": "category",

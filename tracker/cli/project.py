@@ -80,7 +80,7 @@ def list_projects_command(
 
     Next: `tracker status`
     """
-    from tracker.history.status import projects_as_json
+    from tracker.history.status_json import projects_as_json
 
     found = ledger_of_command(context).projects.list(archived=everything)
     told = projects_as_json(found)

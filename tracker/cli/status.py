@@ -45,7 +45,7 @@ def status(
     """
     from tracker.audit.tables import verdict_view
     from tracker.history.snapshot_tables import status_pace_view, status_recent_view, status_view
-    from tracker.history.status import status_as_json, statuses_as_json
+    from tracker.history.status_json import status_as_json, statuses_as_json
 
     name = chosen(argument, project)
     ledger = ledger_of_command(context)

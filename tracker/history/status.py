@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection
@@ -173,38 +172,3 @@ def _recent(connection: Connection, question: QuestionInfo) -> dict[str, Any] | 
 
 
 # -- JSON documents of several results, as commands and the interface for programs give them ------
-
-
-def status_as_json(
-    found: Sequence[Status], verdict: Mapping[str, Any] | None = None
-) -> dict[str, Any]:
-    """Return the status of a project: of its one question, or of each of several.
-
-    The ``verdict`` is there if it was asked for.
-    """
-    about = dict(verdict or {})
-    if len(found) == 1:
-        return found[0].to_dict() | about
-    questions = [{"question": one.question.name, **one.to_dict()} for one in found]
-    return {"project": found[0].question.project.name, **about, "questions": questions}
-
-
-def statuses_as_json(found: Iterable[Status]) -> dict[str, Any]:
-    """Return the status of each project; the questions of one stand together."""
-    projects = groupby(found, lambda one: one.question.project.id)
-    return {"projects": [status_as_json(list(questions)) for _, questions in projects]}
-
-
-def projects_as_json(found: Iterable[QuestionInfo]) -> dict[str, Any]:
-    """Return each project with the settings of its question, or of each of several."""
-    by_project: dict[int, list[QuestionInfo]] = {}
-    for one in found:
-        by_project.setdefault(one.project_id, []).append(one)
-    return {"projects": [_project(questions) for questions in by_project.values()]}
-
-
-def _project(questions: Sequence[QuestionInfo]) -> dict[str, Any]:
-    if len(questions) == 1:
-        return questions[0].to_dict()
-    told = [{"question": one.name, **one.settings()} for one in questions]
-    return questions[0].project.to_dict() | {"questions": told}

@@ -13,7 +13,6 @@ from tracker.formats.left_out import left_out_words
 from tracker.render.cells import Text, minute_cell
 from tracker.render.escape import escaped_line
 from tracker.render.nouns import count_noun
-from tracker.render.tables import table
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -179,6 +178,8 @@ _LONGEST: Final = 60  # characters of a comment
 
 def preview_view(told: Mapping[str, Any]) -> Iterator[RenderableType]:
     """Yield how each file is read and the first rows, from an import as JSON."""
+    from tracker.render.tables import table
+
     for one in told.get("columns", ()):
         yield Text("\n".join([f"{one['source']}:", *(f"  {line}" for line in layout_lines(one))]))
     rows = told["preview"]

@@ -40,3 +40,8 @@ def is_or_are(number: int) -> str:
 def capitalized(text: str) -> str:
     """Return a text that begins a sentence."""
     return f"{text[:1].upper()}{text[1:]}"
+
+
+def of_question(name: str) -> str:
+    """Return the beginning of a sentence about one of several questions."""
+    return f"Of {quoted(name)}: "

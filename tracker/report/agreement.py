@@ -10,13 +10,12 @@ from tracker.agreement.sentences import (
     SUPPRESSED,
     WITH_FLAGGED,
     left_out_of_people_sentence,
-    of_question,
     reason,
     without_flagged,
 )
 from tracker.measures.registry import MEASURES
 from tracker.render.cells import count_cell, figure_cell, interval_cell
-from tracker.render.nouns import percent
+from tracker.render.nouns import of_question, percent
 from tracker.report import words
 from tracker.report import words as figures
 from tracker.report.charts import (

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from tracker.agreement.sentences import main_figure_sentence, of_question, title
+from tracker.agreement.sentences import main_figure_sentence, title
 from tracker.audit.kind import MINIMUM_INFORMATIVE
-from tracker.audit.sentences import is_accusation, plainly
-from tracker.audit.verdict import MOST, Concern, Figures, concerns_of
+from tracker.audit.sentences import MOST, is_accusation, plainly
+from tracker.audit.verdict import Concern, Figures, concerns_of
 from tracker.render.cells import count_cell, figure_cell, interval_cell
-from tracker.render.nouns import capitalized, listed, percent
+from tracker.render.nouns import capitalized, listed, of_question, percent
 from tracker.report import words
 from tracker.report.document import (
     Act,

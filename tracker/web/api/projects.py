@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import Query, Response
 
 from tracker.core.errors import InvalidOption
-from tracker.history.status import projects_as_json
+from tracker.history.status_json import projects_as_json
 from tracker.web.api.answering import Answer, Answering, reads, resource, writes
 from tracker.web.api.bodies.records import DeletedProject, Project, Projects
 from tracker.web.api.bodies.requests import ChangedProject, NewName, NewProject
