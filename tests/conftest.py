@@ -51,12 +51,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Leave Postgres out, but for the rooms that write SQL and who asks by name.
 
     On a server of one's own everything runs. What starts another program comes first: at the end,
-    one worker would wait for it alone. A file that makes something once, does so in one worker.
+    one worker would wait for it alone.
     """
     items.sort(key=lambda item: not STARTED & {*getattr(item, "fixturenames", ())})
-    for item in items:
-        if _shares(item) and item.get_closest_marker("xdist_group") is None:
-            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
     if os.environ.get(postgres.VARIABLE):
         return
     config.hook.pytest_deselected(items=[item for item in items if _elsewhere(item)])
@@ -67,14 +64,6 @@ def pytest_collection_finish() -> None:
     """Let the garbage collector pass over the thousands of tests that were collected."""
     gc.collect()
     gc.freeze()
-
-
-def _shares(item: pytest.Item) -> bool:
-    """Return whether a test uses what its file makes once for all of its tests."""
-    made = getattr(item, "_fixtureinfo", None)
-    found = (one[-1] for one in made.name2fixturedefs.values()) if made is not None else ()
-    file = item.nodeid.partition("::")[0]
-    return any(one.baseid == file and one.scope in {"module", "session"} for one in found)
 
 
 def _elsewhere(item: pytest.Item) -> bool:
