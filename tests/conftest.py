@@ -12,9 +12,11 @@ import os
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partialmethod
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from argon2 import PasswordHasher
@@ -146,6 +148,28 @@ def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("template") / "template.db"
     Database(f"sqlite:///{path}").upgrade()
     return path
+
+
+@pytest.fixture(scope="session", autouse=True)
+def migrated_once(sqlite_template: Path) -> Iterator[None]:
+    """Let a new file be a copy of the migrated one: to migrate takes longer than most tests.
+
+    The tests of `storage` and those of processes migrate each file.
+    """
+    upgrade = Database.upgrade
+
+    def upgraded(database: Database, revision: str = "head") -> None:
+        if revision == "head" and database.file is not None and not database.file.exists():
+            copy = Path(shutil.copy(sqlite_template, sqlite_template.with_name(uuid4().hex)))
+            copy.chmod(0o600)
+            with suppress(OSError):  # there it is by now, or to migrate tells why it cannot be
+                database.file.hardlink_to(copy)  # unlike a copy it is there at once, and whole
+                return
+        upgrade(database, revision)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Database, "upgrade", upgraded)
+        yield
 
 
 @pytest.fixture

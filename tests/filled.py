@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import TypeAlias
@@ -12,7 +13,8 @@ from sqlalchemy import text
 from tracker.ledger import Ledger
 from tracker.storage.schema import Base
 
-__all__ = ["Fill", "FillOnce", "Restore", "empty_postgres", "keep"]
+__all__ = ["Fill", "FillOnce", "Marks", "Restore", "Rows", "empty_postgres", "keep", "marks_of",
+           "rows_of"]  # fmt: skip
 
 Fill: TypeAlias = Callable[[Ledger], object]
 FillOnce: TypeAlias = Callable[[Ledger, Fill], Ledger]
@@ -37,8 +39,13 @@ def empty_postgres(ledger: Ledger) -> None:
     engine = ledger.database.engine
     with engine.begin() as connection:
         connection.exec_driver_sql("; ".join(emptying))
+    _vacuum_now_and_then(ledger)
+
+
+def _vacuum_now_and_then(ledger: Ledger) -> None:
+    """Rid it of dead rows, the catalogue's too: each temporary table leaves some."""
     if next(_emptied) % 10 == 0:
-        # Of dead rows, the catalogue's too: each temporary table leaves some.
+        engine = ledger.database.engine
         with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
             connection.exec_driver_sql("VACUUM")
 
@@ -56,7 +63,46 @@ def _keep_sqlite(ledger: Ledger) -> Restore:
     return restore
 
 
-def _keep_postgres(ledger: Ledger) -> Restore:
+Marks: TypeAlias = dict[str, tuple[int | None, int | None]]
+
+
+def marks_of(ledger: Ledger) -> Marks:
+    """Return how many rows each table on Postgres has, and the last transaction that wrote one.
+
+    As long as they are the same, so are the rows. Sequences have their last number.
+    """
+    asked = "SELECT relname, pg_sequence_last_value(oid), 0 FROM pg_class WHERE relkind = 'S'"
+    for name in Base.metadata.tables:
+        asked += f" UNION ALL SELECT '{name}', count(*), max(xmin::text::bigint) FROM {name}"
+    with ledger.database.engine.connect() as connection:
+        return {name: (rows, last) for name, rows, last in connection.exec_driver_sql(asked)}
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows of a ledger on Postgres, and the last number of each sequence."""
+
+    tables: dict[str, bytes]
+    numbers: list[tuple[str, int | None]]
+
+    def put_back(self, ledger: Ledger, names: Iterable[str]) -> None:
+        """Let these tables have the rows that were kept, and no others."""
+        with ledger.database.engine.begin() as connection:
+            cursor = connection.connection.cursor()
+            cursor.execute("SET LOCAL session_replication_role = replica")  # no trigger fires
+            for name in names:
+                cursor.execute(f"DELETE FROM {name}".encode())
+                if self.tables[name]:
+                    with cursor.copy(f"COPY {name} FROM STDIN".encode()) as into:
+                        into.write(self.tables[name])
+            called = (f"setval('{name}', {last or 1}, {last is not None})"
+                      for name, last in self.numbers)  # fmt: skip
+            cursor.execute(f"SELECT {', '.join(called)}".encode())
+        _vacuum_now_and_then(ledger)
+
+
+def rows_of(ledger: Ledger) -> Rows:
+    """Return what a ledger on Postgres holds."""
     held: dict[str, bytes] = {}
     with ledger.database.engine.connect() as connection:
         cursor = connection.connection.cursor()
@@ -66,17 +112,14 @@ def _keep_postgres(ledger: Ledger) -> Restore:
         numbers = connection.execute(
             text("SELECT relname, pg_sequence_last_value(oid) FROM pg_class WHERE relkind = 'S'")
         ).all()
+    return Rows(held, [(name, last) for name, last in numbers])
+
+
+def _keep_postgres(ledger: Ledger) -> Restore:
+    rows = rows_of(ledger)
+    filled = [name for name, content in rows.tables.items() if content]
 
     def restore(other: Ledger) -> None:
-        with other.database.engine.begin() as connection:
-            connection.exec_driver_sql("SET LOCAL session_replication_role = replica")
-            cursor = connection.connection.cursor()
-            for name, rows in held.items():
-                with cursor.copy(f"COPY {name} FROM STDIN") as into:
-                    into.write(rows)
-            for sequence, last in numbers:
-                if last is not None:
-                    connection.execute(text("SELECT setval(:name, :last)"),
-                                       {"name": sequence, "last": last})  # fmt: skip
+        rows.put_back(other, filled)
 
     return restore

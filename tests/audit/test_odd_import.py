@@ -16,6 +16,12 @@ PEOPLE = [f"p{n}" for n in range(8)]
 WEEKS, ITEMS = 10, 120
 
 
+def on_both(*per_item: int) -> pytest.MarkDecorator:
+    """Each number of answers an item has on SQLite, and one on Postgres: the statements are one."""
+    cases = [*(("sqlite", number) for number in per_item), ("postgresql", min(per_item))]
+    return pytest.mark.parametrize(("backend", "per_item"), cases, indirect=["backend"])
+
+
 def answers(
     random: Random, *, per_item: int = 8, right: float = 0.9, hard_week: int | None = None
 ) -> list[pd.DataFrame]:
@@ -51,7 +57,7 @@ def odd(ledger: Ledger, state: str = "flagged") -> list[tuple[str, dict[str, Any
     ]
 
 
-@pytest.mark.parametrize("per_item", [2, 3, 8])
+@on_both(2, 3, 8)
 @pytest.mark.parametrize("rows", [1, -2])
 def test_the_person_the_file_and_the_rows_are_named(
     ledger: Ledger, tmp_path: Path, per_item: int, rows: int
@@ -98,13 +104,13 @@ def test_files_of_one_import_are_told_apart(ledger: Ledger, tmp_path: Path) -> N
     )
 
 
-def test_a_file_of_each_person_is_told_too(ledger: Ledger, tmp_path: Path) -> None:
+def test_a_file_of_each_person_is_told_too(sqlite_ledger: Ledger, tmp_path: Path) -> None:
     """The others of the same items are in other files."""
     for week, frame in enumerate(answers(seeded(5), per_item=4)):
         for who, own in (shift(frame, "p3", 1) if week == 5 else frame).groupby("annotator"):
             own.to_csv(tmp_path / f"{who}-{week}.csv", index=False)
-            ledger.import_file(tmp_path / f"{who}-{week}.csv", "p")
-    [(who, flag)] = odd(ledger)
+            sqlite_ledger.import_file(tmp_path / f"{who}-{week}.csv", "p")
+    [(who, flag)] = odd(sqlite_ledger)
     assert (who, Path(flag["details"]["file"]).name, flag["details"]["shift"]) == (
         "p3",
         "p3-5.csv",
@@ -120,7 +126,7 @@ def test_of_two_people_nobody_can_tell_whose_file_it_is(ledger: Ledger) -> None:
 
 
 @pytest.mark.parametrize("hard_week", [None, 5])
-@pytest.mark.parametrize("per_item", [2, 4])
+@on_both(4, 2)
 def test_sound_files_and_a_hard_one_are_still(
     ledger: Ledger, per_item: int, hard_week: int | None
 ) -> None:
@@ -130,7 +136,7 @@ def test_sound_files_and_a_hard_one_are_still(
     assert odd(ledger, "insufficient") == []
 
 
-@pytest.mark.parametrize("per_item", [3, 8])
+@on_both(8, 3)
 def test_the_import_itself_tells_the_file_and_no_other(
     ledger: Ledger, tmp_path: Path, per_item: int
 ) -> None:

@@ -1,4 +1,8 @@
-"""Every way to ask about agreement, in every form of an answer, and what cannot be asked."""
+"""Every way to ask about agreement, and what cannot be asked.
+
+What each way says to people, and as JSON, is in the goldens: as those of `GOOD`, of each two of
+`WAYS` at once, and of what spans do not have.
+"""
 
 from __future__ import annotations
 
@@ -6,21 +10,29 @@ import csv
 import io
 import json
 import re
+import shlex
 import shutil
 from collections import Counter
 from itertools import combinations
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.cli.commands import leaves, options
 from tests.cli.conftest import Run
 from tests.cli.projects import LITTLE, furnish
-from tests.cli.ways import ASKED, BAD, COLUMNS, FIGURES, GOOD, WAYS, Good
+from tests.cli.ways import ASKED, BAD, GOOD, WAYS, Good
+from tests.golden.commands import GROUPS
 
 goods = pytest.mark.parametrize("asked", GOOD, ids=lambda asked: " ".join(asked.words))
 FIGURE = re.compile(r"-?\d+\.\d{3,}|\d+\.\d%")
+
+NOT_OF_SPANS = [
+    ["--influence", "item"], ["--merge", "x+y"], ["--best-merges"], ["--self"], ["--gold"],
+    ["--against", "main"], ["--against", "annotator=ann"], ["--bootstrap", "9"],
+    ["--cluster", "doc"], ["--resample", "annotators"], ["--by", "attribute:doc"],
+    ["--measure", "fleiss_kappa"],
+]  # fmt: skip
 
 
 @pytest.fixture(scope="session")
@@ -66,34 +78,6 @@ def test_every_option_is_used_well_and_badly() -> None:
 
 
 @goods
-def test_json(run: Run, small: Path, asked: Good) -> None:
-    shown = run("agreement", *asked.words, "--json").out
-    document = json.loads(shown, parse_constant=pytest.fail)
-    assert asked.keys <= document.keys()
-    if asked.keys >= FIGURES:
-        assert asked.keys == document.keys()
-        for row in document["categories"]:
-            assert row.keys() >= {"category", "labels", "rate", "ci_low", "measures", "undefined"}
-        for row in document["measures"]:
-            assert row.keys() >= COLUMNS | {"observed", "expected", "method"}
-            assert (row["value"] is None) != (row["undefined"] is None)
-    check_lines(shown, document)
-
-
-def check_lines(shown: str, document: dict[str, Any]) -> None:
-    """Each element of a list stands on a line of its own; each other key, too."""
-    lines = shown.splitlines()
-    assert (lines[0], lines[-1]) == ("{", "}")
-    rows = [json.loads(line.rstrip(",")) for line in lines if line.startswith("    ")]
-    lists = [value for value in document.values() if isinstance(value, list)]
-    assert rows == [row for value in lists for row in value]
-    keys = [json.loads(line.partition(":")[0]) for line in lines[1:-1] if line.startswith('  "')]
-    assert keys == [*document]
-    filled = sum(bool(value) for value in lists)
-    assert len(lines) == 2 + len(keys) + len(rows) + filled
-
-
-@goods
 def test_csv(run: Run, small: Path, asked: Good) -> None:
     header, *rows = csv.reader(io.StringIO(run("agreement", *asked.words, "--csv").out))
     assert asked.columns <= set(header)
@@ -101,15 +85,6 @@ def test_csv(run: Run, small: Path, asked: Good) -> None:
     assert rows
     assert {len(row) for row in rows} == {len(header)}
     assert not {cell for row in rows for cell in row} & {"None", "nan"}
-
-
-@goods
-def test_for_people(run: Run, small: Path, asked: Good) -> None:
-    shown = run("agreement", *asked.words).out
-    for word in asked.told:
-        assert word in shown, shown
-    assert "None" not in shown
-    assert "nan" not in shown.split()
 
 
 @goods
@@ -146,6 +121,18 @@ def test_an_ordinary_table_fits(run: Run, small: Path) -> None:
         assert max(map(len, shown.splitlines())) <= 80, words
 
 
+def test_each_way_is_in_the_goldens() -> None:
+    typed = [asked.words for asked in GOOD] + [["main", *words] for words, *_ in BAD]
+    typed += [["main", *other, *one] for one, other in combinations(WAYS, 2)]
+    typed += [
+        [project, *words] for project in ("spans", "nothing marked") for words in NOT_OF_SPANS
+    ]
+    kept = [shlex.split(call) for name, group in GROUPS.items()
+            if name.startswith("agreement") for call in group.calls]  # fmt: skip
+    assert [words for words in typed if ["agreement", *words] not in kept] == []
+    assert GROUPS["agreement"].forms == ["json"]
+
+
 # -- bad -----------------------------------------------------------------------------------
 
 
@@ -154,11 +141,11 @@ def test_an_ordinary_table_fits(run: Run, small: Path) -> None:
     BAD,
     ids=lambda it: " ".join(it) if isinstance(it, list) else "",
 )
-@pytest.mark.parametrize("form", [[], ["--json"]], ids=["people", "json"])
 def test_what_cannot_be_asked(
-    run: Run, small: Path, words: list[str], code: int, wrong: str, mend: str, form: list[str]
+    run: Run, small: Path, words: list[str], code: int, wrong: str, mend: str
 ) -> None:
-    failed = run("agreement", "main", *words, *form, code=code)
+    """Without --json the goldens have it."""
+    failed = run("agreement", "main", *words, "--json", code=code)
     assert failed.out == ""
     first, *rest = failed.err.splitlines()
     assert first.startswith("tracker: ")
@@ -166,33 +153,6 @@ def test_what_cannot_be_asked(
     assert len(rest) <= 1
     assert mend in "".join(rest)
     assert rest or not mend
-
-
-@pytest.mark.parametrize(("one", "other"), [*combinations(WAYS, 2)], ids=lambda it: it[0])
-def test_two_questions_at_once(run: Run, small: Path, one: list[str], other: list[str]) -> None:
-    if {one[0], other[0]} == {"--methods", "--bibtex"}:
-        run("agreement", "main", *one, *other)
-        return
-    failed = run("agreement", "main", *other, *one, code=2)
-    assert "answer different questions\nchoose one" in failed.err
-    assert failed.out == ""
-
-
-@pytest.mark.parametrize("project", ["spans", "nothing marked"])
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["--influence", "item"], ["--merge", "x+y"], ["--best-merges"], ["--self"], ["--gold"],
-        ["--against", "main"], ["--against", "annotator=ann"], ["--bootstrap", "9"],
-        ["--cluster", "doc"], ["--resample", "annotators"], ["--by", "attribute:doc"],
-        ["--measure", "fleiss_kappa"],
-    ],
-    ids=" ".join,
-)  # fmt: skip
-def test_what_spans_do_not_have(run: Run, small: Path, project: str, words: list[str]) -> None:
-    failed = run("agreement", project, *words, code=2)
-    assert "span" in failed.err
-    assert len(failed.err.splitlines()) <= 2
 
 
 # -- little or nothing ---------------------------------------------------------------------

@@ -6,10 +6,13 @@ import json
 import re
 from pathlib import Path
 
+import pytest
+
 from tests.cli.conftest import Run
 from tests.cli.projects import furnish
 from tests.cli.test_output import CALLS, TRENDS, VARIANTS, held_to_a_gate, words
 from tests.cli.ways import GOOD
+from tests.profiles import THOROUGH
 
 # What speaks of the database itself, or of none.
 OF_ITSELF = {"database current", "database check", "database copy", "conformance", "formats"}
@@ -54,6 +57,7 @@ def test_every_command(run: Run, furnished: Path, answers: Path, empty_postgres_
     assert refused == TOO_LATE
 
 
+@pytest.mark.skipif(THOROUGH, reason="the goldens ask the same of both databases")
 def test_every_way_to_ask_about_agreement(run: Run, folder: Path, empty_postgres_url: str) -> None:
     furnish("sqlite:///tracker.db")
     at = copied(run, empty_postgres_url)

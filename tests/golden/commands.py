@@ -13,7 +13,7 @@ from tests.cli.conftest import Result, Run
 from tests.golden.frozen import plain
 from tests.golden.texts import condensed, notebook
 
-__all__ = ["GROUPS", "Group", "named", "sections"]
+__all__ = ["GROUPS", "Group", "last_sections", "named", "sections"]
 
 FORMS = {"json": "--json", "csv": "--csv", "markdown": "--format markdown"}
 """What is added to a call for a format, if the command has the option."""
@@ -67,11 +67,40 @@ def sections(run: Run, group: Group, renewed: Callable[[], str]) -> Iterator[tup
                 text += _marked("! ", done.err)
             if done.code and not form:
                 text += f"exit {done.code}\n"
-            yield f"tracker {call} {form}".strip(), plain(text, url)
+            yield _title(call, form), plain(text, url)
             errors = done.err
             url = renewed() if group.afresh else url
             if done.code > 1:
                 break
+
+
+def last_sections(
+    run: Run, group: Group, renewed: Callable[[], str], kept: dict[str, str]
+) -> Iterator[tuple[str, str]]:
+    """Yield what each call says in the last of its formats, which tells most.
+
+    The formats are made of the same answer, whatever the database. What was said to people beside
+    a document is not part of it.
+    """
+    url = renewed()
+    for call in group.calls:
+        *before, last = call.split(" && ")
+        line, _, source = last.partition(" < ")
+        for one in before:
+            _said(run, url, one)
+        known = [form for form in _forms(line, group.forms) if _title(call, form) in kept]
+        form = known[0] if before else known[-1]
+        done, text = _said(run, url, f"{line} {form}", source)
+        if done.code > 1 or not form:
+            text += _marked("! ", done.err)
+        if done.code and not form:
+            text += f"exit {done.code}\n"
+        yield _title(call, form), plain(text, url)
+        url = renewed() if group.afresh else url
+
+
+def _title(call: str, form: str) -> str:
+    return f"tracker {call} {form}".strip()
 
 
 def _said(run: Run, url: str, line: str, source: str = "") -> tuple[Result, str]:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pytest
 
 from tests.cli.conftest import folder, run
-from tests.filled import Restore, empty_postgres, keep
+from tests.filled import Marks, Rows, empty_postgres, marks_of, rows_of
 from tests.golden.frozen import ASKED, Known, at
 from tests.golden.kept import Kept
 from tests.golden.ledgers import build
@@ -28,7 +28,7 @@ class Built(NamedTuple):
     """Ledgers that were built, by name."""
 
     files: dict[str, Path]
-    rows: dict[str, Restore]
+    rows: dict[str, Rows]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -68,7 +68,7 @@ def copy(request: pytest.FixtureRequest, backend: str, built: Built, folder: Pat
     if backend == "sqlite":
         made, template = value("tmp_path_factory").mktemp("golden"), value("sqlite_template")
         return partial(_on_sqlite, built.files, folder, made, template)
-    return partial(_on_postgres, built.rows, value("emptied_postgres_ledger"), {})
+    return Held(built.rows, value("emptied_postgres_ledger")).copy
 
 
 def _on_sqlite(files: dict[str, Path], folder: Path, made: Path, template: Path, name: str) -> str:
@@ -81,22 +81,33 @@ def _on_sqlite(files: dict[str, Path], folder: Path, made: Path, template: Path,
     return "sqlite:///tracker.db"
 
 
-def _on_postgres(rows: dict[str, Restore], ledger: Ledger, held: dict[str, int], name: str) -> str:
-    url = ledger.database.url.render_as_string(hide_password=False)
-    if held.get(name) != _changes(ledger):  # else nothing was written since
-        held.clear()
-        empty_postgres(ledger)
-        if name in rows:
-            rows[name](ledger)
+class Held:
+    """The ledger on Postgres, what was put there, and what its tables were then."""
+
+    def __init__(self, rows: dict[str, Rows], ledger: Ledger) -> None:
+        self.rows, self.ledger = rows, ledger
+        self.name, self.marks = "", Marks()
+
+    def copy(self, name: str) -> str:
+        """Put a ledger there; what nobody wrote to since is left."""
+        now = marks_of(self.ledger)
+        if name not in self.rows:
+            empty_postgres(self.ledger)
+            build(name, self.url)
+            self.rows[name] = rows_of(self.ledger)
+        elif self.name != name:
+            empty_postgres(self.ledger)
+            self.rows[name].put_back(self.ledger, self.rows[name].tables)
+        elif now == self.marks:
+            return self.url
         else:
-            build(name, url)
-            rows[name] = keep(ledger)
-        held[name] = _changes(ledger)
-    return url
+            tables = self.rows[name].tables
+            changed = [one for one in tables if now[one] != self.marks[one]]
+            self.rows[name].put_back(self.ledger, changed)
+        self.name, self.marks = name, marks_of(self.ledger)
+        return self.url
 
-
-def _changes(ledger: Ledger) -> int:
-    """Return the number that the next transaction will have that writes."""
-    with ledger.database.engine.connect() as connection:
-        number = "SELECT pg_snapshot_xmax(pg_current_snapshot())::text"
-        return int(connection.exec_driver_sql(number).scalar_one())
+    @property
+    def url(self) -> str:
+        """The URL of the ledger."""
+        return self.ledger.database.url.render_as_string(hide_password=False)

@@ -34,6 +34,18 @@ class Kept:
             pytest.fail(f"{path.name}: {told}\nif this is meant: python -m tests.golden",
                         pytrace=False)  # fmt: skip
 
+    def hold_some(self, name: str, sections: Iterable[tuple[str, str]]) -> None:
+        """Fail with the first difference from what a file has of these calls."""
+        before, found = self.sections(name), dict(_moved(sections))
+        if told := difference({call: before[call] for call in before if call in found}, found):
+            pytest.fail(f"{name}.txt: {told}", pytrace=False)
+
+    def sections(self, name: str) -> dict[str, str]:
+        """Return what a file has of each call, whole also where it is what another said."""
+        sections = _sections(self.folder / f"{name}.txt")
+        return {call: sections.get(text.strip().removeprefix("as "), text)
+                for call, text in sections.items()}  # fmt: skip
+
 
 def difference(before: dict[str, str], after: dict[str, str]) -> str:
     """Return how the first call differs that does; nothing if all are the same."""
@@ -48,11 +60,16 @@ def difference(before: dict[str, str], after: dict[str, str]) -> str:
 def _shortened(sections: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
     """Yield the sections; one that says what another before it says names that one."""
     first: dict[str, str] = {}
-    for call, said in sections:
-        # A line that begins as a call does is moved.
-        text = "".join(f"{' ' * line.startswith(_MARK)}{line}\n" for line in said.splitlines())
+    for call, text in _moved(sections):
         same = first.setdefault(text, call)
         yield call, text if same == call or len(text) < _SHORT else f"as {same}\n"
+
+
+def _moved(sections: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """Yield the sections; a line that begins as a call does is moved."""
+    for call, said in sections:
+        lines = (f"{' ' * line.startswith(_MARK)}{line}\n" for line in said.splitlines())
+        yield call, "".join(lines)
 
 
 def _sections(path: Path) -> dict[str, str]:

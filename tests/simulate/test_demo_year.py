@@ -27,6 +27,7 @@ HAPPENED = (
 """The guideline; rico joins; rico has gone; everybody hurries."""
 ALARMS = (HAPPENED[0], HAPPENED[1], HAPPENED[3])
 """What an alarm tells of: that rico has gone is seen as a change of level."""
+pytestmark = pytest.mark.xdist_group("year")  # one worker imports it, once
 CROWD = ("ann", "bob", "cem", "dia", "eva", "fay", "gus", "hal", "ida", "jon")
 
 
@@ -34,10 +35,7 @@ CROWD = ("ann", "bob", "cem", "dia", "eva", "fay", "gus", "hal", "ida", "jon")
 def ledger(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Ledger:
     """The year, an import a week."""
     path = tmp_path_factory.mktemp("year") / "year.db"
-    return furnished(Ledger(f"sqlite:///{shutil.copy(sqlite_template, path)}"))
-
-
-def furnished(ledger: Ledger) -> Ledger:
+    ledger = Ledger(f"sqlite:///{shutil.copy(sqlite_template, path)}")
     for week in simulate_demo_year():
         ledger.import_rows(week.rows, "year")
     with ledger.writing("year") as (connection, project):
@@ -266,7 +264,8 @@ def test_points_are_what_agreement_says_as_of_then(ledger: Ledger) -> None:
 
 
 def test_the_other_database_tells_the_same(ledger: Ledger, emptied_postgres_ledger: Ledger) -> None:
-    both = (ledger, furnished(emptied_postgres_ledger))
+    ledger.database.copy_to(emptied_postgres_ledger.database, lambda *_: None)
+    both = (ledger, emptied_postgres_ledger)
     for every, window in (("week", "7d"), ("month", "all")):
         one, other = (each.history("year", every, window=window).to_dict() for each in both)
         assert one == other

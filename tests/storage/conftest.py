@@ -1,0 +1,15 @@
+"""Here every file is migrated: the migrations are what is tested."""
+
+from __future__ import annotations
+
+import pytest
+
+from tracker.storage.database import Database
+
+UPGRADE = Database.upgrade
+
+
+@pytest.fixture(autouse=True)
+def migrated_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make no file a copy of a migrated one."""
+    monkeypatch.setattr(Database, "upgrade", UPGRADE)
