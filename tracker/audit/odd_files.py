@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Final, cast
+from typing import Any, Final
 
-from sqlalchemy import Connection, Select, Table, and_, select, union
+from sqlalchemy import Connection, Select, and_, select, union
 
 from tracker.audit.evidence import Evidence
 from tracker.audit.kind import Finding, Flag
@@ -33,8 +33,8 @@ from tracker.storage.as_of import NOW, shadow_tables_of_items
 from tracker.storage.schema import Import, Label, Touched
 from tracker.storage.schema.labels import of_question
 
-_imports, _labels = cast("Table", Import.__table__), cast("Table", Label.__table__)
-_touched = cast("Table", Touched.__table__)
+_imports, _labels = Import.__table__, Label.__table__
+_touched = Touched.__table__
 _SURE: Final = 1e-3
 """The greatest p-value that is told."""
 _MOST: Final = 10

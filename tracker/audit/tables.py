@@ -313,7 +313,7 @@ def _share(value: float | None) -> str:
 # -- Recorded findings in the terminal: the list, one flag's page, what was done ------------------
 
 
-_STYLES_OF_FLAGS = {
+_FLAG_STYLES = {
     "open": "bold red",
     "acknowledged": "yellow",
     "dismissed": "dim",
@@ -377,7 +377,7 @@ def flags_view(rows: Sequence[Mapping[str, Any]]) -> Iterator[RenderableType]:
         [
             (
                 str(row["flag"]),
-                Text(_state(row), style=_STYLES_OF_FLAGS[row["state"]]),
+                Text(_state(row), style=_FLAG_STYLES[row["state"]]),
                 *_question_cell(row),
                 flag_subject_text(row),
                 row["kind"],
@@ -421,7 +421,7 @@ def flag_view(told: Mapping[str, Any]) -> Iterator[RenderableType]:
     yield Text.assemble(
         (f"flag {told['flag']}", "bold"),
         "  ",
-        (_state(told), _STYLES_OF_FLAGS[told["state"]]),
+        (_state(told), _FLAG_STYLES[told["state"]]),
         f"  {told['severity']} {told['kind']} in {', '.join(where)}: {about}",
     )
     yield Text(told["why"] or "")
@@ -524,7 +524,7 @@ def _number(value: Any) -> str:
 # -- Slices of the items in the terminal ----------------------------------------------------------
 
 
-_MOST_ROWS_OF_SLICES: Final = 60
+_MOST_SLICES: Final = 60
 
 
 def slices_view(project: str, rows: Sequence[Mapping[str, Any]]) -> Iterator[RenderableType]:
@@ -551,7 +551,7 @@ def slices_view(project: str, rows: Sequence[Mapping[str, Any]]) -> Iterator[Ren
                 f"{row['q_value']:.2g}",
                 Text("worse", style="bold red") if row["weak"] else "",
             )
-            for row in rows[:_MOST_ROWS_OF_SLICES]
+            for row in rows[:_MOST_SLICES]
         ],
     )
     yield Text("explains: the share of all disagreement that the slice adds", style="dim")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import Any, NamedTuple, TypeAlias, cast
+from typing import Any, NamedTuple, TypeAlias
 
 from sqlalchemy import (
     Column,
@@ -207,7 +207,7 @@ def compared_item_patterns(rows: Iterable[tuple[Pattern, int]]) -> ItemPatterns:
 OTHER_ITEMS, SAME_ITEMS = ITEM_KINDS = ("other_items", "same_items")
 """What sides of different answers differ by: items of one side alone, and items of both."""
 
-_items = cast("Table", Item.__table__)
+_items = Item.__table__
 
 Step = tuple[Pattern, Pattern, int]
 """Items by their pattern before and after, ``()`` if an item has no answer there."""

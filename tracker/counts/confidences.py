@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Set
-from typing import Any, cast
+from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
     Connection,
     Integer,
     Subquery,
-    Table,
     case,
     func,
     literal,
@@ -35,7 +34,7 @@ from tracker.measures.accuracy import BINS, ConfidenceTally
 from tracker.storage.schema import AnswerDetail
 from tracker.storage.schema.labels import detail_of, of_question
 
-_details = cast("Table", AnswerDetail.__table__)
+_details = AnswerDetail.__table__
 
 Tallies = dict[int, list[ConfidenceTally]]
 """The tallies of each annotator with a confidence."""

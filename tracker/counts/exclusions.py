@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import cast
 
-from sqlalchemy import ColumnElement, Connection, Table, and_, case, func, select, true
+from sqlalchemy import ColumnElement, Connection, and_, case, func, select, true
 
 from tracker.counts.selection import Selection, labels, where_chosen, where_counted
 from tracker.projects.items import count_project_items
 from tracker.storage.schema import SKIPPED, Annotator, PastLabel
 from tracker.storage.schema.labels import of_question
 
-_past = cast("Table", PastLabel.__table__)
+_past = PastLabel.__table__
 
 
 @dataclass(frozen=True)

@@ -279,7 +279,7 @@ def _narrowed(connection: Connection, every: Selection, choice: AnswerFilter) ->
         excluded += [one for one in list_annotators(connection, project) if one.id in flagged]
     out = frozenset(one.id for one in excluded)
     said = replace(
-        choice, annotators=_names_of_bind_filter(included), excluded=_names_of_bind_filter(excluded)
+        choice, annotators=_annotator_names(included), excluded=_annotator_names(excluded)
     )
     return replace(
         every,
@@ -317,5 +317,5 @@ def within_guideline(
     return replace(choice, since=since, until=until)
 
 
-def _names_of_bind_filter(annotators: Iterable[AnnotatorInfo]) -> tuple[str, ...]:
+def _annotator_names(annotators: Iterable[AnnotatorInfo]) -> tuple[str, ...]:
     return tuple(sorted({one.name for one in annotators}))

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence, Set
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias, cast
+from typing import Any, NamedTuple, TypeAlias
 
-from sqlalchemy import ColumnElement, Connection, Table, Text, and_, case, func, or_, select, true
+from sqlalchemy import ColumnElement, Connection, Text, and_, case, func, or_, select, true
 from sqlalchemy import cast as sql_cast
 from sqlalchemy.sql.selectable import FromClause
 
@@ -33,7 +33,7 @@ from tracker.counts.tallies import join_answer_pairs
 from tracker.storage.schema import ItemAttribute
 
 MOST_GROUPS = 1000
-_attributes = cast("Table", ItemAttribute.__table__).alias("grouped")
+_attributes = ItemAttribute.__table__.alias("grouped")
 
 
 @dataclass(frozen=True)

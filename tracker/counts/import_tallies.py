@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from itertools import product
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from sqlalchemy import (
     BigInteger,
@@ -13,7 +13,6 @@ from sqlalchemy import (
     Integer,
     Select,
     Subquery,
-    Table,
     Text,
     and_,
     case,
@@ -35,8 +34,8 @@ LEAST_ROWS = 20
 MOST_SHIFT = 3
 """Rows by which a column may have slipped."""
 
-_imports, _sources = cast("Table", Import.__table__), cast("Table", Source.__table__)
-_items = cast("Table", Item.__table__)
+_imports, _sources = Import.__table__, Source.__table__
+_items = Item.__table__
 
 
 def count_file_tallies(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, FromClause, Table, func, literal, or_, select
+from sqlalchemy import ColumnElement, Connection, FromClause, func, literal, or_, select
 
 from tracker.core import clock
 from tracker.core.tallies import Answer
@@ -22,7 +22,7 @@ from tracker.storage.current import standing_item_facts
 from tracker.storage.schema import Annotator, Item
 from tracker.storage.schema.labels import of_question
 
-_items = cast("Table", Item.__table__)
+_items = Item.__table__
 
 
 def select_answers_to_items(

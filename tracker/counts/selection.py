@@ -11,7 +11,6 @@ from sqlalchemy import (
     Connection,
     Select,
     Subquery,
-    Table,
     Text,
     and_,
     case,
@@ -30,8 +29,8 @@ from tracker.projects.questions import QuestionInfo
 from tracker.storage.schema import SKIPPED, Alias, Annotator, ItemAttribute, Label
 from tracker.storage.schema.labels import of_question
 
-labels = cast("Table", Label.__table__)
-_attributes = cast("Table", ItemAttribute.__table__)
+labels = Label.__table__
+_attributes = ItemAttribute.__table__
 _lower = labels.alias("lower_pass")  # once: to proxy a table's columns is most of a statement
 
 FIRST_DIGIT_BITS = 4  # up to 15 answers to an item; more than that and it is counted again

@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from functools import reduce
 from operator import add
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy import (
     BigInteger,
@@ -20,7 +20,6 @@ from sqlalchemy import (
     Connection,
     Double,
     Select,
-    Table,
     Text,
     and_,
     case,
@@ -56,8 +55,8 @@ _QUARTERS: Final = 4
 _NUMBER: Final = r"^-?[0-9]+(\.[0-9]+)?$"
 
 _NO_NUMBER: Final = sql_cast(null(), Double).label("number")
-_attributes = cast("Table", ItemAttribute.__table__)
-_items = cast("Table", Item.__table__)
+_attributes = ItemAttribute.__table__
+_items = Item.__table__
 
 
 class Slice(NamedTuple):

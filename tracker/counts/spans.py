@@ -8,14 +8,14 @@ GROUP BY computes a matching. The cost grows with the labels, the memory does no
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Select, Table, and_, select
+from sqlalchemy import Connection, Select, and_, select
 
 from tracker.counts.selection import Selection, labels, stream_rows, where_counted
 from tracker.storage.schema import NONE_APPLIES, Item
 
-_items = cast("Table", Item.__table__)
+_items = Item.__table__
 
 
 class Document(NamedTuple):

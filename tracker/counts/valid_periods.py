@@ -18,7 +18,6 @@ from sqlalchemy import (
     Integer,
     Select,
     Subquery,
-    Table,
     Text,
     case,
     func,
@@ -37,7 +36,7 @@ from tracker.storage.schema.labels import ORDER, of_question, standing_order
 
 NEVER = 2**31 - 1  # the day on which what lasts ends
 
-_past = cast("Table", PastLabel.__table__)
+_past = PastLabel.__table__
 _ANSWER = ("item_id", "annotator_id", "pass")
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from contextlib import closing
 from itertools import groupby
-from typing import Any, cast
+from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Table, literal, select
+from sqlalchemy import ColumnElement, Connection, literal, select
 
 from tracker.core import clock
 from tracker.counts.filter import EVERYTHING, AnswerFilter, select_labels
@@ -37,8 +37,8 @@ from tracker.storage.schema.labels import detail_of, of_question
 ATTRIBUTE = "attribute:"
 """Begins the name of a column with an attribute; an import keeps such columns."""
 
-_items = cast("Table", Item.__table__)
-_attributes = cast("Table", ItemAttribute.__table__)
+_items = Item.__table__
+_attributes = ItemAttribute.__table__
 _DETAILS = {"text": _items.c.text, "n_tokens": _items.c.length}
 
 
@@ -142,8 +142,8 @@ LABEL_COLUMNS = (
 DETAIL_COLUMNS = ("confidence", "comment")
 """Further columns, if any answer to the question has one of them."""
 
-_details = cast("Table", AnswerDetail.__table__)
-_labels = cast("Table", Label.__table__)
+_details = AnswerDetail.__table__
+_labels = Label.__table__
 
 
 def exported_columns(connection: Connection, question: QuestionInfo) -> tuple[str, ...]:

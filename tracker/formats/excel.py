@@ -143,7 +143,7 @@ def column_number(letters: bytes) -> int:
 _MOST_CELLS = 25_000_000  # of all sheets together, the empty ones, too; each takes 32 bytes
 _MOST_TEXT = 2 * 1024**3  # bytes of the texts of all cells
 _WIDEST = 2**14  # columns of a sheet
-_ADDRESS_OF_SHEET_SIZES = re.compile(rb"""(?<![\w:.-])r\s*=\s*["']?([A-Za-z]*)([0-9]+)""")
+_CELL_ADDRESS = re.compile(rb"""(?<![\w:.-])r\s*=\s*["']?([A-Za-z]*)([0-9]+)""")
 _TEXT_ENDS = re.compile(rb"</(?:\w+:)?si\s*>")
 
 
@@ -172,7 +172,7 @@ def _surely_fits(packed: zipfile.ZipFile) -> bool:
     for member in packed.infolist():
         rows = columns = nameless = since = 0
         for content in _parts(packed, member):
-            addresses = _ADDRESS_OF_SHEET_SIZES.findall(content)
+            addresses = _CELL_ADDRESS.findall(content)
             letters = [one for one, _ in addresses if one]
             rows = max(rows, *map(int, {row for _, row in addresses}), 0)
             columns = max(columns, *map(column_number, {*letters}), 0)
@@ -238,7 +238,7 @@ class _Content:
         elif name == "row":
             self._row, self._column = int(attributes.get("r", self._row + 1)), 0
         elif name == "c":
-            address = _ADDRESS_OF_SHEET_SIZES.fullmatch(f"r={attributes.get('r')}".encode())
+            address = _CELL_ADDRESS.fullmatch(f"r={attributes.get('r')}".encode())
             self._column += 1
             if address is not None:
                 self._row, self._column = int(address[2]), column_number(address[1])
@@ -266,7 +266,7 @@ def _local(name: str) -> str:
 # -- Excel workbooks: the one sheet that has a header ---------------------------------------------
 
 
-_AT_ONCE_OF_SPREADSHEETS = 50_000  # rows
+_ROWS_AT_ONCE = 50_000  # rows
 _DAY_ZERO = datetime(1899, 12, 30)  # noqa: DTZ001 - days are counted from here, without a zone
 _DAYS = range(20_000, 80_000)  # 1954 to 2119
 
@@ -407,7 +407,7 @@ def _rows(
     start = table.layout = replace(start, sheets_left_out=tuple(one.name for one in others))
     table.facts |= start.facts | {"sheet": sheet.name}
     rows = _answered(_filled(sheet, archive, number), start)
-    while some := list(islice(rows, _AT_ONCE_OF_SPREADSHEETS)):
+    while some := list(islice(rows, _ROWS_AT_ONCE)):
 
         def column(n: int, some: list[tuple[int, Any]] = some) -> Column:
             layout = table.layout

@@ -194,7 +194,7 @@ def _whole(column: pd.Series[Any]) -> bool:
 # -- A query's rows as a table of text, so that they are read as a file of delimited text is ------
 
 
-_AT_ONCE_OF_SQL = 5_000  # rows
+_SQL_ROWS_AT_ONCE = 5_000  # rows
 
 
 @contextmanager
@@ -227,7 +227,7 @@ class _Table:
 
     def _written(self, rows: Iterator[Sequence[Any]]) -> Iterator[bytes]:
         yield _lines([self._columns])
-        while some := list(islice(rows, _AT_ONCE_OF_SQL)):
+        while some := list(islice(rows, _SQL_ROWS_AT_ONCE)):
             yield _lines([[self._text(n, cell) for n, cell in enumerate(row)] for row in some])
 
     def _text(self, column: int, cell: Any) -> str:

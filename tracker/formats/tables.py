@@ -75,7 +75,7 @@ def _in_one_order(batches: Iterator[Batch], table: Table) -> Iterator[Batch]:
         layout = table.layout
         assert isinstance(layout, Layout)
         column = layout.names[layout.roles["labeled_at"]]
-        chosen = _chosen_of_dated(order, table.name, column)
+        chosen = _date_order(order, table.name, column)
         table.layout = replace(layout, dates=order.in_words(chosen))
         table.facts["date_format"] = order.date_format(chosen)
         moment = order.reader(chosen)
@@ -84,7 +84,7 @@ def _in_one_order(batches: Iterator[Batch], table: Table) -> Iterator[Batch]:
             yield replace(pickle.load(waiting), moment=moment)  # noqa: S301 - written just now
 
 
-def _chosen_of_dated(order: DateOrder, name: str, column: str) -> str:
+def _date_order(order: DateOrder, name: str, column: str) -> str:
     """Return the order of a column's dates. Raises Refused if that is in doubt."""
     without = f"leave out the column: --ignore {quote(column)}"
     if (found := order.contradiction) is not None:

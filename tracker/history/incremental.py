@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Table, func, insert, select
+from sqlalchemy import Connection, func, insert, select
 
 from tracker.core import clock
 from tracker.core.tallies import AnnotatorTallies, ItemPatterns, sum_tallies
@@ -43,8 +43,8 @@ from tracker.storage.as_of import (
 from tracker.storage.schema import Change, Item, Snapshot, SnapshotAnnotator, Tombstone, Touched
 from tracker.storage.schema.labels import QuestionKey, of_question
 
-_snapshots = cast("Table", Snapshot.__table__)
-_annotators = cast("Table", SnapshotAnnotator.__table__)
+_snapshots = Snapshot.__table__
+_annotators = SnapshotAnnotator.__table__
 _WORTH_IT = 5  # reading an item twice, with its past, takes about as long as five at once
 
 

@@ -6,9 +6,9 @@ import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Table, and_, func, select
+from sqlalchemy import ColumnElement, Connection, and_, func, select
 
 from tracker.agreement.result import Assessment
 from tracker.agreement.run import assess_patterns
@@ -45,8 +45,8 @@ from tracker.storage.schema import Change, Snapshot, SnapshotMeasure, SnapshotPa
 from tracker.storage.schema.labels import of_question
 
 _snapshots, _patterns = (
-    cast("Table", Snapshot.__table__),
-    cast("Table", SnapshotPattern.__table__),
+    Snapshot.__table__,
+    SnapshotPattern.__table__,
 )
 
 
@@ -171,8 +171,8 @@ def _own_assessment(
 # -- A page of the history: the last snapshots completely, of the others the curve's figures ------
 
 
-_snapshots_of_listing = cast("Table", Snapshot.__table__)
-_measures = cast("Table", SnapshotMeasure.__table__)
+_snapshot_rows = Snapshot.__table__
+_measures = SnapshotMeasure.__table__
 
 MEASURES_SHOWN = ("krippendorff_alpha", "percent_agreement")
 """The measures that people see where they name none."""
@@ -234,27 +234,23 @@ def snapshots_overview(
     measures = tuple(named) or usual
     check_snapshot_measures(question, measures)
     gone = select(Tombstone.snapshot_id).where(of_question(Tombstone, question.key))
-    ours = (of_question(_snapshots_of_listing, question.key)) & _snapshots_of_listing.c.id.not_in(
-        gone
-    )
+    ours = (of_question(_snapshot_rows, question.key)) & _snapshot_rows.c.id.not_in(gone)
     kinds = connection.execute(
         select(
-            _snapshots_of_listing.c.settings,
+            _snapshot_rows.c.settings,
             func.count().label("number"),
-            func.max(_snapshots_of_listing.c.id).label("last"),
-            (func.count() - func.count(_snapshots_of_listing.c.selection)).label("whole"),
+            func.max(_snapshot_rows.c.id).label("last"),
+            (func.count() - func.count(_snapshot_rows.c.selection)).label("whole"),
         )
         .where(ours)
-        .group_by(_snapshots_of_listing.c.settings)
+        .group_by(_snapshot_rows.c.settings)
     ).all()
     total = sum(kind.number for kind in kinds)
     settings = alike_snapshot_settings(max(_curves(kinds), key=_standing).settings) if kinds else []
     on_curve, moments, values = _curve(
-        connection, ours & _snapshots_of_listing.c.settings.in_(settings), measures
+        connection, ours & _snapshot_rows.c.settings.in_(settings), measures
     )
-    numbers = (
-        select(_snapshots_of_listing.c.id).where(ours).order_by(_snapshots_of_listing.c.id.desc())
-    )
+    numbers = select(_snapshot_rows.c.id).where(ours).order_by(_snapshot_rows.c.id.desc())
     first = 1
     if last is not None and last < total:
         first = connection.scalar(numbers.offset(last - 1).limit(1)) or 1
@@ -311,21 +307,19 @@ def _curve(
     connection: Connection, chosen: Any, measures: Sequence[str]
 ) -> tuple[list[int], list[int], dict[str, list[float | None]]]:
     """Return the numbers and moments of snapshots in their order, and their figures by measure."""
-    moment = func.coalesce(_snapshots_of_listing.c.as_of, _snapshots_of_listing.c.taken_at)
+    moment = func.coalesce(_snapshot_rows.c.as_of, _snapshot_rows.c.taken_at)
     rows = connection.execute(
-        select(_snapshots_of_listing.c.id, moment)
-        .where(chosen)
-        .order_by(moment, _snapshots_of_listing.c.id)
+        select(_snapshot_rows.c.id, moment).where(chosen).order_by(moment, _snapshot_rows.c.id)
     ).all()
     known: dict[tuple[int, str], float | None] = {
         (number, measure): value
         for number, measure, value in connection.execute(
             select(_measures.c.snapshot_id, _measures.c.measure, _measures.c.value)
             .join(
-                _snapshots_of_listing,
-                (_snapshots_of_listing.c.project_id == _measures.c.project_id)
-                & (_snapshots_of_listing.c.question_id == _measures.c.question_id)
-                & (_snapshots_of_listing.c.id == _measures.c.snapshot_id),
+                _snapshot_rows,
+                (_snapshot_rows.c.project_id == _measures.c.project_id)
+                & (_snapshot_rows.c.question_id == _measures.c.question_id)
+                & (_snapshot_rows.c.id == _measures.c.snapshot_id),
             )
             .where(chosen, _measures.c.measure.in_(measures))
         ).all()

@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
-from sqlalchemy import Connection, Table, delete, insert, select
+from sqlalchemy import Connection, delete, insert, select
 
 from tracker.core import clock
 from tracker.core.errors import InvalidOption
@@ -22,8 +22,8 @@ from tracker.projects.questions import QuestionInfo
 from tracker.storage.schema import Snapshot, SnapshotAnnotator, Tombstone
 from tracker.storage.schema.labels import of_question
 
-_snapshots = cast("Table", Snapshot.__table__)
-_annotators = cast("Table", SnapshotAnnotator.__table__)
+_snapshots = Snapshot.__table__
+_annotators = SnapshotAnnotator.__table__
 _PERIODS = {"hourly": "%Y%m%d%H", "daily": "%Y%m%d", "weekly": "%G%V", "monthly": "%Y%m"}
 _PERIODS["yearly"] = "%Y"
 _RULE = re.compile(r"([a-z]+):([0-9]{1,6})")

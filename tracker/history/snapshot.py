@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from shlex import quote
-from typing import TYPE_CHECKING, Any, cast, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from sqlalchemy import ColumnElement, Connection, Table, func, select
 
@@ -260,9 +260,9 @@ def snapshot_touches_items_alone(settings: str) -> bool:
 # -- Snapshots read back: all of a project's, or a given one --------------------------------------
 
 
-_snapshots = cast("Table", Snapshot.__table__)
-_measures = cast("Table", SnapshotMeasure.__table__)
-_categories = cast("Table", SnapshotCategory.__table__)
+_snapshots = Snapshot.__table__
+_measures = SnapshotMeasure.__table__
+_categories = SnapshotCategory.__table__
 _LAST = re.compile(r"last(?:~([0-9]{1,9}))?")
 
 

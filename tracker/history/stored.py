@@ -7,7 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
 
 from sqlalchemy import Connection, Double, Table, insert, select
 
@@ -115,7 +115,7 @@ Parts: TypeAlias = dict[Table, list[dict[str, Any]]]
 """The rows that hang on a snapshot, in the order of their keys, without those keys."""
 
 PARTS = tuple(
-    cast("Table", part.__table__)
+    part.__table__
     for part in (
         SnapshotMeasure,
         SnapshotCategory,

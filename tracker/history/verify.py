@@ -7,9 +7,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from typing import Any, Final, cast
+from typing import Any, Final
 
-from sqlalchemy import Connection, Table, select
+from sqlalchemy import Connection, select
 
 from tracker.agreement.coefficients import study
 from tracker.agreement.result import Assessment
@@ -74,7 +74,7 @@ def lost_digest_sentence(digest: str) -> str:
     return f"nothing has the digest {digest}: what it stood for was changed or removed"
 
 
-_snapshots = cast("Table", Snapshot.__table__)
+_snapshots = Snapshot.__table__
 _AT_ONCE = 100  # snapshots of which only the chain is verified
 _DIGEST = re.compile("[0-9a-f]{64}")
 _TOLERANCE = 1e-9  # other machines and versions of libraries round sums otherwise

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
 
 from sqlalchemy import (
     Column,
@@ -28,7 +27,7 @@ from tracker.storage import backends, seals
 from tracker.storage.schema import AnswerDetail
 from tracker.storage.schema.labels import ASSERTION, detail_of, own_name_key
 
-_details = cast("Table", AnswerDetail.__table__)
+_details = AnswerDetail.__table__
 _staged = Table(
     "incoming_details",
     MetaData(),

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
-from sqlalchemy import Connection, Table, select
+from sqlalchemy import Connection, select
 
 from tracker.core import clock
 from tracker.formats.batch import Unit, place_of
@@ -15,7 +15,7 @@ from tracker.imports.staging import NOT_TIMED
 from tracker.storage.schema import NO_SPAN, Item
 
 _MOST = 10
-_items = cast("Table", Item.__table__)
+_items = Item.__table__
 
 
 class FirstRows:

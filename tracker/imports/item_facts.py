@@ -7,7 +7,7 @@ until all files are read. When an import is undone, the facts of the remaining i
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from sqlalchemy import (
     Column,
@@ -33,9 +33,9 @@ from tracker.storage.as_of import best_stored_facts
 from tracker.storage.current import ATTRIBUTE, LENGTH, TEXT, fact_survives
 from tracker.storage.schema import Item, ItemAttribute, ItemFact
 
-_items = cast("Table", Item.__table__)
-_attributes = cast("Table", ItemAttribute.__table__)
-_facts = cast("Table", ItemFact.__table__)
+_items = Item.__table__
+_attributes = ItemAttribute.__table__
+_facts = ItemFact.__table__
 _waiting = Table(
     "waiting_facts",
     MetaData(),

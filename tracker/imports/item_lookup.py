@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import compress
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from sqlalchemy import (
@@ -37,7 +37,7 @@ from tracker.storage import backends, seals
 from tracker.storage.current import ATTRIBUTE, ITEM, LENGTH, TEXT
 from tracker.storage.schema import Item, ItemAlias
 
-_items = cast("Table", Item.__table__)
+_items = Item.__table__
 _wanted = Table("wanted_items", MetaData(), Column("name", Text), prefixes=["TEMPORARY"])
 _DETAILS = {"text": TEXT, "n_tokens": LENGTH}
 """What a file may tell of an item: the column of ``items`` by role."""

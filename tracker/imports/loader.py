@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from shlex import quote
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, Table, func, insert, select
+from sqlalchemy import Connection, func, insert, select
 
 from tracker.core.errors import Refused
 from tracker.formats.batch import Rejection, Rejections
@@ -195,7 +195,7 @@ def load_import(
             seals.seal_changed_attributes(connection, project.id)
         filled = (Item, ItemAttribute, Annotator, Category, Label)
         backends.backend_of(connection).rows_added(
-            connection, rows, [cast("Table", one.__table__) for one in filled]
+            connection, rows, [one.__table__ for one in filled]
         )
     outcomes = tuple(outcomes_by_question(answered, intake.counted, told))
     fates = {fate: sum(one[fate] for one in outcomes) for fate in FATES}
@@ -351,7 +351,7 @@ def _no_cycles() -> Iterator[None]:
             gc.enable()
 
 
-_facts = cast("Table", ItemFact.__table__)
+_facts = ItemFact.__table__
 
 
 def load_items(

@@ -10,7 +10,7 @@ as if that import had never been.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from sqlalchemy import (
@@ -57,8 +57,8 @@ from tracker.storage.schema.labels import (
     same_answer_key,
 )
 
-_labels = cast("Table", Label.__table__)
-_past = cast("Table", PastLabel.__table__)
+_labels = Label.__table__
+_past = PastLabel.__table__
 
 
 class Settlement:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 from sqlalchemy import (
     Connection,
-    Table,
     and_,
     or_,
     select,
@@ -26,8 +25,8 @@ from tracker.storage import seals
 from tracker.storage.current import apply_kind_facts
 from tracker.storage.schema import Change, Import, Label, PastLabel, Project, Source
 
-_labels = cast("Table", Label.__table__)
-_past = cast("Table", PastLabel.__table__)
+_labels = Label.__table__
+_past = PastLabel.__table__
 
 
 _ROWS = ("rows", "inserted", "changed", "unchanged", "older", "rejected")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 from sqlalchemy import (
     Boolean,
@@ -33,9 +33,9 @@ from tracker.storage import backends
 from tracker.storage.schema import Import, Item, ItemAlias, Label, PastLabel, Sync, Withdrawal
 from tracker.storage.schema.labels import ANSWER, DETAIL, detail_of, own_name_key, same_answer_key
 
-_labels = cast("Table", Label.__table__)
-_past = cast("Table", PastLabel.__table__)
-_withdrawals = cast("Table", Withdrawal.__table__)
+_labels = Label.__table__
+_past = PastLabel.__table__
+_withdrawals = Withdrawal.__table__
 _listed = Table(
     "listed_items",
     MetaData(),

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from shlex import quote
-from typing import Any, cast
+from typing import Any
 
-from sqlalchemy import Connection, Subquery, Table, and_, func, insert, or_, select, update
+from sqlalchemy import Connection, Subquery, and_, func, insert, or_, select, update
 
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
@@ -381,7 +381,7 @@ def _digest(key: bytes, told: str) -> str:
     return base64.b32encode(digest).decode()[:_LETTERS].lower()
 
 
-_changes = cast("Table", FlagChange.__table__)
+_changes = FlagChange.__table__
 
 
 def settling_changes(project_id: int) -> Subquery:
@@ -404,7 +404,7 @@ def settling_changes(project_id: int) -> Subquery:
 # -- Attributes of annotators: what files said of them, such as the team or a model's version -----
 
 
-_attributes = cast("Table", AnnotatorAttribute.__table__)
+_attributes = AnnotatorAttribute.__table__
 
 
 def annotator_attributes(connection: Connection, project: ProjectInfo) -> dict[int, dict[str, str]]:

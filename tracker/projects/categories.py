@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import (
     ColumnElement,
@@ -164,9 +164,9 @@ def project_labels_by_category(connection: Connection, question: QuestionInfo) -
 # -- Categories that turn out to be one: their answers counted as one's, or apart again -----------
 
 
-_labels = cast("Table", Label.__table__)
-_past = cast("Table", PastLabel.__table__)
-_merged = cast("Table", MergedLabel.__table__)
+_labels = Label.__table__
+_past = PastLabel.__table__
+_merged = MergedLabel.__table__
 
 
 def merge_categories(connection: Connection, question: QuestionInfo, name: str, into: str) -> int:

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from itertools import combinations, product
 from shlex import quote
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from sqlalchemy import (
     ColumnElement,
@@ -285,8 +285,8 @@ def _spellings(name: str) -> list[list[str]]:
 # -- Answers that change hands: two names that turn out to be one person's, or not after all ------
 
 
-_labels = cast("Table", Label.__table__)
-_past = cast("Table", PastLabel.__table__)
+_labels = Label.__table__
+_past = PastLabel.__table__
 
 
 def merge_annotators(
@@ -420,7 +420,7 @@ def split_annotator(connection: Connection, project: ProjectInfo, alias: str) ->
 
 
 ERASED_FROM = tuple(
-    cast("Table", model.__table__)
+    model.__table__
     for model in (
         Annotator, AnnotatorAttribute, AnswerDetail, FlagChange, KeyedRequest, Delivery
     )

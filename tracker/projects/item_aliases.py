@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from shlex import quote
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from sqlalchemy import (
     Column,
@@ -49,8 +49,8 @@ from tracker.storage.schema import (
 )
 from tracker.storage.schema.labels import question_numbers
 
-_aliases = cast("Table", ItemAlias.__table__)
-_items = cast("Table", Item.__table__)
+_aliases = ItemAlias.__table__
+_items = Item.__table__
 _given = Table(
     "given_aliases",
     MetaData(),
@@ -309,7 +309,7 @@ def _said_of(project_id: int, item: Any) -> Iterator[Select[Any]]:
         Import.project_id == project_id, Import.undone_by.is_(None)
     )
     for model in (Label, PastLabel, ItemFact):
-        table = cast("Table", model.__table__)
+        table = model.__table__
         said = select(table.c.change_id).where(
             table.c.project_id == project_id,
             table.c.item_id == item,

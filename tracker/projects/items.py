@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from shlex import quote
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Select, Table, func, literal, null, or_, select
+from sqlalchemy import ColumnElement, Connection, Select, func, literal, null, or_, select
 
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
@@ -32,10 +32,10 @@ from tracker.storage.schema import (
 )
 from tracker.storage.schema.labels import detail_of, question_numbers
 
-_items = cast("Table", Item.__table__)
-_labels = cast("Table", Label.__table__)
-_past = cast("Table", PastLabel.__table__)
-_details = cast("Table", AnswerDetail.__table__)
+_items = Item.__table__
+_labels = Label.__table__
+_past = PastLabel.__table__
+_details = AnswerDetail.__table__
 
 
 class ItemAnnotators(NamedTuple):

@@ -6,9 +6,9 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import Any, Final
 
-from sqlalchemy import Connection, Table, Text, bindparam, delete, func, or_, select, update
+from sqlalchemy import Connection, Text, bindparam, delete, func, or_, select, update
 
 from tracker.storage.schema import (
     ERASED,
@@ -47,9 +47,9 @@ _NO_TEXTS = {
     "details", "version_num",
 }  # fmt: skip
 _NO_TABLES = {"seals", "pseudonym_keys", "signing_keys", "keyed_requests", "deliveries"}
-_kept = cast("Table", KeyedRequest.__table__)
-_messages = cast("Table", Delivery.__table__)
-_imports = cast("Table", Import.__table__)
+_kept = KeyedRequest.__table__
+_messages = Delivery.__table__
+_imports = Import.__table__
 _NAMING: Final = {"file", "sheet", "annotator", "models", "pattern"}
 """What of the record of a reading may name an annotator, beside its columns."""
 

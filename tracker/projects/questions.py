@@ -6,9 +6,9 @@ import json
 import shlex
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Table, and_, case, func, insert, or_, select, update
+from sqlalchemy import Connection, and_, case, func, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
 from tracker.core import clock
@@ -410,7 +410,7 @@ def _checked(options: QuestionOptions) -> QuestionOptions:
 # -- Which questions a project asked at an earlier time -------------------------------------------
 
 
-_facts = cast("Table", CategoryFact.__table__)
+_facts = CategoryFact.__table__
 
 
 def questions_asked_then(connection: Connection, project: ProjectInfo, through: int) -> set[int]:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Subquery, Table, func, select
+from sqlalchemy import Connection, Subquery, func, select
 
 from tracker.projects.projects import ProjectInfo
 from tracker.storage.current import standing_item_facts
 from tracker.storage.schema import Item
 
-_items = cast("Table", Item.__table__)
+_items = Item.__table__
 _BLANKS = " \t\r\n"
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
     Connection,
     Select,
-    Table,
     and_,
     delete,
     func,
@@ -20,8 +19,8 @@ from sqlalchemy import (
 from tracker.storage.schema import Label, PastLabel
 from tracker.storage.schema.labels import ANSWER, standing_order
 
-_labels = cast("Table", Label.__table__)
-_past = cast("Table", PastLabel.__table__)
+_labels = Label.__table__
+_past = PastLabel.__table__
 
 
 def supersede_labels(

@@ -67,10 +67,10 @@ def confusions_section(found: Gathered) -> Section:
     title = "What is confused"
     counted = found.questions[0].confusions is not None
     code = python_call(found, "confusions", one=True) if counted else ""
-    return Section("confusions", title, each_question(found, _of_of_confusions), code)
+    return Section("confusions", title, each_question(found, _confusions_of_question), code)
 
 
-def _of_of_confusions(found: Gathered, one: OfQuestion) -> Iterator[Block]:
+def _confusions_of_question(found: Gathered, one: OfQuestion) -> Iterator[Block]:
     told = one.confusions
     if told is None:
         yield Paragraph(line(words.NO_CONFUSIONS_COUNTED))
@@ -199,7 +199,7 @@ def _overall(found: Gathered, title: str, rows: list[dict[str, Any]]) -> Figure:
         draw_models(title, rows, width=WIDE),
         draw_models(title, rows, width=NARROW),
         table,
-        _why_of_models(
+        _models_why(
             found, list(dict.fromkeys(row["question"] for row in rows)), figures.WHY_MODELS
         ),
     )
@@ -219,13 +219,13 @@ def _of_question(found: Gathered, one: OfQuestion) -> Iterator[Block]:
         figures.MODEL_CATEGORIES,
         draw_model_categories(title, rows, width=WIDE),
         draw_model_categories(title, rows, width=NARROW),
-        _table_of_models(title, rows),
-        _why_of_models(found, [one.name], figures.WHY_MODEL_CATEGORIES),
+        _models_table(title, rows),
+        _models_why(found, [one.name], figures.WHY_MODEL_CATEGORIES),
     )
     yield Group(title, [figure], found.questions.index(one) > 0)
 
 
-def _table_of_models(title: str, rows: list[dict[str, Any]]) -> Table:
+def _models_table(title: str, rows: list[dict[str, Any]]) -> Table:
     return Table(
         title,
         ["category", "model", "with people", "95% interval", "pairs", "people", "pairs of people"],
@@ -252,7 +252,7 @@ def _no_ceiling(row: Mapping[str, Any]) -> str:
     return SUPPRESSED if row["people_potential"] else figures.NO_CEILING
 
 
-def _why_of_models(found: Gathered, questions: Sequence[str], lines: Sequence[str]) -> Why:
+def _models_why(found: Gathered, questions: Sequence[str], lines: Sequence[str]) -> Why:
     first, *also = [
         command(found, "agreement", "--by", "model", question=name) for name in questions
     ]
@@ -325,10 +325,14 @@ def _rates(title: str, rows: list[dict[str, Any]], *, several: bool) -> Table:
 def _all(found: Gathered) -> Iterator[Block]:
     for one in found.questions:
         title = figures.COEFFICIENTS
-        yield Group(f"{title}: {one.name}" if found.several else title, [*_of(found, one)], True)
+        yield Group(
+            f"{title}: {one.name}" if found.several else title,
+            [*_figures_of_question(found, one)],
+            True,
+        )
 
 
-def _of(found: Gathered, one: OfQuestion) -> Iterator[Block]:
+def _figures_of_question(found: Gathered, one: OfQuestion) -> Iterator[Block]:
     rows = one.agreement["measures"]
     yield Table(
         figures.COEFFICIENTS,
@@ -362,10 +366,10 @@ _MOST = 40  # pairs of a table
 def pairs_section(found: Gathered) -> Section:
     """Return who agrees with whom, question by question."""
     code = python_call(found, "by_pair", one=True, weights=found.questions[0].weights)
-    return Section("pairs", "Who agrees with whom", each_question(found, _of_of_pairs), code)
+    return Section("pairs", "Who agrees with whom", each_question(found, _pairs_of_question), code)
 
 
-def _of_of_pairs(found: Gathered, one: OfQuestion) -> Iterator[Block]:
+def _pairs_of_question(found: Gathered, one: OfQuestion) -> Iterator[Block]:
     if not one.pairs:
         yield Paragraph(line(figures.NO_PAIRS))
         return
@@ -382,16 +386,16 @@ def _of_of_pairs(found: Gathered, one: OfQuestion) -> Iterator[Block]:
         figures.PAIRS_IN_ORDER if one.weights else figures.PAIRS,
         draw_pairs(title, pair_rows({"pairs": one.pairs})),
         None,
-        _table_of_pairs(title, one),
-        Why([line(text) for text in _why_of_pairs(one)], shown),
+        _pairs_table(title, one),
+        Why([line(text) for text in _pairs_why(one)], shown),
     )
 
 
-def _why_of_pairs(one: OfQuestion) -> tuple[str, ...]:
+def _pairs_why(one: OfQuestion) -> tuple[str, ...]:
     return (*figures.WHY_PAIRS, figures.WHY_WEIGHTS) if one.weights else figures.WHY_PAIRS
 
 
-def _table_of_pairs(title: str, one: OfQuestion) -> Table:
+def _pairs_table(title: str, one: OfQuestion) -> Table:
     def place(row: Mapping[str, Any]) -> tuple[bool, float]:
         return row["cohen_kappa"] is None, row["cohen_kappa"] or 0.0
 

@@ -179,12 +179,10 @@ def own_document(told: Told) -> Document:
 
 def _section(page: Told, place: int) -> Section:
     title = page.get("question", people.OWN_ANSWERS)
-    return Section(
-        f"answers-{place}", title, [*_figures_of_own(page, place), *_findings_of_own(page)]
-    )
+    return Section(f"answers-{place}", title, [*_own_figures(page, place), *_own_findings(page)])
 
 
-def _figures_of_own(page: Told, place: int) -> Iterator[Block]:
+def _own_figures(page: Told, place: int) -> Iterator[Block]:
     yield Table(
         people.OWN_FIGURES,
         ["figure", "you", "middle half of the others"],
@@ -216,7 +214,7 @@ def _figures_of_own(page: Told, place: int) -> Iterator[Block]:
     )
 
 
-def _findings_of_own(page: Told) -> Iterator[Block]:
+def _own_findings(page: Told) -> Iterator[Block]:
     blocks: list[Block] = []
     for finding in page["findings"]:
         blocks.append(Paragraph(line(finding["why"])))

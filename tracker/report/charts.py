@@ -124,7 +124,7 @@ def category_rows(found: AgreementByQuestion) -> list[dict[str, Any]]:
     """
     numbers = questions_of_numbers(found)
     return [
-        {"question": one.question.name, **_row_of_categories(category)}
+        {"question": one.question.name, **_category_row(category)}
         for one in found.questions
         if one.question.name not in numbers
         for category in one.assessment.to_dict()["categories"]
@@ -172,15 +172,15 @@ def draw_categories(title: str, rows: Sequence[Mapping[str, Any]], *, width: int
         if several
         else layers.properties(width=width, height=size, title=title)
     )
-    return Chart(title, _description_of_categories(rows, drawn), drawing, rows)
+    return Chart(title, _categories_description(rows, drawn), drawing, rows)
 
 
-def _row_of_categories(one: Mapping[str, Any]) -> dict[str, Any]:
+def _category_row(one: Mapping[str, Any]) -> dict[str, Any]:
     names = ("category", "rate", "ci_low", "ci_high", "potential_agreements", "undefined")
     return {name: one[name] for name in names}
 
 
-def _description_of_categories(
+def _categories_description(
     rows: Sequence[Mapping[str, Any]], drawn: Sequence[Mapping[str, Any]]
 ) -> str:
     if not drawn:
@@ -288,7 +288,7 @@ def draw_history(
     more = [so_far] if any(row.get("so_far") not in {None, row["value"]} for row in rows) else []
     layers = [band, *more, line, *([marks, texts] if notes else [])]
     drawing = alt.layer(*layers).properties(width=width, height=_HEIGHT, title=title)
-    return Chart(title, _description_of_history(rows, notes), drawing, rows)
+    return Chart(title, _history_description(rows, notes), drawing, rows)
 
 
 def _are_steady(rows: Sequence[Mapping[str, Any]]) -> bool:
@@ -306,7 +306,7 @@ def _spans_days(rows: Sequence[Mapping[str, Any]]) -> bool:
 _FIGURE = ("value", "standard_error", "ci_low", "ci_high", "items", "undefined")
 
 
-def _description_of_history(
+def _history_description(
     rows: Sequence[Mapping[str, Any]], notes: Sequence[Mapping[str, Any]]
 ) -> str:
     known = [row for row in rows if row["value"] is not None]
@@ -322,7 +322,7 @@ def _description_of_history(
 # -- How often each model agrees with people, beside how often people agree with each other -------
 
 
-_ROW_OF_MODELS = 28
+_MODEL_ROW = 28
 
 
 def draw_models(title: str, rows: Sequence[Mapping[str, Any]], *, width: int = WIDTH) -> Chart:
@@ -336,7 +336,7 @@ def draw_models(title: str, rows: Sequence[Mapping[str, Any]], *, width: int = W
     drawn = [row for row in rows if row["with_people"] is not None][:MOST]
     drawing = _drawing(title, drawn, "model", "question", "gave the same answer", width)
     several = len({row["question"] for row in drawn}) > 1
-    return Chart(title, _description_of_models(drawn, "question" if several else ""), drawing, rows)
+    return Chart(title, _models_description(drawn, "question" if several else ""), drawing, rows)
 
 
 def draw_model_categories(
@@ -351,7 +351,7 @@ def draw_model_categories(
     """
     drawn = rows[:MOST]
     drawing = _drawing(title, drawn, "category", "model", "the other chose it, too", width)
-    told = _description_of_models(drawn[:5], "category")
+    told = _models_description(drawn[:5], "category")
     left_out = len(rows) - len(drawn)
     told += f" {left_out} categories of smaller gaps are not drawn." if left_out else ""
     return Chart(title, told, drawing, rows)
@@ -374,9 +374,7 @@ def _drawing(
     )
     people = base.mark_tick(color=INK, thickness=3, size=18).encode(x=alt.X("people:Q"))
     dots = base.mark_point(filled=True, color=MARK, opacity=1, size=70).encode(x=of_dot)
-    layers = alt.layer(intervals, people, dots).properties(
-        width=width, height=alt.Step(_ROW_OF_MODELS)
-    )
+    layers = alt.layer(intervals, people, dots).properties(width=width, height=alt.Step(_MODEL_ROW))
     drawing: alt.TopLevelMixin = (
         layers.facet(row=alt.Row(f"{group}:N", title=None, sort=groups))
         .resolve_scale(y="independent")
@@ -387,7 +385,7 @@ def _drawing(
     return drawing
 
 
-def _description_of_models(drawn: Sequence[Mapping[str, Any]], also: str) -> str:
+def _models_description(drawn: Sequence[Mapping[str, Any]], also: str) -> str:
     """Return each model with the people; ``also`` names what else tells the rows apart."""
     if not drawn:
         return "No model shares an item with a person."
@@ -437,14 +435,14 @@ def pairs_chart(project: str, pairs: Pairs, weights: str | None = None) -> Chart
 
 def pair_rows(told: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return a row for each pair of their JSON, as `draw_pairs` takes them."""
-    return [_row_of_pairs(one) for one in told["pairs"]]
+    return [_pair_row(one) for one in told["pairs"]]
 
 
 def draw_pairs(title: str, rows: Sequence[Mapping[str, Any]]) -> Chart:
     """Return the chart of some pairs; of few annotators each cell has its number."""
     import altair as alt
 
-    figure = _figure_of_pairs(rows)
+    figure = _pair_figure(rows)
     about = _DRAWN[figure]
     names = _drawn_names(rows)
     order = _clustered(rows, names, figure)
@@ -483,10 +481,10 @@ def draw_pairs(title: str, rows: Sequence[Mapping[str, Any]]) -> Chart:
             )
         )
     drawing = alt.layer(*layers).properties(width=side, height=side, title=title)
-    return Chart(title, _description_of_pairs(rows, len(names), figure), drawing, rows)
+    return Chart(title, _pairs_description(rows, len(names), figure), drawing, rows)
 
 
-def _row_of_pairs(one: Mapping[str, Any]) -> dict[str, Any]:
+def _pair_row(one: Mapping[str, Any]) -> dict[str, Any]:
     annotator, other = one["annotators"]
     who = {"annotator": annotator, "other": other}
     if "span_f1_exact" in one:
@@ -497,7 +495,7 @@ def _row_of_pairs(one: Mapping[str, Any]) -> dict[str, Any]:
     return {**who, **{name: one[name] for name in names}}
 
 
-def _figure_of_pairs(rows: Sequence[Mapping[str, Any]]) -> str:
+def _pair_figure(rows: Sequence[Mapping[str, Any]]) -> str:
     """Return the figure that the rows have; of no rows kappa."""
     return next((name for name in _DRAWN for row in rows[:1] if name in row), "cohen_kappa")
 
@@ -530,7 +528,7 @@ def _clustered(rows: Sequence[Mapping[str, Any]], names: Sequence[str], figure: 
     return [names[place] for place in leaves_list(tree).tolist()]
 
 
-def _description_of_pairs(rows: Sequence[Mapping[str, Any]], drawn: int, figure: str) -> str:
+def _pairs_description(rows: Sequence[Mapping[str, Any]], drawn: int, figure: str) -> str:
     words = _DRAWN[figure].words
     known = [row for row in rows if row[figure] is not None]
     if not known:

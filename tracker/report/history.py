@@ -37,10 +37,10 @@ _MOST = 20  # events on a curve
 def history_section(found: Gathered) -> Section:
     """Return the curve of each question, the weakest first."""
     code = python_call(found, "history_by_question", every=found.questions[0].every)
-    return Section("history", "Over time", each_question(found, _of), code)
+    return Section("history", "Over time", each_question(found, _history_of_question), code)
 
 
-def _of(found: Gathered, one: OfQuestion) -> Iterator[Block]:
+def _history_of_question(found: Gathered, one: OfQuestion) -> Iterator[Block]:
     measure = one.agreement["main"]
     rows = history_rows(one.history, measure)
     if len(rows) < 2:
@@ -121,7 +121,7 @@ def _events(
 def progress_section(found: Gathered) -> Section:
     """Return how far each question is."""
     code = python_call(found, "status_by_question", moment=True)
-    return Section("progress", "Progress", each_question(found, _of_of_progress), code)
+    return Section("progress", "Progress", each_question(found, _progress_of_question), code)
 
 
 def _wanted(told: Mapping[str, Any]) -> list[Fact]:
@@ -152,7 +152,7 @@ def _findings(found: Gathered, one: OfQuestion) -> Fact:
     return Fact("Open findings", count_cell(one.status["open_flags"]), f"of {recorded:,} recorded")
 
 
-def _of_of_progress(found: Gathered, one: OfQuestion) -> Iterator[Block]:
+def _progress_of_question(found: Gathered, one: OfQuestion) -> Iterator[Block]:
     told = one.status
     yield Facts(
         [

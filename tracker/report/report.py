@@ -55,13 +55,13 @@ def methods_section(found: Gathered) -> Section:
     """Return the methods paragraph of each question, its citations, and the settings."""
     blocks: list[Block] = []
     for place, one in enumerate(found.questions):
-        parts = [*_of(found, one)]
+        parts = [*_methods_of_question(found, one)]
         blocks += [Group(one.name, parts, place > 0)] if found.several else parts
     blocks += [_settings(found), *_choice(found)]
     return Section("methods", "Methods and settings", blocks)
 
 
-def _of(found: Gathered, one: OfQuestion) -> Iterator[Block]:
+def _methods_of_question(found: Gathered, one: OfQuestion) -> Iterator[Block]:
     if one.methods is None:
         yield Paragraph(line(figures.NO_METHODS))
         return
@@ -110,7 +110,7 @@ def _choice(found: Gathered) -> Iterator[Block]:
 def undefined_section(found: Gathered) -> Section:
     """Return the figures that cannot be had, each with its reason; once if it is that of all."""
     title = "What is undefined, and why"
-    by_name = {one.name: list(_of_of_undefined(one)) for one in found.questions}
+    by_name = {one.name: list(_undefined_lines(one)) for one in found.questions}
     first, *others = by_name.values()
     common = [told for told in first if all(told in lines for lines in others)]
     unfit = [line(figures.undefined_line(row["question"], row["why"])) for row in found.unfit]
@@ -121,7 +121,7 @@ def undefined_section(found: Gathered) -> Section:
     return Section("undefined", title, blocks or [Paragraph(line(figures.ALL_DEFINED))])
 
 
-def _of_of_undefined(one: OfQuestion) -> Iterator[Line]:
+def _undefined_lines(one: OfQuestion) -> Iterator[Line]:
     for row in one.agreement["measures"]:
         if row["value"] is None:
             yield line(figures.undefined_line(MEASURES[row["measure"]].title, reason(row)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, cast
+from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
@@ -11,7 +11,6 @@ from sqlalchemy import (
     ForeignKeyConstraint,
     Inspector,
     Select,
-    Table,
     and_,
     func,
     inspect,
@@ -38,8 +37,8 @@ from tracker.storage.schema import (
 from tracker.storage.schema.labels import ANSWER, same_answer_key
 from tracker.storage.views import VIEWS
 
-_labels = cast("Table", Label.__table__)
-_past = cast("Table", PastLabel.__table__)
+_labels = Label.__table__
+_past = PastLabel.__table__
 _ANSWER = ("project_id", *ANSWER)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import cast
 
 from sqlalchemy import (
     ColumnElement,
@@ -49,11 +48,11 @@ LEFT, HERE = "left", "here"
 ORDERED = "position"
 """What else can be said of a category."""
 
-_labels = cast("Table", Label.__table__)
-_past = cast("Table", PastLabel.__table__)
-_items = cast("Table", ItemFact.__table__)
-_annotators = cast("Table", AnnotatorFact.__table__)
-_categories = cast("Table", CategoryFact.__table__)
+_labels = Label.__table__
+_past = PastLabel.__table__
+_items = ItemFact.__table__
+_annotators = AnnotatorFact.__table__
+_categories = CategoryFact.__table__
 
 
 def fact_survives(facts: Table, of: QuestionKey | int) -> ColumnElement[bool]:

@@ -558,7 +558,7 @@ def _copy_table(connection: Connection, into: Connection, table: Table, progress
 # -- A query that a user wrote, on any database that a ledger could be in; nothing is changed -----
 
 
-_AT_ONCE_OF_QUERY = 5_000  # rows
+_ROWS_AT_ONCE = 5_000  # rows
 
 
 @dataclass(frozen=True)
@@ -590,7 +590,7 @@ def rows_of_query(url: str, query: str) -> Iterator[QueryRows]:
 
 def _result(connection: Connection, query: str, name: str) -> QueryRows:
     streamed = connection.execution_options(
-        stream_results=True, yield_per=_AT_ONCE_OF_QUERY, no_parameters=True
+        stream_results=True, yield_per=_ROWS_AT_ONCE, no_parameters=True
     )
     try:
         result = streamed.exec_driver_sql(query)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Table, delete, insert, or_, select, update
+from sqlalchemy import ColumnElement, Connection, delete, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
 from tracker.core import clock
@@ -17,7 +17,7 @@ _LOST = _HOUR  # after which a request without an answer is taken for one that d
 _LONGEST = 255
 _UNDER_WAY = "the request with this key is under way"
 
-_requests = cast("Table", KeyedRequest.__table__)
+_requests = KeyedRequest.__table__
 
 
 class KeptAnswer(NamedTuple):

@@ -358,7 +358,7 @@ class EventResult:
 # -- An event of Label Studio's on its way into the ledger ----------------------------------------
 
 
-_syncs = cast("Table", Sync.__table__)
+_syncs = Sync.__table__
 
 
 class _Known(NamedTuple):

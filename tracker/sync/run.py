@@ -7,9 +7,9 @@ import tempfile
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Table, exists, insert, literal, or_, select, union, update
+from sqlalchemy import Connection, exists, insert, literal, or_, select, union, update
 
 from tracker.core import clock
 from tracker.formats.answers import ToolLayout
@@ -28,7 +28,7 @@ OVERLAP = 60_000_000
 UNREAD = 0
 """The ``until`` of an event that a source sent by itself: nothing was read up to then."""
 
-_syncs = cast("Table", Sync.__table__)
+_syncs = Sync.__table__
 
 
 class NothingNew(Exception):

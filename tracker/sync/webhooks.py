@@ -14,12 +14,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from time import monotonic
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import httpcore
 import httpx
-from sqlalchemy import Connection, Table, delete, func, insert, or_, select, update
+from sqlalchemy import Connection, delete, func, insert, or_, select, update
 
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
@@ -29,8 +29,8 @@ from tracker.projects.users import record_access_change
 from tracker.storage.database import Database
 from tracker.storage.schema import EVENTS, Delivery, Project, Webhook
 
-_hooks = cast("Table", Webhook.__table__)
-_messages = cast("Table", Delivery.__table__)
+_hooks = Webhook.__table__
+_messages = Delivery.__table__
 _PREFIX = "whsec_"
 _LONGEST = 2000
 
@@ -214,7 +214,7 @@ def is_signed(key: bytes, name: str, sent_at: str, body: bytes, signature: str) 
 
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 _PORTS = {"http": 80, "https": 443}
-_LONGEST_OF_POSTING = 200  # characters of what went wrong
+_LONGEST_ERROR = 200  # characters of what went wrong
 
 
 class _Unfit(ValueError):
@@ -252,7 +252,7 @@ def post(
     except httpcore.TimeoutException:
         return f"it did not answer within {seconds:g} seconds"
     except (httpcore.NetworkError, httpcore.ProtocolError) as error:
-        return f"it cannot be reached: {error}"[:_LONGEST_OF_POSTING]
+        return f"it cannot be reached: {error}"[:_LONGEST_ERROR]
 
 
 def leads_to_private(url: str) -> bool:

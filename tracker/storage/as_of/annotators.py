@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any, NamedTuple, TypeAlias, cast
+from typing import Any, NamedTuple, TypeAlias
 
 from sqlalchemy import (
     ColumnElement,
@@ -48,10 +48,10 @@ MERGE, SPLIT = "merge annotators", "split annotator"
 ERASURE = "erase annotator"
 """The kind of change after which the past before it cannot be told any more."""
 
-_aliases = cast("Table", Alias.__table__)
-_annotators = cast("Table", Annotator.__table__)
-_facts = cast("Table", AnnotatorFact.__table__)
-_imports = cast("Table", Import.__table__)
+_aliases = Alias.__table__
+_annotators = Annotator.__table__
+_facts = AnnotatorFact.__table__
+_imports = Import.__table__
 
 
 def alias_owners_as_of(
@@ -136,15 +136,15 @@ def flags_as_of(project_id: int, known_at: int) -> Rows:
     tables = ((FlagRow, "found_at"), (FlagSighting, "seen_at"), (FlagChange, "made_at"))
     rows: Rows = {}
     for made, moment in tables:
-        table = cast("Table", made.__table__)
+        table = made.__table__
         rows[table] = [
             select(table).where(table.c.project_id == project_id, table.c[moment] <= known_at)
         ]
     return rows
 
 
-_merges = cast("Table", CategoryMerge.__table__)
-_merged = cast("Table", MergedLabel.__table__)
+_merges = CategoryMerge.__table__
+_merged = MergedLabel.__table__
 _RECORD = ("item_id", "given_as", "pass", "change_id", "source", "labeled_at")
 _SPAN = ("span_start", "span_end")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
@@ -45,9 +45,9 @@ from tracker.storage.schema.labels import (
     standing_order,
 )
 
-_facts = cast("Table", ItemFact.__table__)
-_items = cast("Table", Item.__table__)
-_attributes = cast("Table", ItemAttribute.__table__)
+_facts = ItemFact.__table__
+_items = Item.__table__
+_attributes = ItemAttribute.__table__
 
 
 def best_stored_facts(which: ColumnElement[bool]) -> Select[Any]:
@@ -83,12 +83,12 @@ def facts_as_of(connection: Connection, project_id: int, through: int) -> Rows:
     """Return the facts that were known after a change, of the tables that differ now."""
     rows: Rows = {}
     for model in (AnnotatorFact, AnnotatorAttribute, CategoryFact, ItemFact):
-        table = cast("Table", model.__table__)
+        table = model.__table__
         ours = table.c.project_id == project_id
         later = select(table.c.change_id).where(ours, table.c.change_id > through).limit(1)
         if connection.scalar(later) is not None:
             rows[table] = [select(table).where(ours, table.c.change_id <= through)]
-    merges = cast("Table", CategoryMerge.__table__)
+    merges = CategoryMerge.__table__
     ours = merges.c.project_id == project_id
     since = or_(merges.c.from_change > through, merges.c.to_change > through)
     if connection.scalar(select(merges.c.from_change).where(ours, since).limit(1)) is not None:
@@ -133,9 +133,9 @@ def _items_then(connection: Connection, project_id: int, through: int) -> Rows:
     return rows
 
 
-LABELS = cast("Table", Label.__table__)
-_past = cast("Table", PastLabel.__table__)
-_withdrawals = cast("Table", Withdrawal.__table__)
+LABELS = Label.__table__
+_past = PastLabel.__table__
+_withdrawals = Withdrawal.__table__
 
 
 def labels_as_of(

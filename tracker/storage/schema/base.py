@@ -78,7 +78,7 @@ def _columns_in_name(constraint: Any, _table: Table) -> str:
 class _AsTable(type):
     """Lets a statement take the class for its table: ``select(...).select_from(Label)``."""
 
-    __table__: FromClause
+    __table__: Table
 
     def __clause_element__(cls) -> FromClause:
         return cls.__table__

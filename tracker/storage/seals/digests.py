@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
 from sqlalchemy import (
     BigInteger,
@@ -66,7 +66,7 @@ def digest_for_seal(value: Any) -> str:
 
 
 def _columns(model: Any, key: str = "project_id", without: str = "") -> tuple[Any, Any]:
-    table = cast("Table", model.__table__)
+    table = model.__table__
     columns = [one for one in table.columns if one.name not in {key, QUESTION, without}]
     if QUESTION in table.c:
         columns.append(table.c[QUESTION])
@@ -74,7 +74,7 @@ def _columns(model: Any, key: str = "project_id", without: str = "") -> tuple[An
 
 
 def _sums(model: Any, *sums: Any) -> tuple[Any, Any]:
-    table = cast("Table", model.__table__)
+    table = model.__table__
     return select(func.count(), *(func.sum(one) for one in sums)), table.c.project_id
 
 
@@ -286,7 +286,7 @@ def seal_sums_of_details(connection: Connection, project_id: int, *which: Any) -
 
     Only those that meet further conditions, if there are some.
     """
-    table = cast("Table", AnswerDetail.__table__)
+    table = AnswerDetail.__table__
     columns = [one for one in table.columns if one.name != "project_id"]
     statement = select(*columns).where(table.c.project_id == project_id, *which)
     sums: Sums = {}
@@ -384,7 +384,7 @@ def seal_sums_of_labels(
     """
     sums: Sums = {}
     for model in (Label, PastLabel):
-        rows = cast("Table", model.__table__).c
+        rows = model.__table__.c
         worth = func.sum(_worth(rows, rows.given_as))
         statement = select(rows.change_id, func.count(), worth).group_by(rows.change_id)
         statement = statement.where(rows.project_id == project_id)

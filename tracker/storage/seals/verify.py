@@ -7,9 +7,9 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, cast
+from typing import Any
 
-from sqlalchemy import Connection, Table, select
+from sqlalchemy import Connection, select
 
 from tracker.storage.schema import Seal
 from tracker.storage.seals.digests import (
@@ -27,7 +27,7 @@ from tracker.storage.seals.digests import (
 )
 from tracker.storage.seals.seal import seal_digest
 
-_seals = cast("Table", Seal.__table__)
+_seals = Seal.__table__
 
 _BY_CHANGE = {
     "changes": (sealed_change_rows, "the change log"),
