@@ -61,7 +61,7 @@ def ledger_of_command(context: typer.Context) -> Ledger:
     from tracker.ledger import Ledger, ledger_database_url
 
     url = ledger_database_url(context.find_root().params.get("database"))
-    made = Ledger(url, notice=warn)
+    made = Ledger(url, notice=_warning_once())
     if made.database.in_memory:
         raise DatabaseUnusable(
             "a database in memory keeps nothing from one command to the next",
@@ -74,6 +74,18 @@ def ledger_of_command(context: typer.Context) -> Ledger:
     # The command's end will ask it.
     context.find_root().obj = made.database
     return made
+
+
+def _warning_once() -> Callable[[str], None]:
+    """Return `warn` for a command that asks several things: what it has said it does not repeat."""
+    said: set[str] = set()
+
+    def notice(sentence: str) -> None:
+        if sentence not in said:
+            said.add(sentence)
+            warn(sentence)
+
+    return notice
 
 
 def database_of_url(url: str) -> Database:

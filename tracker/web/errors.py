@@ -36,6 +36,7 @@ _STATUS: dict[type[TrackerError], int] = {
     CheckFailed: 409,
     DatabaseUnusable: 503,
 }
+_OPTION = re.compile(r"--([a-z]+(?:-[a-z]+)*)")
 API = "/api/"
 _KINDS = "urn:annotation-tracker:problem:"
 _OF_STATUS = {
@@ -179,7 +180,8 @@ def _told(request: Request, problem: dict[str, Any]) -> Response:
     """Return a page, or a problem document."""
     status, title, message = (problem[name] for name in ("status", "title", "detail"))
     if path_of(request).startswith(API):
-        return JSONResponse(problem, status, media_type="application/problem+json")
+        told = problem | {"detail": _by_parameters(message, request)}
+        return JSONResponse(told, status, media_type="application/problem+json")
     mend = problem.get("mend")
     if (
         status == 404 and mend and "tracker " in mend
@@ -191,6 +193,16 @@ def _told(request: Request, problem: dict[str, Any]) -> Response:
         message=None if message == title else message,
         layout="of_project.html" if place else "base.html",
     )  # fmt: skip
+
+
+def _by_parameters(text: str, request: Request) -> str:
+    """Return a text in which a command's option is the parameter of the request instead."""
+
+    def parameter(option: re.Match[str]) -> str:
+        name = option[1].replace("-", "_")
+        return name if name in request.query_params else option[0]
+
+    return _OPTION.sub(parameter, text)
 
 
 def _project_of(request: Request) -> Place | None:
