@@ -13,7 +13,7 @@ import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from functools import partialmethod
+from functools import cache, partialmethod
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -22,6 +22,7 @@ import pytest
 from argon2 import PasswordHasher
 from hypothesis import HealthCheck, settings
 from sqlalchemy import URL, Engine, create_engine, event
+from xdist.scheduler import LoadScopeScheduling
 
 from tests import postgres
 from tests.filled import Fill, FillOnce, Restore, empty_postgres, keep
@@ -58,6 +59,29 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         return
     config.hook.pytest_deselected(items=[item for item in items if _elsewhere(item)])
     items[:] = [item for item in items if not _elsewhere(item)]
+
+
+class _ByFile(LoadScopeScheduling):
+    """Tests go to a worker one by one, and those of a file that makes something once together.
+
+    Groups of xdist 3.8 are lost on pytest 9.2, which does not read the name that they change.
+    """
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = nodeid.partition("::")[0]
+        return file if _makes_once(self.config.rootpath / file) else nodeid
+
+
+@cache
+def _makes_once(file: Path) -> bool:
+    text = file.read_text("utf-8")
+    return 'scope="module"' in text or "xdist_group(" in text
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling:
+    """Let tests that share what is made once run in one worker."""
+    return _ByFile(config, log)
 
 
 def pytest_collection_finish() -> None:
