@@ -10,8 +10,7 @@ from fastapi import Depends, Query, Response
 
 from tracker.core.errors import InvalidOption
 from tracker.ledger import Ledger
-from tracker.web.api import agreement_ways as ways
-from tracker.web.api.agreement_ways import AgreementAsked, Further
+from tracker.web.api.agreement_ways import BY, WAYS, AgreementAsked, Further, by_attribute, by_group
 from tracker.web.api.answering import Answer, reads, resource
 from tracker.web.api.bodies.figures import Agreement, AgreementByQuestion, AgreementRows
 from tracker.web.api.parameters import Answers, Figures, Measures, Uncertainty
@@ -64,7 +63,7 @@ def project_agreement(
         else:
             asking["question"] = questions.of_one["question"]
         asked = AgreementAsked(project, asking, asked_of, further, limit)
-        made: _Compute = _by(by) if way == "by" else ways.WAYS[way]
+        made: _Compute = _by(by) if way == "by" else WAYS[way]
         return made(ledger, asked)
 
     other = further.other_project(answer.ledger)
@@ -76,9 +75,9 @@ def project_agreement(
 def _by(by: str | None) -> _Compute:
     """Return what computes the rows that are asked for; raises InvalidOption."""
     by = by or ""
-    if by in ways.BY:
-        return ways.BY[by]
-    for prefix, compute in ((_OF_ITEMS, ways.by_attribute), (_OF_ANNOTATORS, ways.by_group)):
+    if by in BY:
+        return BY[by]
+    for prefix, compute in ((_OF_ITEMS, by_attribute), (_OF_ANNOTATORS, by_group)):
         if by.startswith(prefix) and by != prefix:
             return partial(compute, name=by.removeprefix(prefix))
     raise InvalidOption(f"by={by!r} is none of {_BY_WORDS}", "such as: by=attribute:source")

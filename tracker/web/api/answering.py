@@ -8,10 +8,9 @@ from hashlib import sha256
 from typing import Annotated, Any
 from urllib.parse import quote
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Depends, Request, Response
 from fastapi.dependencies.models import Dependant
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import Response
 
 from tracker.core.version import VERSION
 from tracker.ledger import Ledger
