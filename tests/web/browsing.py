@@ -13,8 +13,7 @@ import uvicorn
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request
 
 from tracker.ledger import Ledger
-from tracker.web.app import create_app
-from tracker.web.serving import listening_socket
+from tracker.web.app import create_app, listening_socket
 
 __all__ = ["LOOKS", "Watched", "opened", "served", "serious_faults"]
 

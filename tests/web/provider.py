@@ -18,7 +18,7 @@ from fastapi.responses import RedirectResponse
 from joserfc import jwt
 from joserfc.jwk import RSAKey
 
-from tracker.web.serving import listening_socket
+from tracker.web.app import listening_socket
 
 __all__ = ["CLIENT", "SECRET", "Provider", "provided"]
 

@@ -9,7 +9,7 @@ from time import monotonic
 
 import pytest
 
-from tracker.web.figures import Figures, StillCounting
+from tracker.web.request import Figures, StillCounting
 
 
 def test_who_asks_while_it_is_computed_waits_for_the_same_result() -> None:

@@ -18,7 +18,7 @@ from tracker.ledger import Ledger
 from tracker.storage.schema import Change
 from tracker.web.access import checked_access
 from tracker.web.app import create_app
-from tracker.web.asking import asked_of
+from tracker.web.request import asked_of
 
 
 @pytest.fixture

@@ -20,8 +20,7 @@ import uvicorn
 
 from tracker.ledger import Ledger
 from tracker.storage.database import Database
-from tracker.web.app import create_app
-from tracker.web.serving import listening_socket, server_config
+from tracker.web.app import create_app, listening_socket, server_config
 
 
 @contextmanager
@@ -116,7 +115,7 @@ def test_half_sent_requests_take_no_place_from_whole_ones(sqlite_file: Path) -> 
 def test_a_request_that_does_not_come_on_is_waited_for_no_longer(
     sqlite_ledger: Ledger, monkeypatch: pytest.MonkeyPatch, sent: bytes
 ) -> None:
-    monkeypatch.setattr("tracker.web.serving._LOOK", 0.1)
+    monkeypatch.setattr("tracker.web.app._LOOK", 0.1)
     app = create_app(sqlite_ledger)
     opened = listening_socket("127.0.0.1", 0)
     server = uvicorn.Server(server_config(app))

@@ -17,8 +17,7 @@ from tests.web.reading import read
 from tracker.ledger import Ledger
 from tracker.web.access import Access
 from tracker.web.app import create_app
-from tracker.web.attempts import SPAN, Attempts
-from tracker.web.sessions import SECONDS
+from tracker.web.identity import SECONDS, SPAN, Attempts
 from tracker.web.sign_in import is_local_path
 
 

@@ -62,8 +62,8 @@ def serve(
     Next: `tracker status`
     """
     from tracker.web.access import checked_access
+    from tracker.web.app import listening_socket, run_server
     from tracker.web.oidc import checked_service
-    from tracker.web.serving import listening_socket, run_server
 
     ledger = ledger_of_command(context)
     secret = os.environ.get("TRACKER_OIDC_CLIENT_SECRET")

@@ -23,10 +23,8 @@ from tracker.core.errors import (
     TrackerError,
 )
 from tracker.imports.loader import Rejected
-from tracker.web.asking import WAIT
-from tracker.web.figures import StillCounting
 from tracker.web.identity import Identity
-from tracker.web.place import Place, place_of
+from tracker.web.request import WAIT, Place, StillCounting, place_of
 from tracker.web.templating import link_to, page
 
 _STATUS: dict[type[TrackerError], int] = {

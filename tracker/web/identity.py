@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
+import ipaddress
+import secrets
+import threading
+import time
+from collections import OrderedDict, deque
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from enum import IntEnum
+from math import ceil
 from shlex import quote
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from fastapi import Depends, HTTPException, Request
+from itsdangerous import BadSignature, Signer, URLSafeTimedSerializer
+from starlette.responses import Response
 
-if TYPE_CHECKING:
-    from tracker.web.sessions import Session
+from tracker.ledger import Ledger
 
 SAFE = {"GET", "HEAD", "OPTIONS"}
 """Methods that change nothing."""
@@ -151,3 +161,170 @@ def _netloc(url: str) -> str | None:
 def needs(role: Role) -> Any:
     """Return the condition for a route's ``dependencies``."""
     return Depends(Needs(role))
+
+
+# -- How often somebody may try to sign in: guessing passwords is made slow, not impossible -------
+
+
+SPAN = 15 * 60
+"""Seconds for which a failure counts."""
+_MOST = {"both": 5, "address": 30, "name": 100}
+"""Failures within that time: of a name from an address, from an address, of a name from anywhere.
+
+The last is high, because whoever knows a name could keep its owner out.
+"""
+_KEPT = 10_000
+_NAME = 100  # characters that count
+
+
+class Attempts:
+    """The failures of the last minutes, in memory; the longest unchanged are forgotten first."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._failures: OrderedDict[Hashable, deque[float]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def begin(self, name: str, address: str) -> int:
+        """Count an attempt as failed, until `succeed`; returns the seconds to wait, or 0.
+
+        One that has to wait is not counted.
+        """
+        now = self._clock()
+        with self._lock:
+            waits = [
+                ceil(kept[-most] + SPAN - now)
+                for key, most in _keys(name, address)
+                if len(kept := self._recent(key, now)) >= most
+            ]
+            if waits:
+                return max(1, *waits)
+            for key, _ in _keys(name, address):
+                self._failures.setdefault(key, deque()).append(now)
+                self._failures.move_to_end(key)
+            while len(self._failures) > _KEPT:
+                self._failures.popitem(last=False)
+        return 0
+
+    def succeed(self, name: str, address: str) -> None:
+        """Forget the failures of a name from an address, and this attempt elsewhere."""
+        with self._lock:
+            for key, _ in _keys(name, address):
+                kept = self._failures.get(key)
+                if kept:
+                    kept.pop()
+            both = next(_keys(name, address))[0]
+            self._failures.pop(both, None)
+
+    def _recent(self, key: Hashable, now: float) -> deque[float]:
+        kept = self._failures.get(key, deque())
+        while kept and kept[0] + SPAN <= now:
+            kept.popleft()
+        return kept
+
+
+def _keys(name: str, address: str) -> Iterator[tuple[Hashable, int]]:
+    """Yield what an attempt is counted under, and how many may fail."""
+    name, address = name[:_NAME], _network(address)
+    yield ("both", name, address), _MOST["both"]
+    yield ("address", address), _MOST["address"]
+    yield ("name", name), _MOST["name"]
+
+
+def _network(address: str) -> str:
+    """Return an address; of IPv6 the part that a household has, for it has all the rest."""
+    try:
+        found = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    return str(ipaddress.ip_network((found, 64), strict=False)) if found.version == 6 else address
+
+
+# -- Sessions: a signed cookie says who signed in; the database says whether that still holds -----
+
+
+SECONDS = 7 * 24 * 60 * 60
+"""How long a session lasts."""
+_PLAIN = "tracker_session"
+
+
+class Session(NamedTuple):
+    """What a cookie holds: the user and the number that their sessions have; a random text."""
+
+    user: int
+    number: int
+    nonce: str
+
+
+class Sessions:
+    """Makes and reads the cookies of one server; its key is read when it is first needed."""
+
+    def __init__(self, ledger: Ledger, key: str | None) -> None:
+        self._ledger = ledger
+        self._given = key
+        self._lock = threading.Lock()
+
+    @property
+    def _key(self) -> str:
+        with self._lock:
+            if self._given is None:
+                self._given = self._ledger.users.signing_key()
+            return self._given
+
+    def signer(self, purpose: str) -> URLSafeTimedSerializer:
+        """Return what signs values for a purpose; a value signed for another is not taken."""
+        return URLSafeTimedSerializer(self._key, salt=f"tracker {purpose}")
+
+    def begin(self, request: Request, response: Response, user: int, number: int) -> None:
+        """Give a browser a new session."""
+        session = Session(user, number, secrets.token_urlsafe(16))
+        value = str(self.signer("session").dumps(session))
+        self.put_cookie(request, response, _PLAIN, value, SECONDS)
+
+    def end(self, request: Request, response: Response) -> None:
+        """Take the session from a browser."""
+        self.put_cookie(request, response, _PLAIN, "", 0)
+
+    def read(self, request: Request) -> Session | None:
+        """Return the session of a browser; None if it has none, or one that is over or forged."""
+        if not any(_PLAIN in name for name in request.cookies):
+            return None  # no key is needed, or made
+        kept = self.cookie(request, _PLAIN)
+        if not kept:
+            return None
+        try:
+            found: list[Any] = self.signer("session").loads(kept, max_age=SECONDS)
+            user, number, nonce = found
+        except (BadSignature, ValueError, TypeError):
+            return None
+        return Session(user, number, nonce)
+
+    def csrf_token(self, session: Session) -> str:
+        """Return what forms of a session hold, and what no other site can know."""
+        signed = Signer(self._key, salt="tracker csrf").get_signature(session.nonce)
+        return signed.decode()
+
+    def is_csrf_token(self, session: Session, given: str) -> bool:
+        """Return whether a form holds what it must."""
+        return hmac.compare_digest(self.csrf_token(session).encode(), given.encode())
+
+    def cookie(self, request: Request, plain: str) -> str | None:
+        """Return what a cookie holds that this server has set."""
+        return request.cookies.get(self._cookie_name(request, plain))
+
+    def put_cookie(
+        self, request: Request, response: Response, plain: str, value: str, seconds: int
+    ) -> None:
+        """Set a cookie that scripts cannot read and other sites' forms do not send."""
+        response.set_cookie(
+            self._cookie_name(request, plain), value, max_age=seconds, path="/", httponly=True,
+            samesite="lax", secure=request.url.scheme == "https",
+        )  # fmt: skip
+
+    def _cookie_name(self, request: Request, plain: str) -> str:
+        """Return a name that is no other server's: a host's ports share their cookies.
+
+        Over https it is one that only this host can have set.
+        """
+        own = hashlib.sha256(f"cookie {self._key}".encode()).hexdigest()[:8]
+        return f"__Host-{plain}_{own}" if request.url.scheme == "https" else f"{plain}_{own}"

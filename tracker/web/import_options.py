@@ -12,7 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from tracker.ledger.parsing import names_of_list
 from tracker.ledger.projects import QuestionOptions
-from tracker.web.place import LARGEST
+from tracker.web.request import LARGEST
 
 _Words = tuple[str, ...]
 

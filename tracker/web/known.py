@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from tracker.web.asking import Asked
-from tracker.web.place import Place
+from tracker.web.request import Asked, Place
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

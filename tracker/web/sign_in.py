@@ -10,8 +10,8 @@ from fastapi import APIRouter, Form, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 from starlette.responses import Response
 
-from tracker.web.asking import AskedLedger
 from tracker.web.identity import Identity, Role, needs
+from tracker.web.request import AskedLedger
 from tracker.web.templating import link_to, page
 
 if TYPE_CHECKING:

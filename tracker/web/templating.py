@@ -31,7 +31,7 @@ from tracker.report.html import page_environment
 from tracker.web import drawing
 from tracker.web.file_form import by_form
 from tracker.web.forms import csrf_field, csrf_token, may_post
-from tracker.web.place import Place
+from tracker.web.request import Place
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

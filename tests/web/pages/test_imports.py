@@ -18,7 +18,7 @@ from tracker.ledger import Ledger
 from tracker.web.file_form import FIELDS
 from tracker.web.import_options import ImportOptions
 from tracker.web.jobs import Cancelled, Jobs, Outcome, Step
-from tracker.web.staging import Staging
+from tracker.web.uploads import Staging
 
 
 @pytest.fixture(autouse=True)

@@ -7,10 +7,10 @@ from typing import Annotated, Any
 from fastapi import Path, Query, Response
 
 from tracker.ledger import Ledger
-from tracker.web.api.answering import Answer, reads, resource, writes
 from tracker.web.api.bodies.records import Annotator, AnnotatorPage, Annotators
 from tracker.web.api.bodies.requests import Alias, AnnotatorKind, Leave, MergeInto, NewName
 from tracker.web.api.parameters import Questions
+from tracker.web.api.routing import Answer, reads, resource, writes
 
 router = resource("records")
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 from fastapi import Depends, Query, Response
 
 from tracker.ledger import Ledger
-from tracker.web.api.answering import Answer, reads, resource, writes
 from tracker.web.api.bodies.figures import Audit
 from tracker.web.api.parameters import Answers
-from tracker.web.place import LARGEST
+from tracker.web.api.routing import Answer, reads, resource, writes
+from tracker.web.request import LARGEST
 
 if TYPE_CHECKING:
     from tracker.audit.result import AuditByQuestion

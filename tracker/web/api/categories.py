@@ -6,7 +6,6 @@ from typing import Annotated
 
 from fastapi import Path, Response
 
-from tracker.web.api.answering import Answer, reads, resource, writes
 from tracker.web.api.bodies.records import (
     Categories,
     CategoryOrder,
@@ -16,6 +15,7 @@ from tracker.web.api.bodies.records import (
 )
 from tracker.web.api.bodies.requests import MergeCategory, NewName, Order
 from tracker.web.api.parameters import Question
+from tracker.web.api.routing import Answer, reads, resource, writes
 
 router = resource("records")
 

@@ -7,9 +7,8 @@ from typing import Any
 from fastapi import Request, Response
 
 from tracker.ledger import Ledger
-from tracker.web.api.answering import Answer, reads, resource
 from tracker.web.api.bodies.records import Changes
-from tracker.web.api.pages import Cursor, Limit, next_link
+from tracker.web.api.routing import Answer, Cursor, Limit, next_link, reads, resource
 
 router = resource("records")
 

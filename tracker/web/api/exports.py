@@ -14,8 +14,8 @@ from fastapi.responses import StreamingResponse
 
 from tracker.ledger.reports import Labels
 from tracker.render.formats import csv_lines
-from tracker.web.api.answering import Answer, reads, resource
 from tracker.web.api.parameters import Answers
+from tracker.web.api.routing import Answer, reads, resource
 
 router = resource("exports")
 

@@ -8,11 +8,11 @@ from typing import Annotated, Any
 from fastapi import Path, Query, Response
 
 from tracker.ledger import Ledger
-from tracker.web.api.answering import Answer, Answering, reads, resource, writes
 from tracker.web.api.bodies.figures import Acted, Finding, FindingChanges, Findings
 from tracker.web.api.bodies.requests import Act, Appeal
 from tracker.web.api.parameters import Questions
-from tracker.web.place import LARGEST
+from tracker.web.api.routing import Answer, Answering, reads, resource, writes
+from tracker.web.request import LARGEST
 
 router = resource("findings")
 

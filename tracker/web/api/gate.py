@@ -8,11 +8,9 @@ from urllib.parse import quote
 from fastapi import Body, Depends, Query, Request, Response
 
 from tracker.core.errors import NotFound, Refused
-from tracker.web.api.answering import Answer, reads, resource
 from tracker.web.api.bodies.figures import Gate
-from tracker.web.api.keyed import stores_nothing
-from tracker.web.api.names import PREFIX
 from tracker.web.api.parameters import Answers
+from tracker.web.api.routing import PREFIX, Answer, reads, resource, stores_nothing
 from tracker.web.identity import NotAdmitted, Role
 
 router = resource("figures")

@@ -7,9 +7,9 @@ from typing import Annotated, Any
 from fastapi import Depends, Query, Response
 
 from tracker.ledger import Ledger
-from tracker.web.api.answering import Answer, reads, resource
 from tracker.web.api.bodies.figures import Comparison, History, HistoryByQuestion
 from tracker.web.api.parameters import Answers, Measures, Metric, Question
+from tracker.web.api.routing import Answer, reads, resource
 
 router = resource("figures")
 _TREND_OF = "krippendorff_alpha"

@@ -9,10 +9,9 @@ from typing import Annotated, Any
 
 from fastapi import Depends, Query, Request, Response
 
-from tracker.web.api.answering import Answer, known_parameters, resource, writes
 from tracker.web.api.bodies.records import EventResult, SyncBegun
 from tracker.web.api.bodies.requests import LabelStudioEvent
-from tracker.web.api.keyed import stores_nothing
+from tracker.web.api.routing import Answer, known_parameters, resource, stores_nothing, writes
 from tracker.web.identity import Role
 from tracker.web.jobs import Job, Jobs, Outcome, Step
 from tracker.web.mlflow import MLflowServer, NeedsSignature

@@ -7,10 +7,9 @@ from typing import Annotated, Any
 from fastapi import Path, Query, Request, Response
 
 from tracker.ledger import Ledger
-from tracker.web.api.answering import Answer, reads, resource
 from tracker.web.api.bodies.records import Formats, Import, Imports
-from tracker.web.api.pages import Cursor, Limit, next_page, page_start
-from tracker.web.place import LARGEST
+from tracker.web.api.routing import Answer, Cursor, Limit, next_page, page_start, reads, resource
+from tracker.web.request import LARGEST
 
 router = resource("imports")
 

@@ -7,10 +7,9 @@ from typing import Annotated
 from fastapi import Depends, Path, Query, Request, Response
 
 from tracker.ledger import Ledger
-from tracker.web.api.answering import Answer, reads, resource
 from tracker.web.api.bodies.records import Item, Items
-from tracker.web.api.pages import Cursor, Limit, next_page, page_start
 from tracker.web.api.parameters import Moment
+from tracker.web.api.routing import Answer, Cursor, Limit, next_page, page_start, reads, resource
 
 router = resource("records")
 

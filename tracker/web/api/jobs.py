@@ -7,10 +7,9 @@ from typing import Annotated
 from fastapi import Path, Request, Response
 
 from tracker.web import jobs
-from tracker.web.api.answering import Answer, reads, resource, writes
 from tracker.web.api.bodies.records import Job, Jobs
-from tracker.web.api.keyed import stores_nothing
-from tracker.web.place import LARGEST
+from tracker.web.api.routing import Answer, reads, resource, stores_nothing, writes
+from tracker.web.request import LARGEST
 
 router = resource("jobs")
 

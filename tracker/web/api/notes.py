@@ -7,10 +7,10 @@ from typing import Annotated, Any
 from fastapi import Path, Query, Response
 
 from tracker.ledger import Ledger
-from tracker.web.api.answering import Answer, reads, resource, writes
 from tracker.web.api.bodies.records import NoteOfProject, Notes
 from tracker.web.api.bodies.requests import NewNote
-from tracker.web.place import LARGEST
+from tracker.web.api.routing import Answer, reads, resource, writes
+from tracker.web.request import LARGEST
 
 router = resource("records")
 

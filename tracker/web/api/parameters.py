@@ -11,7 +11,7 @@ from fastapi import Query
 
 from tracker.core.errors import InvalidOption
 from tracker.ledger.parsing import distinct_names, values_by_attribute
-from tracker.web.place import LARGEST, Then
+from tracker.web.request import LARGEST, Then
 
 if TYPE_CHECKING:
     from tracker.ledger import Asking, Computing, Selecting

@@ -8,10 +8,10 @@ from fastapi import Query, Response
 
 from tracker.core.errors import InvalidOption
 from tracker.history.status_json import projects_as_json
-from tracker.web.api.answering import Answer, Answering, reads, resource, writes
 from tracker.web.api.bodies.records import DeletedProject, Project, Projects
 from tracker.web.api.bodies.requests import ChangedProject, NewName, NewProject
 from tracker.web.api.parameters import Question
+from tracker.web.api.routing import Answer, Answering, reads, resource, writes
 from tracker.web.identity import Role
 
 router = resource("records")

@@ -7,9 +7,9 @@ from typing import Annotated, Any
 from fastapi import Path, Response
 
 from tracker.ledger import Ledger
-from tracker.web.api.answering import Answer, reads, resource, writes
 from tracker.web.api.bodies.records import Question, Questions
 from tracker.web.api.bodies.requests import ChangedSettings, NewName, NewNamedQuestion
+from tracker.web.api.routing import Answer, reads, resource, writes
 
 router = resource("records")
 

@@ -7,7 +7,6 @@ from typing import Annotated, Any
 from fastapi import Depends, Response
 
 from tracker.ledger import Ledger
-from tracker.web.api.answering import Answer, reads, resource, writes
 from tracker.web.api.bodies.figures import (
     History,
     HistoryByQuestion,
@@ -16,6 +15,7 @@ from tracker.web.api.bodies.figures import (
 )
 from tracker.web.api.bodies.requests import NewSnapshot
 from tracker.web.api.parameters import ChosenAnswers, Figures, Questions
+from tracker.web.api.routing import Answer, reads, resource, writes
 
 router = resource("figures")
 

@@ -7,9 +7,9 @@ from typing import Annotated
 from fastapi import Depends, Response
 
 from tracker.history.status_json import status_as_json, statuses_as_json
-from tracker.web.api.answering import Answer, reads, resource
 from tracker.web.api.bodies.figures import Status, StatusByQuestion, Statuses
 from tracker.web.api.parameters import Moment, Questions
+from tracker.web.api.routing import Answer, reads, resource
 
 router = resource("figures")
 

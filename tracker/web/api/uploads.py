@@ -10,17 +10,16 @@ from typing import Annotated, Any
 from anyio import CapacityLimiter, to_thread
 from fastapi import Depends, Path, Query, Request, Response
 
-from tracker.web.api.answering import Answer, resource, writes
 from tracker.web.api.bodies.records import AnnotatorImport, Import, ImportResult
-from tracker.web.api.keyed import Key, answered_once
-from tracker.web.api.uploading import Uploaded, uploaded
+from tracker.web.api.routing import Answer, Key, answered_once, resource, writes
 from tracker.web.import_options import (
     AnnotatorImportOptions,
     ImportOptions,
     Options,
     with_fields,
 )
-from tracker.web.place import LARGEST
+from tracker.web.request import LARGEST
+from tracker.web.uploads import Uploaded, uploaded
 
 router = resource("imports")
 

@@ -6,12 +6,11 @@ from typing import Annotated
 
 from fastapi import Path, Response
 
-from tracker.web.api.answering import Answer, reads, resource, writes
 from tracker.web.api.bodies.records import AddedWebhook, Webhook, Webhooks, WebhookTest
 from tracker.web.api.bodies.requests import NewWebhook
-from tracker.web.api.keyed import stores_nothing
+from tracker.web.api.routing import Answer, reads, resource, stores_nothing, writes
 from tracker.web.identity import Role
-from tracker.web.place import LARGEST
+from tracker.web.request import LARGEST
 
 router = resource("hooks")
 

@@ -8,9 +8,8 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
 
 from tracker.counts.trail import change_sentence
-from tracker.web.asking import AskedLedger
 from tracker.web.identity import Role, needs
-from tracker.web.place import At
+from tracker.web.request import AskedLedger, At
 from tracker.web.templating import page
 
 router = APIRouter(include_in_schema=False)

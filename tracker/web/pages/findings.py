@@ -9,11 +9,10 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from pydantic import BaseModel, Field
 
 from tracker.web import known
-from tracker.web.asking import AskedLedger
 from tracker.web.identity import Role, needs
 from tracker.web.jobs import Outcome, Step
 from tracker.web.pages.jobs import see_job
-from tracker.web.place import At
+from tracker.web.request import AskedLedger, At
 from tracker.web.templating import page, see
 
 router = APIRouter(include_in_schema=False)

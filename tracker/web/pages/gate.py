@@ -9,9 +9,8 @@ from fastapi.responses import HTMLResponse
 
 from tracker.core.errors import NoFigures, TrackerError
 from tracker.gate.tables import gate_summary_text
-from tracker.web.asking import AskedLedger
 from tracker.web.identity import Role, needs
-from tracker.web.place import At
+from tracker.web.request import AskedLedger, At
 from tracker.web.templating import page
 
 router = APIRouter(include_in_schema=False)

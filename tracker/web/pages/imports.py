@@ -13,16 +13,14 @@ from tracker.core.errors import InvalidOption, TrackerError
 from tracker.imports.preview import layout_lines, reading_rows
 from tracker.ledger import Ledger
 from tracker.render.nouns import count_noun
-from tracker.web.api.uploading import uploaded
-from tracker.web.asking import AskedLedger
 from tracker.web.file_form import FIELDS, filled_fields
 from tracker.web.identity import Role, needs
 from tracker.web.import_options import ImportOptions, with_fields
 from tracker.web.jobs import Outcome, Step
 from tracker.web.pages.jobs import see_job
-from tracker.web.place import At
-from tracker.web.staging import Staged
+from tracker.web.request import AskedLedger, At
 from tracker.web.templating import page, see
+from tracker.web.uploads import Staged, uploaded
 
 router = APIRouter(include_in_schema=False)
 Number = Annotated[int, Path(ge=1, lt=2**31)]

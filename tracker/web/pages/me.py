@@ -12,8 +12,8 @@ from pydantic import BaseModel, Field
 from tracker.audit.annotator_tables import compared_figures, own_finding_lines
 from tracker.core.errors import NotFound, TrackerError
 from tracker.ledger import Ledger
-from tracker.web.asking import Asked, AskedLedger
 from tracker.web.identity import Identity, Role, needs
+from tracker.web.request import Asked, AskedLedger
 from tracker.web.templating import link_to, page
 
 router = APIRouter(include_in_schema=False)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
-from tracker.web.asking import AskedLedger
 from tracker.web.identity import Role, needs
-from tracker.web.place import At
+from tracker.web.request import AskedLedger, At
 from tracker.web.templating import page
 
 router = APIRouter(include_in_schema=False)

@@ -8,9 +8,8 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
 
 from tracker.web import known
-from tracker.web.asking import Asked, AskedLedger
 from tracker.web.identity import Role, needs
-from tracker.web.place import At, Place
+from tracker.web.request import Asked, AskedLedger, At, Place
 from tracker.web.templating import page
 
 router = APIRouter(include_in_schema=False)

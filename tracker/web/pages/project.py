@@ -9,9 +9,8 @@ from fastapi.responses import HTMLResponse
 from markupsafe import Markup
 
 from tracker.web import known
-from tracker.web.asking import Asked, AskedLedger
 from tracker.web.identity import Role, needs
-from tracker.web.place import At, Place
+from tracker.web.request import Asked, AskedLedger, At, Place
 from tracker.web.templating import page, sections_of
 
 if TYPE_CHECKING:

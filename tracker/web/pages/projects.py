@@ -11,10 +11,8 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from tracker.agreement.sentences import main_figure_sentence
 from tracker.core.errors import TrackerError
 from tracker.web import known
-from tracker.web.asking import Asked, AskedLedger
-from tracker.web.figures import StillCounting
 from tracker.web.identity import Role, needs
-from tracker.web.place import At, Place
+from tracker.web.request import Asked, AskedLedger, At, Place, StillCounting
 from tracker.web.templating import link_to, page
 
 router = APIRouter(include_in_schema=False)

@@ -11,9 +11,8 @@ from tracker.core.errors import NotFound
 from tracker.ledger.audits import advice_as_json
 from tracker.report.words import formula
 from tracker.web import known
-from tracker.web.asking import Asked, AskedLedger
 from tracker.web.identity import Role, needs
-from tracker.web.place import At, Place
+from tracker.web.request import Asked, AskedLedger, At, Place
 from tracker.web.templating import page
 
 if TYPE_CHECKING:

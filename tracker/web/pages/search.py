@@ -7,8 +7,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
 
-from tracker.web.asking import Asked, AskedLedger
 from tracker.web.identity import Role, needs
+from tracker.web.request import Asked, AskedLedger
 from tracker.web.templating import page
 
 router = APIRouter(include_in_schema=False)

@@ -8,9 +8,8 @@ from fastapi import APIRouter, Form, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 from pydantic import BaseModel, Field
 
-from tracker.web.asking import AskedLedger
 from tracker.web.identity import Role, needs
-from tracker.web.place import At, Place
+from tracker.web.request import AskedLedger, At, Place
 from tracker.web.templating import page, see
 
 router = APIRouter(include_in_schema=False)

@@ -10,9 +10,8 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from pydantic import BaseModel
 
 from tracker.web import known
-from tracker.web.asking import Asked, AskedLedger
 from tracker.web.identity import Role, needs
-from tracker.web.place import At, Place
+from tracker.web.request import Asked, AskedLedger, At, Place
 from tracker.web.templating import page, see
 
 router = APIRouter(include_in_schema=False)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from tracker.ledger.projects import QuestionOptions
-from tracker.web.place import LARGEST
+from tracker.web.request import LARGEST
 
 Name = Annotated[str, Field(max_length=500, examples=["reviews"])]
 Wanted = Annotated[int | None, Field(ge=0, le=LARGEST, description="Target answers per item.")]

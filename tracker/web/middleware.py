@@ -1,4 +1,4 @@
-"""What stands before all routes: who asks, and whether the request was made by one of our pages."""
+"""The path at which a proxy serves the application, whether the proxy passes it on or not."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from urllib.parse import urlsplit
 
 from fastapi import HTTPException, Request
 from starlette.concurrency import run_in_threadpool
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.datastructures import MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tracker.core.errors import TrackerError
 from tracker.ledger import Ledger
 from tracker.web.access import Access, comes_from_elsewhere, is_this_machine
-from tracker.web.body import Body
 from tracker.web.errors import http_error, path_of, tracker_error
 from tracker.web.identity import (
     LOCAL,
@@ -22,10 +22,58 @@ from tracker.web.identity import (
     Identity,
     NotAdmitted,
     Role,
+    Sessions,
     is_of_our_page,
 )
 from tracker.web.mlflow import is_signed_message
-from tracker.web.sessions import Sessions
+
+
+class BehindPath:
+    """Tells the application the path that stands before all of its own."""
+
+    def __init__(self, app: ASGIApp, root_path: str) -> None:
+        self._app = app
+        self._root_path = root_path.rstrip("/")
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on."""
+        if scope["type"] == "http" and self._root_path:
+            scope = {**scope, "root_path": self._root_path}
+        await self._app(scope, receive, send)
+
+
+# -- How much a request may send: little from somebody unknown, more where files are taken --------
+
+
+_KNOWN, _UNKNOWN = 20_000_000, 1_000_000  # bytes
+
+
+class Body:
+    """Receives what a request sends, up to a number of bytes; then raises 413."""
+
+    def __init__(self, request: Request, *, known: bool) -> None:
+        """``known``: it is known who asks."""
+        length = request.headers.get("content-length", "0")
+        self._receive = request.receive
+        self._length = int(length) if length.isdecimal() else 0
+        self._most, self._why = _KNOWN if known else _UNKNOWN, ""
+        self._seen = 0
+
+    def allow(self, most: int, why: str) -> None:
+        """Let it have another number of bytes; ``why`` says what that depends on."""
+        self._most, self._why = most, f": {why}"
+
+    async def __call__(self) -> Message:
+        """Return the next part."""
+        message = {} if self._length > self._most else await self._receive()
+        self._seen += len(message.get("body", b""))
+        if max(self._length, self._seen) > self._most:
+            raise HTTPException(413, f"more than {self._most:,} bytes{self._why}")
+        return message
+
+
+# -- What stands before all routes: who asks, and whether the request was made by one of our pages
+
 
 _OPEN = ("/static/", "/style.css", "/healthz")
 """Paths at which nobody is asked who they are; no route of theirs may need to know."""
@@ -147,3 +195,65 @@ def _check_machine(request: Request) -> None:
             403, "there are no users: only this machine may ask",
             "add one: tracker user add NAME --role admin",
         )  # fmt: skip
+
+
+# -- HEAD, answered like GET without a body: for programs that only ask whether a page is there ---
+
+
+class HeadAsGet:
+    """Has the routes see GET where HEAD was asked for, and keeps what they answer but the body."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on."""
+        if scope["type"] != "http" or scope["method"] != "HEAD":
+            await self._app(scope, receive, send)
+            return
+
+        async def without_body(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                await send(message)
+                # At once: a stream of events has no end of its own, and is told of this one.
+                await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+        await self._app({**scope, "method": "GET"}, receive, without_body)
+
+
+# -- What every response says to browsers: no script but ours, no other site, no guess at types ---
+
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; font-src 'self'; form-action 'self'; base-uri 'none'; "
+    "frame-ancestors 'none'"
+)
+_HEADERS = {
+    "content-security-policy": POLICY,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), geolocation=(), microphone=()",
+}
+
+
+class SecureHeaders:
+    """Adds the headers to each response that does not set them itself."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, its response with the headers."""
+
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in _HEADERS.items():
+                    headers.setdefault(name, value)
+                headers.setdefault("cache-control", "no-store")
+            await send(message)
+
+        await self._app(scope, receive, with_headers)
