@@ -102,9 +102,8 @@ def export_consensus_command(
     method: Annotated[
         str,
         typer.Option(
-            metavar="majority|weighted|dawid-skene|mace|glad",
-            help="How annotators count: alike, by their competence, or by a model; mace and glad "
-            "need pip install 'annotation-tracker[crowd-kit]'.",
+            metavar="majority|weighted|dawid-skene",
+            help="How annotators count: alike, by their competence, or by a model of their errors.",
         ),
     ] = "majority",
     reader: Annotated[

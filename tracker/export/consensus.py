@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -25,60 +25,7 @@ from tracker.projects.items import item_names
 from tracker.projects.questions import QuestionInfo
 from tracker.storage.schema import NONE_APPLIES
 
-# -- Models of crowd-kit, if it is installed: what is true of each item, by who gave what ---------
-
-
-CROWD_KIT = ("mace", "glad")
-"""The methods that are crowd-kit's."""
-
-_SEED = 0
-
-
-def crowd_kit_shares(
-    method: str, counted: Iterable[tuple[JointPattern, int]]
-) -> dict[JointPattern, dict[Answer, float]]:
-    """Return the probability of each answer to be true, by who gave what.
-
-    Each item is a task of its own; those answered alike have the same probabilities. Raises
-    InvalidOption if crowd-kit is not installed.
-    """
-    model = _model(method)
-    import pandas as pd
-
-    patterns: Counter[JointPattern] = Counter()
-    for pattern, items in counted:
-        patterns[pattern] += items
-    answers = sorted({answer for pattern in patterns for _, answer in pattern})
-    code = {answer: n for n, answer in enumerate(answers)}
-    rows, first = [], dict[JointPattern, int]()
-    task = 0
-    for pattern, items in sorted(patterns.items()):
-        first[pattern] = task
-        for _ in range(items):
-            rows += [(task, who, code[answer]) for who, answer in pattern]
-            task += 1
-    if not rows:
-        return {}
-    frame = pd.DataFrame(rows, columns=["task", "worker", "label"])
-    found = model.fit_predict_proba(frame).to_dict("index")
-    return {
-        pattern: {answers[label]: float(share) for label, share in found[task].items()}
-        for pattern, task in first.items()
-    }
-
-
-def _model(method: str) -> Any:
-    try:
-        import crowdkit.aggregation as models
-    except ImportError:
-        raise InvalidOption(
-            f"the method {method} is crowd-kit's, which is not installed",
-            "pip install 'annotation-tracker[crowd-kit]'",
-        ) from None
-    return models.MACE(random_state=_SEED) if method == "mace" else models.GLAD(silent=True)
-
-
-METHODS = ("majority", "weighted", "dawid-skene", *CROWD_KIT)
+METHODS = ("majority", "weighted", "dawid-skene")
 """The ways to a consensus; competences of the second are those of the third's model."""
 
 CONSENSUS_COLUMNS = ("item", "question", "category", "confidence", "method", "entropy", "tied")
@@ -170,15 +117,7 @@ def _ways(
     def fitted() -> Callable[[JointPattern], Shares]:
         return dawid_skene_shares(counted()).__getitem__
 
-    def elsewhere(model: str) -> Callable[[], Callable[[JointPattern], Shares]]:
-        return lambda: crowd_kit_shares(model, counted()).__getitem__
-
-    return {
-        "majority": lambda: _shares,
-        "weighted": weighted,
-        "dawid-skene": fitted,
-        **{model: elsewhere(model) for model in CROWD_KIT},
-    }
+    return {"majority": lambda: _shares, "weighted": weighted, "dawid-skene": fitted}
 
 
 def _shares(pattern: JointPattern, weights: Mapping[int, float] | None = None) -> Shares:

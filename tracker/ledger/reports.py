@@ -244,8 +244,7 @@ class Reports(Transactions):
 
         Args:
             project: the project's name.
-            method: ``majority``, ``weighted`` (by competence), ``dawid-skene``, or crowd-kit's
-                ``mace`` and ``glad``.
+            method: ``majority``, ``weighted`` (by competence) or ``dawid-skene``.
             questions: only of these, by name; of all for none.
             selecting: see `tracker.counts.filter.Selecting`.
         """

@@ -67,7 +67,7 @@ def export_consensus(
     project: str,
     answers: Annotated[Answers, Depends()],
     method: Annotated[
-        str, Query(description="How annotators count: majority, weighted, dawid-skene, mace, glad.")
+        str, Query(description="How annotators count: majority, weighted, dawid-skene.")
     ] = "majority",
     form: _Form = Form.CSV,
 ) -> Response:
