@@ -8,14 +8,22 @@ from typing import Annotated
 
 import typer
 
-from tracker.cli.context import Yes, command_group, confirm_command, ledger_of_command
-from tracker.cli.filter_options import QuestionNames
+from tracker.cli.context import (
+    LARGEST,
+    ProjectArgument,
+    Yes,
+    command_group,
+    confirm_command,
+    ledger_of_command,
+    with_project_argument,
+)
 from tracker.cli.identities import Name, identities
 from tracker.cli.import_options import (
     Files,
     import_rejections_printed,
     print_import_result,
 )
+from tracker.cli.options import QuestionNames
 from tracker.cli.output import (
     AsJson,
     Output,
@@ -24,9 +32,7 @@ from tracker.cli.output import (
     print_result,
     printed_json_text,
 )
-from tracker.cli.output_files import Force, check_output_file, new_output_file
-from tracker.cli.project_argument import LARGEST, ProjectArgument, with_project_argument
-from tracker.cli.terminal import hint, say, warn
+from tracker.cli.terminal import Force, check_output_file, hint, new_output_file, say, warn
 from tracker.core.errors import InvalidOption
 
 annotators, register = command_group(

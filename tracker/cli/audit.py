@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tracker.cli.context import ledger_of_command
-from tracker.cli.filter_options import ChosenAnswers, QuestionNames
+from tracker.cli.context import LARGEST, ProjectArgument, ledger_of_command, with_project_argument
+from tracker.cli.options import ChosenAnswers, QuestionNames
 from tracker.cli.output import Output, print_result
-from tracker.cli.project_argument import LARGEST, ProjectArgument, with_project_argument
 from tracker.cli.terminal import hint, warn
 
 if TYPE_CHECKING:

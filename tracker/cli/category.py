@@ -7,10 +7,16 @@ from typing import Annotated
 
 import typer
 
-from tracker.cli.context import Yes, command_group, confirm_command, ledger_of_command
-from tracker.cli.filter_options import QuestionName
+from tracker.cli.context import (
+    ProjectArgument,
+    Yes,
+    command_group,
+    confirm_command,
+    ledger_of_command,
+    with_project_argument,
+)
+from tracker.cli.options import QuestionName
 from tracker.cli.output import Output, print_result
-from tracker.cli.project_argument import ProjectArgument, with_project_argument
 from tracker.cli.terminal import hint, say
 
 categories, register = command_group("category", "List, order, merge and rename categories.")

@@ -6,9 +6,8 @@ from typing import Annotated
 
 import typer
 
-from tracker.cli.context import ledger_of_command
+from tracker.cli.context import LARGEST, ProjectArgument, ledger_of_command, with_project_argument
 from tracker.cli.output import Output, print_result
-from tracker.cli.project_argument import LARGEST, ProjectArgument, with_project_argument
 from tracker.cli.terminal import warn
 
 

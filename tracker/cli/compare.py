@@ -8,11 +8,9 @@ from typing import Annotated
 
 import typer
 
-from tracker.cli.agreement_options import ItemTest, MetricOptions
-from tracker.cli.context import ledger_of_command
-from tracker.cli.filter_options import QuestionName, question_heading
+from tracker.cli.context import ProjectArgument, ledger_of_command, with_project_argument
+from tracker.cli.options import ItemTest, MetricOptions, QuestionName, question_heading
 from tracker.cli.output import Output, print_result
-from tracker.cli.project_argument import ProjectArgument, with_project_argument
 from tracker.cli.terminal import hint
 
 _WHICH = (

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
-from typing import TYPE_CHECKING, Annotated
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial, wraps
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
 import typer
+from typer.core import TyperCommand
 
+from tracker.cli.output import flatten_option_groups
 from tracker.cli.terminal import warn
 from tracker.core.errors import DatabaseUnusable, InvalidOption, escaped_text
 
 if TYPE_CHECKING:
     from tracker.ledger import Ledger
+    from tracker.ledger.projects import QuestionOptions
     from tracker.storage.database import Database
 
 
@@ -107,3 +112,189 @@ def confirm_command(question: str, *, yes: bool) -> None:
     if not yes and not typer.confirm(escaped_text(question), err=True):
         warn("nothing was changed")
         raise typer.Exit(1)
+
+
+# -- How commands are told their project: first of the words, by ``-p``, or the only one there is -
+
+
+ProjectArgument = Annotated[str, typer.Argument(metavar="PROJECT", help="The project's name.")]
+_Only = Annotated[
+    str | None,
+    typer.Argument(metavar="[PROJECT]", help="Project name; the only one if left out."),
+]
+_Must = Annotated[
+    str | None,
+    typer.Argument(metavar="[PROJECT]", help="Project name; never guessed."),
+]
+_Option = Annotated[
+    str | None,
+    typer.Option("--project", "-p", metavar="PROJECT", help="Project name, as an option."),
+]
+
+_Function = TypeVar("_Function", bound=Callable[..., None])
+
+
+def with_project_argument(
+    app: typer.Typer,
+    name: str | None = None,
+    *,
+    guess: bool = True,
+    numbers: bool = False,
+    file: bool = False,
+) -> Callable[[_Function], _Function]:
+    """Return a decorator that registers a command whose first argument is ``project``.
+
+    The project is the first word, or ``--project``; if neither is given, the only one in the
+    database, and a line on stderr says so. Without ``guess`` it must be named: for what cannot be
+    taken back. With ``numbers`` a first word that is a number is not the project's name but
+    the argument that follows. With ``file`` the option of that name stands for all other words.
+    """
+
+    def register(function: _Function) -> _Function:
+        flat = flatten_option_groups(function)
+
+        @wraps(flat)
+        def command(context: typer.Context, named: str | None = None, **rest: Any) -> None:
+            word = rest.pop("project") or None
+            if word and named and word != named:
+                raise InvalidOption(f"two projects are named: {word!r} and {named!r}", "name one")
+            everywhere = rest.get("all_projects", False)
+            if not (word or named or guess or everywhere):
+                raise InvalidOption("this command needs the name of the project", "add: -p PROJECT")
+            given = word or named or ("" if everywhere else _only_project(context, rest))
+            rest["project"] = given.strip()
+            flat(context=context, **rest)
+
+        hints = get_type_hints(flat, include_extras=True)
+        hints |= {"project": _Only if guess else _Must, "named": _Option}
+        parameters: list[inspect.Parameter] = []
+        for one in inspect.signature(flat).parameters.values():
+            parameters.append(one.replace(annotation=hints[one.name]))
+            if one.name == "project":
+                parameters[-1] = parameters[-1].replace(default=None)
+                parameters.append(
+                    inspect.Parameter("named", one.KEYWORD_ONLY, default=None, annotation=_Option)
+                )
+        # Only their names count: the parser gives every argument by its name.
+        keywords = [one.replace(kind=one.KEYWORD_ONLY) for one in parameters]
+        command.__signature__ = inspect.Signature(keywords)  # type: ignore[attr-defined]
+        command.__annotations__ = hints
+        app.command(name, cls=_BeforeNumbers if numbers else _OrFile if file else _First)(command)
+        return function
+
+    return register
+
+
+def _only_project(context: typer.Context, rest: Mapping[str, Any]) -> str:
+    """Return the name of the only project, for a command with these other words.
+
+    Raises NotFound or InvalidOption if there is none, or more than one, or a word is missing.
+    """
+    only = ledger_of_command(context).projects.find(None).name
+    if only in rest.values():
+        raise InvalidOption(f"{only!r} is the project; a word is missing after it", "see: --help")
+    warn(f"project: {only} (the only one)")
+    return only
+
+
+class _First(TyperCommand):
+    """A command whose first word is a project's name, unless the words are too few for it."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the words; an empty one stands for a project that is not named first."""
+        if not ctx.resilient_parsing and self._begins_otherwise(ctx, args):
+            args = ["", *args]
+        return super().parse_args(ctx, args)
+
+    def _begins_otherwise(self, ctx: Any, args: list[str]) -> bool:
+        given, _, _ = self.make_parser(ctx).parse_args(list(args))
+        _, *others = (one for one in self.params if one.param_type_name == "argument")
+        return any(one.required and not _is_given(given[str(one.name)]) for one in others)
+
+
+def _is_given(value: Any) -> bool:
+    """Return whether the parser found words for an argument: a text, or some of them."""
+    return isinstance(value, str) or (isinstance(value, tuple) and bool(value))
+
+
+class _OrFile(_First):
+    """Such a command whose other words are needed unless a file has them."""
+
+    def _begins_otherwise(self, ctx: Any, args: list[str]) -> bool:
+        given, _, _ = self.make_parser(ctx).parse_args(list(args))
+        _, *others = (one for one in self.params if one.param_type_name == "argument")
+        return given.get("file") is None and not all(_is_given(given[str(o.name)]) for o in others)
+
+
+class _BeforeNumbers(_First):
+    """Such a command whose project is followed by numbers, perhaps by none."""
+
+    def _begins_otherwise(self, ctx: Any, args: list[str]) -> bool:
+        given, _, _ = self.make_parser(ctx).parse_args(list(args))
+        first = given.get("project")
+        return isinstance(first, str) and first.isdigit()
+
+
+LARGEST = 2**31 - 1
+"""The largest number an option takes: what a column of numbers holds on every database."""
+
+
+OpenCategories = Annotated[
+    bool, typer.Option("--open", help="Accept categories that are not on the list.")
+]
+
+
+Timezone = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ZONE", help="Time zone in which days begin, such as Europe/Berlin; else UTC."
+    ),
+]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The options for settings that can change."""
+
+    scale: Annotated[
+        str | None,
+        typer.Option(metavar="nominal|ordinal|interval|ratio", help="Scale of the categories."),
+    ] = None
+    categories: Annotated[
+        str | None, typer.Option(metavar="A,B,C", help="Closed list of categories, in order.")
+    ] = None
+    wanted: Annotated[
+        int | None,
+        typer.Option(metavar="N", max=LARGEST, help="Target number of answers per item."),
+    ] = None
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """The categories, each by itself."""
+        if self.categories is None:
+            return None
+        from tracker.ledger.parsing import names_of_list
+
+        return names_of_list(self.categories)
+
+
+@dataclass(frozen=True)
+class NewProject(Settings):
+    """The options for a project that is made."""
+
+    answers: Annotated[
+        str | None,
+        typer.Option(
+            metavar="one|several|spans", help="Kind of answer: one category, several, or spans."
+        ),
+    ] = None
+    offsets: Annotated[
+        str | None, typer.Option(metavar="characters|tokens", help="Unit of span offsets.")
+    ] = None
+
+    @property
+    def options(self) -> QuestionOptions:
+        """The options as the ledger takes them."""
+        from tracker.ledger.projects import QuestionOptions
+
+        return QuestionOptions(self.answers, self.scale, self.offsets, self.names, self.wanted)

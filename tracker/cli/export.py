@@ -10,13 +10,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tracker.cli.audit import audit_rows
-from tracker.cli.context import command_group, ledger_of_command
-from tracker.cli.filter_options import AnswerOptions, CurveAnswerOptions
+from tracker.cli.context import (
+    ProjectArgument,
+    command_group,
+    ledger_of_command,
+    with_project_argument,
+)
 from tracker.cli.history import Every, Shown, Window
 from tracker.cli.import_options import STDOUT, OutputFile, Target, output_option_target
-from tracker.cli.output_files import Force, check_output_file, write_output_file
-from tracker.cli.project_argument import ProjectArgument, with_project_argument
-from tracker.cli.terminal import hint
+from tracker.cli.options import AnswerOptions, CurveAnswerOptions
+from tracker.cli.terminal import Force, check_output_file, hint, write_output_file
 from tracker.core.errors import InvalidOption
 
 if TYPE_CHECKING:

@@ -8,10 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tracker.cli.context import command_group, ledger_of_command
-from tracker.cli.filter_options import QuestionNames
+from tracker.cli.context import (
+    LARGEST,
+    ProjectArgument,
+    command_group,
+    ledger_of_command,
+    with_project_argument,
+)
+from tracker.cli.options import QuestionNames
 from tracker.cli.output import AsJson, Output, print_json, print_result
-from tracker.cli.project_argument import LARGEST, ProjectArgument, with_project_argument
 from tracker.cli.terminal import hint, say, warn
 from tracker.core.errors import InvalidOption
 

@@ -10,12 +10,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tracker.cli.context import ledger_of_command
-from tracker.cli.filter_options import AnswerOptions
+from tracker.cli.context import ProjectArgument, ledger_of_command, with_project_argument
+from tracker.cli.options import AnswerOptions
 from tracker.cli.output import AsJson, Output, print_result, printed_json_text
-from tracker.cli.output_files import Force, check_output_file, write_output_file
-from tracker.cli.project_argument import ProjectArgument, with_project_argument
-from tracker.cli.terminal import hint, say, say_data, warn, while_output_is_read
+from tracker.cli.terminal import (
+    Force,
+    check_output_file,
+    hint,
+    say,
+    say_data,
+    warn,
+    while_output_is_read,
+    write_output_file,
+)
 from tracker.core.errors import InvalidOption
 
 if TYPE_CHECKING:

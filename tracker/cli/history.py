@@ -9,10 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tracker.cli.context import ledger_of_command, measure_option_names
-from tracker.cli.filter_options import AnswerOptions, CurveAnswerOptions, question_heading
+from tracker.cli.context import (
+    LARGEST,
+    ProjectArgument,
+    ledger_of_command,
+    measure_option_names,
+    with_project_argument,
+)
+from tracker.cli.options import AnswerOptions, CurveAnswerOptions, question_heading
 from tracker.cli.output import Output, print_result
-from tracker.cli.project_argument import LARGEST, ProjectArgument, with_project_argument
 from tracker.cli.terminal import hint, warn
 from tracker.core.errors import InvalidOption
 

@@ -8,10 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tracker.cli.context import Yes, confirm_command, ledger_of_command
+from tracker.cli.context import (
+    ProjectArgument,
+    Yes,
+    confirm_command,
+    ledger_of_command,
+    with_project_argument,
+)
 from tracker.cli.import_options import DryRun
 from tracker.cli.output import Output, print_result
-from tracker.cli.project_argument import ProjectArgument, with_project_argument
 from tracker.cli.terminal import hint, say, warn
 from tracker.core.errors import InvalidOption
 

@@ -15,8 +15,14 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 import typer
 
 from tracker.cli.output import print_json, print_result
-from tracker.cli.output_files import check_output_file, new_output_file
-from tracker.cli.terminal import hint, say, terminal_data_stream, warn
+from tracker.cli.terminal import (
+    check_output_file,
+    hint,
+    new_output_file,
+    say,
+    terminal_data_stream,
+    warn,
+)
 from tracker.core.errors import InvalidOption, Refused
 from tracker.render.formats import csv_lines
 from tracker.render.nouns import count_noun

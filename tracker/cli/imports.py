@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tracker.cli.context import (
+    LARGEST,
+    NewProject,
     ProjectOption,
     SomeProject,
     Yes,
@@ -26,9 +28,7 @@ from tracker.cli.import_options import (
     print_import_result,
 )
 from tracker.cli.output import AsJson, Output, flatten_option_groups, print_json, print_result
-from tracker.cli.output_files import check_output_file, write_output_file
-from tracker.cli.project_argument import LARGEST, NewProject
-from tracker.cli.terminal import hint, progress_bar, say
+from tracker.cli.terminal import check_output_file, hint, progress_bar, say, write_output_file
 from tracker.core.errors import InvalidOption, Refused
 
 if TYPE_CHECKING:

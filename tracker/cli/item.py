@@ -6,8 +6,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tracker.cli.context import command_group, ledger_of_command
-from tracker.cli.filter_options import MomentOptions
+from tracker.cli.context import (
+    LARGEST,
+    ProjectArgument,
+    command_group,
+    ledger_of_command,
+    with_project_argument,
+)
 from tracker.cli.import_options import (
     Files,
     ImportOptions,
@@ -15,8 +20,8 @@ from tracker.cli.import_options import (
     import_rejections_printed,
     print_import_result,
 )
+from tracker.cli.options import MomentOptions
 from tracker.cli.output import AsJson, Output, flatten_option_groups, print_result
-from tracker.cli.project_argument import LARGEST, ProjectArgument, with_project_argument
 from tracker.cli.terminal import say, warn
 from tracker.core.errors import InvalidOption
 

@@ -9,12 +9,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tracker.cli.context import command_group, ledger_of_command, measure_option_names
-from tracker.cli.filter_options import AnswerOptions, CurveAnswerOptions, question_words
+from tracker.cli.context import (
+    ProjectArgument,
+    command_group,
+    ledger_of_command,
+    measure_option_names,
+    with_project_argument,
+)
 from tracker.cli.history import Every, Window
-from tracker.cli.output_files import Force, check_output_file, new_output_file
-from tracker.cli.project_argument import ProjectArgument, with_project_argument
-from tracker.cli.terminal import hint, say, warn
+from tracker.cli.options import AnswerOptions, CurveAnswerOptions, question_words
+from tracker.cli.terminal import Force, check_output_file, hint, new_output_file, say, warn
 from tracker.core.errors import InvalidOption, NotFound
 
 if TYPE_CHECKING:

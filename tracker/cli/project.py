@@ -9,17 +9,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tracker.cli import changes, notes
-from tracker.cli.context import Yes, confirm_command, ledger_of_command
-from tracker.cli.filter_options import QuestionName
-from tracker.cli.output import AsJson, Output, flatten_option_groups, print_json, print_result
-from tracker.cli.project_argument import (
+from tracker.cli.context import (
     NewProject,
     OpenCategories,
     ProjectArgument,
     Settings,
     Timezone,
+    Yes,
+    confirm_command,
+    ledger_of_command,
     with_project_argument,
 )
+from tracker.cli.options import QuestionName
+from tracker.cli.output import AsJson, Output, flatten_option_groups, print_json, print_result
 from tracker.cli.terminal import hint, say, warn_if
 
 if TYPE_CHECKING:

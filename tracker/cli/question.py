@@ -7,15 +7,16 @@ from typing import Annotated
 
 import typer
 
-from tracker.cli.context import command_group, ledger_of_command
-from tracker.cli.output import AsJson, Output, print_json, print_result
-from tracker.cli.project_argument import (
+from tracker.cli.context import (
     NewProject,
     OpenCategories,
     ProjectArgument,
     Settings,
+    command_group,
+    ledger_of_command,
     with_project_argument,
 )
+from tracker.cli.output import AsJson, Output, print_json, print_result
 from tracker.cli.terminal import hint, say, warn_if
 
 questions, register = command_group(

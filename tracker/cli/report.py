@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tracker.cli.context import ledger_of_command
-from tracker.cli.filter_options import AnswerOptions
-from tracker.cli.output_files import Force, check_output_file, new_output_file
-from tracker.cli.project_argument import LARGEST, ProjectArgument, with_project_argument
-from tracker.cli.terminal import hint, say, steps_shown
+from tracker.cli.context import LARGEST, ProjectArgument, ledger_of_command, with_project_argument
+from tracker.cli.options import AnswerOptions
+from tracker.cli.terminal import Force, check_output_file, hint, new_output_file, say, steps_shown
 from tracker.core.errors import InvalidOption
 
 if TYPE_CHECKING:

@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tracker.cli.context import ledger_of_command
-from tracker.cli.output_files import Force, check_output_file, new_output_file
-from tracker.cli.project_argument import LARGEST
-from tracker.cli.terminal import hint, say
+from tracker.cli.context import LARGEST, ledger_of_command
+from tracker.cli.terminal import Force, check_output_file, hint, new_output_file, say
 from tracker.core.errors import InvalidOption
 
 if TYPE_CHECKING:

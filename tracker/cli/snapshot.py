@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from tracker.cli.agreement_options import FigureOptions
-from tracker.cli.context import ledger_of_command
-from tracker.cli.filter_options import ChosenAnswers
+from tracker.cli.context import ProjectArgument, ledger_of_command, with_project_argument
+from tracker.cli.options import ChosenAnswers, FigureOptions
 from tracker.cli.output import AsJson, print_json
-from tracker.cli.project_argument import ProjectArgument, with_project_argument
 from tracker.cli.terminal import hint, is_quiet, say, warn
 
 if TYPE_CHECKING:

@@ -7,11 +7,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tracker.cli.context import Yes, command_group, confirm_command, ledger_of_command
-from tracker.cli.filter_options import QuestionNames
+from tracker.cli.context import (
+    ProjectArgument,
+    Yes,
+    command_group,
+    confirm_command,
+    ledger_of_command,
+    with_project_argument,
+)
 from tracker.cli.history import Last
+from tracker.cli.options import QuestionNames
 from tracker.cli.output import Output, print_result
-from tracker.cli.project_argument import ProjectArgument, with_project_argument
 from tracker.cli.terminal import hint, progress_bar, warn
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import typer
 
 from tracker.cli.context import ProjectOption, SomeProject, ledger_of_command
 from tracker.cli.context import project_argument_or_option as chosen
-from tracker.cli.filter_options import MomentOptions, QuestionNames, distinct_questions
+from tracker.cli.options import MomentOptions, QuestionNames, distinct_questions
 from tracker.cli.output import Output, flatten_option_groups, print_result
 from tracker.cli.terminal import hint
 from tracker.core.errors import InvalidOption

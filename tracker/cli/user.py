@@ -7,9 +7,8 @@ from typing import Annotated
 
 import typer
 
-from tracker.cli.context import Yes, command_group, confirm_command, ledger_of_command
+from tracker.cli.context import LARGEST, Yes, command_group, confirm_command, ledger_of_command
 from tracker.cli.output import Output, flatten_option_groups, print_result
-from tracker.cli.project_argument import LARGEST
 from tracker.cli.terminal import hint, say, warn
 from tracker.core.errors import InvalidOption
 

@@ -6,9 +6,8 @@ from typing import Annotated
 
 import typer
 
-from tracker.cli.context import command_group, ledger_of_command
+from tracker.cli.context import LARGEST, command_group, ledger_of_command
 from tracker.cli.output import AsJson, Output, flatten_option_groups, print_json, print_result
-from tracker.cli.project_argument import LARGEST
 from tracker.cli.terminal import hint, say
 from tracker.core.errors import CheckFailed
 
