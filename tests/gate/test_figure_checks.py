@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from tests.flags.found import Seen, acted, audit_of, record
+from tests.audit.flags.found import Seen, acted, audit_of, record
 from tests.gate.conftest import Gate, load
 from tracker.audit.flags import act_on_flags, with_settled
 from tracker.gate.config import parse_gate_config

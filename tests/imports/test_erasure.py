@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
-from tests.flags.found import Seen, acted, record
+from tests.audit.flags.found import Seen, acted, record
 from tracker.core.errors import NotFound
 from tracker.ledger import Ledger
 from tracker.projects.annotators import add_annotator_alias

@@ -1,5 +1,5 @@
 """Fixtures that other rooms' tests have, too."""
 
-from tests.flags.conftest import people
+from tests.audit.flags.conftest import people
 
 __all__ = ["people"]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.flags.found import Seen, record
+from tests.audit.flags.found import Seen, record
 from tests.helpers import stored
 from tracker.core.errors import InvalidOption, NotFound, Refused
 from tracker.ledger import Ledger

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from tests.flags.found import Seen, listed, record
+from tests.audit.flags.found import Seen, listed, record
 from tests.helpers import SEVERAL, SPANS, count_statements, standing, stored, undo
 from tracker.agreement.run import assess
 from tracker.audit.run import audit_project

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
-from tests.flags.found import Seen, record
+from tests.audit.flags.found import Seen, record
 from tests.helpers import stored
 from tests.storage.rows import APPEND_ONLY, fill, sample
 from tracker.history.prune import prune_snapshots

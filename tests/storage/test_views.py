@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from sqlalchemy import inspect, text
 
+from tests.audit.flags.found import Seen, listed, record, record_in, shown
 from tests.filled import FillOnce
-from tests.flags.found import Seen, listed, record, record_in, shown
 from tests.helpers import SEVERAL, SPANS, undo, write_file
 from tests.house import CHECKOUT
 from tests.storage.seals.furnished import furnished

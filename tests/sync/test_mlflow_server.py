@@ -12,9 +12,9 @@ import requests
 from fastapi.testclient import TestClient
 
 from tests.cli.conftest import Run, folder, run
-from tests.exchange.listener import listening
 from tests.helpers import standing
 from tests.profiles import thorough
+from tests.sync.listener import listening
 from tests.sync.servers import environment, free_port, running
 from tracker.ledger import Ledger
 from tracker.web.app import create_app

@@ -9,7 +9,7 @@ from typing import Any, Unpack
 
 import pytest
 
-from tests.flags.found import Seen, acted, record, states
+from tests.audit.flags.found import Seen, acted, record, states
 from tests.helpers import standing, undo
 from tests.storage.as_of.plain import Clock, at
 from tracker.agreement.query import Query

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.flags.found import Seen, acted, record
+from tests.audit.flags.found import Seen, acted, record
 from tests.helpers import undo
 from tracker.history.prune import parse_prune_keep, prune_snapshots
 from tracker.ledger import Ledger

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import text
 
 from tests.helpers import question_of, undo, write_file
-from tests.snapshots.scripts import tampering
+from tests.history.scripts import tampering
 from tests.storage.seals.furnished import furnished
 from tracker.history.verify import Verified, verify_snapshots
 from tracker.ledger import Ledger

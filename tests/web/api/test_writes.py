@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
-from tests.exchange.listener import listening
+from tests.sync.listener import listening
 from tests.web.api.conftest import P
 from tests.web.api.test_page import EVENT
 from tracker.ledger import Ledger

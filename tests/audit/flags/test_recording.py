@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.flags.found import Seen, acted, history, listed, record, shown, states
+from tests.audit.flags.found import Seen, acted, history, listed, record, shown, states
 from tests.helpers import count_statements, stored
 from tracker.audit.flag_list import count_flags
 from tracker.audit.flags import Recorded

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import strategies as st
 from sqlalchemy import Connection, text
 
-from tests.flags.found import Seen, record_in
+from tests.audit.flags.found import Seen, record_in
 from tests.helpers import csv_text
 from tests.storage.as_of.plain import (
     NAMES,

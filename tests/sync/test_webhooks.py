@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.exchange.listener import Listener, listening
+from tests.sync.listener import Listener, listening
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound, Refused
 from tracker.ledger import Ledger

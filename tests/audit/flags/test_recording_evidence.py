@@ -6,7 +6,7 @@ import json
 
 from sqlalchemy import insert, select
 
-from tests.flags.found import Seen, listed, record, shown
+from tests.audit.flags.found import Seen, listed, record, shown
 from tracker.ledger import Ledger
 from tracker.projects.annotators import rename_annotator
 from tracker.storage.schema import FlagSighting

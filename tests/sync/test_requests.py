@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests.exchange.test_webhooks import HOUR, Clock, time
+from tests.sync.test_webhooks import HOUR, Clock, time
 from tracker.core.errors import CheckFailed, InvalidOption
 from tracker.ledger import Ledger
 

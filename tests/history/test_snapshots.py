@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import select, text
 from sqlalchemy.exc import DBAPIError
 
-from tests.flags.found import Seen, acted, record
+from tests.audit.flags.found import Seen, acted, record
 from tests.helpers import SPANS, stored, undo
 from tests.storage.as_of.plain import Clock, at
 from tracker.agreement.run import assess

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from tests.flags.found import Seen, acted, record
+from tests.audit.flags.found import Seen, acted, record
+from tests.history.scripts import Run
+from tests.history.test_incremental import EVERYTHING
 from tests.projects.test_annotator_merge import rounded
-from tests.snapshots.scripts import Run
-from tests.snapshots.test_incremental import EVERYTHING
 from tests.storage.as_of.plain import BOTH_KINDS, Clock
 from tracker.agreement.query import Query
 from tracker.history.snapshot import SnapshotRecord

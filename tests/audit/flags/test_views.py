@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from rich.console import Console, RenderableType
 
-from tests.flags.found import Seen, acted, listed, record, shown
+from tests.audit.flags.found import Seen, acted, listed, record, shown
 from tracker.audit.flags import Recorded
 from tracker.audit.tables import flag_view, flags_view, recorded_flags_in_words
 from tracker.ledger import Ledger

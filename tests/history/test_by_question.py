@@ -10,8 +10,8 @@ import pytest
 from sqlalchemy import text
 
 from tests.helpers import stored
+from tests.history.scripts import tampering
 from tests.questions import FILES, ONLY, OPTIONS, answer_question, fill_rubric
-from tests.snapshots.scripts import tampering
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.history.verify import verify_snapshots_in_turn
 from tracker.ledger import Ledger

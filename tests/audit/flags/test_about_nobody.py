@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.flags.found import listed
-from tests.test_verdict import apart, dutch, schools, swapped
+from tests.audit.flags.found import listed
+from tests.audit.test_verdict import apart, dutch, schools, swapped
 from tracker.ledger import Ledger
 
 WHAT = {

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.flags.found import Seen, record_in
+from tests.audit.flags.found import Seen, record_in
 from tests.helpers import count_statements
 from tests.questions import FILES, ONLY, OPTIONS, answer_question, fill_rubric
 from tracker.audit.flags import record_flags

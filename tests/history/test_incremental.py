@@ -11,10 +11,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from sqlalchemy import func, select, text
 
-from tests.flags.found import Seen, record
+from tests.audit.flags.found import Seen, record
 from tests.helpers import SEVERAL, SPANS, count_rows, count_statements, undo
-from tests.profiles import examples
-from tests.snapshots.scripts import (
+from tests.history.scripts import (
     Erase,
     Flags,
     Kind,
@@ -28,6 +27,7 @@ from tests.snapshots.scripts import (
     recorded,
     taken,
 )
+from tests.profiles import examples
 from tests.storage.as_of.plain import BOTH_KINDS, Clock, Merge, Split, Undo
 from tracker.agreement.query import Query
 from tracker.core.errors import CheckFailed

@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import Column, Float, Integer, Table, text
 
-from tests.flags.found import Seen, record
+from tests.audit.flags.found import Seen, record
 from tests.helpers import SPANS, question_of
+from tests.history.scripts import Run, Step, all_steps, tampering
 from tests.profiles import examples
-from tests.snapshots.scripts import Run, Step, all_steps, tampering
 from tests.storage.as_of.plain import BOTH_KINDS, Clock, at
 from tracker.agreement.query import Query
 from tracker.core import clock

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, insert, text
 
-from tests.flags.found import Seen, acted, history, listed, record, record_in, shown, states
+from tests.audit.flags.found import Seen, acted, history, listed, record, record_in, shown, states
 from tests.helpers import stored
 from tracker.audit.flags import Recorded, act_on_flags, flag_changes
 from tracker.audit.tables import flag_standing_in_words

@@ -12,9 +12,9 @@ import pytest
 from sqlalchemy import Connection, func, select, text
 from sqlalchemy.exc import DBAPIError
 
-from tests.flags.found import Seen, record_in
+from tests.audit.flags.found import Seen, record_in
 from tests.helpers import question_of
-from tests.snapshots.scripts import added_up, few_links, plainly, tampering
+from tests.history.scripts import added_up, few_links, plainly, tampering
 from tests.storage.as_of.plain import Clock, at
 from tracker.agreement.query import Query
 from tracker.core import clock

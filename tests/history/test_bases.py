@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from tests.flags.found import Seen, record
+from tests.audit.flags.found import Seen, record
 from tests.helpers import question_of
-from tests.snapshots.scripts import added_up, answers, plainly, taken, tampering
+from tests.history.scripts import added_up, answers, plainly, taken, tampering
 from tests.storage.as_of.plain import Clock, at
 from tracker.agreement.query import Metric, Query
 from tracker.agreement.run import assess
