@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import ipaddress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tracker.core.errors import InvalidOption
 from tracker.ledger import Ledger
+from tracker.web.identity import is_this_machine
 
 if TYPE_CHECKING:
     from tracker.web.oidc import Oidc
@@ -54,22 +54,3 @@ def checked_access(
             f"make one of {_SHORTEST_KEY} or more, such as by: openssl rand -hex 32",
         )
     return Access(at_this_machine=here, secret_key=secret_key, oidc=oidc)
-
-
-def is_this_machine(host: str) -> bool:
-    """Return whether an address or a name of a host is one that only this machine has."""
-    name = host.rstrip(".").lower()
-    if name == "localhost" or name.endswith(".localhost"):
-        return True
-    try:
-        return ipaddress.ip_address(name.strip("[]")).is_loopback
-    except ValueError:
-        return False
-
-
-def comes_from_elsewhere(address: str) -> bool:
-    """Return whether a client's address is that of another machine."""
-    try:
-        return not ipaddress.ip_address(address).is_loopback
-    except ValueError:  # a socket without addresses
-        return False

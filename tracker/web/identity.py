@@ -328,3 +328,22 @@ class Sessions:
         """
         own = hashlib.sha256(f"cookie {self._key}".encode()).hexdigest()[:8]
         return f"__Host-{plain}_{own}" if request.url.scheme == "https" else f"{plain}_{own}"
+
+
+def is_this_machine(host: str) -> bool:
+    """Return whether an address or a name of a host is one that only this machine has."""
+    name = host.rstrip(".").lower()
+    if name == "localhost" or name.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(name.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def comes_from_elsewhere(address: str) -> bool:
+    """Return whether a client's address is that of another machine."""
+    try:
+        return not ipaddress.ip_address(address).is_loopback
+    except ValueError:  # a socket without addresses
+        return False

@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tracker.core.errors import TrackerError
 from tracker.ledger import Ledger
-from tracker.web.access import Access, comes_from_elsewhere, is_this_machine
+from tracker.web.access import Access
 from tracker.web.errors import http_error, path_of, tracker_error
 from tracker.web.identity import (
     LOCAL,
@@ -23,7 +23,9 @@ from tracker.web.identity import (
     NotAdmitted,
     Role,
     Sessions,
+    comes_from_elsewhere,
     is_of_our_page,
+    is_this_machine,
 )
 from tracker.web.mlflow import is_signed_message
 

@@ -13,8 +13,7 @@ from starlette.responses import Response
 
 from tracker.core.errors import InvalidOption
 from tracker.ledger import Ledger
-from tracker.web.access import is_this_machine
-from tracker.web.identity import Role, Sessions, needs
+from tracker.web.identity import Role, Sessions, is_this_machine, needs
 from tracker.web.sign_in import LOG, go_on, sign_in_form
 from tracker.web.templating import link_to
 
