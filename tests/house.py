@@ -163,6 +163,22 @@ def modules() -> tuple[Module, ...]:
     )  # fmt: skip
 
 
+def graph(files: tuple[Module, ...]) -> dict[str, set[str]]:
+    """The files that each file imports, in functions and for types, too."""
+    names = {
+        module.path.removesuffix(".py").removesuffix("/__init__").replace("/", "."): module
+        for module in files
+    }
+
+    def file(name: str) -> str:
+        return name if name in names else name.rpartition(".")[0]
+
+    return {
+        name: {file(imported) for _, imported in _imports(module.tree)} & names.keys() - {name}
+        for name, module in names.items()
+    }
+
+
 def too_long(texts: dict[str, str]) -> list[str]:
     """Files, by name and content, that are two files."""
     lengths = {name: len(text.splitlines()) for name, text in texts.items()}

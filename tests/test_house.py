@@ -9,6 +9,7 @@ import ast
 import re
 import subprocess
 import sys
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,19 @@ def test_what_computes_reaches_nothing_that_reads_or_stores() -> None:
     for folder, rooms in house.PURE.items():
         assert house.reached(folder) <= rooms, folder
     assert {"counts", "storage"} <= house.reached("history")
+
+
+def test_no_file_leads_back_to_itself() -> None:
+    TopologicalSorter(house.graph(house.modules())).prepare()
+
+
+def test_a_circle_is_found() -> None:
+    files = (
+        snippet("audit/a", "from tracker.audit.b import x"),
+        snippet("audit/b", "if TYPE_CHECKING:\n    from tracker.audit import a"),
+    )
+    with pytest.raises(CycleError):
+        TopologicalSorter(house.graph(files)).prepare()
 
 
 def test_only_what_is_shown_looks_for_the_room_that_shows_it() -> None:

@@ -11,7 +11,8 @@ from tests.helpers import count_statements
 from tests.report.test_pages import page_of
 from tracker.ledger import Ledger
 from tracker.report.document import plain_line
-from tracker.report.gather import Asked, gather_report
+from tracker.report.gather import gather_report
+from tracker.report.gathered import Asked
 from tracker.report.verdict import acts
 
 WHO = ("anna", "bernd", "clara", "dirk")

@@ -32,7 +32,7 @@ from tracker.counts.items import count_model_answers
 from tracker.counts.shared_with_models import count_items_beside_models
 from tracker.ledger import Ledger
 from tracker.projects.questions import list_questions
-from tracker.report.gather import Asked
+from tracker.report.gathered import Asked
 from tracker.report.markdown import markdown_text
 from tracker.report.report import report_document
 

@@ -10,7 +10,7 @@ from tests.report.test_pages import page_of
 from tracker.agreement.tables import agreement_view
 from tracker.audit.tables import audit_view
 from tracker.ledger import Ledger
-from tracker.report.gather import Asked
+from tracker.report.gathered import Asked
 from tracker.report.markdown import markdown_text
 from tracker.report.report import report_document
 

@@ -16,7 +16,8 @@ from tests.helpers import count_statements
 from tracker.audit.sentences import nothing
 from tracker.ledger import Ledger
 from tracker.report.document import Acts, Paragraph, plain_line
-from tracker.report.gather import Asked, gather_report
+from tracker.report.gather import gather_report
+from tracker.report.gathered import Asked
 from tracker.report.verdict import verdict_section
 
 GATE = '[[check]]\nflags = ["{}"]\n'

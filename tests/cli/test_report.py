@@ -25,7 +25,7 @@ from tracker.report.document import (
     Why,
     plain_line,
 )
-from tracker.report.gather import Asked
+from tracker.report.gathered import Asked
 from tracker.report.report import report_document
 
 

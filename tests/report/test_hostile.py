@@ -16,7 +16,7 @@ from markdown_it.token import Token
 from tests.report.pages import read_page
 from tracker.ledger import Ledger
 from tracker.report.document import Document
-from tracker.report.gather import Asked
+from tracker.report.gathered import Asked
 from tracker.report.report import FORMATS, report_document
 
 pytestmark = pytest.mark.xdist_group("hostile")  # one worker makes the report, once

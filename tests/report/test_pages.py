@@ -16,7 +16,8 @@ from tracker.core.errors import NotFound
 from tracker.ledger import Ledger
 from tracker.report.annotators import own_document
 from tracker.report.document import Acts, Document, Figure, Group, Section
-from tracker.report.gather import Asked, gather_report
+from tracker.report.gather import gather_report
+from tracker.report.gathered import Asked
 from tracker.report.report import FORMATS, report_document
 
 MOST_BYTES = 1_500_000

@@ -13,7 +13,8 @@ from tests.report.pages import read_page
 from tests.report.projects import KINDS, PEOPLE, abc, answers
 from tracker.ledger import Ledger
 from tracker.report.annotators import own_document
-from tracker.report.gather import Asked, Gathered, gather_report
+from tracker.report.gather import gather_report
+from tracker.report.gathered import Asked, Gathered
 from tracker.report.privacy import notes_with_numbers, numbered_annotators, own_with_number
 from tracker.report.report import FORMATS, made_document, report_document
 

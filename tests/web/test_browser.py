@@ -18,7 +18,7 @@ from tests.helpers import SPANS, write_file
 from tests.web.browsing import LOOKS, Watched, opened, serious_faults, served
 from tests.web.hostile import HOSTILE, fill_hostile
 from tracker.ledger import Ledger
-from tracker.report.gather import Asked
+from tracker.report.gathered import Asked
 from tracker.report.report import FORMATS, report_document
 from tracker.simulate.crowds import Group, simulate_crowd
 from tracker.web.templating import link_to

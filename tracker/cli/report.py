@@ -130,7 +130,7 @@ def report_file(
     texts: bool = True,
 ) -> bytes:
     """Return the report of a project in a format."""
-    from tracker.report.gather import Asked
+    from tracker.report.gathered import Asked
     from tracker.report.report import FORMATS, report_document
 
     asked = Asked(project, questions or (), selecting or {}, pseudonyms, suppress_below, texts)

@@ -38,7 +38,8 @@ from tracker.report.document import (
     Why,
     line,
 )
-from tracker.report.gather import Gathered, OfQuestion, command, python_call
+from tracker.report.gather import command, python_call
+from tracker.report.gathered import Gathered, OfQuestion
 from tracker.report.sizes import NARROW, WIDE
 
 # -- What several sections share: the same of each question, the first of them open ---------------

@@ -33,7 +33,8 @@ from tracker.report.document import (
     Why,
     line,
 )
-from tracker.report.gather import Gathered, OfQuestion, command, python_call
+from tracker.report.gather import command, python_call
+from tracker.report.gathered import Gathered, OfQuestion
 from tracker.report.sizes import ACROSS_NARROW, ACROSS_WIDE
 
 _MOST = 60  # annotators of a table

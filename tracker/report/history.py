@@ -28,7 +28,8 @@ from tracker.report.document import (
     Why,
     line,
 )
-from tracker.report.gather import Gathered, OfQuestion, command, python_call
+from tracker.report.gather import command, python_call
+from tracker.report.gathered import Gathered, OfQuestion
 from tracker.report.sizes import NARROW, WIDE
 
 _MOST = 20  # events on a curve

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tracker.ledger import Ledger
-    from tracker.report.gather import Gathered, OfQuestion
+    from tracker.report.gathered import Gathered, OfQuestion
 
 _WHO = {"annotator", "with", "model"}
 _MANY_WHO = {"annotators", "excluded", "left_out_of_people"}

@@ -29,14 +29,8 @@ from tracker.report.document import (
     Why,
     line,
 )
-from tracker.report.gather import (
-    Asked,
-    Gathered,
-    OfQuestion,
-    command,
-    gather_report,
-    python_opening,
-)
+from tracker.report.gather import command, gather_report, python_opening
+from tracker.report.gathered import Asked, Gathered, OfQuestion
 from tracker.report.history import history_section, progress_section
 from tracker.report.html import html_page
 from tracker.report.markdown import markdown_text

@@ -25,7 +25,8 @@ from tracker.report.document import (
     Why,
     line,
 )
-from tracker.report.gather import Gathered, OfQuestion, annotator_command, command
+from tracker.report.gather import annotator_command, command
+from tracker.report.gathered import Gathered, OfQuestion
 
 # -- What to do next: what happened, whom to talk to, what to define, what to label ---------------
 

@@ -14,7 +14,7 @@ from tracker.web.request import Asked, AskedLedger, At, Place
 from tracker.web.templating import page, sections_of
 
 if TYPE_CHECKING:
-    from tracker.report.gather import Gathered
+    from tracker.report.gathered import Gathered
 
 router = APIRouter(include_in_schema=False)
 _SHOWN = ("verdict", "history", "progress")
@@ -48,8 +48,8 @@ def _weakest_first(categories: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _gathered(asked: Asked, place: Place) -> Gathered:
     """Return what the project's report is made of: parts are shown here, the whole is sent."""
-    from tracker.report.gather import Asked as Reported
     from tracker.report.gather import gather_report
+    from tracker.report.gathered import Asked as Reported
 
     of = Reported(place.project, selecting=place.selecting)
     return asked.figure(

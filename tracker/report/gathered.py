@@ -1,0 +1,150 @@
+"""What a report is made of: what was asked, and what is known of each question, as plain values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from tracker.agreement.pairs import pair_weights
+from tracker.counts.filter import Selecting
+from tracker.projects.questions import are_many_numbers
+
+if TYPE_CHECKING:
+    from tracker.ledger.agreement import LedgerState
+
+Told = dict[str, Any]
+SCALES_OF_NUMBERS = {"interval", "ratio"}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a report is of.
+
+    Attributes:
+        project: the project's name.
+        questions: the names of the questions; all for none.
+        selecting: which answers, see `tracker.counts.filter.Selecting`; of no question.
+        pseudonyms: whether annotators are numbered instead of named.
+        suppress_below: figures of fewer answers or items are left out.
+        texts: whether texts of items are shown.
+    """
+
+    project: str
+    questions: Sequence[str] = ()
+    selecting: Selecting = field(default_factory=Selecting)
+    pseudonyms: bool = False
+    suppress_below: int = 0
+    texts: bool = True
+
+    @property
+    def chosen(self) -> bool:
+        """Whether some answers are left out by choice."""
+        return any(value for value in self.selecting.values())
+
+
+@dataclass(frozen=True)
+class Without:
+    """A question without the answers of those flagged: what advice on definitions rests on.
+
+    Attributes:
+        annotators: whose answers are left out.
+        agreement: the figures of the others.
+        confusions: their categories; None of spans.
+    """
+
+    annotators: Sequence[str]
+    agreement: Told
+    confusions: Told | None
+
+
+@dataclass(frozen=True)
+class OfQuestion:
+    """What is known of one question; see the methods of the ledger for each.
+
+    Attributes:
+        name: the question's.
+        settings: what it asks for.
+        agreement: its figures.
+        audit: the findings on its annotators.
+        status: its progress.
+        history: its curve.
+        every: the period of the curve's points; None if they are snapshots.
+        pairs: each two annotators.
+        confusions: categories; None of spans.
+        without: the same without those flagged; None if nobody is, or nothing would be left.
+        models: each beside the people.
+        short: items of too few answers.
+        methods: the paragraph for a paper, and the entries it cites; None if undefined.
+    """
+
+    name: str
+    settings: Told
+    agreement: Told
+    audit: Told
+    status: Told
+    history: Told
+    every: str | None
+    pairs: Sequence[Told]
+    confusions: Told | None
+    without: Without | None
+    models: Sequence[Told]
+    short: Told
+    methods: Told | None
+
+    @property
+    def advised(self) -> OfQuestion:
+        """The question as advice on it has it: without the answers of those flagged."""
+        if self.without is None:
+            return self
+        agreement = {**self.agreement, **self.without.agreement}
+        return replace(self, agreement=agreement, confusions=self.without.confusions)
+
+    @property
+    def weights(self) -> str | None:
+        """With which weights two annotators are compared: answers in order may nearly agree."""
+        return pair_weights(self.settings["answers"], self.settings["scale"])
+
+    @property
+    def numbers(self) -> bool:
+        """Whether answers are numbers, too many of them to be looked at one by one."""
+        about = self.settings
+        return are_many_numbers(about["answers"], about["scale"], len(about["categories"]))
+
+    @property
+    def categories(self) -> Sequence[Told]:
+        """The figures of each category; none of numbers."""
+        rows: Sequence[Told] = self.agreement["categories"]
+        return () if self.numbers else rows
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """Everything that a report shows.
+
+    Attributes:
+        asked: what it is of.
+        questions: the weakest first.
+        unfit: questions that have no figures, and why.
+        annotators: by name: kind and labels.
+        flags: recorded findings of every state.
+        notes: on the time line.
+        state: the state of the ledger.
+        database: its URL without the password.
+        one_of_several: whether the project asks several questions, of this page or not.
+    """
+
+    asked: Asked
+    questions: Sequence[OfQuestion]
+    unfit: Sequence[Told]
+    annotators: Sequence[Told]
+    flags: Sequence[Told]
+    notes: Sequence[Told]
+    state: LedgerState
+    database: str
+    one_of_several: bool
+
+    @property
+    def several(self) -> bool:
+        """Whether there are several questions."""
+        return len(self.questions) > 1
