@@ -86,12 +86,6 @@ def test_every_command_in_the_text_is_one(page: Path) -> None:
         assert given <= (options(known[name]) if name else set()), line
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_links_lead_somewhere(page: Path) -> None:
-    for target in re.findall(r"\]\(([^)#:\s]+)\)", page.read_text("utf-8")):
-        assert (page.parent / target).exists(), target
-
-
 @pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "python")], ids=lambda p: p.name)
 def test_the_examples_run(page: Path, tmp_path: Path) -> None:
     """A page's examples follow one another, in an empty folder."""
