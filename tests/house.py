@@ -102,8 +102,8 @@ FACES = {"web", "cli"}
 BELOW_FACES = {"core", "simulate", "ledger", "conformance", "render", "report", "web"}
 # What faces take from below the ledger all the same: words and tables, and no answers.
 SHOWN = re.compile(
-    r"tracker\.\w+\.((\w+_)?(tables|sentences|words|plot)\.|[\w.]+_(as_json|cells|lines|rows|"
-    r"sentence|view)$)"
+    r"tracker\.\w+\.((\w+_)?(asking|choosing|looking|plot|sentences|tables|words)\.|"
+    r"[\w.]+_(as_json|cells|lines|rows|sentence|view)$)"
 )
 BELOW_THE_LEDGER = {
     "tracker.measures.citations.full_measure_name",
@@ -131,6 +131,10 @@ LAZY_IN = {
     "ledger": {f"tracker.{room}" for room in ORDER[: ORDER.index("ledger")]}
     - {"tracker.core", "tracker.storage", "tracker.projects"},
 }
+# What declares the options of commands is light: it may be imported by what makes them.
+LIGHT = re.compile(
+    r"tracker\.(\w+\.(asking|choosing|looking)|render\.blocks|ledger\.(?!ledger|transactions)\w+)\."
+)
 
 DATABASES = re.compile("sqlite|postgres|psycopg|pg_", re.IGNORECASE)
 # The file of each kind of database, and the line that lists them.
@@ -282,7 +286,7 @@ def _libraries(module: Module) -> Iterator[Fault]:
             yield line, f"{module.room} imports {library}"
     lazy = LAZY | LAZY_IN.get(module.room, set())
     for line, name in _imports(module.tree, types=False, functions=False):
-        if name.startswith(tuple(lazy)):
+        if name.startswith(tuple(lazy)) and not LIGHT.match(name):
             yield line, f"{name} is imported as the module is loaded"
 
 

@@ -13,7 +13,8 @@ import pytest
 from tracker.agreement.query import Metric, Query, Uncertainty
 from tracker.agreement.result import Assessment
 from tracker.agreement.run import assess
-from tracker.counts.filter import Selecting, make_answer_filter
+from tracker.counts.choosing import Selecting
+from tracker.counts.filter import make_answer_filter
 from tracker.ledger import Ledger
 from tracker.measures.intervals import Coefficient
 from tracker.measures.registry import MEASURES

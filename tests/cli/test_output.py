@@ -138,10 +138,6 @@ def commands_with(option: str) -> list[str]:
     return sorted(name for name, command in leaves() if option in options(command))
 
 
-def test_every_command_with_json_is_called_here() -> None:
-    assert {*CALLS} == {*commands_with("--json")} - UNMERGED - LIVE
-
-
 @pytest.mark.parametrize("call", [*CALLS.values(), *VARIANTS, *TRENDS])
 def test_json_is_one_document_and_nothing_else(
     run: Run, furnished: Path, answers: Path, call: str

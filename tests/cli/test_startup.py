@@ -21,7 +21,7 @@ except SystemExit:
     pass
 print(json.dumps(sorted(sys.modules)), file=sys.stderr)
 """
-COUNTING = {"numpy", "scipy", "pandas", "pyarrow", "tracker.measures", "tracker.counts",
+COUNTING = {"numpy", "scipy", "pandas", "pyarrow", "tracker.measures", "tracker.counts.filter",
             "tracker.audit.run", "tracker.imports.loader"}  # fmt: skip
 HEAVY = COUNTING | {"alembic", "psycopg", "rich.markdown", "rich.progress"}
 
@@ -40,6 +40,11 @@ def test_a_list_imports_nothing_that_counts(process: Run, furnished: Path, words
     others = {name for name in found if name.startswith("tracker.cli.")}
     assert f"tracker.cli.{noun}" in others
     assert not others & {"tracker.cli.agreement", "tracker.cli.audit", "tracker.cli.demo"}
+
+
+@pytest.mark.parametrize("words", ["--help", "category --help", "agreement --help"])
+def test_no_help_needs_a_database(process: Run, words: str) -> None:
+    assert not imported(process, *words.split()) & {"sqlalchemy", *COUNTING}
 
 
 def test_a_list_for_a_program_imports_no_tables(process: Run, furnished: Path) -> None:

@@ -17,7 +17,8 @@ from tracker.agreement.groups import agreement_by_attribute
 from tracker.agreement.query import Query
 from tracker.audit.flag_list import list_flags
 from tracker.core.errors import InvalidOption, NotFound
-from tracker.counts.filter import Selecting, make_answer_filter
+from tracker.counts.choosing import Selecting
+from tracker.counts.filter import make_answer_filter
 from tracker.history.snapshot import find_snapshot
 from tracker.ledger import Ledger
 from tracker.projects.annotators import add_annotator_alias, rename_annotator, set_annotator_kind

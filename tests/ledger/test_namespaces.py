@@ -65,13 +65,13 @@ def test_annotators(filled: Ledger) -> None:
 
 def test_categories(filled: Ledger) -> None:
     known = filled.categories
-    assert known.order("p", ["y", "x"]) == ["y", "x"]
+    assert known.order("p", ["y", "x"]).categories == ("y", "x")
     known.rename("p", "x", "z")
     before = stored(filled)
-    assert known.merge("p", "y", "z", dry_run=True) == 1
+    assert known.merge("p", "y", "z", dry_run=True).labels == 1
     assert stored(filled) == before
-    assert known.merge("p", "y", "z") == 1
-    assert known.split("p", "y") == "z"
+    assert known.merge("p", "y", "z").labels == 1
+    assert known.split("p", "y").whose == "z"
     assert known.list(" p ").to_dict() == {
         "project": "p",
         "closed": False,

@@ -43,8 +43,8 @@ def test_several_questions_must_be_told_apart(two: Ledger) -> None:
 
 def test_categories_are_those_of_a_question(two: Ledger) -> None:
     assert two.categories.list("p", question=ONLY).labels == {"x": 3, "y": 1}
-    assert two.categories.merge("p", "3", "2", question="tone") == 1
+    assert two.categories.merge("p", "3", "2", question="tone").labels == 1
     assert two.categories.list("p", question="tone").labels == {"1": 3, "2": 3}
     two.categories.rename("p", "x", "z", question=ONLY)
-    assert two.categories.order("p", ["z", "y"], question=ONLY) == ["z", "y"]
-    assert two.categories.split("p", "3", question="tone") == "2"
+    assert two.categories.order("p", ["z", "y"], question=ONLY).categories == ("z", "y")
+    assert two.categories.split("p", "3", question="tone").whose == "2"

@@ -49,7 +49,7 @@ def test_figures_are_as_if_the_answers_had_been_the_other(
     imports = [ledger.import_file(write(text), "p", options=options).id for text in FILES[:2]]
     ledger.snapshot("p")
     apart, before = seen(ledger), moment(ledger)
-    assert ledger.categories.merge("p", "Pos", " pos ") == 2
+    assert ledger.categories.merge("p", "Pos", " pos ").labels == 2
     for text in FILES[:2]:
         ledger.import_file(write(text.replace("Pos", "pos")), "merged", options=options)
     assert seen(ledger) == seen(ledger, "merged")
@@ -60,7 +60,7 @@ def test_figures_are_as_if_the_answers_had_been_the_other(
     assert seen(ledger) == seen(ledger, "merged")
     merged, during = seen(ledger), moment(ledger)
     ledger.snapshot("p")
-    assert ledger.categories.split("p", "Pos") == "pos"
+    assert ledger.categories.split("p", "Pos").whose == "pos"
     for text in FILES:
         ledger.import_file(write(text), "never", options=options)
     assert seen(ledger) == seen(ledger, "never")

@@ -5,11 +5,12 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, TypedDict, Unpack
+from typing import Final, Unpack
 
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import Answer, ItemPatterns
-from tracker.counts.filter import EVERYTHING, AnswerFilter, Selecting, make_answer_filter
+from tracker.counts.choosing import Selecting
+from tracker.counts.filter import EVERYTHING, AnswerFilter, make_answer_filter
 from tracker.measures.citations import full_measure_name
 from tracker.measures.intervals import ASYMMETRIC, check_interval_method
 from tracker.measures.sample import Sample, sample_for_measures
@@ -242,42 +243,6 @@ class Query:
     def __post_init__(self) -> None:
         check_interval_method(self.interval)
         object.__setattr__(self, "measures", tuple(map(full_measure_name, self.measures)))
-
-
-class Computing(TypedDict, total=False):
-    """The keyword arguments that say how figures are computed.
-
-    Attributes:
-        confidence: the level of the intervals, in (0, 1).
-        interval: "asymmetric", or Student's "t"; see `confidence_bounds`.
-        weights: of the chance-corrected coefficients: identity, linear, quadratic or ordinal.
-        scale: of the categories: nominal, ordinal, interval or ratio.
-        distance: of alpha between sets of categories: exact, jaccard or masi.
-    """
-
-    confidence: float
-    interval: str
-    weights: str | None
-    scale: str | None
-    distance: str | None
-
-
-class Asking(Computing, Selecting, total=False):
-    """The keyword arguments that ask about agreement, as every method that computes it takes them.
-
-    Attributes:
-        measures: only these, by name, which may be a short one.
-        bootstrap: errors come from so many samples of the items.
-        seed: of the samples' random numbers.
-        resample: "annotators" for errors that come from leaving out each annotator.
-        cluster: the attribute whose values group items that are alike; errors allow for it.
-    """
-
-    measures: Sequence[str]
-    bootstrap: int | None
-    seed: int
-    resample: str
-    cluster: str | None
 
 
 def agreement_query(

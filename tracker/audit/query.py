@@ -24,8 +24,9 @@ from tracker.core.audit_tallies import FileTallies, JointAnswers, SharedItems
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import AnnotatorTallies, answers_in_pattern
 from tracker.counts.annotator_patterns import gold_tallies
+from tracker.counts.choosing import Selecting
 from tracker.counts.durations import select_answer_durations
-from tracker.counts.filter import EVERYTHING, AnswerFilter, Selecting, make_answer_filter
+from tracker.counts.filter import EVERYTHING, AnswerFilter, make_answer_filter
 from tracker.counts.import_tallies import count_file_tallies
 from tracker.counts.retest import repeat_tallies
 from tracker.counts.sampled_answers import select_joint_sample
@@ -67,26 +68,6 @@ class AuditQuery:
         Only such an audit can say that a finding is gone: a stricter one may just not see it.
         """
         return replace(self, evidence=0) == AuditQuery()
-
-
-class Looking(Selecting, total=False):
-    """The keyword arguments of an audit.
-
-    Attributes:
-        alpha: the false discovery rate to hold over all tests.
-        kinds: only these are looked for, by name.
-        exclude_kinds: all but these.
-        evidence: how many items to show for each finding that stands up.
-        floors: the least effects of a flag, by the names of thresholds.
-        config: a TOML file whose table [audit] has them.
-    """
-
-    alpha: float
-    kinds: Sequence[str]
-    exclude_kinds: Sequence[str]
-    evidence: int
-    floors: Floors | None
-    config: str | Path | None
 
 
 def audit_query(

@@ -4,29 +4,27 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tracker.agreement.asking import Computing, Resampling
 from tracker.cli.context import Measures, ProjectArgument, ledger_of_command, with_project_argument
 from tracker.cli.options import (
-    AnswerOptions,
     Asked,
-    FigureOptions,
     Limit,
     QuestionOptions,
-    UncertaintyOptions,
     question_words,
 )
 from tracker.cli.output import Output
 from tracker.cli.terminal import hint, say, warn
 from tracker.core.errors import InvalidOption
+from tracker.counts.choosing import Answers, answers_to_one
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from tracker.ledger import Asking
+    from tracker.agreement.asking import Asking
 
 
 # -- Further questions about agreement: why, what if, against what, and how to report it ----------
@@ -83,10 +81,7 @@ def print_against(asked: Asked, other: str, test: str | None) -> None:
     from tracker.compare.tables import compare_against_view
     from tracker.ledger.parsing import against_in_words
 
-    found = against_in_words(
-        asked.ledger, asked.project, other, "--against", "--where ", test=test,
-        **asked.asking,
-    )  # fmt: skip
+    found = against_in_words(asked.ledger, asked.project, other, test=test, **asked.asking)
     told = found.to_dict()
     asked.print(told, rows=told["measures"], view=compare_against_view(found))
 
@@ -380,9 +375,10 @@ def agreement(
         ),
     ] = None,
     measures: Measures = None,
-    figures: FigureOptions = FigureOptions(),
-    answers: AnswerOptions = AnswerOptions(),
-    errors: UncertaintyOptions = UncertaintyOptions(),
+    *,
+    figures: Computing,
+    answers: Answers,
+    errors: Resampling,
     further: QuestionOptions = QuestionOptions(),
     limit: Limit = None,
     output: Output = Output(),
@@ -418,15 +414,15 @@ def agreement(
     if limit is not None and by != "item":
         raise InvalidOption("--limit applies to items", "add --by item, or leave it out")
     ledger = ledger_of_command(context)
-    names = answers.questions
+    names = answers["questions"]
     in_table = way in {None, "--calibration"} or (by or "").startswith(_OF_ANNOTATORS)
     if in_table and len(names) != 1:
-        names = names or ledger.question_names(project)
-        answers = replace(answers, question=None)
+        names, answers = names or ledger.question_names(project), answers | {"questions": ()}
+    choice = answers_to_one(answers)
     asking: Asking = {
-        **figures.keywords,
-        **errors.keywords,
-        **answers.selecting,
+        **figures,
+        **errors,
+        **choice,
         "measures": measures or (),
     }
     asked = Asked(ledger, project, asking, output, limit, names)

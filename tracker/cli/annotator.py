@@ -9,7 +9,6 @@ from typing import Annotated
 import typer
 
 from tracker.cli.context import (
-    LARGEST,
     ProjectArgument,
     Yes,
     command_group,
@@ -27,13 +26,14 @@ from tracker.cli.options import QuestionNames
 from tracker.cli.output import (
     AsJson,
     Output,
-    flatten_option_groups,
     print_json,
     print_result,
     printed_json_text,
 )
+from tracker.cli.signatures import flatten_option_groups
 from tracker.cli.terminal import Force, check_output_file, hint, new_output_file, say, warn
 from tracker.core.errors import InvalidOption
+from tracker.core.operations import LARGEST
 
 annotators, register = command_group(
     "annotator", "List, import, show, rename, merge and erase annotators; set kinds; note who left."

@@ -5,38 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from tracker.cli.context import LARGEST, ProjectArgument, ledger_of_command, with_project_argument
-from tracker.cli.options import ChosenAnswers, QuestionNames
+from tracker.audit.looking import Testing
+from tracker.cli.context import ProjectArgument, ledger_of_command, with_project_argument
 from tracker.cli.output import Output, print_result
 from tracker.cli.terminal import hint, warn
-
-if TYPE_CHECKING:
-    from tracker.ledger import Looking
-
-
-Kinds = Annotated[
-    list[str] | None,
-    typer.Option("--kind", metavar="KIND", help="Look for this kind only (repeatable)."),
-]
-ExcludedKinds = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--exclude-kind",
-        metavar="KIND",
-        help="Skip this kind (repeatable); without 'copying' no pairs are counted.",
-    ),
-]
-Alpha = Annotated[float, typer.Option(help="False discovery rate, between 0 and 1.")]
-EvidenceItems = Annotated[
-    int,
-    typer.Option(
-        "--evidence", metavar="N", max=LARGEST, help="Show N items for each flagged finding."
-    ),
-]
+from tracker.core.operations import LARGEST
+from tracker.counts.choosing import Answers
 
 
 def register(app: typer.Typer) -> None:
@@ -50,10 +28,8 @@ def audit(
     everything: Annotated[
         bool, typer.Option("--all", help="Also show the tests that found nothing.")
     ] = False,
-    alpha: Alpha = 0.05,
-    kind: Kinds = None,
-    exclude_kind: ExcludedKinds = None,
-    evidence: EvidenceItems = 0,
+    *,
+    tests: Testing,
     limit: Annotated[
         int, typer.Option(min=0, metavar="N", help="Findings to show as text; 0 for all.")
     ] = 10,
@@ -70,8 +46,7 @@ def audit(
     ] = None,
     pseudonyms: Pseudonyms = False,
     suppress_below: SuppressBelow = None,
-    question: QuestionNames = None,
-    answers: ChosenAnswers = ChosenAnswers(),
+    answers: Answers,
     output: Output = Output(),
 ) -> None:
     """Test each annotator against the co-annotators of the same items.
@@ -93,20 +68,13 @@ def audit(
     from tracker.audit.tables import audit_by_question_view, recorded_flags_in_words
 
     ledger = ledger_of_command(context)
-    looking: Looking = {
-        "alpha": alpha,
-        "kinds": kind or (),
-        "exclude_kinds": exclude_kind or (),
-        "evidence": evidence,
-        "config": config,
-        "floors": None,
-        **answers.selecting,
-    }
-    questions, recorded = question or (), None
+    recorded = None
     if record:
-        found, recorded = ledger.record_audit_by_question(project, questions=questions, **looking)
+        found, recorded = ledger.record_audit_by_question(
+            project, config=config, **tests, **answers
+        )
     else:
-        found = ledger.audit_by_question(project, questions=questions, **looking)
+        found = ledger.audit_by_question(project, config=config, **tests, **answers)
     fails = found.failing(fail_on) if fail_on is not None else []
     found = replace(
         found,

@@ -6,9 +6,10 @@ from typing import Annotated
 
 import typer
 
-from tracker.cli.context import LARGEST, ProjectArgument, ledger_of_command, with_project_argument
+from tracker.cli.context import ProjectArgument, ledger_of_command, with_project_argument
 from tracker.cli.output import Output, print_result
 from tracker.cli.terminal import warn
+from tracker.core.operations import LARGEST
 
 
 def register(projects: typer.Typer) -> None:

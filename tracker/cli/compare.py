@@ -8,8 +8,9 @@ from typing import Annotated
 
 import typer
 
+from tracker.agreement.asking import Measuring
 from tracker.cli.context import ProjectArgument, ledger_of_command, with_project_argument
-from tracker.cli.options import ItemTest, MetricOptions, QuestionName, question_heading
+from tracker.cli.options import ItemTest, QuestionName, question_heading
 from tracker.cli.output import Output, print_result
 from tracker.cli.terminal import hint
 
@@ -39,7 +40,8 @@ def compare(
     ] = False,
     test: ItemTest = None,
     question: QuestionName = None,
-    metric: MetricOptions = MetricOptions(),
+    *,
+    metric: Measuring,
     output: Output = Output(),
 ) -> None:
     """Compare two states: what changed, whether by more than chance, and why.
@@ -69,7 +71,7 @@ def compare(
         question=question,
         anyway=anyway,
         test=test,
-        **metric.keywords,
+        **metric,
     )
     heading = question_heading(ledger, project, [question.strip()] if question else [])
     view = chain(heading, compare_view(found))

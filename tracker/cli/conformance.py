@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import typer
 
-from tracker.cli.output import Output, flatten_option_groups, print_result
+from tracker.cli.output import Output, print_result
+from tracker.cli.signatures import flatten_option_groups
 from tracker.cli.terminal import hint
 
 

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 import typer
 from typer.core import TyperCommand
 
-from tracker.cli.output import flatten_option_groups
+from tracker.cli.signatures import flatten_option_groups
 from tracker.cli.terminal import warn
 from tracker.core.errors import DatabaseUnusable, InvalidOption, escaped_text
+from tracker.core.operations import LARGEST
 
 if TYPE_CHECKING:
     from tracker.ledger import Ledger
@@ -233,10 +234,6 @@ class _BeforeNumbers(_First):
         given, _, _ = self.make_parser(ctx).parse_args(list(args))
         first = given.get("project")
         return isinstance(first, str) and first.isdigit()
-
-
-LARGEST = 2**31 - 1
-"""The largest number an option takes: what a column of numbers holds on every database."""
 
 
 OpenCategories = Annotated[

@@ -11,7 +11,8 @@ from typing import Annotated
 import typer
 
 from tracker.cli.context import command_group, database_of_url, ledger_of_command
-from tracker.cli.output import AsJson, Output, flatten_option_groups, print_json, print_result
+from tracker.cli.output import AsJson, Output, print_json, print_result
+from tracker.cli.signatures import flatten_option_groups
 from tracker.cli.terminal import hint, progress_bars_wanted, say, warn
 
 databases, register = command_group("database", "Upgrade, check and back up the database.")

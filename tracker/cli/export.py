@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,9 +17,10 @@ from tracker.cli.context import (
 )
 from tracker.cli.history import Every, Shown, Window
 from tracker.cli.import_options import STDOUT, OutputFile, Target, output_option_target
-from tracker.cli.options import AnswerOptions, CurveAnswerOptions
+from tracker.cli.options import CURVE
 from tracker.cli.terminal import Force, check_output_file, hint, write_output_file
 from tracker.core.errors import InvalidOption
+from tracker.counts.choosing import Answers, answers_to_one
 
 if TYPE_CHECKING:
     from tracker.export.writers import Document
@@ -42,7 +42,8 @@ def export_labels_command(
         Path | None,
         typer.Option(metavar="FILE", help="Save how import makes the same of it, for --mapping."),
     ] = None,
-    answers: AnswerOptions = AnswerOptions(),
+    *,
+    answers: Answers,
 ) -> None:
     """Write every label that stands (or stood): one row each, for all passes and annotators.
 
@@ -64,13 +65,12 @@ def export_labels_command(
     from tracker.render.nouns import count_noun
 
     to, ledger = output_option_target(output, force=force), ledger_of_command(context)
-    names, selecting = answers.questions, replace(answers, question=None).selecting
     if save_mapping is not None:
         check_output_file(save_mapping, force=force)
-    with ledger.labels(project, questions=names, **selecting) as found:
+    with ledger.labels(project, **answers) as found:
         number = to.write_rows(*found, found.types)
     hint(f"{count_noun(number, 'label')}: {output}")
-    how = ledger.projects.settings(project).import_keywords(names)
+    how = ledger.projects.settings(project).import_keywords(answers["questions"])
     options = _as_options(how)
     if save_mapping is not None:
         text = ledger.mapping_text(save_mapping.parent, **how)
@@ -127,7 +127,8 @@ def export_consensus_command(
         typer.Option("--object", metavar="NAME", help="What the control is about (default: text)."),
     ] = None,
     force: Force = False,
-    answers: AnswerOptions = AnswerOptions(),
+    *,
+    answers: Answers,
 ) -> None:
     """Write one answer for each item: the category, its confidence, and the answers' entropy.
 
@@ -151,15 +152,14 @@ def export_consensus_command(
         to = output_option_target(output, force=force, forms=_DOCUMENTS[reader])
         ledger = ledger_of_command(context)
         with ledger.document(
-            project, reader, method, control=control, on=on, **answers.selecting
+            project, reader, method, control=control, on=on, **answers_to_one(answers)
         ) as document:
             _write_document(to, document, output)
         return
     if control is not None or on is not None:
         raise InvalidOption("--control and --object need --for label-studio", "add it")
     to, ledger = output_option_target(output, force=force), ledger_of_command(context)
-    names, selecting = answers.questions, replace(answers, question=None).selecting
-    with ledger.consensus(project, method, questions=names, **selecting) as found:
+    with ledger.consensus(project, method, **answers) as found:
         _write(to, found, output)
 
 
@@ -177,7 +177,8 @@ def export_matrix_command(
         ),
     ] = "irrcac",
     force: Force = False,
-    answers: AnswerOptions = AnswerOptions(),
+    *,
+    answers: Answers,
 ) -> None:
     """Write the reliability matrix of a question: a row for each item, a column per annotator.
 
@@ -194,11 +195,13 @@ def export_matrix_command(
     """
     if reader == "lewidi":
         to = output_option_target(output, force=force, forms=(".json",))
-        with ledger_of_command(context).document(project, reader, **answers.selecting) as document:
+        with ledger_of_command(context).document(
+            project, reader, **answers_to_one(answers)
+        ) as document:
             _write_document(to, document, output)
         return
     to, ledger = output_option_target(output, force=force), ledger_of_command(context)
-    with ledger.matrix(project, reader, **answers.selecting) as found:
+    with ledger.matrix(project, reader, **answers_to_one(answers)) as found:
         _write(to, found, output)
 
 
@@ -269,7 +272,8 @@ def export_tallies_command(
     project: ProjectArgument,
     output: OutputFile,
     force: Force = False,
-    answers: AnswerOptions = AnswerOptions(),
+    *,
+    answers: Answers,
 ) -> None:
     """Write the counts that the figures are computed from, so that they can be computed again.
 
@@ -282,8 +286,7 @@ def export_tallies_command(
     Next: `tracker agreement reviews --by pair`
     """
     to, ledger = output_option_target(output, force=force), ledger_of_command(context)
-    names, selecting = answers.questions, replace(answers, question=None).selecting
-    with ledger.tallies(project, questions=names, **selecting) as found:
+    with ledger.tallies(project, **answers) as found:
         _write(to, found, output)
 
 
@@ -293,7 +296,8 @@ def export_audit_command(
     project: ProjectArgument,
     output: OutputFile,
     force: Force = False,
-    answers: AnswerOptions = AnswerOptions(),
+    *,
+    answers: Answers,
 ) -> None:
     """Write the audit of all annotators: a row for each of them and each test, also those passed.
 
@@ -306,8 +310,7 @@ def export_audit_command(
     from tracker.render.nouns import count_noun
 
     to, ledger = output_option_target(output, force=force), ledger_of_command(context)
-    names, selecting = answers.questions, replace(answers, question=None).selecting
-    told = ledger.audit_by_question(project, questions=names, **selecting).to_dict(clear=True)
+    told = ledger.audit_by_question(project, **answers).to_dict(clear=True)
     rows = audit_rows(told)
     columns = list(dict.fromkeys(name for row in rows for name in row))
     cells = (tuple(row.get(name) for name in columns) for row in rows)
@@ -327,7 +330,8 @@ def export_history_command(
     every: Every = None,
     window: Window = "all",
     measure: Shown = None,
-    answers: CurveAnswerOptions = CurveAnswerOptions(),
+    *,
+    answers: Annotated[Answers, CURVE],
 ) -> None:
     """Write the figures over time: one row per measure and snapshot, or period.
 
@@ -343,14 +347,13 @@ def export_history_command(
 
     to = output_option_target(output, force=force)
     ledger, measures = ledger_of_command(context), measure or []
-    names, chosen = answers.questions, replace(answers, question=None).selecting
-    several = len(names or ledger.question_names(project)) > 1
+    several = len(answers["questions"] or ledger.question_names(project)) > 1
     found = (
-        ledger.history_by_question(
-            project, every, window, questions=names, measures=measures, **chosen
-        )
+        ledger.history_by_question(project, every, window, measures=measures, **answers)
         if several
-        else ledger.history(project, every, window=window, measures=measures, **answers.selecting)
+        else ledger.history(
+            project, every, window=window, measures=measures, **answers_to_one(answers)
+        )
     )
     rows = found.rows()
     if to.for_frames:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tracker.cli.context import (
-    LARGEST,
     ProjectArgument,
     command_group,
     ledger_of_command,
@@ -19,6 +18,7 @@ from tracker.cli.options import QuestionNames
 from tracker.cli.output import AsJson, Output, print_json, print_result
 from tracker.cli.terminal import hint, say, warn
 from tracker.core.errors import InvalidOption
+from tracker.core.operations import LARGEST
 
 if TYPE_CHECKING:
     from tracker.audit.flags import Acted

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 import shlex
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tracker.cli.context import ProjectArgument, ledger_of_command, with_project_argument
-from tracker.cli.options import AnswerOptions
 from tracker.cli.output import AsJson, Output, print_result, printed_json_text
 from tracker.cli.terminal import (
     Force,
@@ -24,6 +22,7 @@ from tracker.cli.terminal import (
     write_output_file,
 )
 from tracker.core.errors import InvalidOption
+from tracker.counts.choosing import Answers
 
 if TYPE_CHECKING:
     from tracker.gate.evaluate import GateResult
@@ -69,7 +68,8 @@ def gate(
     notify: Annotated[
         bool, typer.Option("--notify", help="Tell the webhooks if a check fails.")
     ] = False,
-    answers: AnswerOptions = AnswerOptions(),
+    *,
+    answers: Answers,
     as_json: AsJson = False,
 ) -> None:
     """Check the project against thresholds; a pipeline stops if its labels are not good enough.
@@ -99,9 +99,8 @@ def gate(
         if os.path.lexists(output) and config.exists() and output.resolve() == config.resolve():
             raise InvalidOption(f"{output} holds the gate's checks", "name another file")
         check_output_file(output, force=force)
-    selecting = replace(answers, question=None).selecting
     ledger = ledger_of_command(context)
-    found = ledger.gate(project, config, questions=answers.questions, **selecting)
+    found = ledger.gate(project, config, **answers)
     if notify:
         ledger.webhooks.tell_of_gate(found)
     _tell(found, form, output, force=force)
@@ -148,12 +147,11 @@ def _tell_people(found: GateResult, text: str) -> None:
     (hint if found.passed else warn)(text)
 
 
-def _start(ledger: Ledger, project: str, config: Path, answers: AnswerOptions) -> None:
+def _start(ledger: Ledger, project: str, config: Path, answers: Answers) -> None:
     """Write a file of checks; raises InvalidOption where there is one, or it cannot be written."""
     if os.path.lexists(config):
         raise InvalidOption(f"{config} already exists", "name another: --config FILE")
-    selecting = replace(answers, question=None).selecting
-    text = ledger.gate_config(project, questions=answers.questions, **selecting)
+    text = ledger.gate_config(project, **answers)
     write_output_file(config, text)
     say(str(config))
     words = [project] if config == DEFAULT else [project, "--config", str(config)]

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tracker.cli.context import (
-    LARGEST,
     ProjectArgument,
     ledger_of_command,
     measure_option_names,
     with_project_argument,
 )
-from tracker.cli.options import AnswerOptions, CurveAnswerOptions, question_heading
+from tracker.cli.options import CURVE, question_heading
 from tracker.cli.output import Output, print_result
 from tracker.cli.terminal import hint, warn
 from tracker.core.errors import InvalidOption
+from tracker.core.operations import LARGEST
+from tracker.counts.choosing import Answers, answers_to_one
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -50,7 +51,7 @@ class _Asked:
     window: str
     measures: list[str]
     last: int
-    answers: AnswerOptions
+    answers: Answers
     interval: str | None
     output: Output
 
@@ -60,7 +61,7 @@ class _Asked:
 
     def heading(self) -> Iterator[RenderableType]:
         """Yield the question, if the project asks several."""
-        return question_heading(self.ledger, self.project, self.answers.questions)
+        return question_heading(self.ledger, self.project, self.answers["questions"])
 
     def found(self) -> History | Curve:
         """Return all of the history that was asked for."""
@@ -70,7 +71,7 @@ class _Asked:
             window=self.window,
             measures=self.measures,
             interval=self.interval,
-            **self.answers.selecting,
+            **answers_to_one(self.answers),
         )
 
 
@@ -84,7 +85,8 @@ def history(
     interval: Intervals = None,
     trend: Trend = False,
     watch_for: WatchFor = None,
-    answers: CurveAnswerOptions = CurveAnswerOptions(),
+    *,
+    answers: Annotated[Answers, CURVE],
     output: Output = Output(),
 ) -> None:
     """Show the curve of the recorded snapshots, or rebuild it from the labels.
@@ -130,14 +132,14 @@ def history(
         _around(asked, watched)
 
 
-def _several(asked: _Asked) -> list[str]:
+def _several(asked: _Asked) -> Sequence[str]:
     """Return the questions that a table of several is of; none for a page about one."""
-    named = asked.answers.questions
+    named = asked.answers["questions"]
     names = named or asked.ledger.question_names(asked.project)
     return names if len(names) > 1 else []
 
 
-def _by_question(asked: _Asked, names: list[str]) -> None:
+def _by_question(asked: _Asked, names: Sequence[str]) -> None:
     """Print the main figure of each question, a row for each snapshot or period."""
     from tracker.history.tables import history_by_question_view, snapshot_csv_rows
 
@@ -145,10 +147,9 @@ def _by_question(asked: _Asked, names: list[str]) -> None:
         asked.project,
         asked.every,
         asked.window,
-        questions=names,
         measures=asked.measures,
         interval=asked.interval,
-        **replace(asked.answers, question=None).selecting,
+        **(asked.answers | {"questions": names}),
     )
     print_result(
         found.to_dict(),
@@ -173,7 +174,7 @@ def _watched(asked: _Asked, trends: bool, watch_for: str | None) -> Watched:
         asked.every or "week",
         trends=trends,
         watch_for=watch_for,
-        **asked.answers.selecting,
+        **answers_to_one(asked.answers),
     )
 
 
@@ -190,7 +191,7 @@ def _recorded(asked: _Asked, watched: Watched | None) -> None:
         last=asked.last or None,
         window=asked.window,
         interval=asked.interval,
-        **asked.answers.selecting,
+        **answers_to_one(asked.answers),
     )
     print_result(
         None, asked.output, view=[*asked.heading(), *history_view(found), *_sentences(watched)]
@@ -219,7 +220,7 @@ def _rebuilt(asked: _Asked, every: str, watched: Watched | None) -> None:
         window=asked.window,
         measures=asked.measures or _SHOWN,
         interval=asked.interval,
-        **asked.answers.selecting,
+        **answers_to_one(asked.answers),
     )
     print_result(
         None,

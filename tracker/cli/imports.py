@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tracker.cli.context import (
-    LARGEST,
     NewProject,
     ProjectOption,
     SomeProject,
@@ -27,9 +26,11 @@ from tracker.cli.import_options import (
     import_rejections_printed,
     print_import_result,
 )
-from tracker.cli.output import AsJson, Output, flatten_option_groups, print_json, print_result
+from tracker.cli.output import AsJson, Output, print_json, print_result
+from tracker.cli.signatures import flatten_option_groups
 from tracker.cli.terminal import check_output_file, hint, progress_bar, say, write_output_file
 from tracker.core.errors import InvalidOption, Refused
+from tracker.core.operations import LARGEST
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

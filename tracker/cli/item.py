@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tracker.cli.context import (
-    LARGEST,
     ProjectArgument,
     command_group,
     ledger_of_command,
@@ -20,10 +19,12 @@ from tracker.cli.import_options import (
     import_rejections_printed,
     print_import_result,
 )
-from tracker.cli.options import MomentOptions
-from tracker.cli.output import AsJson, Output, flatten_option_groups, print_result
+from tracker.cli.output import AsJson, Output, print_result
+from tracker.cli.signatures import flatten_option_groups
 from tracker.cli.terminal import say, warn
 from tracker.core.errors import InvalidOption
+from tracker.core.operations import LARGEST
+from tracker.counts.choosing import Moment
 
 if TYPE_CHECKING:
     from tracker.ledger.imports import Reading
@@ -208,7 +209,8 @@ def show_item_command(
     context: typer.Context,
     project: ProjectArgument,
     item: Annotated[str, typer.Argument(metavar="ITEM", help="The item's key.")],
-    moment: MomentOptions = MomentOptions(),
+    *,
+    moment: Moment,
     output: Output = Output(),
 ) -> None:
     """Show who said what about an item, when, and what was superseded or undone.
@@ -221,9 +223,7 @@ def show_item_command(
     """
     from tracker.agreement.breakdown_tables import item_view
 
-    record = ledger_of_command(context).items.show(
-        project, item, as_of=moment.as_of, known_at=moment.known_at
-    )
+    record = ledger_of_command(context).items.show(project, item, **moment)
     print_result(
         {"project": project} | record.to_dict(),
         output=output,

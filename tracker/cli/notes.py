@@ -7,10 +7,11 @@ from typing import Annotated
 
 import typer
 
-from tracker.cli.context import LARGEST, ProjectArgument, ledger_of_command, with_project_argument
+from tracker.cli.context import ProjectArgument, ledger_of_command, with_project_argument
 from tracker.cli.output import AsJson, Output, print_json, print_result
 from tracker.cli.terminal import hint, say
 from tracker.core import clock
+from tracker.core.operations import LARGEST
 
 
 def register(projects: typer.Typer) -> None:

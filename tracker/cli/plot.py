@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,9 +16,10 @@ from tracker.cli.context import (
     with_project_argument,
 )
 from tracker.cli.history import Every, Window
-from tracker.cli.options import AnswerOptions, CurveAnswerOptions, question_words
+from tracker.cli.options import CURVE, question_words
 from tracker.cli.terminal import Force, check_output_file, hint, new_output_file, say, warn
 from tracker.core.errors import InvalidOption, NotFound
+from tracker.counts.choosing import Answers, answers_to_one
 
 if TYPE_CHECKING:
     from tracker.render.charts import Chart
@@ -36,7 +36,8 @@ def categories(
     context: typer.Context,
     project: ProjectArgument,
     output: Output,
-    answers: AnswerOptions = AnswerOptions(),
+    *,
+    answers: Answers,
     force: Force = False,
 ) -> None:
     """Draw the agreement on each category with its interval, weakest first.
@@ -54,8 +55,7 @@ def categories(
 
     _check(output, force=force)
     ledger = ledger_of_command(context)
-    chosen = replace(answers, question=None).selecting
-    found = ledger.agreement_by_question(project, questions=answers.questions, **chosen)
+    found = ledger.agreement_by_question(project, **answers)
     numbers = questions_of_numbers(found)
     if numbers and len(numbers) == len(found.questions):
         raise InvalidOption(
@@ -66,7 +66,7 @@ def categories(
     _write(categories_chart(found), output, force=force)
     for name in numbers:
         warn(f"{name} is not drawn: its answers are numbers, too many for a dot each")
-    hint(f"next: tracker agreement {shlex.join([project, *question_words(answers.questions)])}")
+    hint(f"next: tracker agreement {shlex.join([project, *question_words(answers['questions'])])}")
 
 
 @with_project_argument(plot)
@@ -85,7 +85,8 @@ def history(
     ] = None,
     every: Every = None,
     window: Window = "all",
-    answers: CurveAnswerOptions = CurveAnswerOptions(),
+    *,
+    answers: Annotated[Answers, CURVE],
     force: Force = False,
 ) -> None:
     """Draw a figure over time with its interval: the snapshots, or with --every the labels.
@@ -105,7 +106,7 @@ def history(
     # A snapshot has all its measures; a curve, which spans do not have, counts what is asked for.
     wanted = asked if asked or every is None else ["krippendorff_alpha"]
     found = ledger_of_command(context).history(
-        project, every, window=window, measures=wanted, **answers.selecting
+        project, every, window=window, measures=wanted, **answers_to_one(answers)
     )
     if every is None and not found.to_dict()["snapshots"]:
         raise NotFound(
@@ -122,7 +123,8 @@ def pairs(
     context: typer.Context,
     project: ProjectArgument,
     output: Output,
-    answers: AnswerOptions = AnswerOptions(),
+    *,
+    answers: Answers,
     force: Force = False,
 ) -> None:
     """Draw the agreement of each two annotators, those alike beside each other.
@@ -139,12 +141,12 @@ def pairs(
 
     _check(output, force=force)
     ledger = ledger_of_command(context)
-    chosen = answers.selecting
+    chosen = answers_to_one(answers)
     weights = ledger.pair_weights(project, chosen["question"])
     found = ledger.by_pair(project, weights=weights, **chosen)
     _write(pairs_chart(project, found, weights), output, force=force)
     weighted = f" --weights {weights}" if weights else ""
-    words = shlex.join([project, *question_words(answers.questions)])
+    words = shlex.join([project, *question_words(answers["questions"])])
     hint(f"next: tracker agreement {words} --by pair{weighted}")
 
 
@@ -153,7 +155,8 @@ def annotators(
     context: typer.Context,
     project: ProjectArgument,
     output: Output,
-    answers: AnswerOptions = AnswerOptions(),
+    *,
+    answers: Answers,
     force: Force = False,
 ) -> None:
     """Draw how often each annotator gives each category, beside the others on the same items.
@@ -167,9 +170,9 @@ def annotators(
     from tracker.report.charts import annotators_chart
 
     _check(output, force=force)
-    found = ledger_of_command(context).audit(project, **answers.selecting)
+    found = ledger_of_command(context).audit(project, **answers_to_one(answers))
     _write(annotators_chart(project, found), output, force=force)
-    hint(f"next: tracker audit {shlex.join([project, *question_words(answers.questions)])}")
+    hint(f"next: tracker audit {shlex.join([project, *question_words(answers['questions'])])}")
 
 
 def _check(output: Path, *, force: bool) -> None:

@@ -21,7 +21,8 @@ from tracker.cli.context import (
     with_project_argument,
 )
 from tracker.cli.options import QuestionName
-from tracker.cli.output import AsJson, Output, flatten_option_groups, print_json, print_result
+from tracker.cli.output import AsJson, Output, print_json, print_result
+from tracker.cli.signatures import flatten_option_groups
 from tracker.cli.terminal import hint, say, warn_if
 
 if TYPE_CHECKING:

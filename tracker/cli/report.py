@@ -3,38 +3,29 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tracker.cli.context import LARGEST, ProjectArgument, ledger_of_command, with_project_argument
-from tracker.cli.options import AnswerOptions
+from tracker.cli.context import ProjectArgument, ledger_of_command, with_project_argument
 from tracker.cli.terminal import Force, check_output_file, hint, new_output_file, say, steps_shown
 from tracker.core.errors import InvalidOption
+from tracker.core.operations import LARGEST
+from tracker.counts.choosing import Answers, Choosing
 
 if TYPE_CHECKING:
-    from tracker.counts.filter import Selecting
     from tracker.ledger import Ledger
 
 _OWN_LEAST = 5  # answers behind a figure that others have, too
 _KINDS = ("html", "md", "pdf", "ipynb")
 
 
-@dataclass(frozen=True)
-class _Answers(AnswerOptions):
-    """Which answers are counted; of one annotator the page is for their own eyes."""
-
-    annotator: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--annotator",
-            metavar="NAME",
-            help="The page for this annotator: their figures and findings, nobody else's name. "
-            "Of several: only their answers.",
-        ),
-    ] = None
+_ANNOTATORS = (
+    "The page for this annotator: their figures and findings, nobody else's name. Of several: only "
+    "their answers."
+)
 
 
 def register(app: typer.Typer) -> None:
@@ -77,7 +68,8 @@ def report(
     no_texts: Annotated[
         bool, typer.Option("--no-texts", help="Leave out the texts of items.")
     ] = False,
-    answers: _Answers = _Answers(),
+    *,
+    answers: Annotated[Answers, {"annotators": _ANNOTATORS}],
     force: Force = False,
 ) -> None:
     """Write one page to send: the verdict, what to do, and every figure with its reasons.
@@ -95,7 +87,7 @@ def report(
     kind = _format(output, form)
     check_output_file(output, force=force)
     ledger = ledger_of_command(context)
-    only, *others = answers.annotator or [""]
+    only, *others = answers["annotators"] or [""]
     if only and not others:
         least = _OWN_LEAST if suppress_below is None else suppress_below
         made = _own_file(ledger, project, only, kind, answers, least, pseudonyms=pseudonyms)
@@ -104,8 +96,8 @@ def report(
             ledger,
             project,
             kind,
-            questions=answers.questions,
-            selecting=replace(answers, question=None).selecting,
+            questions=answers.pop("questions"),
+            selecting=answers,
             pseudonyms=pseudonyms,
             suppress_below=suppress_below or 0,
             texts=not no_texts,
@@ -123,8 +115,8 @@ def report_file(
     project: str,
     kind: str,
     *,
-    questions: list[str] | None = None,
-    selecting: Selecting | None = None,
+    questions: Sequence[str] = (),
+    selecting: Choosing | None = None,
     pseudonyms: bool = False,
     suppress_below: int = 0,
     texts: bool = True,
@@ -133,7 +125,7 @@ def report_file(
     from tracker.report.gathered import Asked
     from tracker.report.report import FORMATS, report_document
 
-    asked = Asked(project, questions or (), selecting or {}, pseudonyms, suppress_below, texts)
+    asked = Asked(project, questions, selecting or {}, pseudonyms, suppress_below, texts)
     with steps_shown() as step:
         return FORMATS[kind](report_document(ledger, asked, step))
 
@@ -143,7 +135,7 @@ def _own_file(
     project: str,
     name: str,
     kind: str,
-    answers: AnswerOptions,
+    answers: Answers,
     least: int,
     *,
     pseudonyms: bool,
@@ -153,10 +145,8 @@ def _own_file(
     from tracker.report.privacy import numbered_annotators, own_with_number
     from tracker.report.report import FORMATS
 
-    chosen = replace(answers, question=None, annotator=None).selecting
-    found = ledger.annotator_report_by_question(
-        project, name, suppress_below=least, questions=answers.questions, **chosen
-    )
+    answers["annotators"] = ()
+    found = ledger.annotator_report_by_question(project, name, suppress_below=least, **answers)
     told = found.to_dict()
     if pseudonyms:
         told = own_with_number(told, numbered_annotators(ledger, project))

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tracker.cli.context import LARGEST, ledger_of_command
+from tracker.cli.context import ledger_of_command
 from tracker.cli.terminal import Force, check_output_file, hint, new_output_file, say
 from tracker.core.errors import InvalidOption
+from tracker.core.operations import LARGEST
 
 if TYPE_CHECKING:
     from tracker.simulate.crowds import Row

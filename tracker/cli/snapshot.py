@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from tracker.agreement.asking import Computing
 from tracker.cli.context import ProjectArgument, ledger_of_command, with_project_argument
-from tracker.cli.options import ChosenAnswers, FigureOptions
 from tracker.cli.output import AsJson, print_json
 from tracker.cli.terminal import hint, is_quiet, say, warn
+from tracker.counts.choosing import Choosing
 
 if TYPE_CHECKING:
     from tracker.history.by_question import TakenByQuestion
@@ -33,8 +34,9 @@ def snapshot(
     note: Annotated[
         str | None, typer.Option(metavar="TEXT", help="Why the snapshot is taken.")
     ] = None,
-    answers: ChosenAnswers = ChosenAnswers(),
-    figures: FigureOptions = FigureOptions(),
+    *,
+    answers: Choosing,
+    figures: Computing,
     if_changed: Annotated[
         bool,
         typer.Option(
@@ -74,8 +76,8 @@ def snapshot(
         full=full,
         check=check,
         if_changed=if_changed,
-        **figures.keywords,
-        **answers.selecting,
+        **figures,
+        **answers,
     )
     if as_json:
         print_json(taken.to_dict())

@@ -10,10 +10,12 @@ import typer
 
 from tracker.cli.context import ProjectOption, SomeProject, ledger_of_command
 from tracker.cli.context import project_argument_or_option as chosen
-from tracker.cli.options import MomentOptions, QuestionNames, distinct_questions
-from tracker.cli.output import Output, flatten_option_groups, print_result
+from tracker.cli.options import QuestionNames
+from tracker.cli.output import Output, print_result
+from tracker.cli.signatures import flatten_option_groups
 from tracker.cli.terminal import hint
 from tracker.core.errors import InvalidOption
+from tracker.counts.choosing import Moment, distinct_names
 
 if TYPE_CHECKING:
     from tracker.history.status import Status
@@ -29,7 +31,8 @@ def status(
     argument: SomeProject = None,
     project: ProjectOption = None,
     question: QuestionNames = None,
-    moment: MomentOptions = MomentOptions(),
+    *,
+    moment: Moment,
     output: Output = Output(),
 ) -> None:
     """Show the progress of a project, or of all active ones: items, answers, coverage, pace, flags.
@@ -49,19 +52,16 @@ def status(
 
     name = chosen(argument, project)
     ledger = ledger_of_command(context)
-    when = {"as_of": moment.as_of, "known_at": moment.known_at}
-    names = distinct_questions(question)
+    names = distinct_names(question)
     if name is None and names:
         raise InvalidOption("--question is of one project", "name it: tracker status PROJECT")
     if name is None:
-        found, verdict = ledger.statuses(**when), None
+        found, verdict = ledger.statuses(**moment), None
         told = statuses_as_json(found)["projects"]
         changed = list(status_recent_view(found))
     else:
-        found = ledger.status_by_question(name, questions=names, **when)
-        verdict = ledger.verdict(
-            name, questions=names, as_of=moment.as_of, known_at=moment.known_at
-        )
+        found = ledger.status_by_question(name, questions=names, **moment)
+        verdict = ledger.verdict(name, questions=names, **moment)
         told = [status_as_json(found, verdict)]
         changed = list(verdict_view(verdict["verdict"], _unseen(found, verdict)))
     print_result(

@@ -16,7 +16,8 @@ from tracker.cli.import_options import (
     import_rejections_printed,
     print_import_result,
 )
-from tracker.cli.output import AsJson, flatten_option_groups, print_json
+from tracker.cli.output import AsJson, print_json
+from tracker.cli.signatures import flatten_option_groups
 from tracker.cli.terminal import hint, progress_bar, say, warn
 
 if TYPE_CHECKING:

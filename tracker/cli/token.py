@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from tracker.cli.context import command_group, ledger_of_command
-from tracker.cli.output import Output, flatten_option_groups, print_result
+from tracker.cli.output import Output, print_result
+from tracker.cli.signatures import flatten_option_groups
 from tracker.cli.terminal import hint, say, say_data
 from tracker.cli.user import ROLES
 

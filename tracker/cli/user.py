@@ -7,10 +7,12 @@ from typing import Annotated
 
 import typer
 
-from tracker.cli.context import LARGEST, Yes, command_group, confirm_command, ledger_of_command
-from tracker.cli.output import Output, flatten_option_groups, print_result
+from tracker.cli.context import Yes, command_group, confirm_command, ledger_of_command
+from tracker.cli.output import Output, print_result
+from tracker.cli.signatures import flatten_option_groups
 from tracker.cli.terminal import hint, say, warn
 from tracker.core.errors import InvalidOption
+from tracker.core.operations import LARGEST
 
 users, register = command_group("user", "List, add, set and remove who may sign in to `serve`.")
 

@@ -6,10 +6,12 @@ from typing import Annotated
 
 import typer
 
-from tracker.cli.context import LARGEST, command_group, ledger_of_command
-from tracker.cli.output import AsJson, Output, flatten_option_groups, print_json, print_result
+from tracker.cli.context import command_group, ledger_of_command
+from tracker.cli.output import AsJson, Output, print_json, print_result
+from tracker.cli.signatures import flatten_option_groups
 from tracker.cli.terminal import hint, say
 from tracker.core.errors import CheckFailed
+from tracker.core.operations import LARGEST
 
 webhooks, register = command_group(
     "webhook", "Add, list, test and remove webhooks; deliver their messages."

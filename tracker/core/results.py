@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
+from functools import cache
 from importlib import import_module
-from typing import Any, Generic, Protocol, TypeVar
+from typing import (
+    Annotated,
+    Any,
+    Final,
+    Generic,
+    NamedTuple,
+    Protocol,
+    TypeVar,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
+from tracker.core import clock
 from tracker.core.errors import InvalidOption
 
 
@@ -68,6 +82,88 @@ def ask_each_question(
     if not made:
         raise next(iter(refused.values()))
     return made, tuple(UnfitQuestion(name, error.message) for name, error in refused.items())
+
+
+# -- Results as JSON: the fields of a class, in their order ---------------------------------------
+
+
+@dataclass(frozen=True)
+class Json:
+    """How a field of a `Record` is written as JSON, if not under its name, as it is.
+
+    Attributes:
+        name: of the field in JSON.
+        write: returns what JSON has for a value that is not None.
+        kind: the type of what ``write`` returns.
+        spread: whether the fields of the value stand among those of the record.
+        rare: whether it is left out if it is None.
+        hidden: whether JSON does not have it.
+    """
+
+    name: str | None = None
+    write: Callable[[Any], Any] | None = None
+    kind: Any = str
+    spread: bool = False
+    rare: bool = False
+    hidden: bool = False
+
+
+Time = Annotated[int, Json(write=clock.iso)]
+"""A moment in microseconds, which JSON has as ISO 8601."""
+OptionalTime = Annotated[int | None, Json(write=clock.iso, kind=str | None)]
+Hidden: Final = Json(hidden=True)
+Spread: Final = Json(spread=True)
+
+
+class JsonField(NamedTuple):
+    """A field of a record: its attribute, its name and type in JSON, and how it is written."""
+
+    attribute: str
+    name: str
+    kind: Any
+    how: Json
+
+
+@cache
+def json_fields(record: Any) -> tuple[JsonField, ...]:
+    """Return the fields of a class that JSON has, in their order."""
+    fields = []
+    for attribute, hint in get_type_hints(record, include_extras=True).items():
+        kind, *notes = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+        how = next((note for note in notes if isinstance(note, Json)), Json())
+        if how.hidden:
+            continue
+        kind = how.kind if how.write is not None else kind
+        fields.append(JsonField(attribute, how.name or attribute.rstrip("_"), kind, how))
+    return tuple(fields)
+
+
+def plain_value(value: Any) -> Any:
+    """Return a value as JSON has it."""
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    if isinstance(value, Mapping):
+        return {name: plain_value(one) for name, one in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [plain_value(one) for one in value]
+    return str(value) if isinstance(value, date) else value
+
+
+class Record:
+    """A dataclass whose JSON follows from its fields; `Json` says where it differs from them."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as JSON."""
+        told: dict[str, Any] = {}
+        record: Any = type(self)
+        for attribute, name, _, how in json_fields(record):
+            value = getattr(self, attribute)
+            if how.spread:
+                told |= value.to_dict()
+            elif not (how.rare and value is None):
+                written = value is not None and how.write is not None
+                told[name] = how.write(value) if written else plain_value(value)  # type: ignore[misc]
+        return told
 
 
 # -- Results that `tracker.render` shows: as JSON with its sentences, and in a notebook -----------

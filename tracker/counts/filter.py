@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
-from typing import Any, TypedDict
+from typing import Any
 
 from sqlalchemy import Connection, select
 
@@ -31,39 +31,6 @@ _FORMS = (
     "ago: "
     "7d, 36h, '3 weeks ago'"
 )
-
-
-class Selecting(TypedDict, total=False):
-    """The keyword arguments that choose answers, as every method that counts accepts them.
-
-    Attributes:
-        annotators: only these, by name or alias; a model or reference named here is compared
-            like anybody.
-        exclude_annotators: all but these.
-        exclude_flagged: all but those with a recorded finding on the question.
-        since: only answers labeled then or later; a date is the start of its day.
-        until: only answers labeled then or earlier; a date is the end of its day.
-        where: only items with this value, or one of these, of each attribute.
-        as_of: the labels as they stood then, by the time of labeling; a date is the end of its
-            day.
-        known_at: the ledger as it was then, by the time of recording; a date likewise.
-        guideline: only answers labeled from when this guideline was noted until the next one.
-        question: the question that is answered, by name; None for the only one.
-
-    An answer without a time of its own counts as labeled when it was recorded. Truths that
-    answers are compared with are never limited by time.
-    """
-
-    annotators: str | Iterable[str]
-    exclude_annotators: str | Iterable[str]
-    exclude_flagged: bool
-    since: date | str | None
-    until: date | str | None
-    where: Mapping[str, str | Iterable[str]]
-    as_of: date | str | None
-    known_at: date | str | None
-    guideline: str | None
-    question: str | None
 
 
 @dataclass(frozen=True)

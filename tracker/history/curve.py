@@ -18,10 +18,10 @@ from tracker.agreement.run import assess_patterns, measures_of_patterns
 from tracker.core import clock
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import ItemPatterns
+from tracker.counts.choosing import Selecting
 from tracker.counts.filter import (
     EVERYTHING,
     AnswerFilter,
-    Selecting,
     select_answers,
     within_guideline,
 )

@@ -9,13 +9,15 @@ from typing import Any, TypedDict, Unpack
 
 from sqlalchemy import Connection, select
 
+from tracker.agreement.asking import Computing
 from tracker.agreement.coefficients import study
-from tracker.agreement.query import Computing, Query
+from tracker.agreement.query import Query
 from tracker.agreement.result import Assessment
 from tracker.agreement.run import assess
 from tracker.core.errors import CheckFailed, InvalidOption
 from tracker.core.version import VERSION
-from tracker.counts.filter import Selecting, select_answers
+from tracker.counts.choosing import Selecting
+from tracker.counts.filter import select_answers
 from tracker.counts.selection import Selection
 from tracker.history.incremental import (
     Previous,

@@ -1,39 +1,27 @@
-"""The Python face: one database, and the same answers that the commands give.
+"""The Python face: `Ledger`, loaded when it is used.
 
 Nothing that counts is imported before it is asked for: `tracker project list` starts as fast as
-SQLAlchemy does.
+SQLAlchemy does, and the help of a command without it.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from tracker.ledger.agreement import AgreementQuestions, Pages
-from tracker.ledger.audits import Audits
-from tracker.ledger.history import Snapshots
-from tracker.ledger.imports import Syncing
-from tracker.ledger.namespaces import Records
-from tracker.ledger.reports import Reports
-from tracker.ledger.transactions import ledger_database_url
-from tracker.ledger.watching import Watching
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tracker.agreement.query import Asking as Asking
-    from tracker.agreement.query import Computing as Computing
-    from tracker.audit.query import Looking as Looking
-    from tracker.counts.filter import Selecting as Selecting
+    from tracker.ledger.ledger import Ledger
+    from tracker.ledger.transactions import ledger_database_url
 
 __all__ = ["Ledger", "ledger_database_url"]
 
 
-class Ledger(Syncing, AgreementQuestions, Audits, Snapshots, Reports, Pages, Watching, Records):
-    """One database of projects, by its URL.
+def __getattr__(name: str) -> Any:
+    if name == "Ledger":
+        from tracker.ledger.ledger import Ledger
 
-    Every call is one transaction. Methods raise the errors of `errors`. Those that
-    count answers take the keyword arguments of `tracker.counts.filter.Selecting`, too:
-    ``annotators``, ``exclude_annotators``, ``exclude_flagged``, ``since``, ``until``, ``where``,
-    ``as_of``, ``known_at``, ``guideline`` and ``question``.
-    """
+        return Ledger
+    if name == "ledger_database_url":
+        from tracker.ledger.transactions import ledger_database_url
 
-    def __repr__(self) -> str:
-        return f"tracker.open({str(self.database)!r})"
+        return ledger_database_url
+    raise AttributeError(name)

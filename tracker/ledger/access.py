@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from tracker.core.errors import DatabaseUnusable
-from tracker.ledger.transactions import Namespace
+from tracker.ledger.namespace import Namespace
 
 if TYPE_CHECKING:
     from pathlib import Path

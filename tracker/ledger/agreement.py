@@ -12,20 +12,21 @@ from tracker.ledger.transactions import Transactions
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
+    from tracker.agreement.asking import Asking
     from tracker.agreement.coefficients import Study
     from tracker.agreement.explain import Explanation, Influences, Merges
     from tracker.agreement.gold import AgainstTruth, Calibrations
     from tracker.agreement.groups import AnnotatorGroups, GroupedAgreement
     from tracker.agreement.intra_annotator import Themselves
     from tracker.agreement.pairs import Confusions, CrossTable, PairAgreement
-    from tracker.agreement.query import Asking, Query
+    from tracker.agreement.query import Query
     from tracker.agreement.result import Assessment, Methods
     from tracker.agreement.spans import SpanPair
     from tracker.audit.models import ModelAgreement
     from tracker.audit.weak_slices import SliceAgreement
     from tracker.compare.comparison import AgainstOther
     from tracker.core.results import ByQuestion
-    from tracker.counts.filter import Selecting
+    from tracker.counts.choosing import Selecting
     from tracker.history.by_question import AgreementByQuestion
     from tracker.projects.questions import QuestionInfo
 

@@ -9,17 +9,19 @@ from typing import TYPE_CHECKING, Any, Unpack
 from sqlalchemy import Connection
 
 from tracker.core.errors import InvalidOption
-from tracker.ledger.transactions import Namespace, Transactions
+from tracker.ledger.namespace import Namespace
+from tracker.ledger.transactions import Transactions
 
 if TYPE_CHECKING:
+    from tracker.agreement.asking import Asking
     from tracker.agreement.explain import Advice
-    from tracker.agreement.query import Asking
     from tracker.audit.annotator_report import OwnReport, OwnReportByQuestion
     from tracker.audit.flag_list import FlagPage, RecordedFlag
     from tracker.audit.flags import Acted, Action, Recorded
-    from tracker.audit.query import AuditQuery, Looking
+    from tracker.audit.looking import Looking
+    from tracker.audit.query import AuditQuery
     from tracker.audit.result import Audit, AuditByQuestion
-    from tracker.counts.filter import Selecting
+    from tracker.counts.choosing import Selecting
     from tracker.projects.questions import QuestionInfo
 
 

@@ -12,7 +12,8 @@ from tracker.ledger.transactions import Transactions
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from tracker.counts.filter import AnswerFilter, Selecting
+    from tracker.counts.choosing import Selecting
+    from tracker.counts.filter import AnswerFilter
     from tracker.history.by_question import HistoryByQuestion, SnapshotPages, TakenByQuestion
     from tracker.history.curve import Asked, Curve
     from tracker.history.monitor import Watched

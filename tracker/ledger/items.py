@@ -7,10 +7,10 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
-from tracker.ledger.transactions import Namespace
+from tracker.ledger.namespace import Namespace
 
 if TYPE_CHECKING:
-    from tracker.counts.filter import Selecting
+    from tracker.counts.choosing import Selecting
     from tracker.projects.item_aliases import Pair
     from tracker.projects.items import ItemAnnotators, ItemPage, ItemRecord
     from tracker.projects.same_text import KeyPair

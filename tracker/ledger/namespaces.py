@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tracker.core.errors import NotFound, TrackerError
+from tracker.ledger.namespace import Namespace
 from tracker.ledger.projects import Projects, Questions
-from tracker.ledger.transactions import Namespace, Transactions
+from tracker.ledger.transactions import Transactions
 from tracker.projects.projects import find_project
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from tracker.imports.undo import ImportInfo
     from tracker.ledger.access import Requests, Tokens, Users, Webhooks
     from tracker.ledger.audits import Flags
+    from tracker.ledger.categories import Categories
     from tracker.ledger.items import Items
     from tracker.projects.annotators import AnnotatorInfo
     from tracker.projects.identities import Common, Duplicate, Merged
@@ -104,81 +106,6 @@ class Notes(Namespace):
 
         with self._ledger.writing(project) as (connection, found):
             return remove_note(connection, found, number, erase=erase)
-
-
-class CategoryLabels(NamedTuple):
-    """A project's categories in order, with the number of labels that stand: ``{name: labels}``.
-
-    If the list is ``closed``, others are refused.
-    """
-
-    project: str
-    closed: bool
-    labels: dict[str, int]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the categories as JSON."""
-        rows = [{"category": name, "labels": number} for name, number in self.labels.items()]
-        return {"project": self.project, "closed": self.closed, "categories": rows}
-
-
-class Categories(Namespace):
-    """The categories of questions, each known by its name; ``question`` may be left out for one.
-
-    All methods raise NotFound for a category that the project does not have.
-    """
-
-    def list(self, project: str, *, question: str | None = None) -> CategoryLabels:
-        """Return a project's categories in order, with the number of their labels."""
-        from tracker.projects.categories import project_labels_by_category
-
-        with self._ledger.asking(project, question=question) as (connection, found):
-            labels = project_labels_by_category(connection, found)
-            return CategoryLabels(found.project.name, found.categories_fixed, labels)
-
-    def order(
-        self, project: str, names: Sequence[str], *, question: str | None = None
-    ) -> Sequence[str]:
-        """Set the order of all categories, by which ordinal scales rank them, and return it.
-
-        Raises InvalidOption if one is left out.
-        """
-        from tracker.projects.settings import order_categories
-
-        with self._ledger.changing(project, question) as (connection, found):
-            return order_categories(connection, found, names)
-
-    def merge(
-        self,
-        project: str,
-        name: str,
-        into: str,
-        *,
-        question: str | None = None,
-        dry_run: bool = False,
-    ) -> int:
-        """Merge a category into another, and return how many labels that concerns.
-
-        Its answers, past and to come, count as the other's.
-        """
-        from tracker.projects.categories import merge_categories
-
-        with self._ledger.changing(project, question, keep=not dry_run) as (connection, found):
-            return merge_categories(connection, found, name, into)
-
-    def split(self, project: str, name: str, *, question: str | None = None) -> str:
-        """Take a merge back: the category has its own answers again; return whose they were."""
-        from tracker.projects.categories import split_category
-
-        with self._ledger.changing(project, question) as (connection, found):
-            return split_category(connection, found, name)
-
-    def rename(self, project: str, name: str, new: str, *, question: str | None = None) -> None:
-        """Rename a category; raises InvalidOption for a name that is taken."""
-        from tracker.projects.categories import rename_category
-
-        with self._ledger.changing(project, question) as (connection, found):
-            rename_category(connection, found, name, new)
 
 
 class AnnotatorLabels(NamedTuple):
@@ -418,6 +345,8 @@ class Records(Transactions):
     @property
     def categories(self) -> Categories:
         """List, order, merge, split and rename categories."""
+        from tracker.ledger.categories import Categories
+
         return Categories(self)
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack, cast
 
-from tracker.ledger.transactions import Namespace
+from tracker.ledger.namespace import Namespace
 from tracker.projects.projects import ProjectInfo
 from tracker.projects.questions import QuestionInfo, QuestionOptions
 from tracker.projects.settings import QuestionSettings

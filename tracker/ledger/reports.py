@@ -13,9 +13,9 @@ from tracker.ledger.transactions import Transactions
 if TYPE_CHECKING:
     import pandas as pd
 
-    from tracker.agreement.query import Computing
+    from tracker.agreement.asking import Computing
     from tracker.compare.comparison import StateComparison
-    from tracker.counts.filter import Selecting
+    from tracker.counts.choosing import Selecting
     from tracker.export.files import Type
     from tracker.export.writers import Document
     from tracker.gate.evaluate import GateResult

@@ -184,10 +184,3 @@ class Transactions:
         """
         with self.database.write(keep=keep) as connection:
             yield connection, find_question(connection, find_project(connection, project), question)
-
-
-class Namespace:
-    """Methods about one kind of record; each is one transaction."""
-
-    def __init__(self, ledger: Transactions) -> None:
-        self._ledger = ledger

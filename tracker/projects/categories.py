@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
 
 from sqlalchemy import (
     ColumnElement,
@@ -20,6 +22,7 @@ from sqlalchemy import (
 )
 
 from tracker.core.errors import InvalidOption, NotFound, Refused
+from tracker.core.results import Hidden, Json, Record
 from tracker.projects.names import (
     category_unfit_for_scale,
     check_entered_name,
@@ -28,6 +31,7 @@ from tracker.projects.names import (
 )
 from tracker.projects.projects import lock_project, log_touched_items, record_change
 from tracker.projects.questions import QuestionInfo, all_category_names
+from tracker.render.nouns import count_noun
 from tracker.storage import seals
 from tracker.storage.as_of import (
     Merge,
@@ -293,3 +297,89 @@ def _number(question: QuestionInfo, names: dict[str, int], name: str) -> int:
             near_names(name, names) or f"see: tracker category list {question.project.name}",
         )
     return number
+
+
+# -- What comes of it, in words -------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class LabelsOfCategory(Record):
+    """A category with the number of labels that stand."""
+
+    category: str
+    labels: int
+
+
+@dataclass(frozen=True)
+class CategoryLabels(Record):
+    """A question's categories in order; if the list is closed, others are refused."""
+
+    project: str
+    closed: bool
+    categories: tuple[LabelsOfCategory, ...]
+
+    @property
+    def labels(self) -> dict[str, int]:
+        """The labels of each category."""
+        return {row.category: row.labels for row in self.categories}
+
+
+@dataclass(frozen=True)
+class CategoryOrder(Record):
+    """A question's categories in their new order."""
+
+    project: str
+    categories: tuple[str, ...]
+
+    def view(self) -> Iterator[str]:
+        """Yield the order."""
+        yield f"the order in {self.project}: {', '.join(self.categories)}"
+
+
+@dataclass(frozen=True)
+class MergedCategory(Record):
+    """A category whose answers count as another's, with how many labels that concerns."""
+
+    project: str
+    category: str
+    into: str
+    labels: int
+    dry_run: Annotated[bool, Hidden] = False
+
+    def view(self) -> Iterator[str]:
+        """Yield what counts as what."""
+        now = "would count" if self.dry_run else "now counts" if self.labels == 1 else "now count"
+        labels = count_noun(self.labels, "label")
+        yield f"{self.project}: {labels} of {self.category!r} {now} as {self.into!r}"
+
+
+@dataclass(frozen=True)
+class SplitCategory(Record):
+    """A category that has its own answers again, and whose they were."""
+
+    project: str
+    category: str
+    whose: Annotated[str, Json("from")]
+
+    def view(self) -> Iterator[str]:
+        """Yield whose it was."""
+        yield f"{self.category} is separate from {self.whose} again in {self.project}"
+
+
+@dataclass(frozen=True)
+class RenamedCategory(Record):
+    """A category's new name, and the one before."""
+
+    project: str
+    category: str
+    before: str
+
+    def view(self) -> Iterator[str]:
+        """Yield both names."""
+        yield f"{self.before} is now {self.category} in {self.project}"
+
+    def hints(self) -> Iterator[str]:
+        """Yield how to import files that have the old name."""
+        value = shlex.quote(f"{self.before}={self.category}")
+        words = f"-p {shlex.quote(self.project)} --value {value}"
+        yield f"a file that still has the old name: tracker import FILE {words}"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from tracker.agreement.pairs import pair_weights
 from tracker.agreement.result import methods_of_assessment
 from tracker.core.errors import InvalidOption
-from tracker.counts.filter import Selecting
+from tracker.counts.choosing import Selecting
 from tracker.report.gathered import SCALES_OF_NUMBERS, Asked, Gathered, OfQuestion, Told, Without
 from tracker.report.privacy import numbered_annotators, with_pseudonyms, without_small_cells
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from tracker.agreement.pairs import pair_weights
-from tracker.counts.filter import Selecting
+from tracker.counts.choosing import Choosing
 from tracker.projects.questions import are_many_numbers
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ class Asked:
     Attributes:
         project: the project's name.
         questions: the names of the questions; all for none.
-        selecting: which answers, see `tracker.counts.filter.Selecting`; of no question.
+        selecting: which answers, see `Choosing`.
         pseudonyms: whether annotators are numbered instead of named.
         suppress_below: figures of fewer answers or items are left out.
         texts: whether texts of items are shown.
@@ -32,7 +32,7 @@ class Asked:
 
     project: str
     questions: Sequence[str] = ()
-    selecting: Selecting = field(default_factory=Selecting)
+    selecting: Choosing = field(default_factory=Choosing)
     pseudonyms: bool = False
     suppress_below: int = 0
     texts: bool = True

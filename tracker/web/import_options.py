@@ -10,9 +10,9 @@ from fastapi import Query
 from fastapi.exceptions import RequestValidationError
 from pydantic import TypeAdapter, ValidationError
 
+from tracker.core.operations import LARGEST
 from tracker.ledger.parsing import names_of_list
 from tracker.ledger.projects import QuestionOptions
-from tracker.web.request import LARGEST
 
 _Words = tuple[str, ...]
 

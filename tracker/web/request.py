@@ -19,11 +19,7 @@ from tracker.ledger import Ledger
 from tracker.web.identity import LOCAL, SAFE, Identity
 
 if TYPE_CHECKING:
-    from tracker.ledger import Selecting
-
-
-LARGEST = 2**31 - 1
-"""The largest number that a column of the ledger holds, and so the largest in an address."""
+    from tracker.counts.choosing import Selecting
 
 
 class Then(TypedDict):

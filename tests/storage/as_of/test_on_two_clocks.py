@@ -19,7 +19,8 @@ from tracker.audit.query import AuditQuery
 from tracker.audit.run import audit_project
 from tracker.core import clock
 from tracker.core.errors import InvalidOption
-from tracker.counts.filter import Selecting, make_answer_filter
+from tracker.counts.choosing import Selecting
+from tracker.counts.filter import make_answer_filter
 from tracker.export.labels import exported_labels
 from tracker.history.status import project_status
 from tracker.imports.undo import list_imports

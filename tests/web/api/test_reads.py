@@ -253,7 +253,7 @@ def test_items_are_of_a_moment(program: TestClient) -> None:
         (f"{P}/items?as_of=x", 422, "invalid-option", 2),
         (f"{P}/changes?cursor=x", 422, "invalid-option", 2),
         (f"{P}/changes?cursor=1-1-{'9' * 5000}", 422, "invalid-option", 2),
-        (f"{P}/agreement?confidence=nan", 422, "invalid-request", None),
+        (f"{P}/agreement?confidence=nan", 422, "invalid-option", 2),
         (f"{P}/agreement?mesure=alpha", 422, "invalid-request", None),
     ],
 )

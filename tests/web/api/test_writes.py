@@ -238,7 +238,7 @@ def test_categories_are_ordered_renamed_merged_and_split(program: TestClient) ->
     split = program.post(f"{P}/categories/{first}/split").json()
     assert split == {"project": "reviews", "category": first, "from": last}
     renamed = program.post(f"{P}/categories/{first}/rename", json={"name": "a/b"})
-    assert renamed.json() == {"project": "reviews", "category": "a/b"}
+    assert renamed.json() == {"project": "reviews", "category": "a/b", "before": first}
     assert program.post(f"{P}/categories/{first}/split").status_code == 404
 
 

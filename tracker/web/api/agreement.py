@@ -10,12 +10,13 @@ from typing import Annotated, Any
 from fastapi import Depends, Query, Response
 
 from tracker.core.errors import InvalidOption, NotFound
+from tracker.core.operations import LARGEST
+from tracker.counts.choosing import answers_to_one
 from tracker.ledger import Ledger
 from tracker.ledger.parsing import against_in_words
 from tracker.web.api.bodies.figures import Agreement, AgreementByQuestion, AgreementRows
-from tracker.web.api.parameters import Answers, Figures, Measures, Uncertainty
+from tracker.web.api.parameters import AskedAnswers, AskedErrors, AskedFigures, Measures
 from tracker.web.api.routing import Answer, reads, resource
-from tracker.web.request import LARGEST
 
 # -- The ways to ask about agreement; each calls one method of the ledger -------------------------
 
@@ -193,8 +194,7 @@ def _best_merges(ledger: Ledger, asked: AgreementAsked) -> Any:
 
 def _against(ledger: Ledger, asked: AgreementAsked) -> Any:
     return against_in_words(
-        ledger, asked.project, asked.further.against or "", "against", "where=",
-        test=asked.further.test, **asked.asking,
+        ledger, asked.project, asked.further.against or "", test=asked.further.test, **asked.asking
     ).to_dict()  # fmt: skip
 
 
@@ -246,9 +246,9 @@ _Compute = Callable[[Ledger, AgreementAsked], Any]
 def project_agreement(
     answer: Answer,
     project: str,
-    answers: Annotated[Answers, Depends()],
-    figures: Annotated[Figures, Depends()],
-    errors: Annotated[Uncertainty, Depends()],
+    answers: AskedAnswers,
+    figures: AskedFigures,
+    errors: AskedErrors,
     further: Annotated[Further, Depends()],
     by: Annotated[str | None, Query(description=f"A row for each {_BY_WORDS}.")] = None,
     measure: Measures = (),
@@ -265,16 +265,14 @@ def project_agreement(
     way = further.way(by)
     if limit and by != "item":
         raise InvalidOption("limit applies to items", "add by=item, or leave it out")
-    asking = {**figures.keywords, **errors.keywords, **answers.selecting, "measures": measure}
-    names, questions = answers.questions, answers
+    names = answers["questions"]
     in_table = way in {None, "calibration"} or (by or "").startswith(_OF_ANNOTATORS)
 
     def compute(ledger: Ledger) -> Any:
-        asked_of = names
+        asked_of, choice = names, answers
         if in_table and len(names) != 1:
-            asked_of = names or ledger.question_names(project)
-        else:
-            asking["question"] = questions.of_one["question"]
+            asked_of, choice = names or ledger.question_names(project), answers | {"questions": ()}
+        asking = {**figures, **errors, **answers_to_one(choice), "measures": measure}
         asked = AgreementAsked(project, asking, asked_of, further, limit)
         made: _Compute = _by(by) if way == "by" else WAYS[way]
         return made(ledger, asked)

@@ -8,13 +8,13 @@ from contextlib import AbstractContextManager, ExitStack
 from enum import StrEnum
 from typing import Annotated, Any
 
-from fastapi import Depends, Query, Response
+from fastapi import Query, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import StreamingResponse
 
 from tracker.ledger.reports import Labels
 from tracker.render.formats import csv_lines
-from tracker.web.api.parameters import Answers
+from tracker.web.api.parameters import AskedAnswers
 from tracker.web.api.routing import Answer, reads, resource
 
 router = resource("exports")
@@ -48,11 +48,11 @@ _Form = Annotated[Form, Query(alias="format", description="The format of the row
 def export_labels(
     answer: Answer,
     project: str,
-    answers: Annotated[Answers, Depends()],
+    answers: AskedAnswers,
     form: _Form = Form.CSV,
 ) -> Response:
     """Stream every label that stands; `tracker export labels P`."""
-    opened = answer.ledger.labels(project, questions=answers.questions, **answers.selecting)
+    opened = answer.ledger.labels(project, **answers)
     return _streamed(opened, form)
 
 
@@ -65,16 +65,14 @@ def export_labels(
 def export_consensus(
     answer: Answer,
     project: str,
-    answers: Annotated[Answers, Depends()],
+    answers: AskedAnswers,
     method: Annotated[
         str, Query(description="How annotators count: majority, weighted, dawid-skene.")
     ] = "majority",
     form: _Form = Form.CSV,
 ) -> Response:
     """Stream one answer for each item; `tracker export consensus P`."""
-    opened = answer.ledger.consensus(
-        project, method, questions=answers.questions, **answers.selecting
-    )
+    opened = answer.ledger.consensus(project, method, **answers)
     return _streamed(opened, form)
 
 

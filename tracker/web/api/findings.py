@@ -7,12 +7,12 @@ from typing import Annotated, Any
 
 from fastapi import Path, Query, Response
 
+from tracker.core.operations import LARGEST
 from tracker.ledger import Ledger
 from tracker.web.api.bodies.figures import Acted, Finding, FindingChanges, Findings
 from tracker.web.api.bodies.requests import Act, Appeal
 from tracker.web.api.parameters import Questions
 from tracker.web.api.routing import Answer, Answering, reads, resource, writes
-from tracker.web.request import LARGEST
 
 router = resource("findings")
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Annotated
 from urllib.parse import quote
 
-from fastapi import Body, Depends, Query, Request, Response
+from fastapi import Body, Query, Request, Response
 
 from tracker.core.errors import NotFound, Refused
 from tracker.web.api.bodies.figures import Gate
-from tracker.web.api.parameters import Answers
+from tracker.web.api.parameters import AskedAnswers
 from tracker.web.api.routing import PREFIX, Answer, reads, resource, stores_nothing
 from tracker.web.identity import NotAdmitted, Role
 
@@ -38,9 +38,9 @@ def gate_of_project(answer: Answer, project: str) -> Response:
     },
     response_class=Response,
 )
-def gate_config(answer: Answer, project: str, answers: Annotated[Answers, Depends()]) -> Response:
+def gate_config(answer: Answer, project: str, answers: AskedAnswers) -> Response:
     """Return a file of checks that the project passes as it is; `tracker gate P --init`."""
-    text = answer.ledger.gate_config(project, questions=answers.questions, **answers.selecting)
+    text = answer.ledger.gate_config(project, **answers)
     return Response(text, media_type=_TOML)
 
 
@@ -50,7 +50,7 @@ def run_gate(
     request: Request,
     answer: Answer,
     project: str,
-    answers: Annotated[Answers, Depends()],
+    answers: AskedAnswers,
     config: Annotated[bytes, Body(media_type=_TOML, examples=[_EXAMPLE])],
     notify: Annotated[
         bool, Query(description="Tell the webhooks if a check fails; needs the role manager.")
@@ -66,7 +66,7 @@ def run_gate(
         text = config.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise Refused("the file of checks is no UTF-8 text", "save it as UTF-8") from None
-    found = answer.ledger.gate_text(project, text, questions=answers.questions, **answers.selecting)
+    found = answer.ledger.gate_text(project, text, **answers)
     if notify:
         answer.ledger.webhooks.tell_of_gate(found)
     return answer.done(found.to_dict())

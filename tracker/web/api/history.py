@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import Depends, Query, Response
+from fastapi import Query, Response
 
+from tracker.counts.choosing import answers_to_one
 from tracker.ledger import Ledger
 from tracker.web.api.bodies.figures import Comparison, History, HistoryByQuestion
-from tracker.web.api.parameters import Answers, Measures, Metric, Question
+from tracker.web.api.parameters import AskedAnswers, AskedMetric, Measures, Question
 from tracker.web.api.routing import Answer, reads, resource
 
 router = resource("figures")
@@ -21,7 +22,7 @@ _TREND_OF = "krippendorff_alpha"
 def project_history(
     answer: Answer,
     project: str,
-    answers: Annotated[Answers, Depends()],
+    answers: AskedAnswers,
     every: Annotated[
         str | None,
         Query(description="Rebuild the curve: a point each day, week or month.", examples=["week"]),
@@ -45,21 +46,26 @@ def project_history(
     watching = trend or watch_for is not None
 
     def compute(ledger: Ledger) -> Any:
-        names = answers.questions
+        names = answers["questions"]
         if not watching and len(names) != 1:
             names = names or ledger.question_names(project)
         if not watching and len(names) > 1:
             return ledger.history_by_question(
-                project, every, window, questions=names, measures=measures, interval=interval,
-                **answers.selecting,
+                project, every, window, measures=measures, interval=interval,
+                **(answers | {"questions": names}),
             ).to_dict()  # fmt: skip
         told = ledger.history(
-            project, every, window=window, measures=measures, interval=interval, **answers.of_one
-        ).to_dict()
+            project,
+            every,
+            window=window,
+            measures=measures,
+            interval=interval,
+            **answers_to_one(answers),
+        ).to_dict()  # fmt: skip
         if watching:
             told |= ledger.monitor(
                 project, (measures or [_TREND_OF])[0], every or "week", trends=trend,
-                watch_for=watch_for, **answers.of_one,
+                watch_for=watch_for, **answers_to_one(answers),
             ).to_dict()  # fmt: skip
         return told
 
@@ -78,7 +84,7 @@ def compare_states(
         ),
     ],
     b: Annotated[str, Query(description="The same; the change is from a to b.", examples=["last"])],
-    metric: Annotated[Metric, Depends()],
+    metric: AskedMetric,
     other: Annotated[
         str | None, Query(alias="with", description="Take b from this project.")
     ] = None,
@@ -93,7 +99,7 @@ def compare_states(
         project,
         lambda ledger: ledger.compare(
             project, a, b, other=other, question=question, anyway=anyway, test=test,
-            **metric.keywords,
+            **metric,
         ).to_dict(),
         of=() if other is None else (other,),
     )  # fmt: skip

@@ -6,10 +6,10 @@ from typing import Annotated, Any
 
 from fastapi import Path, Query, Request, Response
 
+from tracker.core.operations import LARGEST
 from tracker.ledger import Ledger
 from tracker.web.api.bodies.records import Formats, Import, Imports
 from tracker.web.api.routing import Answer, Cursor, Limit, next_page, page_start, reads, resource
-from tracker.web.request import LARGEST
 
 router = resource("imports")
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import Depends, Path, Query, Request, Response
+from fastapi import Path, Query, Request, Response
 
 from tracker.ledger import Ledger
 from tracker.web.api.bodies.records import Item, Items
-from tracker.web.api.parameters import Moment
+from tracker.web.api.parameters import AskedMoment
 from tracker.web.api.routing import Answer, Cursor, Limit, next_page, page_start, reads, resource
 
 router = resource("records")
@@ -19,7 +19,7 @@ def list_items(
     request: Request,
     answer: Answer,
     project: str,
-    moment: Annotated[Moment, Depends()],
+    moment: AskedMoment,
     limit: Limit = 100,
     cursor: Cursor = None,
     q: Annotated[str | None, Query(description="Only items whose key or text holds this.")] = None,
@@ -32,9 +32,7 @@ def list_items(
     links: dict[str, str] = {}
 
     def compute(ledger: object) -> object:
-        page = answer.ledger.items.list_page(
-            project, limit, after=after, search=q or "", **moment.then
-        )
+        page = answer.ledger.items.list_page(project, limit, after=after, search=q or "", **moment)
         links.update(next_page(request, page.next))
         return {"project": project, "items": [one.to_dict() for one in page.items]}
 
@@ -48,11 +46,11 @@ def show_item(
     answer: Answer,
     project: str,
     item: Annotated[str, Path(description="The item's key.")],
-    moment: Annotated[Moment, Depends()],
+    moment: AskedMoment,
 ) -> Response:
     """Return who said what about an item, when, and what was superseded; `tracker item show`."""
 
     def compute(ledger: Ledger) -> object:
-        return {"project": project} | ledger.items.show(project, item, **moment.then).to_dict()
+        return {"project": project} | ledger.items.show(project, item, **moment).to_dict()
 
     return answer.rows(project, compute)

@@ -6,10 +6,10 @@ from typing import Annotated
 
 from fastapi import Path, Request, Response
 
+from tracker.core.operations import LARGEST
 from tracker.web import jobs
 from tracker.web.api.bodies.records import Job, Jobs
 from tracker.web.api.routing import Answer, reads, resource, stores_nothing, writes
-from tracker.web.request import LARGEST
 
 router = resource("jobs")
 

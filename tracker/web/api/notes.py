@@ -6,11 +6,11 @@ from typing import Annotated, Any
 
 from fastapi import Path, Query, Response
 
+from tracker.core.operations import LARGEST
 from tracker.ledger import Ledger
 from tracker.web.api.bodies.records import NoteOfProject, Notes
 from tracker.web.api.bodies.requests import NewNote
 from tracker.web.api.routing import Answer, reads, resource, writes
-from tracker.web.request import LARGEST
 
 router = resource("records")
 

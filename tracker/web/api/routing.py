@@ -20,12 +20,13 @@ from starlette.convertors import Convertor, register_url_convertor
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tracker.core.errors import InvalidOption
+from tracker.core.operations import LARGEST
 from tracker.core.version import VERSION
 from tracker.ledger import Ledger
 from tracker.projects.names import near_names
 from tracker.render.formats import json_lines
 from tracker.web.identity import SAFE, Role, needs
-from tracker.web.request import LARGEST, Asked, AskedLedger
+from tracker.web.request import Asked, AskedLedger
 
 _Endpoint = Callable[..., Any]
 

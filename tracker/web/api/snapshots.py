@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import Depends, Response
+from fastapi import Response
 
 from tracker.ledger import Ledger
 from tracker.web.api.bodies.figures import (
@@ -14,7 +14,7 @@ from tracker.web.api.bodies.figures import (
     SnapshotByQuestion,
 )
 from tracker.web.api.bodies.requests import NewSnapshot
-from tracker.web.api.parameters import ChosenAnswers, Figures, Questions
+from tracker.web.api.parameters import AskedChoice, AskedFigures, Questions
 from tracker.web.api.routing import Answer, reads, resource, writes
 
 router = resource("figures")
@@ -58,11 +58,9 @@ def take_snapshot(
     answer: Answer,
     project: str,
     sent: NewSnapshot,
-    answers: Annotated[ChosenAnswers, Depends()],
-    figures: Annotated[Figures, Depends()],
+    answers: AskedChoice,
+    figures: AskedFigures,
 ) -> Response:
     """Record the figures as they are now; `tracker snapshot P`."""
-    taken = answer.ledger.snapshot_by_question(
-        project, **sent.model_dump(), **figures.keywords, **answers.selecting
-    )
+    taken = answer.ledger.snapshot_by_question(project, **sent.model_dump(), **figures, **answers)
     return answer.made(taken.to_dict(), "projects", project, "snapshots", str(taken.id))

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 from anyio import CapacityLimiter, to_thread
 from fastapi import Depends, Path, Query, Request, Response
 
+from tracker.core.operations import LARGEST
 from tracker.web.api.bodies.records import AnnotatorImport, Import, ImportResult
 from tracker.web.api.routing import Answer, Key, answered_once, resource, writes
 from tracker.web.import_options import (
@@ -18,7 +19,6 @@ from tracker.web.import_options import (
     Options,
     with_fields,
 )
-from tracker.web.request import LARGEST
 from tracker.web.uploads import Uploaded, uploaded
 
 router = resource("imports")

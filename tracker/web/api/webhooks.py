@@ -6,11 +6,11 @@ from typing import Annotated
 
 from fastapi import Path, Response
 
+from tracker.core.operations import LARGEST
 from tracker.web.api.bodies.records import AddedWebhook, Webhook, Webhooks, WebhookTest
 from tracker.web.api.bodies.requests import NewWebhook
 from tracker.web.api.routing import Answer, reads, resource, stores_nothing, writes
 from tracker.web.identity import Role
-from tracker.web.request import LARGEST
 
 router = resource("hooks")
 

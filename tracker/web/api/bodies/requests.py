@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from tracker.core.operations import LARGEST
 from tracker.ledger.projects import QuestionOptions
-from tracker.web.request import LARGEST
 
 Name = Annotated[str, Field(max_length=500, examples=["reviews"])]
 Wanted = Annotated[int | None, Field(ge=0, le=LARGEST, description="Target answers per item.")]

@@ -1,0 +1,43 @@
+"""What an audit looks for, as every face asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, TypedDict
+
+from tracker.core.operations import Option
+from tracker.counts.choosing import Selecting
+
+
+class Testing(TypedDict, total=False):
+    """Which tests are made."""
+
+    alpha: Annotated[float, Option("False discovery rate, between 0 and 1.", 0.05)]
+    kinds: Annotated[
+        Sequence[str],
+        Option(
+            "Look for this kind only (repeatable).",
+            name="kind", metavar="KIND", examples=("constant_category",),
+        ),
+    ]  # fmt: skip
+    exclude_kinds: Annotated[
+        Sequence[str],
+        Option(
+            "Skip this kind (repeatable); without 'copying' no pairs are counted.",
+            name="exclude_kind", metavar="KIND",
+        ),
+    ]  # fmt: skip
+    evidence: Annotated[int, Option("Show N items for each flagged finding.", 0, metavar="N")]
+
+
+class Looking(Testing, Selecting, total=False):
+    """All that an audit is asked, with the least effects that are worth a flag.
+
+    Attributes:
+        floors: the least effects by the names of thresholds.
+        config: a TOML file whose table [audit] has them.
+    """
+
+    floors: Mapping[str, float] | None
+    config: str | Path | None

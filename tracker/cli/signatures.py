@@ -1,0 +1,109 @@
+"""What Typer reads of a command: its parameters, those of groups one by one."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from copy import copy
+from dataclasses import MISSING, fields, is_dataclass
+from functools import wraps
+from typing import Annotated, Any, TypeVar, get_args, get_type_hints, is_typeddict
+
+import typer
+from typer.models import OptionInfo
+
+from tracker.core.operations import Field, arguments_of, fields_of_group
+
+_Function = TypeVar("_Function", bound=Callable[..., None])
+_REQUIRED = inspect.Parameter.empty
+
+
+def flatten_option_groups(function: _Function) -> _Function:
+    """Return the command with each parameter that is a group replaced by the group's options.
+
+    A group is a dataclass whose fields are annotated as options, of which the command gets an
+    instance, or a TypedDict whose keys are annotated with an `Option`. The help shows a
+    dataclass's options under its ``TITLE``. A TypedDict's annotation may have a dictionary of
+    other help for some keys; a key whose help is None is no option of the command.
+    """
+    hints = get_type_hints(function, include_extras=True)
+    classes: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
+    groups: dict[str, list[Field]] = {
+        name: group_fields(hint) for name, hint in hints.items() if is_group(hint)
+    }
+
+    @wraps(function)
+    def command(**given: Any) -> None:
+        for name, kind in classes.items():
+            given[name] = kind(**{one.name: given.pop(one.name) for one in fields(kind)})
+        for name, keys in groups.items():
+            given[name] = arguments_of(keys, {one.name: given.pop(one.name) for one in keys})
+        function(**given)
+
+    parameters: list[inspect.Parameter] = []
+    for one in inspect.signature(function).parameters.values():
+        if one.name in classes:
+            parameters += _options(classes[one.name])
+        elif one.name in groups:
+            parameters += map(parameter_of, groups[one.name])
+        else:
+            parameters.append(one.replace(annotation=hints[one.name]))
+    # Only their names count: the parser gives every argument by its name.
+    keywords = [one.replace(kind=one.KEYWORD_ONLY) for one in parameters]
+    command.__signature__ = inspect.Signature(keywords)  # type: ignore[attr-defined]
+    command.__annotations__ = {one.name: one.annotation for one in keywords}
+    return command  # type: ignore[return-value]
+
+
+def is_group(hint: Any) -> bool:
+    """Return whether a parameter of this type is a TypedDict of options."""
+    return is_typeddict(get_args(hint)[0] if get_args(hint) else hint)
+
+
+def group_fields(hint: Any) -> list[Field]:
+    """Return the options of a TypedDict, with the help that its annotation has for some."""
+    kind, *notes = get_args(hint) or (hint,)
+    helps: Mapping[str, str | None] = notes[0] if notes else {}
+    return [
+        one._replace(option=one.option.saying(helps.get(one.name)))
+        for one in fields_of_group(kind)
+        if helps.get(one.name, "") is not None
+    ]
+
+
+def _options(group: Any) -> Iterable[inspect.Parameter]:
+    """Return the fields of a dataclass as parameters of a command."""
+    hints = get_type_hints(group, include_extras=True)
+    for one in fields(group):
+        hint = hints[one.name]
+        for option in getattr(hint, "__metadata__", ()):
+            if isinstance(option, OptionInfo):  # others may show it elsewhere
+                titled = copy(option)
+                titled.rich_help_panel = getattr(group, "TITLE", None)
+                hint = Annotated[hint.__origin__, titled]
+        default = _REQUIRED if one.default is MISSING else one.default
+        yield keyword_parameter(one.name, hint, default)
+
+
+def parameter_of(field: Field) -> inspect.Parameter:
+    """Return the parameter of a command that a field is: a word, or an option."""
+    option = field.option
+    least, most = field.bounds
+    bounds: dict[str, Any] = {"min": least, "max": most, "help": option.help}
+    if field.is_word:
+        word = typer.Argument(metavar=option.metavar or field.face_name.upper(), **bounds)
+        return keyword_parameter(field.name, Annotated[field.kind, word], _REQUIRED)
+    kind: Any = list[field.kind] if field.repeated else field.kind  # type: ignore[name-defined]
+    required = field.default is _REQUIRED
+    if not required and (field.repeated or field.optional):
+        kind |= None
+    names = [f"--{field.face_name.replace('_', '-')}", *filter(None, [option.short])]
+    typed = typer.Option(*names, metavar=option.metavar, rich_help_panel=option.panel, **bounds)
+    default = None if field.repeated and not required else field.default
+    return keyword_parameter(field.name, Annotated[kind, typed], default)
+
+
+def keyword_parameter(name: str, hint: Any, default: Any) -> inspect.Parameter:
+    """Return a parameter that is given by its name."""
+    kind = inspect.Parameter.KEYWORD_ONLY
+    return inspect.Parameter(name, kind, annotation=hint, default=default)

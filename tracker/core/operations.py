@@ -1,0 +1,294 @@
+"""Operations: what a ledger can be asked or told, each declared once, by its method.
+
+The command, the route and the help of an operation follow from the method: from its parameters,
+which say how a face takes them by an `Option`, from its docstring and from its result.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from types import CodeType, NoneType, SimpleNamespace, UnionType
+from typing import (
+    Annotated,
+    Any,
+    NamedTuple,
+    Required,
+    TypeVar,
+    Union,
+    Unpack,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+_Method = TypeVar("_Method", bound=Callable[..., Any])
+Given = SimpleNamespace
+"""The arguments of a call, by the names of the method's parameters."""
+LARGEST = 2**31 - 1
+"""The largest number that a face takes: what a column of numbers holds on every database."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """How the faces take a parameter of an operation, or a key of a group of parameters.
+
+    Attributes:
+        help: a sentence.
+        default: of a key of a group, which has no default of its own.
+        name: what the faces call it, if not as the method does.
+        short: a short name on the command line, such as "-q".
+        metavar: what stands for the value in the command's help.
+        panel: the heading of the command's help under which it stands.
+        least, most: the bounds of a number.
+        read: returns the argument that is meant by what a face was given; raises InvalidOption.
+        examples: of values.
+        in_query: whether a route that is sent a body takes it from its address all the same.
+        faces: those that take it, if not all: "command" or "route".
+    """
+
+    help: str
+    default: Any = None
+    name: str | None = None
+    short: str | None = None
+    metavar: str | None = None
+    panel: str | None = None
+    least: float | None = None
+    most: float | None = None
+    read: Callable[[Any], Any] | None = None
+    examples: tuple[Any, ...] = ()
+    in_query: bool = False
+    faces: frozenset[str] = frozenset({"command", "route"})
+
+    def saying(self, text: str | None) -> Option:
+        """Return the option with another help, if there is one."""
+        return self if text is None else replace(self, help=text)
+
+
+class Field(NamedTuple):
+    """A parameter of an operation, or a key of a group, as a face takes it.
+
+    Attributes:
+        name: of the parameter or key.
+        kind: str, int, float or bool.
+        repeated: whether several values may be given.
+        optional: whether None may be.
+        default: `inspect.Parameter.empty` if a value must be given.
+        is_word: whether the command takes it by its place, not by its name.
+    """
+
+    name: str
+    kind: type
+    repeated: bool
+    optional: bool
+    option: Option
+    default: Any
+    is_word: bool = False
+
+    @property
+    def face_name(self) -> str:
+        """What the faces call it, in the form of Python's names."""
+        return self.option.name or self.name.rstrip("_")
+
+    @property
+    def hint(self) -> Any:
+        """The type of what a face is given."""
+        kind: Any = tuple[self.kind, ...] if self.repeated else self.kind  # type: ignore[name-defined]
+        return kind | None if self.optional else kind
+
+    def argument(self, given: Any) -> Any:
+        """Return the argument that is meant by what a face was given; raises InvalidOption."""
+        if self.repeated:
+            given = tuple(given.split(",") if isinstance(given, str) else given or ())
+        read = self.option.read
+        return given if read is None or given is None else read(given)
+
+    @property
+    def bounds(self) -> tuple[float | None, float | None]:
+        """The least and the largest number that are taken; None for no bound."""
+        if self.kind not in {int, float}:
+            return None, None
+        most = LARGEST if self.kind is int and self.option.most is None else self.option.most
+        return self.option.least, most
+
+
+_PLAIN = (bool, int, float)
+_SEVERAL = (Iterable, Sequence, Mapping, list, tuple)
+
+
+def _field(name: str, hint: Any, default: Any, **more: Any) -> Field:
+    """Return the field of a parameter of this type; raises LookupError if it has no `Option`."""
+    if get_origin(hint) is Required:
+        (hint,) = get_args(hint)
+    kind, *notes = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+    option = next((note for note in notes if isinstance(note, Option)), None)
+    if option is None:
+        raise LookupError(f"{name} has no Option")
+    members = get_args(kind) if get_origin(kind) in {Union, UnionType} else (kind,)
+    several = [one for one in members if get_origin(one) in _SEVERAL or one in _SEVERAL]
+    plain = next((one for one in _PLAIN if one in members), str)
+    return Field(name, plain, bool(several), NoneType in members, option, default, **more)
+
+
+@cache
+def fields_of_group(group: Any) -> tuple[Field, ...]:
+    """Return the keys of a TypedDict, each annotated with an `Option`, as fields."""
+    fields = []
+    for name, hint in get_type_hints(group, include_extras=True).items():
+        field = _field(name, hint, None)
+        default = field.option.default
+        fields.append(field._replace(default=() if field.repeated and default is None else default))
+    return tuple(fields)
+
+
+def arguments_of(fields: Iterable[Field], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments that are meant by what a face was given; raises InvalidOption."""
+    return {field.name: field.argument(given[field.name])
+            for field in fields if field.name in given}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One operation, and what its faces need beside the method's signature.
+
+    Functions take the method's result and its arguments, as `Given`.
+
+    Attributes:
+        method: of a namespace of the ledger, or of the ledger.
+        command: its words, "category rename"; None if no command is made of it.
+        route: its verb and path, "POST /projects/{project}/notes"; None if no route is made of it.
+        id: the route's name in the description of the interface.
+        role: of those who may use the route; None for viewers if it reads, else managers.
+        listing: the key under which JSON has the rows that the result is, or has.
+        about: the arguments that JSON has before the result.
+        body: returns the JSON, if it is not made from the result's fields.
+        columns: of the table of a listing.
+        rows: returns flat rows, if not those of the listing.
+        view: yields texts and tables for people, if the result has no method of that name.
+        hints: yields what a sensible next command is, likewise.
+        question: returns what the command asks first; None if nothing.
+        guess: whether the command takes the only project for one that is not named.
+        answers: what the description of the interface says of the route's answer, if it is not
+            made from the fields of the result.
+        stores: whether the route changes the ledger, if it is no GET.
+        status: of the route's answer.
+        place: returns the path of what the route made.
+    """
+
+    method: Callable[..., Any]
+    command: str | None
+    route: str | None
+    id: str
+    role: str | None = None
+    listing: str | None = None
+    about: tuple[str, ...] = ()
+    body: Callable[[Any, Given], Any] | None = None
+    columns: tuple[Any, ...] = ()
+    rows: Callable[[Any, Given], Iterable[Mapping[str, Any]]] | None = None
+    view: Callable[[Any, Given], Iterable[Any]] | None = None
+    hints: Callable[[Any, Given], Iterable[str]] | None = None
+    question: Callable[[Given], str | None] | None = None
+    guess: bool = True
+    answers: Any = None
+    stores: bool = True
+    status: int = 200
+    place: Callable[[Any, Given], tuple[str, ...]] | None = None
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The parameters, those of groups among them."""
+        return _fields(self.method)
+
+    @property
+    def result(self) -> Any:
+        """The type of the method's result, with all that its module imports for type checkers."""
+        names = dict(vars(sys.modules[self.method.__module__]))
+        exec(_imports_for_types(self.method.__module__), names)  # noqa: S102 - our own imports
+        return eval(self.method.__annotations__["return"], names)  # noqa: S307 - our own text
+
+    @property
+    def usage(self) -> str:
+        """The command with its words: ``tracker category rename PROJECT CATEGORY NAME``."""
+        words = [field.option.metavar or field.face_name.upper()
+                 for field in self.fields if field.is_word]  # fmt: skip
+        return " ".join(["tracker", self.command or "", *words])
+
+    def arguments(self, given: Mapping[str, Any]) -> Given:
+        """Return the method's arguments by what a face was given; raises InvalidOption."""
+        return Given(**arguments_of(self.fields, given))
+
+    def call(self, ledger: Any, namespace: type, arguments: Given) -> Any:
+        """Return the result of the method, which belongs to a namespace of the ledger."""
+        holder = ledger if isinstance(ledger, namespace) else namespace(ledger)
+        return self.method(holder, **vars(arguments))
+
+    def shown(self, what: str, result: Any, given: Given) -> Iterable[Any]:
+        """Return the result's "view" or "hints": as the operation has it, or else the result."""
+        make = getattr(self, what)
+        if make is not None:
+            made: Iterable[Any] = make(result, given)
+            return made
+        return getattr(result, what)() if hasattr(result, what) else ()
+
+    def json(self, result: Any, given: Given) -> Any:
+        """Return the result as JSON."""
+        about = {name: getattr(given, name) for name in self.about}
+        if self.body is not None:
+            return self.body(result, given)
+        if hasattr(result, "to_dict"):
+            return about | result.to_dict()
+        assert self.listing is not None
+        rows = [row if isinstance(row, str) else row.to_dict() for row in result]
+        return about | {self.listing: rows}
+
+
+def operation(
+    command: str | None, route: str | None = None, name: str | None = None, **more: Any
+) -> Callable[[_Method], _Method]:
+    """Return a decorator that makes a method an operation; see `Operation` for ``more``.
+
+    ``name`` is that in the description of the interface.
+    """
+
+    def note(method: _Method) -> _Method:
+        made = Operation(method, command, route, name or method.__name__, **more)
+        method.operation = made  # type: ignore[attr-defined]
+        return method
+
+    return note
+
+
+def operations_of(namespace: type) -> list[Operation]:
+    """Return the operations that a class declares, in their order."""
+    methods = vars(namespace).values()
+    return [method.operation for method in methods if hasattr(method, "operation")]
+
+
+@cache
+def _imports_for_types(module: str) -> CodeType:
+    """Return what a module imports if it is read by a type checker."""
+    tree = ast.parse(inspect.getsource(sys.modules[module]))
+    checked = (node for node in tree.body if isinstance(node, ast.If))
+    blocks = (node.body for node in checked if ast.unparse(node.test) == "TYPE_CHECKING")
+    body = [statement for block in blocks for statement in block]
+    return compile(ast.Module(body, []), module, "exec")
+
+
+@cache
+def _fields(method: Callable[..., Any]) -> tuple[Field, ...]:
+    _, *parameters = inspect.signature(method).parameters.values()
+    names = vars(sys.modules[method.__module__])
+    fields: list[Field] = []
+    for parameter in parameters:
+        hint = eval(parameter.annotation, names)  # noqa: S307 - our own text
+        if get_origin(hint) is Unpack:
+            fields += fields_of_group(*get_args(hint))
+            continue
+        by_place = parameter.kind is parameter.POSITIONAL_OR_KEYWORD
+        is_word = by_place and parameter.default is parameter.empty
+        fields.append(_field(parameter.name, hint, parameter.default, is_word=is_word))
+    return tuple(fields)

@@ -1,0 +1,187 @@
+"""Routes made of the operations of the ledger."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from inspect import Parameter, Signature, cleandoc, isclass
+from typing import Annotated, Any, get_args, get_origin
+
+from fastapi import APIRouter, Path, Query, Response
+from pydantic import BaseModel, Field, create_model
+
+from tracker.core.operations import Field as Argument
+from tracker.core.operations import Operation, operations_of
+from tracker.core.results import json_fields
+from tracker.web.api.bodies.body import Body
+from tracker.web.api.bodies.requests import Sent
+from tracker.web.api.parameters import route_parameter
+from tracker.web.api.routing import Answer, Answering, reads, writes
+from tracker.web.identity import Role
+
+_NAME = re.compile(r"{(\w+)}")
+_CAPITAL = re.compile(r"([A-Z])")
+
+
+def add_routes(router: APIRouter, *namespaces: type) -> APIRouter:
+    """Add the routes of namespaces' operations, and return the router."""
+    for namespace in namespaces:
+        for operation in operations_of(namespace):
+            if operation.route is not None:
+                _add(router, operation, namespace)
+    return router
+
+
+def _add(router: APIRouter, operation: Operation, namespace: type) -> None:
+    verb, path = (operation.route or "").split()
+    in_path = _NAME.findall(path)
+    fields = [field for field in operation.fields if "route" in field.option.faces]
+    names = {field.face_name: field for field in fields}
+    segments = {name: names[name].kind is str for name in in_path}
+    path = _NAME.sub(lambda one: f"{{{one[1]}:segment}}" if segments[one[1]] else one[0], path)
+    sent = [
+        field
+        for field in fields
+        if verb in {"POST", "PATCH", "PUT"}
+        and field.face_name not in in_path
+        and not field.option.in_query
+    ]
+    role = {} if operation.role is None else {"role": Role[operation.role.upper()]}
+    says = reads if verb == "GET" else writes
+    router.add_api_route(
+        path,
+        _endpoint(operation, namespace, fields, in_path, sent),
+        methods=[verb],
+        status_code=operation.status,
+        **says(operation.id, result_model(operation), **role),
+    )
+
+
+def _endpoint(
+    operation: Operation,
+    namespace: type,
+    fields: list[Argument],
+    in_path: list[str],
+    sent: list[Argument],
+) -> Callable[..., Response]:
+    """Return the function that FastAPI is to read and call."""
+    reads_project = (operation.route or "").startswith("GET /projects/{project}")
+
+    def endpoint(answer: Answering, **given: Any) -> Response:
+        body = given.pop("sent", None)
+        if body is not None:
+            given |= {field.name: getattr(body, field.name) for field in sent}
+        arguments = operation.arguments(given)
+
+        def compute(ledger: Any) -> Any:
+            return operation.json(operation.call(ledger, namespace, arguments), arguments)
+
+        if reads_project:
+            return answer.figure(arguments.project, compute)
+        if (operation.route or "").startswith("GET "):
+            return answer.of_all(compute)
+        result = operation.call(answer.ledger, namespace, arguments)
+        told = operation.json(result, arguments)
+        if operation.place is not None:
+            return answer.made(told, *operation.place(result, arguments), status=operation.status)
+        return answer.done(told, operation.status)
+
+    parameters = [Parameter("answer", Parameter.KEYWORD_ONLY, annotation=Answer)]
+    for field in fields:
+        if field not in sent:
+            where = Path if field.face_name in in_path else Query
+            parameters.append(route_parameter(field, where))
+    if sent:
+        model = _sent_model(operation, sent)
+        parameters.append(Parameter("sent", Parameter.KEYWORD_ONLY, annotation=model))
+    endpoint.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    endpoint.__name__ = _CAPITAL.sub(r"_\1", operation.id).lower()
+    endpoint.__doc__ = _description(operation)
+    endpoint.stores = operation.stores  # type: ignore[attr-defined]
+    return endpoint
+
+
+def _bounds(field: Argument) -> dict[str, Any]:
+    bounds = dict(zip(("ge", "le"), field.bounds, strict=True))
+    return {name: bound for name, bound in bounds.items() if bound is not None}
+
+
+def _sent_model(operation: Operation, sent: list[Argument]) -> type[BaseModel]:
+    """Return the model of what is sent: the arguments that have no place in the address."""
+    fields: dict[str, Any] = {}
+    for field in sent:
+        required = field.default is Parameter.empty
+        hint = list[field.kind] if field.repeated else field.hint  # type: ignore[name-defined]
+        if field.repeated and not required:
+            hint = hint | None
+        about: dict[str, Any] = {"alias": field.face_name, "description": field.option.help}
+        if field.kind is str and not field.repeated:
+            about["max_length"] = 500
+        if not required:
+            about["default"] = None if field.repeated else field.default
+        if field.option.examples:
+            about["examples"] = [*field.option.examples]
+        fields[field.name] = (hint, Field(**about, **_bounds(field)))
+    name = operation.id[0].upper() + operation.id[1:]
+    model: type[BaseModel] = create_model(name, __base__=Sent, **fields)
+    return model
+
+
+def _description(operation: Operation) -> str:
+    """Return what the method's docstring says of a request, with the command that does the same."""
+    first, *more = cleandoc(operation.method.__doc__ or "").split("\n\n")
+    text = first.rstrip(".")
+    if operation.command is not None:
+        text = f"{text}; `{operation.usage}`"
+    said = [one for one in more if not one.startswith(("Raises", "Example", "Next:", "Args:"))]
+    return "\n\n".join([f"{text}.", *said])
+
+
+# -- The schema of a result, made from its fields -------------------------------------------------
+
+_models: dict[Any, Any] = {}
+
+
+def result_model(operation: Operation) -> Any:
+    """Return the model of what an operation answers with."""
+    if operation.answers is not None:
+        return operation.answers
+    result = operation.result
+    fields: dict[str, Any] = dict.fromkeys(operation.about, (str, ...))
+    if hasattr(result, "to_dict"):
+        model = schema_of(result)
+        return create_model(f"{result.__name__}Of", __base__=model, **fields) if fields else model
+    (row,) = get_args(result)[:1]
+    assert operation.listing is not None
+    fields[operation.listing] = (list.__class_getitem__(schema_of(row)), ...)
+    return create_model(operation.listing.capitalize(), __base__=Body, **fields)
+
+
+def schema_of(kind: Any) -> Any:
+    """Return what pydantic describes a value of a type by: a model, if that is a result."""
+    if get_origin(kind) is not None:
+        arguments = tuple(schema_of(one) for one in get_args(kind))
+        origin = get_origin(kind)
+        if origin is Annotated:
+            return arguments[0]
+        try:
+            return origin[arguments]
+        except TypeError:
+            return kind
+    if not (isclass(kind) and hasattr(kind, "to_dict")):
+        return kind
+    if kind not in _models:
+        doc = (kind.__doc__ or "").split("\n\n")[0]
+        fields: dict[str, Any] = dict(_schema_fields(kind))
+        _models[kind] = create_model(kind.__name__, __base__=Body, __doc__=doc, **fields)
+    return _models[kind]
+
+
+def _schema_fields(kind: Any) -> Iterator[tuple[str, Any]]:
+    for attribute, name, hint, how in json_fields(kind):
+        if how.spread:
+            yield from _schema_fields(hint)
+        elif how.rare:
+            yield attribute, (schema_of(hint) | None, Field(None, alias=name))
+        else:
+            yield attribute, (schema_of(hint), Field(alias=name))
