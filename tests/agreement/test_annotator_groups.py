@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from tests.agreement.crowd import KINDS, Kind, asked, assessed, close, each_kind_stored
-from tests.helpers import SPANS, count_statements
-from tests.questions import answer_question
+from tests.helpers import count_statements
 from tracker.agreement.groups import AnnotatorGroups, agreement_by_annotator_attribute
 from tracker.core.errors import InvalidOption
 from tracker.ledger import Ledger
@@ -99,44 +98,6 @@ def test_the_number_of_statements_does_not_depend_on_the_groups(
             sqlite_ledger.by_annotator_attribute("p", attribute)
         counts.append(counted.number)
     assert counts[0] == counts[1]
-
-
-def test_question_by_question(ledger: Ledger, write: Callable[..., Path]) -> None:
-    """Each as if it had a project of its own, in order of making; spans say why they are out."""
-    for question, project in (("label", "p"), ("tone", "p"), ("label", "tone")):
-        rows = [
-            f"i{n},{who},{(n * place + n // 3) % 3}"
-            for n in range(20)
-            for place, who in enumerate(
-                PEOPLE[: 4 if question == "tone" or project == "tone" else 6]
-            )
-        ]
-        answer_question(
-            ledger, write("\n".join(["item,annotator,label", *rows])), question, project
-        )
-    spans = write("item,annotator,label,start,end\ni1,ann,x,0,1")
-    answer_question(ledger, spans, "where", options=SPANS)
-    for project in ("p", "tone"):
-        ledger.import_annotators(write(FILE), project)
-    label, tone, where = ledger.annotator_attribute_by_question("p", "team").to_dict()["questions"]
-    alone = ledger.by_annotator_attribute("tone", "team").to_dict()
-    assert tone == {**alone, "question": "tone", "project": "p"}
-    assert (label["question"], len(label["groups"]), len(tone["groups"])) == ("label", 3, 2)
-    assert where == {
-        "question": "where",
-        "undefined": "not_applicable",
-        "why": "spans have no agreement by an attribute of annotators",
-    }
-    for names in (["where"], ["label", "tone"]):
-        asked = {"questions": names, "measures": ["alpha"]}
-        if names == ["where"]:
-            with pytest.raises(InvalidOption, match="spans have no agreement"):
-                ledger.annotator_attribute_by_question("p", "team", **asked)
-        else:
-            found = ledger.annotator_attribute_by_question("p", "team", **asked)
-            assert (list(found.questions), found.unfit) == (names, ())
-    with pytest.raises(InvalidOption, match="did you mean 'team'"):
-        ledger.annotator_attribute_by_question("p", "teem")
 
 
 @pytest.mark.parametrize(

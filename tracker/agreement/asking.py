@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Annotated, TypedDict
+from typing import Annotated, Final, TypedDict
 
 from tracker.core.operations import Option
 from tracker.counts.choosing import Selecting
@@ -82,8 +82,8 @@ class Resampling(TypedDict, total=False):
     ]
 
 
-class Asking(Computing, Resampling, Selecting, total=False):
-    """All that is asked about agreement; of the measures only those named, if any is."""
+class Measured(TypedDict, total=False):
+    """Which measures are shown: those named, all that fit for none."""
 
     measures: Annotated[
         Sequence[str],
@@ -92,3 +92,105 @@ class Asking(Computing, Resampling, Selecting, total=False):
             name="measure", metavar="NAME", examples=("krippendorff_alpha",),
         ),
     ]  # fmt: skip
+
+
+class Asking(Measured, Computing, Resampling, Selecting, total=False):
+    """All that can be asked about the agreement on one question."""
+
+
+# -- Further questions about agreement: why, what if, against what, and how to report it ----------
+
+
+OF_ITEMS: Final = "attribute:"
+OF_ANNOTATORS: Final = "annotator-attribute:"
+BREAKDOWNS: Final = (
+    "category", "annotator", "model", "pair", "item", "confusion", "import", "slice", OF_ITEMS,
+    OF_ANNOTATORS,
+)  # fmt: skip
+BREAKDOWN_WORDS: Final = "|".join(BREAKDOWNS).replace(":", ":NAME")
+_further = partial(Option, panel="Further questions")
+
+
+class Differing(TypedDict, total=False):
+    """How a difference between two states is tested."""
+
+    test: Annotated[
+        str | None,
+        _further(
+            "Test of the items' agreement: paired_t or wilcoxon if both sides have the same items, "
+            "else welch_t, mann_whitney or student_t (default: by the number of items).",
+            metavar="TEST",
+        ),
+    ]
+
+
+class Further(Differing, total=False):
+    """Questions behind a figure, of which one can be asked at a time."""
+
+    by: Annotated[
+        str | None,
+        Option(
+            "One row per category, annotator, model beside the people, pair, item, two categories "
+            "that are confused, import, slice of the items beside the rest, value of an item "
+            "attribute, or group of annotators by an attribute of theirs.",
+            metavar=BREAKDOWN_WORDS, words=BREAKDOWNS, examples=("pair",),
+        ),
+    ]  # fmt: skip
+    limit: Annotated[
+        int | None,
+        Option(
+            "With --by item: how many items; 0 for all (default: 100, in JSON and CSV all).",
+            metavar="N", least=0,
+        ),
+    ]  # fmt: skip
+    explain: Annotated[
+        str | None,
+        _further(
+            "Show what a figure is computed from, what was left out, and the formula.",
+            metavar="MEASURE",
+        ),
+    ]
+    influence: Annotated[
+        str | None,
+        _further(
+            "Show how the coefficient changes without each one.",
+            metavar="annotator|item|category",
+        ),
+    ]
+    merge: Annotated[
+        Sequence[str],
+        _further("Figures with these categories merged (repeatable).", metavar="A+B"),
+    ]
+    best_merges: Annotated[
+        bool, _further("Find the two categories that are hardest to tell apart.", False)
+    ]
+    against: Annotated[
+        str | None,
+        _further(
+            "Test the difference to another project, or to other answers of this one: pilot, "
+            "'annotator=ann annotator=bob', 'until=2026-03-01'.",
+            metavar="OTHER",
+        ),
+    ]
+    self_: Annotated[
+        bool,
+        _further("Compare each annotator with their own earlier pass over the same items.", False),
+    ]
+    gold: Annotated[
+        bool, _further("Compare each annotator with the reference: accuracy, confusion.", False)
+    ]
+    calibration: Annotated[
+        bool,
+        _further(
+            "Compare annotators' confidence with how often they are right, by the reference or, "
+            "without one, the majority of the others.",
+            False,
+        ),
+    ]
+    methods: Annotated[
+        bool, _further("Print the methods sentences for a paper, with citation keys.", False)
+    ]
+    bibtex: Annotated[
+        bool,
+        _further("With --methods: print the BibTeX entries.", False, faces=frozenset({"command"})),
+    ]

@@ -46,18 +46,6 @@ def annotator_group_csv_rows(found: AnnotatorGroups) -> list[dict[str, Any]]:
     ]
 
 
-def annotator_group_by_question_csv_rows(
-    found: ByQuestion[AnnotatorGroups],
-) -> list[dict[str, Any]]:
-    """Return the rows of each question, then a row for each that has none and why."""
-    rows = [
-        {"question": name, **row}
-        for name, one in found.questions.items()
-        for row in annotator_group_csv_rows(one)
-    ]
-    return rows + [one.to_dict() for one in found.unfit]
-
-
 def annotator_groups_view(found: AnnotatorGroups) -> Iterator[RenderableType]:
     """Yield the groups with alpha within each, then the agreement between every two."""
     yield Text.assemble(
@@ -65,44 +53,20 @@ def annotator_groups_view(found: AnnotatorGroups) -> Iterator[RenderableType]:
         f"  {count_noun(len(found.groups), 'group')} of annotators by {found.attribute}",
     )
     yield from selection_view(found.selection)
-    yield from _tables(found.attribute, {None: found})
+    yield from _tables(found)
 
 
-def annotator_group_by_question_view(
-    found: ByQuestion[AnnotatorGroups],
-) -> Iterator[RenderableType]:
-    """Yield likewise, the groups of each question in turn."""
-    first = next(iter(found.questions.values()))
-    yield Text.assemble(
-        (found.project, "bold"),
-        f"  groups of annotators by {first.attribute}, question by question",
-    )
-    yield from selections_view({name: one.selection for name, one in found.questions.items()})
-    yield from _tables(first.attribute, found.questions)
-    yield from unfit_questions_view(found.unfit)
-
-
-def _tables(
-    attribute: str, found: Mapping[str, AnnotatorGroups] | Mapping[None, AnnotatorGroups]
-) -> Iterator[RenderableType]:
-    """Yield both tables, with the question in front unless there is but one, without a name."""
-    about = ("question",) if None not in found else ()
-    groups: list[tuple[str | Text, ...]] = []
-    pairs: list[tuple[str | Text, ...]] = []
-    for question, of_question in found.items():
-        before = () if question is None else (question,)
-        groups += [(*before, *_group_cells(one)) for one in of_question.groups]
-        pairs += [(*before, *_pair_cells(one)) for one in of_question.pairs]
+def _tables(found: AnnotatorGroups) -> Iterator[RenderableType]:
+    """Yield a table of the groups, and one of each two of them."""
     yield table(
-        (*about, attribute, "annotators", "items", "alpha within", "interval", "reading "),
-        groups,
-        names=1 + len(about),
+        (found.attribute, "annotators", "items", "alpha within", "interval", "reading "),
+        [_group_cells(group) for group in found.groups],
     )
-    if pairs:
+    if found.pairs:
         yield table(
-            (*about, attribute, "and", "items", "agreement between", "interval", " "),
-            pairs,
-            names=2 + len(about),
+            (found.attribute, "and", "items", "agreement between", "interval", " "),
+            [_pair_cells(pair) for pair in found.pairs],
+            names=2,
         )
         yield Text(
             "Between groups: cross-replication reliability, over pairs of one answer of each.",

@@ -23,7 +23,6 @@ from tracker.agreement.query import Query, check_metric, sample_under_metric
 from tracker.agreement.result import Assessment
 from tracker.agreement.run import assessment_of
 from tracker.core.errors import InvalidOption
-from tracker.core.results import ByQuestion, ask_each_question
 from tracker.core.tallies import Answer, ItemPatterns, Pattern
 from tracker.counts.filter import EVERYTHING, AnswerFilter, select_answers
 from tracker.counts.groups import (
@@ -317,19 +316,6 @@ def agreement_by_annotator_attribute(
         found = made(cross_replication_reliability(both, pooled))
         pairs.append(BetweenGroups(values[one], values[other], found))
     return AnnotatorGroups(question.project.name, attribute, selection.told, groups, pairs)
-
-
-def annotator_attribute_by_question(
-    connection: Connection, questions: Sequence[QuestionInfo], attribute: str, query: Query
-) -> ByQuestion[AnnotatorGroups]:
-    """Return the agreement within and between groups for each question, in order of making.
-
-    Raises InvalidOption if the query fits none of them.
-    """
-    made, unfit = ask_each_question(
-        questions, lambda one: agreement_by_annotator_attribute(connection, one, attribute, query)
-    )
-    return ByQuestion(questions[0].project.name, made, unfit)
 
 
 def _of_group(counts: Mapping[GroupPatterns, int], group: int) -> ItemPatterns:

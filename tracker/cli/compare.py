@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from tracker.agreement.asking import Measuring
+from tracker.agreement.asking import Differing, Measuring
 from tracker.cli.context import ProjectArgument, ledger_of_command, with_project_argument
-from tracker.cli.options import ItemTest, QuestionName, question_heading
+from tracker.cli.options import QuestionName, question_heading
 from tracker.cli.output import Output, print_result
 from tracker.cli.terminal import hint
 
@@ -38,9 +38,9 @@ def compare(
         bool,
         typer.Option("--anyway", help="Compare even if settings or selections differ."),
     ] = False,
-    test: ItemTest = None,
     question: QuestionName = None,
     *,
+    test: Differing,
     metric: Measuring,
     output: Output = Output(),
 ) -> None:
@@ -70,7 +70,7 @@ def compare(
         other=other,
         question=question,
         anyway=anyway,
-        test=test,
+        **test,
         **metric,
     )
     heading = question_heading(ledger, project, [question.strip()] if question else [])

@@ -48,17 +48,6 @@ def measure_option_names(names: list[str] | None) -> list[str] | None:
     return [full_measure_name(name) for name in names]
 
 
-Measures = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--measure",
-        metavar="NAME",
-        callback=measure_option_names,
-        help="Only this measure (repeatable); short names such as alpha and ac1 will do.",
-    ),
-]
-
-
 def ledger_of_command(context: typer.Context) -> Ledger:
     """Return the ledger that ``--database``, the environment or the default names.
 

@@ -6,16 +6,27 @@ import os
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
-from tracker.cli.terminal import is_unicode, say_data, terminal_data_stream, while_output_is_read
+from tracker.cli.terminal import (
+    hint,
+    is_unicode,
+    say,
+    say_data,
+    terminal_data_stream,
+    warn,
+    while_output_is_read,
+)
 from tracker.core.errors import InvalidOption
 from tracker.render.formats import FORMATS, Result, json_lines
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
+
+    from tracker.core.results import Answer
 
 
 _WIDTH = 140  # of tables that go to a file or a pipe
@@ -92,6 +103,23 @@ def print_result(
             stream = terminal_data_stream(sys.stdout)
             for line in FORMATS[name](Result(data, rows, view)):
                 stream.write(line + "\n")
+
+
+def print_answer(answer: Answer, output: Output, heading: Iterable[RenderableType] = ()) -> None:
+    """Print an answer in the format asked for; ``heading`` is for people."""
+    if output.name == "json":
+        print_json(answer.json())
+    elif output.name == "csv":
+        print_result(None, output, rows=answer.rows())
+    elif answer.texts:
+        for text in answer.texts:
+            say(text)
+    else:
+        print_result(None, output, view=chain(heading, answer.view()))
+    for sentence in (*answer.warnings, *(answer.view_warnings if output.for_people else ())):
+        warn(sentence)
+    for command in answer.hints:
+        hint(command)
 
 
 def print_json(data: Any) -> None:

@@ -67,7 +67,7 @@ def group_fields(hint: Any) -> list[Field]:
     return [
         one._replace(option=one.option.saying(helps.get(one.name)))
         for one in fields_of_group(kind)
-        if helps.get(one.name, "") is not None
+        if helps.get(one.name, "") is not None and "command" in one.option.faces
     ]
 
 
@@ -98,9 +98,18 @@ def parameter_of(field: Field) -> inspect.Parameter:
     if not required and (field.repeated or field.optional):
         kind |= None
     names = [f"--{field.face_name.replace('_', '-')}", *filter(None, [option.short])]
+    if option.words:
+        bounds["autocompletion"] = _completing(option.words)
     typed = typer.Option(*names, metavar=option.metavar, rich_help_panel=option.panel, **bounds)
     default = None if field.repeated and not required else field.default
     return keyword_parameter(field.name, Annotated[kind, typed], default)
+
+
+def _completing(words: Iterable[str]) -> Callable[[str], list[str]]:
+    def completions(incomplete: str) -> list[str]:
+        return [word for word in words if word.startswith(incomplete)]
+
+    return completions
 
 
 def keyword_parameter(name: str, hint: Any, default: Any) -> inspect.Parameter:

@@ -46,6 +46,7 @@ class Option:
         panel: the heading of the command's help under which it stands.
         least, most: the bounds of a number.
         read: returns the argument that is meant by what a face was given; raises InvalidOption.
+        words: that the shell completes.
         examples: of values.
         in_query: whether a route that is sent a body takes it from its address all the same.
         faces: those that take it, if not all: "command" or "route".
@@ -60,6 +61,7 @@ class Option:
     least: float | None = None
     most: float | None = None
     read: Callable[[Any], Any] | None = None
+    words: tuple[str, ...] = ()
     examples: tuple[Any, ...] = ()
     in_query: bool = False
     faces: frozenset[str] = frozenset({"command", "route"})

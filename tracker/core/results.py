@@ -186,6 +186,29 @@ def json_by_question(about: Mapping[str, Any], pages: Mapping[str, Any]) -> dict
     return {**about, "questions": [{"question": name, **page} for name, page in pages.items()]}
 
 
+@dataclass(frozen=True)
+class Answer:
+    """The answer to a question, in the forms in which a face gives it; each is made on request.
+
+    Attributes:
+        json: returns the JSON.
+        rows: returns flat rows.
+        view: yields texts and tables for people.
+        warnings: what to bear in mind about it.
+        view_warnings: likewise, about what people see of it.
+        hints: sensible next commands.
+        texts: what people get instead of a view, to be copied as it is.
+    """
+
+    json: Callable[[], Any]
+    rows: Callable[[], Iterable[Mapping[str, Any]]]
+    view: Callable[[], Iterable[Any]] = tuple
+    warnings: Sequence[str] = ()
+    view_warnings: Sequence[str] = ()
+    hints: Sequence[str] = ()
+    texts: Sequence[str] = ()
+
+
 class Message:
     """A sentence that is not made yet: the function that makes it, and its numbers and names."""
 

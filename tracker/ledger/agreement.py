@@ -162,23 +162,6 @@ class AgreementQuestions(Transactions):
         with self._asked(project, asking, way) as (connection, found, query):
             return agreement_by_annotator_attribute(connection, found, attribute, query)
 
-    def annotator_attribute_by_question(
-        self,
-        project: str,
-        attribute: str,
-        *,
-        questions: Sequence[str] = (),
-        **asking: Unpack[Asking],
-    ) -> ByQuestion[AnnotatorGroups]:
-        """Return likewise for each question, or for those named."""
-        from tracker.agreement.groups import annotator_attribute_by_question
-        from tracker.agreement.query import agreement_query, check_agreement_query
-
-        way = f"--by annotator-attribute:{attribute}"
-        query = check_agreement_query(agreement_query(**asking), way)
-        with self.asking_each(project, query.filter, questions) as (connection, found):
-            return annotator_attribute_by_question(connection, found, attribute, query)
-
     def explain(self, project: str, measure: str, **asking: Unpack[Asking]) -> Explanation:
         """Return what a figure is computed from, what was left out, and the formula."""
         from tracker.agreement.coefficients import study

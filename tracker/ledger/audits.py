@@ -250,11 +250,6 @@ class Audits(Transactions):
             return replace(made, reports=reports)
 
 
-def advice_as_json(found: Advice | None) -> dict[str, Any]:
-    """Return the entry of a document that has the same without those flagged; null if nobody is."""
-    return {"without_flagged": None if found is None else found.to_dict()}
-
-
 def _named(questions: Sequence[str], query: AuditQuery) -> Sequence[str]:
     """Return the names of the questions to audit, however they were given."""
     one = query.filter.question

@@ -24,7 +24,7 @@ from tracker.core.errors import (
 )
 from tracker.imports.loader import Rejected
 from tracker.web.identity import Identity
-from tracker.web.request import WAIT, Place, StillCounting, place_of
+from tracker.web.request import WAIT, Place, StillCounting, parameter_names, place_of
 from tracker.web.templating import link_to, page
 
 _STATUS: dict[type[TrackerError], int] = {
@@ -178,7 +178,10 @@ def _told(request: Request, problem: dict[str, Any]) -> Response:
     """Return a page, or a problem document."""
     status, title, message = (problem[name] for name in ("status", "title", "detail"))
     if path_of(request).startswith(API):
+        mend = problem.get("mend")
         told = problem | {"detail": _by_parameters(message, request)}
+        if mend is not None:
+            told["mend"] = _by_parameters(mend, request)
         return JSONResponse(told, status, media_type="application/problem+json")
     mend = problem.get("mend")
     if (
@@ -195,10 +198,12 @@ def _told(request: Request, problem: dict[str, Any]) -> Response:
 
 def _by_parameters(text: str, request: Request) -> str:
     """Return a text in which a command's option is the parameter of the request instead."""
+    route = request.scope.get("route")
+    known = {*request.query_params, *(parameter_names(route.dependant) if route else ())}
 
     def parameter(option: re.Match[str]) -> str:
         name = option[1].replace("-", "_")
-        return name if name in request.query_params else option[0]
+        return name if name in known else option[0]
 
     return _OPTION.sub(parameter, text)
 

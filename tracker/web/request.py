@@ -14,6 +14,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypedDict, TypeVar
 
 from fastapi import Depends, Query, Request
+from fastapi.dependencies.models import Dependant
 
 from tracker.ledger import Ledger
 from tracker.web.identity import LOCAL, SAFE, Identity
@@ -279,3 +280,9 @@ def _is_opened(request: Request) -> bool:
 
 
 AskedLedger = Annotated[Asked, Depends(asked_of)]
+
+
+def parameter_names(dependant: Dependant) -> list[str]:
+    """Return the names of the parameters of a route's query, those of its parts too."""
+    names = [parameter.alias for parameter in dependant.query_params]
+    return names + [name for part in dependant.dependencies for name in parameter_names(part)]

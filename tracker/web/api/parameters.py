@@ -19,7 +19,7 @@ from tracker.counts.choosing import Answers, Choosing, Moment
 
 def query_of(group: Any) -> Any:
     """Return what gives a route the arguments of a TypedDict, read from the query."""
-    fields = fields_of_group(group)
+    fields = [field for field in fields_of_group(group) if "route" in field.option.faces]
 
     def arguments(**given: Any) -> dict[str, Any]:
         return arguments_of(fields, given)

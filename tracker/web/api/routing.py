@@ -12,7 +12,6 @@ from typing import Annotated, Any
 from urllib.parse import quote, unquote, urlencode
 
 from fastapi import APIRouter, Depends, Header, Query, Request, Response
-from fastapi.dependencies.models import Dependant
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from pydantic import BaseModel
@@ -26,7 +25,7 @@ from tracker.ledger import Ledger
 from tracker.projects.names import near_names
 from tracker.render.formats import json_lines
 from tracker.web.identity import SAFE, Role, needs
-from tracker.web.request import Asked, AskedLedger
+from tracker.web.request import Asked, AskedLedger, parameter_names
 
 _Endpoint = Callable[..., Any]
 
@@ -202,7 +201,7 @@ def resource(tag: str) -> APIRouter:
 
 async def known_parameters(request: Request) -> None:
     """Raise RequestValidationError for a parameter that the route does not have."""
-    known = _parameters(request.scope["route"].dependant)
+    known = parameter_names(request.scope["route"].dependant)
     faults = [
         {"loc": ("query", name), "msg": f"there is no such parameter{_near(name, known)}"}
         for name in dict.fromkeys(request.query_params)
@@ -215,12 +214,6 @@ async def known_parameters(request: Request) -> None:
 def _near(name: str, known: Sequence[str]) -> str:
     near = near_names(name, known)
     return f"; {near}" if near else ""
-
-
-def _parameters(dependant: Dependant) -> list[str]:
-    """Return the names of a route's parameters, those of its parts too."""
-    names = [one.alias for one in dependant.query_params]
-    return names + [name for part in dependant.dependencies for name in _parameters(part)]
 
 
 def reads(operation: str, body: Any, role: Role = Role.VIEWER, **more: Any) -> dict[str, Any]:

@@ -8,7 +8,6 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
 from tracker.core.errors import NotFound
-from tracker.ledger.audits import advice_as_json
 from tracker.report.words import formula
 from tracker.web import known
 from tracker.web.identity import Role, needs
@@ -72,9 +71,10 @@ def _confusions(
 
     def both_ways(ledger: Ledger) -> dict[str, Any]:
         selecting = place.of(question)
-        found = ledger.confusions(place.project, category=category, **selecting)
-        others = ledger.advice(place.project, flagged=flagged, category=category, **selecting)
-        return found.to_dict() | advice_as_json(others)
+        confusions = ledger.confusions(place.project, category=category, **selecting)
+        advice = ledger.advice(place.project, flagged=flagged, category=category, **selecting)
+        without = None if advice is None else advice.to_dict()
+        return {**confusions.to_dict(), "without_flagged": without}
 
     return asked.figure(
         place.project, "confusions", place.key, question, category, compute=both_ways
