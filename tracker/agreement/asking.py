@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Annotated, Final, TypedDict
 
@@ -13,6 +13,17 @@ MOST_SAMPLES = 1_000_000
 
 _computed = partial(Option, panel="How figures are computed")
 _sure = partial(Option, panel="Errors and intervals")
+
+
+def _full_name(name: str) -> str:
+    """Return a measure as it is called in full."""
+    from tracker.measures.citations import full_measure_name
+
+    return full_measure_name(name)
+
+
+def _full_names(names: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(map(_full_name, names)))
 
 
 class Measuring(TypedDict, total=False):
@@ -89,7 +100,7 @@ class Measured(TypedDict, total=False):
         Sequence[str],
         Option(
             "Only this measure (repeatable); short names such as alpha and ac1 will do.",
-            name="measure", metavar="NAME", examples=("krippendorff_alpha",),
+            name="measure", metavar="NAME", read=_full_names, examples=("krippendorff_alpha",),
         ),
     ]  # fmt: skip
 
@@ -148,6 +159,7 @@ class Further(Differing, total=False):
         _further(
             "Show what a figure is computed from, what was left out, and the formula.",
             metavar="MEASURE",
+            read=_full_name,
         ),
     ]
     influence: Annotated[

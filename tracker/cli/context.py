@@ -39,15 +39,6 @@ ProjectOption = Annotated[
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 
 
-def measure_option_names(names: list[str] | None) -> list[str] | None:
-    """Measures as they are called in full."""
-    if not names:
-        return names
-    from tracker.measures.citations import full_measure_name
-
-    return [full_measure_name(name) for name in names]
-
-
 def ledger_of_command(context: typer.Context) -> Ledger:
     """Return the ledger that ``--database``, the environment or the default names.
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tracker.agreement.asking import Measured
 from tracker.cli.audit import audit_rows
 from tracker.cli.context import (
     ProjectArgument,
@@ -15,12 +16,13 @@ from tracker.cli.context import (
     ledger_of_command,
     with_project_argument,
 )
-from tracker.cli.history import Every, Shown, Window
+from tracker.cli.history import SHOWN_MEASURE
 from tracker.cli.import_options import STDOUT, OutputFile, Target, output_option_target
 from tracker.cli.options import CURVE
 from tracker.cli.terminal import Force, check_output_file, hint, write_output_file
 from tracker.core.errors import InvalidOption
 from tracker.counts.choosing import Answers, answers_to_one
+from tracker.history.asking import Curving
 
 if TYPE_CHECKING:
     from tracker.export.writers import Document
@@ -327,10 +329,9 @@ def export_history_command(
     project: ProjectArgument,
     output: OutputFile,
     force: Force = False,
-    every: Every = None,
-    window: Window = "all",
-    measure: Shown = None,
     *,
+    curve: Annotated[Curving, {"interval": None}],
+    measured: Annotated[Measured, {"measures": SHOWN_MEASURE}],
     answers: Annotated[Answers, CURVE],
 ) -> None:
     """Write the figures over time: one row per measure and snapshot, or period.
@@ -346,14 +347,12 @@ def export_history_command(
     from tracker.render.nouns import count_noun
 
     to = output_option_target(output, force=force)
-    ledger, measures = ledger_of_command(context), measure or []
+    ledger, measures = ledger_of_command(context), measured["measures"]
     several = len(answers["questions"] or ledger.question_names(project)) > 1
     found = (
-        ledger.history_by_question(project, every, window, measures=measures, **answers)
+        ledger.history_by_question(project, measures=measures, **curve, **answers)
         if several
-        else ledger.history(
-            project, every, window=window, measures=measures, **answers_to_one(answers)
-        )
+        else ledger.history(project, measures=measures, **curve, **answers_to_one(answers))
     )
     rows = found.rows()
     if to.for_frames:
@@ -362,5 +361,5 @@ def export_history_command(
         columns = found.columns(rows)
         to.write_rows(columns, ([row.get(name) for name in columns] for row in rows))
     hint(f"{count_noun(len(rows), 'row')}: {output}")
-    if not rows and every is None:
+    if not rows and curve["every"] is None:
         hint(f"no snapshot yet: tracker snapshot {shlex.quote(project)}")

@@ -8,21 +8,23 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tracker.agreement.asking import Measured
 from tracker.cli.context import (
     ProjectArgument,
     command_group,
     ledger_of_command,
-    measure_option_names,
     with_project_argument,
 )
-from tracker.cli.history import Every, Window
 from tracker.cli.options import CURVE, question_words
 from tracker.cli.terminal import Force, check_output_file, hint, new_output_file, say, warn
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.counts.choosing import Answers, answers_to_one
+from tracker.history.asking import Curving
 
 if TYPE_CHECKING:
     from tracker.render.charts import Chart
+
+_MEASURE = "Draw this measure (default: alpha; of spans the exact F1)."
 
 plot, register = command_group("plot", "Draw figures: a chart as an SVG or PNG file.")
 
@@ -74,18 +76,9 @@ def history(
     context: typer.Context,
     project: ProjectArgument,
     output: Output,
-    measure: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--measure",
-            metavar="NAME",
-            callback=measure_option_names,
-            help="Draw this measure (default: alpha; of spans the exact F1).",
-        ),
-    ] = None,
-    every: Every = None,
-    window: Window = "all",
     *,
+    measured: Annotated[Measured, {"measures": _MEASURE}],
+    curve: Annotated[Curving, {"interval": None}],
     answers: Annotated[Answers, CURVE],
     force: Force = False,
 ) -> None:
@@ -100,13 +93,13 @@ def history(
     from tracker.report.charts import history_chart
 
     _check(output, force=force)
-    asked = measure or []
-    if len(asked) > 1:
+    measures, every = measured["measures"], curve["every"]
+    if len(measures) > 1:
         raise InvalidOption("a chart shows one measure", "make one chart for each --measure")
     # A snapshot has all its measures; a curve, which spans do not have, counts what is asked for.
-    wanted = asked if asked or every is None else ["krippendorff_alpha"]
+    wanted = measures if measures or every is None else ["krippendorff_alpha"]
     found = ledger_of_command(context).history(
-        project, every, window=window, measures=wanted, **answers_to_one(answers)
+        project, measures=wanted, **curve, **answers_to_one(answers)
     )
     if every is None and not found.to_dict()["snapshots"]:
         raise NotFound(

@@ -280,9 +280,8 @@ def _by_annotator_attribute(request: AgreementRequest, attribute: str) -> Answer
 
 def _explain(request: AgreementRequest) -> Answer:
     from tracker.agreement.tables import explanation_view
-    from tracker.measures.citations import full_measure_name
 
-    measure = full_measure_name(request.further["explain"] or "")
+    measure = request.further["explain"] or ""
     result = request.ledger.explain(request.project, measure, **request.asking)
 
     def rows() -> list[dict[str, Any]]:

@@ -6,14 +6,15 @@ from typing import Annotated, Any
 
 from fastapi import Query, Response
 
-from tracker.counts.choosing import answers_to_one
+from tracker.agreement.asking import Measured
+from tracker.history.asking import Curving, Watching
 from tracker.ledger import Ledger
+from tracker.ledger.about_history import HistoryRequest, history_answer
 from tracker.web.api.bodies.figures import Comparison, History, HistoryByQuestion
-from tracker.web.api.parameters import AskedAnswers, AskedMetric, Measures, Question
+from tracker.web.api.parameters import AskedAnswers, AskedMetric, Question, query_of
 from tracker.web.api.routing import Answer, reads, resource
 
 router = resource("figures")
-_TREND_OF = "krippendorff_alpha"
 
 
 @router.get(
@@ -23,51 +24,17 @@ def project_history(
     answer: Answer,
     project: str,
     answers: AskedAnswers,
-    every: Annotated[
-        str | None,
-        Query(description="Rebuild the curve: a point each day, week or month.", examples=["week"]),
-    ] = None,
-    window: Annotated[
-        str, Query(description="With every: the answers behind a point: all, 7d, last-500-items.")
-    ] = "all",
-    measure: Measures = (),
-    interval: Annotated[
-        str | None, Query(description="With every: the method of the intervals.")
-    ] = None,
-    trend: Annotated[
-        bool, Query(description="Also whether the first measure rises or falls.")
-    ] = False,
-    watch_for: Annotated[
-        str | None, Query(description="Also alarms for a drop, a rise or a change of its level.")
-    ] = None,
+    curve: Annotated[Curving, query_of(Curving)],
+    measured: Annotated[Measured, query_of(Measured)],
+    watching: Annotated[Watching, query_of(Watching)],
 ) -> Response:
     """Return the recorded snapshots, or the curve rebuilt from the labels; `tracker history P`."""
-    measures = list(dict.fromkeys(measure))
-    watching = trend or watch_for is not None
 
     def compute(ledger: Ledger) -> Any:
-        names = answers["questions"]
-        if not watching and len(names) != 1:
-            names = names or ledger.question_names(project)
-        if not watching and len(names) > 1:
-            return ledger.history_by_question(
-                project, every, window, measures=measures, interval=interval,
-                **(answers | {"questions": names}),
-            ).to_dict()  # fmt: skip
-        told = ledger.history(
-            project,
-            every,
-            window=window,
-            measures=measures,
-            interval=interval,
-            **answers_to_one(answers),
-        ).to_dict()  # fmt: skip
-        if watching:
-            told |= ledger.monitor(
-                project, (measures or [_TREND_OF])[0], every or "week", trends=trend,
-                watch_for=watch_for, **answers_to_one(answers),
-            ).to_dict()  # fmt: skip
-        return told
+        request = HistoryRequest(
+            ledger, project, curve, watching, measured["measures"], answers, last=0
+        )
+        return history_answer(request, for_people=False).json()
 
     return answer.figure(project, compute)
 

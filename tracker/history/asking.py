@@ -1,0 +1,50 @@
+"""What is asked about the history of figures, as every face asks for it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final, TypedDict
+
+from tracker.core.operations import Option
+
+PERIODS: Final = ("day", "week", "month")
+
+
+class Curving(TypedDict, total=False):
+    """A curve that is rebuilt from the labels' own times."""
+
+    every: Annotated[
+        str | None,
+        Option(
+            "Rebuild the curve from the labels' own times, with a point at the end of each period.",
+            metavar="|".join(PERIODS), words=PERIODS, examples=("week",),
+        ),
+    ]  # fmt: skip
+    window: Annotated[
+        str,
+        Option(
+            "With --every: the answers behind each point: all up to it, those of the last days, or "
+            "those of the items that most recently got a second answer.",
+            "all", metavar="all|7d|last-500-items",
+        ),
+    ]  # fmt: skip
+    interval: Annotated[
+        str | None,
+        Option("With --every: interval method, as in tracker agreement.", metavar="asymmetric|t"),
+    ]
+
+
+class Watching(TypedDict, total=False):
+    """What the course of the first measure is searched for."""
+
+    trend: Annotated[
+        bool,
+        Option(
+            "Report whether the first --measure (default: alpha) rises or falls and when its level "
+            "changed, from each week's own answers, or each period's of --every.",
+            False,
+        ),
+    ]
+    watch_for: Annotated[
+        str | None,
+        Option("Report alarms for this change of its level.", metavar="drop|rise|change"),
+    ]
