@@ -73,10 +73,9 @@ def history_answer(request: HistoryRequest, *, for_people: bool) -> Answer:
     if not for_people:
         history = request.history()
         return Answer(lambda: _json(history, watched), lambda: _rows(history, watched))
+    every = request.curve["every"]
     view, warnings, hints = (
-        _recorded(request, watched)
-        if request.curve["every"] is None
-        else _rebuilt(request, watched)
+        _recorded(request, watched) if every is None else _rebuilt(request, every, watched)
     )
     if watched is not None:
         hints += _around(request, watched)
