@@ -37,7 +37,7 @@ from tracker.agreement.spans import assess_spans
 from tracker.projects.annotators import annotator_names
 from tracker.projects.categories import category_names
 from tracker.counts.selection import stream_rows
-from tracker.counts.spans import select_span_rows
+from tracker.agreement.counts_sql import select_span_rows
 with tracker.open(sys.argv[1]).asking("spans") as (connection, question):
     selection = select_answers(connection, question)
 """

@@ -19,6 +19,7 @@ from tracker.audit.annotator_tables import models_view
 from tracker.audit.evidence import Evidence
 from tracker.audit.findings import audit
 from tracker.audit.kind import Finding, Flag
+from tracker.audit.shared_sql import count_items_beside_models
 from tracker.audit.tables import audit_view, flag_as_json
 from tracker.core.audit_tallies import (
     JointAnswers,
@@ -29,7 +30,6 @@ from tracker.core.audit_tallies import (
 from tracker.core.tallies import Answer, make_pattern
 from tracker.counts.filter import select_answers
 from tracker.counts.items import count_model_answers
-from tracker.counts.shared_with_models import count_items_beside_models
 from tracker.ledger import Ledger
 from tracker.projects.questions import list_questions
 from tracker.report.gathered import Asked

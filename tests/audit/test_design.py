@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from tests.helpers import SPANS, count_statements
 from tests.profiles import examples
 from tracker.audit.design import LEAST_TEXTS, connected_annotators
+from tracker.audit.shared_sql import count_links_of_annotators
 from tracker.audit.tables import audit_by_question_view, audit_view
 from tracker.core.errors import Refused
 from tracker.counts.filter import select_answers
-from tracker.counts.shared_items import count_links_of_annotators
 from tracker.ledger import Ledger
 from tracker.projects.questions import list_questions
 

@@ -14,16 +14,16 @@ from hypothesis import strategies as st
 from sqlalchemy import Connection, insert
 
 from tests.helpers import csv_text
-from tracker.core import clock
-from tracker.core.tallies import Answer, Pattern, make_pattern
-from tracker.counts.annotator_patterns import count_gold_confusions
-from tracker.counts.filter import EVERYTHING, AnswerFilter, select_answers
-from tracker.counts.groups import (
+from tracker.agreement.groups_sql import (
     count_patterns_by_cluster,
     count_patterns_by_group,
     pair_tallies_by_group,
     select_annotators_by_group,
 )
+from tracker.core import clock
+from tracker.core.tallies import Answer, Pattern, make_pattern
+from tracker.counts.annotator_patterns import count_gold_confusions
+from tracker.counts.filter import EVERYTHING, AnswerFilter, select_answers
 from tracker.counts.items import count_answers_per_item, count_votes
 from tracker.counts.selection import select_answering_annotators
 from tracker.counts.tallies import count_annotator_tallies, count_item_patterns, pair_tallies

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from tests.counts.plain import LATE, Rows, compare, compare_groups, store_raw
 from tests.helpers import count_statements
 from tests.profiles import examples
+from tracker.agreement.groups_sql import count_patterns_by_cluster, count_patterns_by_group
 from tracker.core import clock
 from tracker.core.errors import InvalidOption
 from tracker.counts.filter import AnswerFilter, make_answer_filter, select_answers
-from tracker.counts.groups import count_patterns_by_cluster, count_patterns_by_group
 from tracker.counts.selection import Selection, where_counted
 from tracker.counts.tallies import count_item_patterns
 from tracker.ledger import Ledger

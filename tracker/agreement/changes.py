@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracker.agreement.coefficients import Study
+from tracker.agreement.counts_sql import count_pairs_by_period, count_tallies_by_period
 from tracker.agreement.levels import (
     CERTAIN,
     LEAST_ITEMS,
@@ -34,7 +35,6 @@ from tracker.agreement.sentences import changed_sentence
 from tracker.agreement.together import annotators_who_changed
 from tracker.core import clock
 from tracker.core.tallies import ItemPatterns, answers_in_pattern
-from tracker.counts.periods import count_pairs_by_period, count_tallies_by_period
 from tracker.measures.intervals import wilson_interval
 from tracker.monitoring import SHORTEST
 from tracker.projects.annotators import annotator_names

@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from sqlalchemy import Connection
 
 from tracker.agreement.coefficients import Study, coefficients
+from tracker.agreement.counts_sql import Inclusion, count_included_answers
 from tracker.agreement.pairs import Confusions
 from tracker.agreement.query import Query
 from tracker.agreement.result import Assessment, methods_numbers_sentence
@@ -21,7 +22,6 @@ from tracker.agreement.run import (
 )
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import AnnotatorTallies, ItemPatterns
-from tracker.counts.exclusions import Inclusion, count_included_answers
 from tracker.counts.filter import select_answers
 from tracker.counts.selection import Selection
 from tracker.counts.tallies import count_annotator_tallies, select_items_of_patterns

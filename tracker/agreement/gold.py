@@ -9,16 +9,16 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection
 
+from tracker.agreement.counts_sql import (
+    any_confidence,
+    confidences_against_gold,
+    confidences_against_majority,
+)
 from tracker.agreement.query import Query
 from tracker.core.errors import InvalidOption
 from tracker.core.results import ByQuestion, ask_each_question
 from tracker.core.tallies import Answer
 from tracker.counts.annotator_patterns import count_gold_confusions
-from tracker.counts.confidences import (
-    any_confidence,
-    confidences_against_gold,
-    confidences_against_majority,
-)
 from tracker.counts.filter import select_answers, select_labels
 from tracker.measures.accuracy import (
     Calibration,

@@ -19,13 +19,7 @@ from tracker.agreement.coefficients import (
     coefficients,
     finish_coefficients,
 )
-from tracker.agreement.query import Query, check_metric, sample_under_metric
-from tracker.agreement.result import Assessment
-from tracker.agreement.run import assessment_of
-from tracker.core.errors import InvalidOption
-from tracker.core.tallies import Answer, ItemPatterns, Pattern
-from tracker.counts.filter import EVERYTHING, AnswerFilter, select_answers
-from tracker.counts.groups import (
+from tracker.agreement.groups_sql import (
     GroupAnnotators,
     GroupPatterns,
     count_patterns_by_annotator_group,
@@ -33,6 +27,12 @@ from tracker.counts.groups import (
     pair_tallies_by_group,
     select_annotators_by_group,
 )
+from tracker.agreement.query import Query, check_metric, sample_under_metric
+from tracker.agreement.result import Assessment
+from tracker.agreement.run import assessment_of
+from tracker.core.errors import InvalidOption
+from tracker.core.tallies import Answer, ItemPatterns, Pattern
+from tracker.counts.filter import EVERYTHING, AnswerFilter, select_answers
 from tracker.counts.items import count_votes
 from tracker.counts.selection import Selection, select_answering_annotators
 from tracker.measures.cohen import kappa_cells

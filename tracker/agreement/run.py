@@ -17,6 +17,7 @@ from tracker.agreement.coefficients import (
     finish_coefficients,
     study,
 )
+from tracker.agreement.groups_sql import count_patterns_by_cluster
 from tracker.agreement.levels import periods_of_items
 from tracker.agreement.query import (
     OF_ITEMS,
@@ -31,7 +32,6 @@ from tracker.core.errors import InvalidOption
 from tracker.core.tallies import AnnotatorTallies, Answer, ItemPatterns
 from tracker.counts.annotator_patterns import count_gold_confusions
 from tracker.counts.filter import select_answers
-from tracker.counts.groups import count_patterns_by_cluster
 from tracker.counts.items import count_model_answers
 from tracker.counts.selection import Selection
 from tracker.counts.tallies import count_annotator_tallies

@@ -10,9 +10,9 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from tracker.agreement.counts_sql import select_span_documents
 from tracker.agreement.result import Counts
 from tracker.counts.selection import Selection
-from tracker.counts.spans import select_span_documents
 from tracker.measures.category_rates import CategoryRate
 from tracker.measures.intervals import Coefficient
 from tracker.measures.spans.f1 import SPAN_MEASURES, SpanAgreement, span_f1

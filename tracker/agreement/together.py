@@ -11,8 +11,8 @@ from typing import Final
 
 import numpy as np
 
+from tracker.agreement.counts_sql import PairPeriods
 from tracker.agreement.levels import Shift
-from tracker.counts.periods import PairPeriods
 
 _LEAST_PAIRS: Final = 3
 _SURE: Final = 3.5

@@ -22,6 +22,13 @@ from tracker.audit.divided import KIND as DIVIDED
 from tracker.audit.evidence import Evidence
 from tracker.audit.kind import Flag
 from tracker.audit.project_finding import ProjectFinding
+from tracker.audit.slices_sql import (
+    LEAST_ITEMS,
+    MOST_SEARCHED,
+    count_patterns_by_slice,
+    count_sides,
+    count_tallies_by_slice,
+)
 from tracker.audit.weak_slices import KIND as WEAK_SLICE
 from tracker.audit.weak_slices import (
     Reading,
@@ -33,13 +40,6 @@ from tracker.audit.weak_slices import (
 from tracker.core.errors import InvalidOption
 from tracker.counts.filter import EVERYTHING, AnswerFilter, select_answers
 from tracker.counts.selection import Selection, select_answering_annotators
-from tracker.counts.sides import count_sides
-from tracker.counts.slices import (
-    LEAST_ITEMS,
-    MOST_SEARCHED,
-    count_patterns_by_slice,
-    count_tallies_by_slice,
-)
 from tracker.counts.tallies import select_items_of_patterns
 from tracker.projects.categories import category_names
 from tracker.projects.items import item_names_of

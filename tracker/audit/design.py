@@ -13,9 +13,9 @@ from sqlalchemy import Connection
 from tracker.audit.evidence import Evidence
 from tracker.audit.kind import Severity
 from tracker.audit.project_finding import ProjectFinding
+from tracker.audit.shared_sql import LEAST_SHARED, count_links_of_annotators
 from tracker.core.tallies import IntArray
 from tracker.counts.selection import Selection
-from tracker.counts.shared_items import LEAST_SHARED, count_links_of_annotators
 from tracker.projects.same_text import count_same_text
 
 LEAST_ANSWERS = 10

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Unpack
 
 from sqlalchemy import Connection
 
+from tracker.audit.counts_sql import select_answer_durations, select_joint_sample
 from tracker.audit.evidence import (
     DEFAULT_ALPHA,
     Evidence,
@@ -20,19 +21,16 @@ from tracker.audit.findings import not_applicable_kinds
 from tracker.audit.kind import Finding, Kind
 from tracker.audit.kinds import KINDS
 from tracker.audit.kinds.drift import drift_falls_since
+from tracker.audit.shared_sql import count_items_beside_models, count_shared_items
 from tracker.core.audit_tallies import FileTallies, JointAnswers, SharedItems
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import AnnotatorTallies, answers_in_pattern
 from tracker.counts.annotator_patterns import gold_tallies
 from tracker.counts.choosing import Selecting
-from tracker.counts.durations import select_answer_durations
 from tracker.counts.filter import EVERYTHING, AnswerFilter, make_answer_filter
 from tracker.counts.import_tallies import count_file_tallies
 from tracker.counts.retest import repeat_tallies
-from tracker.counts.sampled_answers import select_joint_sample
 from tracker.counts.selection import Selection
-from tracker.counts.shared_items import count_shared_items
-from tracker.counts.shared_with_models import count_items_beside_models
 from tracker.counts.tallies import Present, count_annotator_tallies, skip_tallies
 from tracker.counts.timeline import count_timeline_blocks, count_transitions
 from tracker.projects.categories import category_names

@@ -8,9 +8,11 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection
 
+from tracker.agreement.counts_sql import select_answer_details
 from tracker.agreement.query import Query
 from tracker.agreement.run import assess_project_spans
 from tracker.agreement.spans import AnnotatorSpans
+from tracker.audit.counts_sql import select_fastest_items
 from tracker.audit.definitions import definitions_and_flags
 from tracker.audit.design import design_findings
 from tracker.audit.evidence import Evidence
@@ -33,8 +35,6 @@ from tracker.audit.relabeling import relabeling_details
 from tracker.audit.result import Audit, AuditedAnnotator
 from tracker.core import clock
 from tracker.core.tallies import AnnotatorTallies, Answer, Pattern, pattern_without
-from tracker.counts.confidences import select_answer_details
-from tracker.counts.durations import select_fastest_items
 from tracker.counts.filter import EVERYTHING, AnswerFilter, select_answers
 from tracker.counts.items import ModelAnswers, count_model_answers, select_answers_to_items
 from tracker.counts.retest import count_pair_order, select_changed_examples, select_example_items

@@ -22,9 +22,9 @@ from tracker.audit.flags import settled_audits
 from tracker.audit.query import AuditQuery
 from tracker.audit.result import Audit
 from tracker.audit.sentences import verdict_sentence
+from tracker.audit.slices_sql import GUIDELINE, IMPORT
 from tracker.core.results import Message
 from tracker.counts.filter import EVERYTHING, AnswerFilter
-from tracker.counts.slices import GUIDELINE, IMPORT
 from tracker.projects.questions import QuestionInfo
 
 _SUBJECTS: Final = {

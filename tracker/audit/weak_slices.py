@@ -22,9 +22,9 @@ import numpy as np
 
 from tracker.agreement.query import sample_under_metric
 from tracker.audit.project_finding import ProjectFinding
+from tracker.audit.slices_sql import LEAST_ITEMS, Slice
 from tracker.audit.statistics.exact_tests import Stratum, benjamini_hochberg, pool_strata
 from tracker.core.tallies import ItemPatterns, Pattern, answers_in_pattern, pattern_without
-from tracker.counts.slices import LEAST_ITEMS, Slice
 from tracker.measures.krippendorff import krippendorff_alpha, krippendorff_disagreement
 from tracker.measures.sample import Sample
 from tracker.projects.questions import QuestionInfo

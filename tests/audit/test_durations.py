@@ -11,8 +11,8 @@ import pytest
 from tests.counts.plain import LATE, Given, Rows
 from tests.counts.selected import DAY, START, Selected, both_kinds, check_each, selected
 from tests.helpers import count_statements
+from tracker.audit.counts_sql import select_answer_durations, select_fastest_items
 from tracker.core.audit_tallies import AnswerTimes
-from tracker.counts.durations import select_answer_durations, select_fastest_items
 from tracker.counts.tallies import select_label_contents
 from tracker.counts.timeline import count_active_days
 from tracker.ledger import Ledger

@@ -1,4 +1,4 @@
-"""Tallies for each value of an item attribute, in as many statements as for all items together."""
+"""Groups of items and annotators by an attribute, as the database counts them."""
 
 from __future__ import annotations
 

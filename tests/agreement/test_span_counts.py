@@ -13,8 +13,8 @@ from sqlalchemy import Connection, update
 
 from tests.helpers import SPANS, count_statements, csv_text
 from tests.profiles import examples
+from tracker.agreement.counts_sql import select_span_documents, select_span_rows
 from tracker.counts.filter import make_answer_filter, select_answers
-from tracker.counts.spans import select_span_documents, select_span_rows
 from tracker.formats.column_roles import parse_column_roles
 from tracker.formats.source import STDIN, SourceFile
 from tracker.imports.loader import load_import

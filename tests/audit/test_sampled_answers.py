@@ -8,11 +8,11 @@ import pandas as pd
 import pytest
 
 from tests.audit.crowds import seeded
+from tracker.audit import counts_sql as sampling
+from tracker.audit.counts_sql import select_joint_sample
 from tracker.core.audit_tallies import TRUTH, Given, joint_answers_tally
-from tracker.counts import sampled_answers as sampling
 from tracker.counts.filter import select_answers
 from tracker.counts.items import count_answers_per_item
-from tracker.counts.sampled_answers import select_joint_sample
 from tracker.ledger import Ledger
 from tracker.projects.annotators import annotator_names
 from tracker.projects.categories import category_names

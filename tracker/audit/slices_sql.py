@@ -1,9 +1,4 @@
-"""Item patterns of every slice of the items that may be worse than the rest.
-
-A slice is the items with one value of a kept attribute, with a number in one quarter of an
-attribute's numbers, with texts of one quarter of the lengths, with answers of one import, or those
-whose last answer was given under one guideline.
-"""
+"""Slices of the items, and the sides that annotators take, as the database counts them."""
 
 from __future__ import annotations
 
@@ -23,6 +18,7 @@ from sqlalchemy import (
     Text,
     and_,
     case,
+    distinct,
     func,
     literal,
     null,
@@ -32,13 +28,19 @@ from sqlalchemy import (
 )
 from sqlalchemy import cast as sql_cast
 
+from tracker.agreement.groups_sql import MOST_GROUPS
+from tracker.audit.counts_sql import is_drawn
 from tracker.core.tallies import ItemPatterns, Pattern
 from tracker.counts.annotator_patterns import Extra, Tallies, count_against_patterns
-from tracker.counts.groups import MOST_GROUPS
 from tracker.counts.import_tallies import select_import_numbers
 from tracker.counts.pattern_codes import make_pattern_code, widen_pattern_code
-from tracker.counts.sampled_answers import is_drawn
-from tracker.counts.selection import Selection, labels, select_answer_rows, stream_rows
+from tracker.counts.selection import (
+    Selection,
+    labels,
+    select_answer_rows,
+    stream_rows,
+    where_counted,
+)
 from tracker.counts.timeline import select_dated_answers
 from tracker.projects.notes import list_notes
 from tracker.storage.schema import Item, ItemAttribute
@@ -256,3 +258,38 @@ def _attribute_names(
         elif values <= MOST_GROUPS:
             texts.append(name)
     return texts, numbers
+
+
+# -- How two sides of the annotators gave a category, item by item --------------------------------
+
+
+def count_sides(
+    connection: Connection,
+    selection: Selection,
+    category: int,
+    more: Collection[int],
+    less: Collection[int],
+) -> dict[tuple[int, int, int, int], int]:
+    """Return on how many items so many of each side gave a category.
+
+    The shape is ``{(who gave it of the one side, who answered of it, likewise of the other):
+    items}``, of items that both sides answered.
+    """
+    sides = [labels.c.annotator_id.in_(sorted(side)) for side in (more, less)]
+    columns = []
+    for number, side in enumerate(sides):
+        gave = case((and_(side, labels.c.category_id == category), labels.c.annotator_id))
+        answered = case((side, labels.c.annotator_id))
+        columns += [
+            func.count(distinct(gave)).label(f"gave_{number}"),
+            func.count(distinct(answered)).label(f"answered_{number}"),
+        ]
+    items = (
+        select(*columns)
+        .where(where_counted(selection, alone=True))
+        .group_by(labels.c.item_id)
+        .subquery("sides")
+    )
+    both = and_(items.c.answered_0 > 0, items.c.answered_1 > 0)
+    statement = select(*items.c, func.count()).where(both).group_by(*items.c)
+    return {tuple(row[:4]): row[4] for row in stream_rows(connection, statement)}

@@ -9,7 +9,7 @@ from pathlib import Path
 from tests.counts.plain import Given, Rows
 from tests.counts.selected import DAY, START, Selected, both_kinds, check_each, selected
 from tests.helpers import count_statements, undo
-from tracker.counts.exclusions import Inclusion, count_included_answers
+from tracker.agreement.counts_sql import Inclusion, count_included_answers
 from tracker.counts.filter import AnswerFilter, make_answer_filter, select_answers
 from tracker.counts.tallies import count_item_patterns
 from tracker.ledger import Ledger

@@ -13,6 +13,7 @@ import pytest
 from tests.counts.plain import Rows
 from tests.counts.selected import Selected, both_kinds, check_each, selected
 from tests.helpers import count_statements
+from tracker.audit.shared_sql import count_shared_items
 from tracker.core.audit_tallies import DIFFERENT, MINORITY, SAME, PairPatterns, SharedItems
 from tracker.core.tallies import (
     Answer,
@@ -24,7 +25,6 @@ from tracker.core.tallies import (
     minority_answers,
 )
 from tracker.counts.pattern_codes import Packing
-from tracker.counts.shared_items import count_shared_items
 from tracker.ledger import Ledger
 
 numbers_room = import_module("tracker.counts.tallies")

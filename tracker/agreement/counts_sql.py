@@ -1,0 +1,437 @@
+"""Counts of agreement alone: exclusions, spans, confidences, periods."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Connection,
+    Integer,
+    Select,
+    Subquery,
+    and_,
+    case,
+    func,
+    literal,
+    select,
+    true,
+)
+from sqlalchemy import cast as sql_cast
+
+from tracker.core.tallies import Answer, Pattern, pattern_without
+from tracker.core.tally_columns import TallyColumns, tally_columns_of
+from tracker.counts.annotator_patterns import select_first_truths
+from tracker.counts.pattern_codes import wide_pattern_code
+from tracker.counts.selection import (
+    Selection,
+    labels,
+    read_selected_answer,
+    select_answering_annotators,
+    stream_rows,
+    where_chosen,
+    where_counted,
+    with_answers,
+)
+from tracker.counts.tallies import count_tallies_of_rows, join_answer_pairs
+from tracker.counts.timeline import select_dated_answers
+from tracker.measures.accuracy import BINS, ConfidenceTally
+from tracker.projects.items import count_project_items
+from tracker.storage.schema import NONE_APPLIES, SKIPPED, Annotator, AnswerDetail, Item, PastLabel
+from tracker.storage.schema.labels import detail_of, of_question
+
+_past = PastLabel.__table__
+
+
+@dataclass(frozen=True)
+class Inclusion:
+    """Numbers of answers by outcome; each answer counts once, under the first that applies.
+
+    Attributes:
+        items: items that the project knows.
+        standing: answers that stand, of every pass and every annotator.
+        skipped: the annotator skipped the item.
+        other_kinds: by a reference annotator or a model that was not named.
+        not_chosen: outside the chosen annotators, times or items.
+        later_passes: given again to an item on a later pass.
+        counted: all others, which are counted.
+        past: records of answers that no longer stand: superseded, older, or repeated.
+        taken_back: records of undone imports.
+    """
+
+    items: int
+    standing: int
+    skipped: int
+    other_kinds: int
+    not_chosen: int
+    later_passes: int
+    counted: int
+    past: int
+    taken_back: int
+
+    def to_dict(self) -> dict[str, int]:
+        """Return the counts as JSON."""
+        return dict(vars(self))
+
+
+def count_included_answers(connection: Connection, selection: Selection) -> Inclusion:
+    """Count the answers of a project by what became of them."""
+    question = selection.question
+    other_kind: ColumnElement[bool] = labels.c.annotator_id.in_(
+        select(Annotator.id).where(
+            Annotator.project_id == question.project_id, Annotator.kind != "human"
+        )
+    )
+    if selection.only is not None:
+        other_kind = and_(other_kind, labels.c.annotator_id.not_in(sorted(selection.only)))
+    limits: list[ColumnElement[bool]] = list(where_chosen(selection))
+    fate = case(
+        (labels.c.category_id == SKIPPED, "skipped"),
+        (other_kind, "other_kinds"),
+        (where_counted(selection), "counted"),
+        # What is not chosen may be neither true nor false: an item may lack the attribute.
+        (and_(true(), *limits), "later_passes"),
+        else_="not_chosen",
+    ).label("fate")
+    answers = (
+        select(labels.c.item_id, labels.c.annotator_id, labels.c["pass"], fate)
+        .where(of_question(labels, question.key))
+        .distinct()
+        .subquery("fates")
+    )
+    rows = connection.execute(
+        select(answers.c.fate, func.count().label("answers")).group_by(answers.c.fate)
+    )
+    fates = {row.fate: row.answers for row in rows}
+    taken_back = case((_past.c.taken_back_by.is_not(None), 1), else_=0)
+    past = connection.execute(
+        select(func.count(), func.sum(taken_back)).where(of_question(_past, question.key))
+    ).one()
+    undone = int(past[1] or 0)
+    return Inclusion(
+        items=count_project_items(connection, question.project),
+        standing=sum(fates.values()),
+        **{
+            name: fates.get(name, 0)
+            for name in ("skipped", "other_kinds", "not_chosen", "later_passes", "counted")
+        },
+        past=past[0] - undone,
+        taken_back=undone,
+    )
+
+
+# -- The spans of a project, one document after the other -----------------------------------------
+
+
+_items = Item.__table__
+
+
+class Document(NamedTuple):
+    """One document that has an answer.
+
+    Attributes:
+        item: its item's id.
+        length: its length in the project's offsets; None if it is not known.
+        answers: by annotator id, ascending, the spans ``(category id, start, end)``, ascending;
+            empty if the answer is "none applies".
+    """
+
+    item: int
+    length: int | None
+    answers: dict[int, list[tuple[int, int, int]]]
+
+
+def select_span_documents(connection: Connection, selection: Selection) -> Iterator[Document]:
+    """Yield the documents of a selection by item id, each with its counted answers."""
+    current = None
+    for item, length, annotator, category, start, end in stream_rows(
+        connection, select_span_rows(selection)
+    ):
+        if annotator is None:
+            continue
+        if current is None or item != current.item:
+            if current is not None:
+                yield current
+            current = Document(item, length, {})
+        spans = current.answers.setdefault(annotator, [])
+        if category != NONE_APPLIES:
+            spans.append((category, start, end))
+    if current is not None:
+        yield current
+
+
+def select_span_rows(selection: Selection) -> Select[Any]:
+    """Return one row per label, and one for each item without a counted answer.
+
+    They come in the order in which both tables are stored, so that nothing is sorted. The join
+    is an outer one to make the items come first: a document's length is then read once, not
+    looked up for every label.
+    """
+    key = ("annotator_id", "pass", "category_id", "span_start", "span_end")
+    of_item = and_(
+        labels.c.project_id == _items.c.project_id,
+        labels.c.item_id == _items.c.id,
+        where_counted(selection),
+    )
+    return (
+        select(
+            _items.c.id,
+            _items.c.length,
+            labels.c.annotator_id,
+            labels.c.category_id,
+            labels.c.span_start,
+            labels.c.span_end,
+        )
+        .select_from(_items.outerjoin(labels, of_item))
+        .where(_items.c.project_id == selection.question.project_id)
+        .order_by(_items.c.id, *(labels.c[column] for column in key))
+    )
+
+
+# -- Answers with a confidence, compared with the truth or with what the others said --------------
+
+
+_details = AnswerDetail.__table__
+
+Tallies = dict[int, list[ConfidenceTally]]
+"""The tallies of each annotator with a confidence."""
+
+
+def any_confidence(connection: Connection, selection: Selection) -> bool:
+    """Return whether any answer to the question ever had a confidence."""
+    known = select(literal(1)).where(
+        of_question(_details, selection.question.key), _details.c.confidence.is_not(None)
+    )
+    return bool(connection.scalar(select(known.exists())))
+
+
+def select_answer_details(
+    connection: Connection, selection: Selection, annotators: Set[int], items: Set[int]
+) -> dict[tuple[int, int], tuple[float | None, str | None]]:
+    """Return the confidence and the comment of some answers that have one.
+
+    The shape is ``{(annotator id, item id): (confidence, comment)}``.
+    """
+    if not annotators or not items:
+        return {}
+    statement = (
+        select(labels.c.annotator_id, labels.c.item_id, _details.c.confidence, _details.c.comment)
+        .join(_details, detail_of(_details, labels))
+        .where(
+            where_counted(selection),
+            labels.c.annotator_id.in_(sorted(annotators)),
+            labels.c.item_id.in_(sorted(items)),
+        )
+    )
+    rows = connection.execute(statement)
+    return {(row.annotator_id, row.item_id): (row.confidence, row.comment) for row in rows}
+
+
+def confidences_against_gold(connection: Connection, selection: Selection) -> Tallies:
+    """Return confidences by whether the answer is the item's truth, of one statement.
+
+    Items without a truth are left out. ``selection`` has the references. Of several categories
+    the answer is the truth if all are those of the truth.
+    """
+    answers = _confident(selection.without(selection.references))
+    truths = select_first_truths(selection).subquery("truths")
+    key = [answers.c.annotator_id, answers.c.answer, truths.c.truth, answers.c.bin]
+    statement = (
+        select(*key, *_sums(answers))
+        .join(truths, truths.c.item_id == answers.c.item_id)
+        .group_by(*key)
+    )
+    held = (
+        (annotator, ConfidenceTally(number, _same(answer, truth), *sums))
+        for annotator, answer, truth, number, *sums in stream_rows(connection, statement)
+    )
+    return _by_annotator(held)
+
+
+def confidences_against_majority(
+    connection: Connection, selection: Selection, voters: Selection
+) -> Tallies:
+    """Return confidences by whether the answer is what most of the others said.
+
+    Items on which the others are tied, or that nobody else answered, are left out.
+
+    Args:
+        connection: to the ledger.
+        selection: whose confidences, at which times and items.
+        voters: the others, at the same times and items.
+    """
+    code = wide_pattern_code(connection, voters)
+    answers = _confident(selection)
+    columns = [code.items.c[name] for name in code.columns]
+    key = [answers.c.annotator_id, answers.c.answer, answers.c.bin, *columns]
+    statement = (
+        select(*key, *_sums(answers))
+        .join(code.items, code.items.c.item_id == answers.c.item_id)
+        .group_by(*key)
+    )
+    voting = set(select_answering_annotators(connection, voters))
+
+    def held() -> Iterator[tuple[int, ConfidenceTally]]:
+        for annotator, answer, number, *codes, count, total, squares in stream_rows(
+            connection, statement
+        ):
+            own, pattern = read_selected_answer(answer), code.decode(tuple(codes))
+            most = _majority(pattern_without(pattern, own) if annotator in voting else pattern)
+            if most is not None:
+                yield annotator, ConfidenceTally(number, most == own, count, total, squares)
+
+    return _by_annotator(held())
+
+
+def _same(one: int | str, other: int | str) -> bool:
+    """Return whether two answers are the same; several categories come in any order."""
+    return read_selected_answer(one) == read_selected_answer(other)
+
+
+def _majority(pattern: Pattern) -> Answer | None:
+    """Return the answer given most often; None if there is none, or several."""
+    ranked = sorted(pattern, key=lambda one: -one[1])
+    if not ranked or (len(ranked) > 1 and ranked[0][1] == ranked[1][1]):
+        return None
+    return ranked[0][0]
+
+
+def _confident(selection: Selection) -> Subquery:
+    """Return one row per answer with a confidence: item, annotator, answer, confidence, bin."""
+    confidence = _details.c.confidence
+    bounds = [(confidence <= (n + 1) / BINS, n) for n in range(BINS - 1)]
+    columns = (
+        labels.c.item_id,
+        labels.c.annotator_id,
+        confidence,
+        case(*bounds, else_=BINS - 1).label("bin"),
+    )
+    statement = (
+        select(*columns)
+        .join(_details, detail_of(_details, labels))
+        .where(where_counted(selection), confidence.is_not(None))
+    )
+    return with_answers(statement, selection, columns[:3]).subquery("confident")
+
+
+def _sums(answers: Subquery) -> tuple[ColumnElement[Any], ...]:
+    confidence = answers.c.confidence
+    return (
+        sql_cast(func.count(), Integer),
+        func.sum(confidence),
+        func.sum(confidence * confidence),
+    )
+
+
+def _by_annotator(held: Iterator[tuple[int, ConfidenceTally]]) -> Tallies:
+    """Return one tally for each bin of each annotator, and for right and wrong, in order."""
+    counts: Counter[tuple[int, int, bool]] = Counter()
+    totals: dict[tuple[int, int, bool], list[tuple[float, float]]] = {}
+    for annotator, one in held:
+        key = (annotator, one.bin, one.right)
+        counts[key] += one.answers
+        totals.setdefault(key, []).append((one.total, one.squares))
+    found: Tallies = {}
+    for (annotator, number, right), answers in sorted(counts.items()):
+        total, squares = (
+            sum(sorted(sums)) for sums in zip(*totals[annotator, number, right], strict=True)
+        )
+        found.setdefault(annotator, []).append(
+            ConfidenceTally(number, right, answers, total, squares)
+        )
+    return found
+
+
+# -- Who agreed with whom in each of a project's periods ------------------------------------------
+
+
+class PeriodTallies(NamedTuple):
+    """The tallies of each annotator's answers of each period.
+
+    Attributes:
+        columns: the tallies; an owner is an annotator's answers of one period.
+        annotators: of each owner the annotator's id, ascending.
+        periods: of each owner the period's place.
+    """
+
+    columns: TallyColumns
+    annotators: tuple[int, ...]
+    periods: tuple[int, ...]
+
+
+def count_tallies_by_period(
+    connection: Connection, selection: Selection, begins: Sequence[int]
+) -> PeriodTallies:
+    """Return the annotator tallies of answers by when they were given.
+
+    Args:
+        connection: to the database.
+        selection: whose answers count.
+        begins: when each period begins, ascending; what is before the first one is in it.
+    """
+    dated = select_dated_answers(selection)
+    bits = len(begins).bit_length()
+    who = sql_cast(dated.c.annotator_id, BigInteger).bitwise_lshift(literal(bits, Integer))
+    owner = (who + _period(dated.c.labeled_at, begins)).label("annotator_id")
+    rows = select(dated.c.item_id, owner, dated.c.answer).subquery("answers")
+    found = tally_columns_of(count_tallies_of_rows(connection, selection, rows, bits))
+    owners, mask = found.annotators.tolist(), (1 << bits) - 1
+    return PeriodTallies(
+        found, tuple(one >> bits for one in owners), tuple(one & mask for one in owners)
+    )
+
+
+PairPeriods = dict[tuple[int, int], dict[int, tuple[int, int]]]
+"""``{(first id, second id): {period: (items answered alike, items)}}``, first < second."""
+
+
+def count_pairs_by_period(
+    connection: Connection, selection: Selection, begins: Sequence[int]
+) -> PairPeriods:
+    """Return how often each two annotators answered alike, by when the later of them answered.
+
+    The arguments are those of `count_tallies_by_period`.
+    """
+    first, second = (_rows(selection, begins, name) for name in ("first", "second"))
+    later = case((first.c.period > second.c.period, first.c.period), else_=second.c.period)
+    key: list[ColumnElement[Any]] = [first.c.annotator_id, second.c.annotator_id, later]
+    if selection.question.answers == "one":
+        key.append(case((first.c.answer == second.c.answer, literal(1, Integer)), else_=0))
+    else:
+        key += [first.c.answer, second.c.answer]
+    named = [column.label(f"key_{place}") for place, column in enumerate(key)]
+    statement = select(*named, func.count()).select_from(join_answer_pairs(first, second))
+    counts: PairPeriods = {}
+    grouped = statement.group_by(*(one.name for one in named))  # by name: it holds bound values
+    for one, other, period, *answers, items in stream_rows(connection, grouped):
+        alike = answers[0] if len(answers) == 1 else _are_alike(*answers)
+        of_pair = counts.setdefault((one, other), {})
+        same, all_items = of_pair.get(period, (0, 0))
+        of_pair[period] = same + items * alike, all_items + items
+    return counts
+
+
+def _are_alike(one: str, other: str) -> bool:
+    return read_selected_answer(one) == read_selected_answer(other)
+
+
+def _rows(selection: Selection, begins: Sequence[int], name: str) -> Subquery:
+    dated = select_dated_answers(selection).alias(f"dated_{name}")
+    period = _period(dated.c.labeled_at, begins).label("period")
+    return select(dated.c.item_id, dated.c.annotator_id, dated.c.answer, period).subquery(name)
+
+
+def _period(at: ColumnElement[int], begins: Sequence[int], first: int = 0) -> ColumnElement[Any]:
+    """Return the place of the period of a moment, found by halves."""
+    if len(begins) < 2:
+        return sql_cast(literal(first, Integer), BigInteger)
+    middle = len(begins) // 2
+    earlier, later = (
+        _period(at, begins[:middle], first),
+        _period(at, begins[middle:], first + middle),
+    )
+    return case((at < literal(begins[middle], BigInteger), earlier), else_=later)
