@@ -9,8 +9,8 @@ from fastapi.testclient import TestClient
 
 from tracker.ledger import Ledger
 from tracker.simulate.crowds import Group, simulate_crowd
-from tracker.web.access import Access
 from tracker.web.app import create_app
+from tracker.web.sign_in import Access
 
 __all__ = [
     "AT",

@@ -16,9 +16,9 @@ from tests.web.test_app import ANSWERS
 from tracker.core.errors import InvalidOption
 from tracker.ledger import Ledger
 from tracker.storage.schema import Change
-from tracker.web.access import checked_access
 from tracker.web.app import create_app
 from tracker.web.request import asked_of
+from tracker.web.sign_in import checked_access
 
 
 @pytest.fixture

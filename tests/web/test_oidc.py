@@ -16,9 +16,8 @@ from tests.web.people import AT, PAGE, PASSWORD
 from tests.web.provider import CLIENT, SECRET, Provider, provided
 from tracker.core.errors import InvalidOption
 from tracker.ledger import Ledger
-from tracker.web.access import Access
 from tracker.web.app import create_app
-from tracker.web.oidc import Oidc, checked_service, names_of
+from tracker.web.sign_in import Access, Oidc, checked_service, names_of
 
 ADA = {"sub": "1", "preferred_username": "ada", "email": "ada@x.example", "email_verified": True}
 

@@ -15,10 +15,9 @@ from tests.filled import FillOnce
 from tests.web.people import AT, PAGE, PASSWORD, browser_at, filled_ledger, form_token, signed_in
 from tests.web.reading import read
 from tracker.ledger import Ledger
-from tracker.web.access import Access
 from tracker.web.app import create_app
 from tracker.web.identity import SECONDS, SPAN, Attempts
-from tracker.web.sign_in import is_local_path
+from tracker.web.sign_in import Access, is_local_path
 
 
 def _ada(ledger: Ledger) -> None:

@@ -61,9 +61,8 @@ def serve(
 
     Next: `tracker status`
     """
-    from tracker.web.access import checked_access
     from tracker.web.app import listening_socket, run_server
-    from tracker.web.oidc import checked_service
+    from tracker.web.sign_in import checked_access, checked_service
 
     ledger = ledger_of_command(context)
     secret = os.environ.get("TRACKER_OIDC_CLIENT_SECRET")

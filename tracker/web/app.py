@@ -21,19 +21,18 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from tracker.core.errors import InvalidOption, TrackerError
 from tracker.core.version import VERSION
 from tracker.ledger import Ledger
-from tracker.web import live, oidc, sign_in, style
-from tracker.web.access import HERE_ONLY, Access
+from tracker.web import health, sign_in, style
 from tracker.web.api import API
 from tracker.web.api.routing import NameSegments
 from tracker.web.errors import add_error_responses
+from tracker.web.health import CountRequests, Observed
 from tracker.web.identity import Attempts, Sessions
 from tracker.web.jobs import Jobs
 from tracker.web.middleware import BehindPath, Guard, HeadAsGet, SecureHeaders
 from tracker.web.mlflow import NO_MLFLOW, MLflowServer
-from tracker.web.observed import CountRequests, Observed
-from tracker.web.observed import router as observed_router
 from tracker.web.pages import PAGES
 from tracker.web.request import PATIENCE, Figures
+from tracker.web.sign_in import HERE_ONLY, Access
 from tracker.web.templating import HERE
 from tracker.web.uploads import Staging
 
@@ -78,11 +77,9 @@ async def _deliver(ledger: Ledger, forget: Callable[[], None]) -> None:
 
 MAX_UPLOAD = 1_000_000_000
 ROUTERS = (
-    live.router,
-    observed_router,
+    health.router,
     style.router,
     sign_in.router,
-    oidc.router,
     *API,
     *(one.router for one in PAGES),
 )
@@ -105,7 +102,7 @@ def create_app(
 
     @asynccontextmanager
     async def running(app: FastAPI) -> AsyncIterator[None]:
-        app.state.revisions = live.Revisions(ledger)
+        app.state.revisions = health.Revisions(ledger)
 
         def forget() -> None:
             for kept in (app.state.figures.clear, app.state.jobs.forget, app.state.staging.clear):

@@ -13,7 +13,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tracker.core.errors import TrackerError
 from tracker.ledger import Ledger
-from tracker.web.access import Access
 from tracker.web.errors import http_error, path_of, tracker_error
 from tracker.web.identity import (
     LOCAL,
@@ -28,6 +27,7 @@ from tracker.web.identity import (
     is_this_machine,
 )
 from tracker.web.mlflow import is_signed_message
+from tracker.web.sign_in import Access
 
 
 class BehindPath:

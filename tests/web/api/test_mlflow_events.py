@@ -16,10 +16,10 @@ from tests.web.people import PASSWORD
 from tracker.core import clock
 from tracker.ledger import Ledger
 from tracker.sync.webhooks import message_signature
-from tracker.web.access import Access
 from tracker.web.app import create_app
 from tracker.web.jobs import Outcome, Step
 from tracker.web.mlflow import MLflowServer
+from tracker.web.sign_in import Access
 
 __all__ = ["serve"]
 
