@@ -15,6 +15,7 @@ from tracker.audit.evidence import Evidence, Threshold
 from tracker.audit.kind import Effect, Finding, Kind
 from tracker.audit.kinds import KINDS
 from tracker.audit.sentences import SENTENCES
+from tracker.core.results import Answer
 from tracker.formats.batch import Batch, Cells
 from tracker.formats.reader import Reader, Reading
 from tracker.formats.registry import READERS
@@ -23,7 +24,7 @@ from tracker.measures.citations import article_citation
 from tracker.measures.estimate import Estimate
 from tracker.measures.registry import MEASURES, Measure
 from tracker.measures.sample import Sample
-from tracker.render.formats import FORMATS, Result
+from tracker.render.formats import FORMATS
 
 ANSWERS = "item,annotator,category\n1,a,x\n1,b,x\n2,a,x\n2,b,y\n3,a,y\n3,b,y\n4,a,x\n4,b,y\n"
 
@@ -63,8 +64,8 @@ def busy(evidence: Evidence) -> Iterator[Finding]:
                       severity="low")  # fmt: skip
 
 
-def shouted(result: Result) -> Iterator[str]:
-    yield str(result.data).upper()
+def shouted(answer: Answer) -> Iterator[str]:
+    yield str(answer.json()).upper()
 
 
 @pytest.fixture

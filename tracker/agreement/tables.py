@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from rich.console import RenderableType
 
+from tracker.agreement.columns import category_columns
 from tracker.agreement.explain import Advice, Explanation, Influence, Merges
 from tracker.agreement.gold import AgainstTruth
 from tracker.agreement.intra_annotator import SelfAgreement, Themselves
@@ -21,9 +22,9 @@ from tracker.measures.category_rates import CategoryRate
 from tracker.measures.intervals import Coefficient
 from tracker.measures.registry import MEASURES
 from tracker.measures.words import figure_reading_words, figure_title_words, undefined_in_words
+from tracker.render.blocks import listing_table
 from tracker.render.cells import (
     Text,
-    bar_cell,
     count_cell,
     figure_cell,
     interval_cell,
@@ -145,35 +146,13 @@ def _lazy_pair(found: Assessment, lowest: CategoryRate, name: str) -> Iterator[T
 
 
 def _rates_table(found: Assessment) -> RenderableType:
+    rows = found.to_dict()["categories"]
     lowest = found.summary.lowest
-    rows = [
-        (
-            Text(
-                found.categories[rate.category],
-                style="bold" if lowest is not None and rate.category == lowest.category else "",
-            ),
-            count_cell(rate.labels),
-            f"{count_cell(rate.agreements)} / {count_cell(rate.potential_agreements)}",
-            figure_cell(rate.rate),
-            figure_cell(rate.standard_error),
-            interval_cell(rate.ci_low, rate.ci_high),
-            bar_cell(rate.rate),
-            figure_cell(rate.specific_agreement),
-        )
-        for rate in found.rates
-    ]
-    confidence = found.rates[0].confidence
-    columns = (
-        "category",
-        "labels",
-        "agreed / possible",
-        "rate",
-        "se",
-        f"{level_cell(confidence)} interval",
-        "rate ",
-        "specific agreement",
+    name = None if lowest is None else found.categories[lowest.category]
+    weakest = next((row for row in rows if row["category"] == name), None)
+    return listing_table(
+        category_columns(level_cell(found.rates[0].confidence)), rows, bold=weakest
     )
-    return table(columns, rows)
 
 
 def _measures_table(measures: Sequence[Coefficient], *, named: bool) -> RenderableType:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
@@ -21,12 +21,11 @@ from tracker.cli.terminal import (
     while_output_is_read,
 )
 from tracker.core.errors import InvalidOption
-from tracker.render.formats import FORMATS, Result, json_lines
+from tracker.core.results import Answer
+from tracker.render.formats import FORMATS, json_lines
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
-
-    from tracker.core.results import Answer
 
 
 _WIDTH = 140  # of tables that go to a file or a pipe
@@ -92,30 +91,26 @@ def print_result(
         rows: flat rows, for CSV; without them, one row of the plain values.
         view: texts and tables, for people.
     """
-    name = output.name
-    if name == "json":
-        print_json(data)
-        return
-    with while_output_is_read():
-        if name == _TABLE:
-            _print(view)
-        else:
-            stream = terminal_data_stream(sys.stdout)
-            for line in FORMATS[name](Result(data, rows, view)):
-                stream.write(line + "\n")
+    print_answer(Answer(lambda: data, lambda: rows, lambda: view), output)
 
 
 def print_answer(answer: Answer, output: Output, heading: Iterable[RenderableType] = ()) -> None:
     """Print an answer in the format asked for; ``heading`` is for people."""
-    if output.name == "json":
+    name = output.name
+    if name == "json":
         print_json(answer.json())
-    elif output.name == "csv":
-        print_result(None, output, rows=answer.rows())
-    elif answer.texts:
+    elif answer.texts and name != "csv":
         for text in answer.texts:
             say(text)
     else:
-        print_result(None, output, view=chain(heading, answer.view()))
+        whole = replace(answer, view=lambda: chain(heading, answer.view()))
+        with while_output_is_read():
+            if name == _TABLE:
+                _print(whole.view())
+            else:
+                stream = terminal_data_stream(sys.stdout)
+                for line in FORMATS[name](whole):
+                    stream.write(line + "\n")
     for sentence in (*answer.warnings, *(answer.view_warnings if output.for_people else ())):
         warn(sentence)
     for command in answer.hints:

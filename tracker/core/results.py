@@ -192,7 +192,7 @@ class Answer:
 
     Attributes:
         json: returns the JSON.
-        rows: returns flat rows.
+        rows: returns flat rows; None if the values of the JSON are the only one.
         view: yields texts and tables for people.
         warnings: what to bear in mind about it.
         view_warnings: likewise, about what people see of it.
@@ -201,7 +201,7 @@ class Answer:
     """
 
     json: Callable[[], Any]
-    rows: Callable[[], Iterable[Mapping[str, Any]]]
+    rows: Callable[[], Iterable[Mapping[str, Any]] | None]
     view: Callable[[], Iterable[Any]] = tuple
     warnings: Sequence[str] = ()
     view_warnings: Sequence[str] = ()

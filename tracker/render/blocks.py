@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 if TYPE_CHECKING:
@@ -15,14 +15,34 @@ class Column(NamedTuple):
     Attributes:
         key: of its values in the rows' JSON.
         title: as people read it; the key if it is not given.
-        kind: what its values are, see `KINDS`.
+        kind: what its values are, see `KINDS`; a "range" is drawn.
         rare: whether it is left out if no row has a value.
+        text: returns what is shown of a row, if it is not the value under the key.
+        faces: those that show it, if not all: "terminal", "report" or "page".
+        leads: what the pages link a cell to: "category", "items" or another name that they know.
     """
 
     key: str
     title: str | None = None
     kind: str = "text"
     rare: bool = False
+    text: Callable[[Mapping[str, Any]], str] | None = None
+    faces: Collection[str] = ("terminal", "report", "page")
+    leads: str | None = None
+
+    @property
+    def heading(self) -> str:
+        """The title as people read it."""
+        return self.title or self.key.replace("_", " ")
+
+    @property
+    def is_number(self) -> bool:
+        """Whether its values are numbers, which stand to the right."""
+        return self.kind in _NUMBERS
+
+    def cell(self, row: Mapping[str, Any]) -> str:
+        """Return what is shown of a row."""
+        return KINDS[self.kind](row.get(self.key)) if self.text is None else self.text(row)
 
 
 def _count(value: Any) -> str:
@@ -59,22 +79,48 @@ KINDS: Final[Mapping[str, Callable[[Any], str]]] = {
     "day": _day,
     "minute": _minute,
     "yes": _yes,
+    "figure": lambda value: "-" if value is None else f"{value:.3f}",
+    "interval": _text,
+    "range": lambda value: "",
 }
 """How a value of each kind is written."""
-_NUMBERS: Final = {"count", "number"}
+_NUMBERS: Final = {"count", "number", "figure", "interval"}
 
 
-def listing_table(columns: Sequence[Column], rows: Sequence[Mapping[str, Any]]) -> Table:
-    """Return the table of a listing's rows."""
+def columns_of(
+    columns: Iterable[Column], rows: Sequence[Mapping[str, Any]], face: str
+) -> list[Column]:
+    """Return the columns that a face shows of these rows."""
+    return [
+        column for column in columns
+        if face in column.faces
+        and not (column.rare and not any(row.get(column.key) for row in rows))
+    ]  # fmt: skip
+
+
+def listing_table(
+    columns: Sequence[Column],
+    rows: Sequence[Mapping[str, Any]],
+    *,
+    bold: Mapping[str, Any] | None = None,
+) -> Table:
+    """Return the table of a listing's rows for a terminal, the name of one row in bold."""
+    from tracker.render.cells import Text, bar_cell
     from tracker.render.tables import table
 
-    shown = [one for one in columns if not one.rare or any(row.get(one.key) for row in rows)]
+    shown = columns_of(columns, rows, "terminal")
+    names = sum(column.kind == "name" for column in shown)
+    cells: list[list[str | Text]] = [
+        [bar_cell(row.get(column.key)) if column.kind == "range" else column.cell(row)
+         for column in shown]
+        for row in rows
+    ]  # fmt: skip
+    for row, texts in zip(rows, cells, strict=True):
+        if row is bold:
+            texts[0] = Text(str(texts[0]), style="bold")
     titles = [
-        (one.title or one.key.replace("_", " ")) + " " * (one.kind not in {"name", *_NUMBERS})
-        for one in shown
+        column.heading + " " * (column.kind != "name" and not column.is_number) for column in shown
     ]
-    names = sum(1 for one in shown if one.kind == "name")
-    cells = [[KINDS[one.kind](row.get(one.key)) for one in shown] for row in rows]
     return table(titles, cells, names=names)
 
 

@@ -1,6 +1,6 @@
 """The formats in which a result is written: a function each, entered in `FORMATS`.
 
-A format takes a `Result` and yields lines. A terminal is none of them: what it shows depends on
+A format takes an `Answer` and yields lines. A terminal is none of them: what it shows depends on
 its width and colors, see `tracker.cli.output`.
 """
 
@@ -15,6 +15,8 @@ from html import escape
 from importlib import import_module
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
+
+from tracker.core.results import Answer
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -33,21 +35,6 @@ _LATEX = {
     **{sign: f"\\{sign}" for sign in "&%$#_{}"},
 }
 _LINE = re.compile(r"\s*\n\s*")
-
-
-@dataclass(frozen=True)
-class Result:
-    """What a command found, in the three shapes from which every format is made.
-
-    Attributes:
-        data: plain values, as JSON has them.
-        rows: flat rows; None if the plain values of the data are the only one.
-        view: texts and tables for people.
-    """
-
-    data: Any
-    rows: Iterable[Mapping[str, Any]] | None
-    view: Iterable[RenderableType]
 
 
 def json_lines(data: Any, *, ascii_only: bool = False) -> Iterator[str]:
@@ -84,8 +71,8 @@ def _json_list(
     yield f"{'  ' if before else ''}]{after}"
 
 
-def _json(result: Result) -> Iterator[str]:
-    return json_lines(result.data)
+def _json(result: Answer) -> Iterator[str]:
+    return json_lines(result.json())
 
 
 def csv_lines(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[str]:
@@ -109,8 +96,9 @@ class _Lines:
         self._made.append(line.removesuffix("\r\n"))
 
 
-def _csv(result: Result) -> Iterator[str]:
-    rows = [_flat(result.data)] if result.rows is None else list(result.rows)
+def _csv(result: Answer) -> Iterator[str]:
+    rows = result.rows()
+    rows = [_flat(result.json())] if rows is None else list(rows)
     columns = list(dict.fromkeys(column for row in rows for column in row))
     cells = ([_defused(row.get(name)) for name in columns] for row in rows)
     yield from csv_lines([_defused(name) for name in columns], cells)
@@ -127,9 +115,9 @@ def _flat(data: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in data.items() if not isinstance(value, list | dict)}
 
 
-def _markdown(result: Result) -> Iterator[str]:
+def _markdown(result: Answer) -> Iterator[str]:
     """Yield paragraphs and pipe tables, as GitHub and pandoc read them."""
-    for part in _parts(result):
+    for part in _parts(result.view()):
         if isinstance(part, str):
             yield from (*(_in_markdown(line) for line in part.split("\n")), "")
             continue
@@ -139,9 +127,9 @@ def _markdown(result: Result) -> Iterator[str]:
         yield ""
 
 
-def _latex(result: Result) -> Iterator[str]:
+def _latex(result: Answer) -> Iterator[str]:
     """Yield paragraphs and tables; these need the package booktabs."""
-    for part in _parts(result):
+    for part in _parts(result.view()):
         if isinstance(part, str):
             yield from (*(_in_latex(line) for line in part.split("\n")), "")
             continue
@@ -159,7 +147,7 @@ _MOST_PARTS, _MOST_ROWS = 12, 12  # of a result in a notebook
 def notebook_html(view: Iterable[RenderableType]) -> str:
     """Return the first paragraphs and rows as HTML, and how many more there are."""
     parts: list[str | _Table] = []
-    for part in _parts(Result(None, None, view)):
+    for part in _parts(view):
         more = 0 if isinstance(part, str) else len(part.cells) - _MOST_ROWS
         if more <= 0 or isinstance(part, str):
             parts.append(part)
@@ -171,9 +159,9 @@ def notebook_html(view: Iterable[RenderableType]) -> str:
     return "\n".join(_in_html(parts))
 
 
-def _html(result: Result) -> Iterator[str]:
+def _html(result: Answer) -> Iterator[str]:
     """Yield paragraphs and tables without a style of their own, as notebooks show them."""
-    return _in_html(_parts(result))
+    return _in_html(_parts(result.view()))
 
 
 def _in_html(parts: Iterable[str | _Table]) -> Iterator[str]:
@@ -189,7 +177,7 @@ def _in_html(parts: Iterable[str | _Table]) -> Iterator[str]:
         yield "</tbody></table>"
 
 
-FORMATS: dict[str, Callable[[Result], Iterator[str]]] = {
+FORMATS: dict[str, Callable[[Answer], Iterator[str]]] = {
     "json": _json,
     "csv": _csv,
     "markdown": _markdown,
@@ -207,12 +195,12 @@ class _Table:
     right: list[bool]
 
 
-def _parts(result: Result) -> Iterator[str | _Table]:
+def _parts(view: Iterable[RenderableType]) -> Iterator[str | _Table]:
     """Yield the view part by part: texts, and tables as plain cells."""
     from tracker.render.cells import Text
     from tracker.render.tables import Table
 
-    for part in result.view:
+    for part in view:
         if isinstance(part, Table):
             yield _plain(part)
         elif isinstance(part, str | Text):

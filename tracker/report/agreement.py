@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from tracker.agreement.columns import category_columns
 from tracker.agreement.sentences import (
     SUPPRESSED,
     WITH_FLAGGED,
@@ -37,6 +38,7 @@ from tracker.report.document import (
     Table,
     Why,
     line,
+    listing,
 )
 from tracker.report.gather import command, python_call
 from tracker.report.gathered import Gathered, OfQuestion
@@ -277,7 +279,11 @@ def agreement_section(found: Gathered) -> Section:
 
 
 def _categories(found: Gathered) -> Iterator[Block]:
-    rows = [{"question": one.name, **row} for one in found.questions for row in one.categories]
+    rows = [
+        {"question": one.name if found.several else None, **row}
+        for one in found.questions
+        for row in one.categories
+    ]
     known = sorted((row for row in rows if row["rate"] is not None), key=lambda row: row["rate"])
     if not known:
         numbers = any(one.numbers for one in found.questions)
@@ -290,7 +296,7 @@ def _categories(found: Gathered) -> Iterator[Block]:
         figures.CATEGORIES,
         draw_categories(title, rows, width=WIDE),
         draw_categories(title, rows, width=NARROW),
-        _rates(title, [*known, *unknown], several=found.several),
+        listing(title, category_columns(), [*known, *unknown], _MOST_ROWS),
         _why(found, [one.name for one in found.questions if one.categories]),
     )
 
@@ -298,29 +304,6 @@ def _categories(found: Gathered) -> Iterator[Block]:
 def _why(found: Gathered, questions: Sequence[str]) -> Why:
     first, *also = [command(found, "agreement", question=name) for name in questions]
     return Why([line(text) for text in figures.WHY_CATEGORIES], first, also)
-
-
-def _rates(title: str, rows: list[dict[str, Any]], *, several: bool) -> Table:
-    columns = ("category", "rate", "95% interval", "agreements", "potential")
-    cells = [
-        [
-            *([row["question"]] if several else []),
-            row["category"],
-            figure_cell(row["rate"]) if row["rate"] is not None else reason(row),
-            interval_cell(row["ci_low"], row["ci_high"]),
-            count_cell(row["agreements"]),
-            count_cell(row["potential_agreements"]),
-        ]
-        for row in rows[:_MOST_ROWS]
-    ]
-    first = 1 + several
-    return Table(
-        title,
-        ["question", *columns] if several else columns,
-        cells,
-        frozenset(range(first, first + 4)),
-        max(len(rows) - _MOST_ROWS, 0),
-    )
 
 
 def _all(found: Gathered) -> Iterator[Block]:

@@ -6,9 +6,11 @@ how it shows a part of each type, and makes no word and no number of its own.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from tracker.render.blocks import Column, columns_of
 
 if TYPE_CHECKING:
     from tracker.render.charts import Chart
@@ -90,6 +92,20 @@ class Table:
     rows: Sequence[Sequence[str]]
     numbers: frozenset[int] = frozenset()
     more: int = 0
+
+
+def listing(
+    caption: str, columns: Sequence[Column], rows: Sequence[Mapping[str, Any]], most: int
+) -> Table:
+    """Return the table of a listing, of its first rows ``most``."""
+    shown = columns_of(columns, rows, "report")
+    return Table(
+        caption,
+        [column.heading for column in shown],
+        [[column.cell(row) for column in shown] for row in rows[:most]],
+        frozenset(place for place, column in enumerate(shown) if column.is_number),
+        max(len(rows) - most, 0),
+    )
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,10 +15,12 @@ from jinja2 import ChoiceLoader, Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 from starlette.convertors import Convertor, register_url_convertor
 
+from tracker.agreement.columns import category_columns
 from tracker.agreement.sentences import reason, without_flagged
 from tracker.audit.tables import flag_standing_in_words
 from tracker.core.errors import escaped_text
 from tracker.measures.words import measure_title_words, undefined_in_words
+from tracker.render.blocks import columns_of
 from tracker.render.cells import (
     count_cell,
     figure_cell,
@@ -26,7 +29,7 @@ from tracker.render.cells import (
     minute_cell,
     share_cell,
 )
-from tracker.render.nouns import count_noun
+from tracker.render.nouns import capitalized, count_noun
 from tracker.report.html import page_environment
 from tracker.web import drawing
 from tracker.web.file_form import by_form
@@ -88,6 +91,11 @@ def see(request: Request, place: Place, *parts: str, **query: Any) -> RedirectRe
 def _in_project(root: str, place: Place, *parts: str, **query: Any) -> str:
     """Return the address of a page of a project, at the time that is shown."""
     return link_to(root, "projects", place.project, *parts, **{**place.then, **query})
+
+
+def page_links(request: Request, place: Place) -> Callable[..., str]:
+    """Return what gives the addresses of pages of a project, as ``here`` does in a template."""
+    return partial(_in_project, request.scope.get("root_path", ""), place)
 
 
 def link_to(root: str, *parts: str, **query: Any) -> str:
@@ -159,9 +167,12 @@ def _made() -> Environment:
         "count": count_cell, "figure": figure_cell, "share": share_cell, "minute": minute_cell,
         "level": level_cell, "noun": count_noun, "measure": measure_title_words,
         "reason": undefined_in_words, "words": _words, "lacking": reason,
-        "standing": flag_standing_in_words, "by_form": by_form, "without_flagged": without_flagged,
+        "capitalized": capitalized, "standing": flag_standing_in_words, "by_form": by_form,
+        "without_flagged": without_flagged,
     }  # fmt: skip
-    made.globals["interval"] = interval_cell
+    made.globals |= {
+        "interval": interval_cell, "columns_of": columns_of, "category_columns": category_columns,
+    }  # fmt: skip
     made.globals["parts"] = made.get_template("parts.html").module
     return made
 

@@ -12,7 +12,7 @@ from tracker.report.words import formula
 from tracker.web import known
 from tracker.web.identity import Role, needs
 from tracker.web.request import Asked, AskedLedger, At, Place
-from tracker.web.templating import page
+from tracker.web.templating import page, page_links
 
 if TYPE_CHECKING:
     from tracker.ledger import Ledger
@@ -28,8 +28,14 @@ def question_page(request: Request, place: At, question: str, asked: AskedLedger
     found = _figures(asked, place, question)
     numbers = question in known.questions_of_numbers(asked, place)
     spans = asked.ledger.questions.show(place.project, question).question.answers == "spans"
+    here = page_links(request, place)
+    links = {
+        "category": lambda row: here("questions", question, "categories", row["category"]),
+        "items": lambda row: here("items", question=question, category=row["category"]),
+    }
     return page(
-        request, "question.html", place=place, found=found, spans=spans, numbers=numbers,
+        request, "question.html", place=place, found=found, links=links, spans=spans,
+        numbers=numbers,
         formulas={row["measure"]: formula(row["measure"]) for row in found["measures"]},
         confusions=None if spans or numbers else _confusions(asked, place, question),
         pairs=_weakest_pairs(asked, place, question), notices=asked.notices,
