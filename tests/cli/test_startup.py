@@ -47,8 +47,9 @@ def test_no_help_needs_a_database(process: Run, words: str) -> None:
     assert not imported(process, *words.split()) & {"sqlalchemy", *COUNTING}
 
 
-def test_a_list_for_a_program_imports_no_tables(process: Run, furnished: Path) -> None:
-    assert not {name for name in imported(process, "project", "list", "--json") if "rich" in name}
+@pytest.mark.parametrize("words", ["project list", "project notes reviews"])
+def test_a_list_for_a_program_imports_no_tables(process: Run, furnished: Path, words: str) -> None:
+    assert not {one for one in imported(process, *words.split(), "--json") if "rich" in one}
 
 
 def test_the_help_lists_every_command_with_its_line(process: Run) -> None:

@@ -96,7 +96,7 @@ def test_answers_that_both_gave_are_counted_over_all_questions(
     fill(ledger, write, tone, questions=["tone"])
     fill(ledger, write, tags, questions=["tags"], options=SEVERAL)
     (found,) = ledger.annotators.duplicates("p")
-    assert tuple(found.common) == (5, 3)
+    assert (found.common.answers, found.common.different) == (5, 3)
     assert ledger.annotators.common("p", "ada", "Ada") == found.common
     ledger.annotators.merge("p", found.name, found.into)
     assert suggested(ledger) == set()

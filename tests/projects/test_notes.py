@@ -100,7 +100,7 @@ def test_one_is_found_by_its_text_or_number(noted: Ledger) -> None:
         assert find_note(connection, project, "3").text == "guideline v3"
         assert find_note(connection, project, "1") == named, "a text before a number"
         remove_note(connection, project, named.id)
-        assert find_note(connection, project, "1") == NoteInfo(1, APRIL, "two joined")
+        assert find_note(connection, project, "1") == NoteInfo(APRIL, 1, "two joined")
 
 
 @pytest.mark.parametrize(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from shlex import quote
+from typing import Annotated, Any
 
 from sqlalchemy import Connection
 
@@ -23,7 +24,7 @@ from tracker.audit.result import (
 from tracker.audit.run import audit_questions
 from tracker.audit.statistics.dawid_skene import dawid_skene_competences
 from tracker.core.errors import InvalidOption
-from tracker.core.results import as_json, json_by_question
+from tracker.core.results import Json, Record, Spread, as_json, json_by_question
 from tracker.counts.annotator_patterns import count_joint_patterns
 from tracker.counts.filter import EVERYTHING, AnswerFilter, select_answers
 from tracker.counts.items import count_answers_per_item
@@ -44,18 +45,42 @@ _ITEMS = 5
 _OF_OTHERS = {"others", "others_seconds"}
 
 
-def audited_annotator_page(
+@dataclass(frozen=True)
+class AnnotatorPage(Record):
+    """One annotator's figures beside the others', findings and recorded flags.
+
+    Attributes:
+        annotator: who it is.
+        project: the project's name.
+        figures: with the findings and their items, as JSON; of several questions, by question.
+        attributes: what files said of the annotator; None if nothing.
+        recorded: the flags that were recorded, whatever became of them, as JSON.
+    """
+
+    annotator: Annotated[AnnotatorInfo, Spread]
+    project: str
+    figures: Annotated[Mapping[str, Any], Spread]
+    attributes: Annotated[Mapping[str, str] | None, Json(rare=True)]
+    recorded: Sequence[Mapping[str, Any]]
+
+    def hints(self) -> Iterator[str]:
+        """Yield how to write the report that the annotator may have."""
+        words = f"{quote(self.annotator.name)} -p {quote(self.project)}"
+        yield f"for the annotator's own eyes: tracker annotator report {words}"
+
+
+def audited_annotator_figures(
     connection: Connection,
     questions: Sequence[QuestionInfo],
     annotator: AnnotatorInfo,
     *,
     competence: bool = False,
 ) -> dict[str, Any]:
-    """Who it is, the figures, the findings with their items, as JSON; of several, by question.
+    """Return the figures and the findings with their items, as JSON; of several, by question.
 
     ``influence`` is what Krippendorff's alpha becomes without the annotator; ``competence`` the
     probability of a right answer, on request. Of an annotator with no answer that counts there is
-    only who it is. Raises InvalidOption as `annotator_competences`; of several questions, those of
+    none. Raises InvalidOption as `annotator_competences`; of several questions, those of
     spans have no competence.
     """
     pages = {}
@@ -69,8 +94,7 @@ def audited_annotator_page(
         if competence and not (several and question.answers == "spans"):
             page["competence"] = annotator_competences(connection, question).get(annotator.id)
         pages[question.name] = page
-    told = annotator.to_dict() | {"project": questions[0].project.name}
-    return told | json_by_question({}, pages)
+    return json_by_question({}, pages)
 
 
 def _influence(

@@ -11,89 +11,32 @@ import typer
 from tracker.cli.context import (
     ProjectArgument,
     Yes,
-    command_group,
     confirm_command,
     ledger_of_command,
     with_project_argument,
 )
-from tracker.cli.identities import Name, identities
 from tracker.cli.import_options import (
+    DryRun,
     Files,
     import_rejections_printed,
     print_import_result,
 )
+from tracker.cli.operations import operation_group
 from tracker.cli.options import QuestionNames
-from tracker.cli.output import (
-    AsJson,
-    Output,
-    print_json,
-    print_result,
-    printed_json_text,
-)
+from tracker.cli.output import AsJson, Output, print_json, print_result, printed_json_text
 from tracker.cli.signatures import flatten_option_groups
 from tracker.cli.terminal import Force, check_output_file, hint, new_output_file, say, warn
 from tracker.core.errors import InvalidOption
 from tracker.core.operations import LARGEST
+from tracker.ledger.annotators import PAIRS, Annotators
+from tracker.render.blocks import listing_table
 
-annotators, register = command_group(
-    "annotator", "List, import, show, rename, merge and erase annotators; set kinds; note who left."
+annotators, register = operation_group(
+    "annotator",
+    "List, import, show, rename, merge and erase annotators; set kinds; note who left.",
+    Annotators,
 )
-annotators.add_typer(identities)
-
-
-@with_project_argument(annotators, "list")
-def list_annotators_command(
-    context: typer.Context,
-    project: ProjectArgument,
-    output: Output = Output(),
-) -> None:
-    """List a project's annotators with their kind, other names and number of labels.
-
-    Example:
-    - `tracker annotator list reviews`
-
-    Next: `tracker annotator show ada -p reviews`
-    """
-    from tracker.render.cells import count_cell
-    from tracker.render.tables import table
-
-    rows = [one.to_dict() for one in ledger_of_command(context).annotators.list(project)]
-    left = ["left on "] if any(row["left_on"] for row in rows) else []
-    names = sorted({name for row in rows for name in row.get("attributes", ())})
-    flat = [
-        {key: value for key, value in row.items() if key != "attributes"}
-        | {"aliases": "; ".join(row["aliases"])}
-        | {name: row["attributes"].get(name) for name in names if name not in row}
-        for row in rows
-    ]
-    print_result(
-        {"project": project, "annotators": rows},
-        output=output,
-        rows=flat,
-        view=[
-            table(
-                (
-                    "annotator",
-                    "kind ",
-                    "labels",
-                    "also known as ",
-                    *left,
-                    *(f"{one} " for one in names),
-                ),
-                [
-                    (
-                        row["annotator"],
-                        row["kind"],
-                        count_cell(row["labels"]),
-                        "; ".join(row["aliases"]),
-                        *(row["left_on"] or "" for _ in left),
-                        *(row["attributes"].get(name, "") for name in names),
-                    )
-                    for row in rows
-                ],
-            )
-        ],
-    )
+Name = Annotated[str, typer.Argument(metavar="ANNOTATOR", help="Any name of the annotator.")]
 
 
 @annotators.command("import")
@@ -117,9 +60,7 @@ def import_annotators_command(
             "--skip-invalid", help="Skip invalid rows instead of refusing the whole import."
         ),
     ] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show what would happen; store nothing.")
-    ] = False,
+    dry_run: DryRun = False,
     as_json: AsJson = False,
 ) -> None:
     """Import what annotators are: each further column is an attribute, such as the team.
@@ -136,40 +77,6 @@ def import_annotators_command(
             files, project, columns=columns or (), skip_invalid=skip_invalid, dry_run=dry_run
         )
     print_import_result(made, dry_run=dry_run, as_json=as_json, people=True)
-
-
-@with_project_argument(annotators, "show")
-def show_annotator_command(
-    context: typer.Context,
-    project: ProjectArgument,
-    name: Name,
-    competence: Annotated[
-        bool,
-        typer.Option(
-            "--competence", help="Add the competence estimated by Dawid and Skene's model."
-        ),
-    ] = False,
-    question: QuestionNames = None,
-    output: Output = Output(),
-) -> None:
-    """Show one annotator: figures beside the co-annotators', findings, and their items.
-
-    Examples:
-    - `tracker annotator show bob -p reviews`
-    - `tracker annotator show bob -p rubric --question tone`
-
-    Next: `tracker annotator report ada -p reviews`
-    """
-    from tracker.audit.annotator_tables import annotator_view
-
-    told = ledger_of_command(context).annotator(
-        project, name, competence=competence, questions=question or ()
-    )
-    print_result(told, output, view=annotator_view(told, told["recorded"]))
-    hint(
-        "for the annotator's own eyes: "
-        f"tracker annotator report {quote(told['annotator'])} -p {quote(project)}"
-    )
 
 
 @with_project_argument(annotators, "report")
@@ -247,89 +154,65 @@ def _report_next(project: str, name: str) -> None:
     hint(f"next: tracker flags list {quote(project)} --annotator {quote(name)}")
 
 
-@with_project_argument(annotators, "rename")
-def rename_annotator_command(
+@with_project_argument(annotators, "merge", file=True)
+def merge_annotators_command(
     context: typer.Context,
     project: ProjectArgument,
-    name: Name,
-    new: Annotated[str, typer.Argument(metavar="NAME", help="The new name.")],
+    name: Annotated[
+        str | None, typer.Argument(metavar="[ANNOTATOR]", help="The annotator's name.")
+    ] = None,
+    into: Annotated[
+        str | None,
+        typer.Option("--into", metavar="NAME", help="Annotator who receives the answers."),
+    ] = None,
+    file: Annotated[
+        str | None,
+        typer.Option(
+            "--from", metavar="FILE", help="File of pairs: the name that goes, the one that stays."
+        ),
+    ] = None,
+    dry_run: DryRun = False,
+    yes: Yes = False,
+    output: Output = Output(),
 ) -> None:
-    """Rename an annotator; files with the old name still match.
+    """Merge annotators who are the same person, in all questions.
 
-    Example:
-    - `tracker annotator rename reviews ann ada`
-
-    Next: `tracker annotator list reviews`
-    """
-    made = ledger_of_command(context).annotators.rename(project, name, new)
-    say(f"{name} is now {made.name}, also known as {', '.join(made.aliases)}")
-
-
-@with_project_argument(annotators, "kind")
-def annotator_kind_command(
-    context: typer.Context,
-    project: ProjectArgument,
-    name: Name,
-    what: Annotated[str, typer.Argument(metavar="human|model|reference")],
-) -> None:
-    """Set what an annotator is; only humans enter inter-annotator figures.
-
-    A reference annotator's answers are the truth that others are compared with.
+    If both answered an item, the later answer stands; how many answers differ is said first. All
+    pairs of a file are merged, or none. To undo: tracker annotator split.
 
     Examples:
-    - `tracker annotator kind reviews gpt model`
-    - `tracker annotator kind reviews expert reference`
-
-    Next: `tracker agreement reviews --gold`
-    """
-    made = ledger_of_command(context).annotators.kind(project, name, what)
-    say(f"{made.name} is now a {made.kind} annotator in {project}")
-
-
-@with_project_argument(annotators, "leave")
-def annotator_leave_command(
-    context: typer.Context,
-    project: ProjectArgument,
-    name: Name,
-    on: Annotated[
-        str | None,
-        typer.Option(metavar="DATE", help="The day they left, such as 2026-11-30. Default: today."),
-    ] = None,
-    as_json: AsJson = False,
-) -> None:
-    """Note that an annotator left; their answers count as before.
-
-    Nobody is told to ask them for more answers, and estimates of completion leave them out.
-
-    Example:
-    - `tracker annotator leave reviews carla --on 2026-11-30`
-
-    Next: `tracker status reviews`
-    """
-    made = ledger_of_command(context).annotators.leave(project, name, on)
-    if as_json:
-        print_json(made.to_dict())
-        return
-    say(f"{made.name} left {project} on {made.left_on}")
-    hint(f"to undo: tracker annotator return {quote(made.name)} -p {quote(project)}")
-
-
-@with_project_argument(annotators, "return")
-def annotator_return_command(
-    context: typer.Context, project: ProjectArgument, name: Name, as_json: AsJson = False
-) -> None:
-    """Note that an annotator who left is back, or never left.
-
-    Example:
-    - `tracker annotator return reviews carla`
+    - `tracker annotator merge "ann b" --into ann`
+    - `tracker annotator merge reviews --from pairs.csv`
 
     Next: `tracker annotator list reviews`
     """
-    made = ledger_of_command(context).annotators.back(project, name)
-    if as_json:
-        print_json(made.to_dict())
-    else:
-        say(f"{made.name} is in {project}")
+    from tracker.render.nouns import count_noun
+
+    if (file is None) != (name is not None and into is not None) or (file and (name or into)):
+        raise InvalidOption("name an annotator and --into another, or --from FILE", "see: --help")
+    known = ledger_of_command(context).annotators
+    pairs = file if name is None or into is None else [(name, into)]
+    assert pairs is not None
+    rows = [one.to_dict() for one in known.merge_pairs(project, pairs, dry_run=True)]
+    both, different = (sum(row[n] for row in rows) for n in ("answers_in_common", "different"))
+    if both:
+        warn(
+            f"both gave {count_noun(both, 'answer')} to the same items, "
+            f"{different:,} differently; the later one stands"
+        )
+    if not dry_run:
+        who = f"{name} into {into}" if file is None else count_noun(len(rows), "annotator")
+        confirm_command(f"Merge {who}?", yes=yes)
+        known.merge_pairs(project, pairs)
+    print_result(
+        {"project": project, "dry_run": dry_run, "merged": rows},
+        output=output,
+        rows=rows,
+        view=[
+            listing_table(PAIRS, rows),
+            f"{count_noun(len(rows), 'annotator')} {'would be merged' if dry_run else 'merged'}",
+        ],
+    )
 
 
 @with_project_argument(annotators, "erase", guess=False)

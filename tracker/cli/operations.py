@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import typer
@@ -19,7 +19,7 @@ from tracker.cli.output import Output, print_result
 from tracker.cli.signatures import flatten_option_groups, keyword_parameter, parameter_of
 from tracker.cli.terminal import hint
 from tracker.core.operations import Given, Operation, operations_of
-from tracker.render.blocks import flat_rows, listing_table
+from tracker.render.blocks import Column, flat_rows, listing_table
 
 _OF_METHODS = ("Raises", "Args:", "Returns")  # paragraphs that say nothing of a command
 
@@ -78,12 +78,17 @@ def _print(operation: Operation, result: Any, given: Given, output: Output) -> N
     rows = None if operation.listing is None else told[operation.listing]
     view = operation.shown("view", result, given)
     if operation.columns:
-        view = [listing_table(operation.columns, rows or ())]
+        view = _table(operation.columns, rows or ())
     if operation.rows is not None:
         rows = operation.rows(result, given)
     print_result(told, output, rows=None if rows is None else flat_rows(rows), view=view)
     for line in operation.shown("hints", result, given):
         hint(line)
+
+
+def _table(columns: Sequence[Column], rows: Sequence[Mapping[str, Any]]) -> Iterator[Any]:
+    """Yield the table of a listing; it is not made for who does not look at it."""
+    yield listing_table(columns, rows)
 
 
 def _help(method: Callable[..., Any]) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tracker.cli import changes, notes
+from tracker.cli import changes
 from tracker.cli.context import (
     NewProject,
     OpenCategories,
@@ -20,10 +20,12 @@ from tracker.cli.context import (
     ledger_of_command,
     with_project_argument,
 )
+from tracker.cli.operations import add_operations
 from tracker.cli.options import QuestionName
 from tracker.cli.output import AsJson, Output, print_json, print_result
 from tracker.cli.signatures import flatten_option_groups
 from tracker.cli.terminal import hint, say, warn_if
+from tracker.ledger.notes import Notes
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -37,7 +39,7 @@ projects = typer.Typer(
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    notes.register(projects)
+    add_operations(projects, Notes, "project")
     changes.register(projects)
     app.add_typer(projects, name="project")
 

@@ -45,6 +45,7 @@ class Option:
         metavar: what stands for the value in the command's help.
         panel: the heading of the command's help under which it stands.
         least, most: the bounds of a number.
+        longest: how many characters of a text a route takes; None for any number.
         read: returns the argument that is meant by what a face was given; raises InvalidOption.
         words: that the shell completes.
         examples: of values.
@@ -60,6 +61,7 @@ class Option:
     panel: str | None = None
     least: float | None = None
     most: float | None = None
+    longest: int | None = 500
     read: Callable[[Any], Any] | None = None
     words: tuple[str, ...] = ()
     examples: tuple[Any, ...] = ()

@@ -95,7 +95,7 @@ class Json:
         name: of the field in JSON.
         write: returns what JSON has for a value that is not None.
         kind: the type of what ``write`` returns.
-        spread: whether the fields of the value stand among those of the record.
+        spread: whether the fields of the value, or its keys, stand among those of the record.
         rare: whether it is left out if it is None.
         hidden: whether JSON does not have it.
     """
@@ -159,7 +159,7 @@ class Record:
         for attribute, name, _, how in json_fields(record):
             value = getattr(self, attribute)
             if how.spread:
-                told |= value.to_dict()
+                told |= plain_value(value)
             elif not (how.rare and value is None):
                 written = value is not None and how.write is not None
                 told[name] = how.write(value) if written else plain_value(value)  # type: ignore[misc]

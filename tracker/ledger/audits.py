@@ -175,26 +175,11 @@ class Audits(Transactions):
         competence: bool = False,
         questions: Sequence[str] = (),
     ) -> dict[str, Any]:
-        """Return one annotator's figures beside the others', findings and recorded flags.
+        """Return the JSON of `Annotators.show`."""
+        from tracker.ledger.annotators import Annotators
 
-        With ``competence`` also the probability of a right answer by Dawid and Skene's model. If
-        the project asks several questions, or several of them are named, by question.
-        """
-        from tracker.audit.annotator_report import audited_annotator_page
-        from tracker.audit.flag_list import ALL, list_flags
-        from tracker.projects.annotators import annotator_attributes, find_annotator
-
-        with self.asking_each(project, names=questions) as (connection, found):
-            of = found[0].project
-            annotator = find_annotator(connection, of, name)
-            told = audited_annotator_page(connection, found, annotator, competence=competence)
-            known = annotator_attributes(connection, of).get(annotator.id)
-            if known:
-                told["attributes"] = known
-            recorded = list_flags(
-                connection, of, states=[ALL], annotator=annotator.name, questions=questions
-            )
-        return told | {"recorded": [one.to_dict() for one in recorded]}
+        page = Annotators(self).show(project, name, competence=competence, questions=questions)
+        return page.to_dict()
 
     def annotator_report(
         self, project: str, name: str, *, suppress_below: int = 5, question: str | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 from tracker.core.operations import Option
@@ -14,6 +15,13 @@ QuestionName = Annotated[
     Option(
         "Of a project that asks several questions: this one.",
         short="-q", metavar="NAME", in_query=True,
+    ),
+]  # fmt: skip
+QuestionNames = Annotated[
+    Sequence[str],
+    Option(
+        "Of a project that asks several questions: only this one (repeatable).",
+        name="question", short="-q", metavar="NAME", in_query=True, examples=("tone",),
     ),
 ]  # fmt: skip
 DryRun = Annotated[bool, Option("Show what would happen; store nothing.")]

@@ -9,12 +9,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from shlex import quote
-from typing import Any
+from typing import Annotated, Any
 
 from sqlalchemy import Connection, Subquery, and_, func, insert, or_, select, update
 
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
+from tracker.core.results import Hidden, Json, Record, Spread
 from tracker.projects.names import check_entered_name, near_names
 from tracker.projects.projects import ProjectInfo, lock_project, record_change
 from tracker.projects.questions import QuestionInfo
@@ -43,23 +44,23 @@ from tracker.storage.schema.labels import of_question
 
 
 @dataclass(frozen=True)
-class AnnotatorInfo:
-    """One annotator of a project, with their other names; ``left_on`` is the day they left."""
+class AnnotatorInfo(Record):
+    """An annotator of a project, with their other names; ``left_on`` is the day they left."""
 
-    id: int
-    name: str
+    id: Annotated[int, Hidden]
+    name: Annotated[str, Json("annotator")]
     kind: str
     aliases: tuple[str, ...]
-    left_on: date | None = None
+    left_on: Annotated[date | None, Json(write=str, kind=str | None)] = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the annotator as JSON."""
-        return {
-            "annotator": self.name,
-            "kind": self.kind,
-            "aliases": list(self.aliases),
-            "left_on": None if self.left_on is None else str(self.left_on),
-        }
+
+@dataclass(frozen=True)
+class AnnotatorLabels(Record):
+    """An annotator with the number of labels that stand; attributes if any annotator has some."""
+
+    annotator: Annotated[AnnotatorInfo, Spread]
+    labels: int
+    attributes: Annotated[Mapping[str, str] | None, Json(rare=True)] = None
 
 
 def project_aliases(connection: Connection, project_id: int) -> dict[int, int]:
@@ -422,6 +423,16 @@ def annotator_attributes(connection: Connection, project: ProjectInfo) -> dict[i
     for row in rows:
         told.setdefault(owners.get(row.annotator_id, row.annotator_id), {})[row.name] = row.value
     return {number: dict(sorted(values.items())) for number, values in told.items()}
+
+
+def annotators_with_labels(connection: Connection, project: ProjectInfo) -> list[AnnotatorLabels]:
+    """Return the project's annotators by name, with the number of their labels."""
+    labels = project_labels_by_annotator(connection, project)
+    told = annotator_attributes(connection, project)
+    return [
+        AnnotatorLabels(one, labels.get(one.id, 0), told.get(one.id, {}) if told else None)
+        for one in list_annotators(connection, project)
+    ]
 
 
 def annotators_by_attribute(

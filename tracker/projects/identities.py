@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations, product
 from shlex import quote
-from typing import Any, NamedTuple
+from typing import Annotated, Any
 
 from sqlalchemy import (
     ColumnElement,
@@ -26,6 +27,7 @@ from sqlalchemy import (
 )
 
 from tracker.core.errors import InvalidOption, NotFound, Refused, TrackerError
+from tracker.core.results import Json, Record, Spread
 from tracker.projects.annotators import (
     AnnotatorInfo,
     annotator_names,
@@ -36,7 +38,7 @@ from tracker.projects.annotators import (
     project_aliases,
     project_labels_by_annotator,
 )
-from tracker.projects.mentions import erase_from_readings, forget_kept_texts
+from tracker.projects.mentions import Mention, erase_from_readings, forget_kept_texts
 from tracker.projects.projects import (
     ProjectInfo,
     list_projects,
@@ -69,32 +71,23 @@ _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": 
 _NUMBER, _ADDRESS = re.compile(r"\d+"), re.compile(r"[^@\s]+@[^@\s]+")
 
 
-class Common(NamedTuple):
+@dataclass(frozen=True)
+class Common(Record):
     """How many answers two annotators both gave, and how many of them differ."""
 
-    answers: int = 0
+    answers: Annotated[int, Json("answers_in_common")] = 0
     different: int = 0
 
-    def to_dict(self) -> dict[str, int]:
-        """Return the numbers as JSON."""
-        return {"answers_in_common": self.answers, "different": self.different}
 
+@dataclass(frozen=True)
+class Duplicate(Record):
+    """Two names that may be one person's; ``merge`` is the command that makes them one."""
 
-class Duplicate(NamedTuple):
-    """Two names that may be one person's: the first would be merged into the second."""
-
-    name: str
+    name: Annotated[str, Json("annotator")]
     into: str
     why: str
-    common: Common
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the suggestion as JSON."""
-        return {
-            "annotator": self.name,
-            "into": self.into,
-            "why": self.why,
-        } | self.common.to_dict()
+    common: Annotated[Common, Spread]
+    merge: str
 
 
 def likely_duplicates(connection: Connection, project: ProjectInfo) -> list[Duplicate]:
@@ -131,7 +124,10 @@ def likely_duplicates(connection: Connection, project: ProjectInfo) -> list[Dupl
         )
         other = found.get(one.id)
         if other is None or rank(other[0]) < rank(into):
-            found[one.id] = into, Duplicate(one.name, into.name, reason, common.get(pair, Common()))
+            words = f"{quote(one.name)} --into {quote(into.name)} -p {quote(project.name)}"
+            merge = f"tracker annotator merge {words}"
+            both = common.get(pair, Common())
+            found[one.id] = into, Duplicate(one.name, into.name, reason, both, merge)
     return sorted(
         (duplicate for _, duplicate in found.values()),
         key=lambda one: (one.common.different, one.into, one.name),
@@ -301,16 +297,13 @@ def merge_annotators(
     return find_annotator(connection, project, into)
 
 
-class Merged(NamedTuple):
+@dataclass(frozen=True)
+class Merged(Record):
     """Two names of one person: the first was merged into the second."""
 
-    name: str
+    name: Annotated[str, Json("annotator")]
     into: str
-    common: Common
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the merge as JSON."""
-        return {"annotator": self.name, "into": self.into} | self.common.to_dict()
+    common: Annotated[Common, Spread]
 
 
 def merge_annotator_pairs(
@@ -417,6 +410,19 @@ def split_annotator(connection: Connection, project: ProjectInfo, alias: str) ->
     _end_aliases(connection, project.id, [found.id], change)
     _hand_over(connection, project.id, [found.id], change)
     return find_annotator(connection, project, alias)
+
+
+@dataclass(frozen=True)
+class Erased(Record):
+    """How many labels were erased by project, and where the name may still be.
+
+    ``unfinished`` says why the bytes could not be taken out of the database's files; None: they
+    are out.
+    """
+
+    labels: Mapping[str, int]
+    mentions: Sequence[Mention]
+    unfinished: Annotated[TrackerError | None, Json(write=str, kind=str | None)] = None
 
 
 ERASED_FROM = tuple(

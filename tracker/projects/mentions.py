@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Text, bindparam, delete, func, or_, select, update
 
+from tracker.core.results import Record
 from tracker.storage.schema import (
     ERASED,
     Annotator,
@@ -55,16 +56,12 @@ _NAMING: Final = {"file", "sheet", "annotator", "models", "pattern"}
 
 
 @dataclass(frozen=True)
-class Mention:
+class Mention(Record):
     """How many rows of a project hold a name, and what they are; None: of the whole database."""
 
     project: str | None
     what: str
     rows: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the mention as JSON."""
-        return {"project": self.project, "what": self.what, "rows": self.rows}
 
 
 def find_annotator_mentions(connection: Connection, names: Iterable[str]) -> list[Mention]:

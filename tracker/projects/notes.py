@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from shlex import quote
-from typing import Any
+from typing import Annotated
 
 from sqlalchemy import Connection, func, insert, or_, select, update
 
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
+from tracker.core.results import Json, Record, Time
 from tracker.projects.names import check_entered_name, check_entered_text, near_names
 from tracker.projects.projects import ProjectInfo, lock_project, record_change
 from tracker.storage.as_of import last_change_as_of
@@ -17,18 +18,13 @@ from tracker.storage.schema import ERASED, Note
 
 
 @dataclass(frozen=True)
-class NoteInfo:
-    """A note; ``id`` is its number in the project, ``at`` a moment in microseconds."""
+class NoteInfo(Record):
+    """An event on the time line; ``id`` is its number in the project."""
 
-    id: int
-    at: int
+    at: Time
+    id: Annotated[int, Json("note")]
     text: str
-    guideline: str | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the note as JSON."""
-        told = {} if self.guideline is None else {"guideline": self.guideline}
-        return {"at": clock.iso(self.at), "note": self.id, "text": self.text} | told
+    guideline: Annotated[str | None, Json(rare=True)] = None
 
 
 def add_note(
@@ -59,7 +55,7 @@ def add_note(
     number = (connection.scalar(highest) or 0) + 1
     # Without the text, which may have to go: the log is never changed.
     change, now = record_change(connection, project.id, "note", {"note": number})
-    made = NoteInfo(number, now if at is None else at, text, guideline)
+    made = NoteInfo(now if at is None else at, number, text, guideline)
     connection.execute(
         insert(Note).values(
             project_id=project.id,
@@ -76,7 +72,7 @@ def add_note(
 def list_notes(connection: Connection, project: ProjectInfo) -> list[NoteInfo]:
     """Return the notes of a project in the order of their moments, without those removed."""
     rows = connection.execute(
-        select(Note.id, Note.at, Note.text, Note.guideline)
+        select(Note.at, Note.id, Note.text, Note.guideline)
         .where(Note.project_id == project.id, Note.removed_by.is_(None))
         .order_by(Note.at, Note.id)
     )
@@ -103,7 +99,7 @@ def remove_note(
         change, _ = record_change(connection, project.id, "remove note", {"note": number})
     values = {"removed_by": change} | ({"text": ERASED, "guideline": None} if erase else {})
     connection.execute(update(Note).where(*ours).values(values))
-    return NoteInfo(number, row.at, row.text, row.guideline)
+    return NoteInfo(row.at, number, row.text, row.guideline)
 
 
 def find_guideline_period(

@@ -46,11 +46,12 @@ def test_a_question_is_added_set_and_renamed(program: TestClient) -> None:
 
 
 def test_a_note_is_added_and_removed(program: TestClient) -> None:
-    made = program.post(f"{P}/notes", json={"text": "v3", "guideline": "v3"})
+    text = "v3 " * 1000 + "."
+    made = program.post(f"{P}/notes", json={"text": text, "guideline": "v3"})
     assert made.status_code == 201
     number = made.json()["note"]
     assert [one["note"] for one in program.get(f"{P}/notes").json()["notes"]][-1] == number
-    assert program.delete(f"{P}/notes/{number}").json()["text"] == "v3"
+    assert program.delete(f"{P}/notes/{number}").json()["text"] == text
     assert program.delete(f"{P}/notes/{number}").status_code == 404
 
 

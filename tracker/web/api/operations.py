@@ -116,7 +116,7 @@ def _sent_model(operation: Operation, sent: list[Argument]) -> type[BaseModel]:
             hint = hint | None
         about: dict[str, Any] = {"alias": field.face_name, "description": field.option.help}
         if field.kind is str and not field.repeated:
-            about["max_length"] = 500
+            about["max_length"] = field.option.longest
         if not required:
             about["default"] = None if field.repeated else field.default
         if field.option.examples:
@@ -180,7 +180,7 @@ def schema_of(kind: Any) -> Any:
 def _schema_fields(kind: Any) -> Iterator[tuple[str, Any]]:
     for attribute, name, hint, how in json_fields(kind):
         if how.spread:
-            yield from _schema_fields(hint)
+            yield from _schema_fields(hint) if hasattr(hint, "to_dict") else ()
         elif how.rare:
             yield attribute, (schema_of(hint) | None, Field(None, alias=name))
         else:

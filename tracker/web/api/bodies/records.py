@@ -1,4 +1,4 @@
-"""Records: projects, questions, items, annotators, categories, notes, imports, formats."""
+"""Records: projects, questions, items, changes, imports, jobs, webhooks, formats."""
 
 from __future__ import annotations
 
@@ -82,102 +82,6 @@ class Item(Body):
     text: str | None
     attributes: dict[str, str]
     labels: list[Label]
-
-
-class Annotator(Body):
-    """An annotator."""
-
-    annotator: str
-    kind: str
-    aliases: list[str]
-    left_on: str | None
-
-
-class AnnotatorLabels(Annotator):
-    """Likewise, with the number of labels that stand."""
-
-    labels: int
-
-
-class Annotators(Body):
-    """A project's annotators by name."""
-
-    project: str
-    annotators: list[AnnotatorLabels]
-
-
-class AnnotatorPage(Annotator):
-    """One annotator's figures beside the others', findings and recorded flags."""
-
-    project: str
-    recorded: list[dict[str, Any]]
-
-
-class CategoryLabels(Body):
-    """A category with the number of labels that stand."""
-
-    category: str
-    labels: int
-
-
-class Categories(Body):
-    """A question's categories in order."""
-
-    project: str
-    closed: bool
-    categories: list[CategoryLabels]
-
-
-class CategoryOrder(Body):
-    """A question's categories in their new order."""
-
-    project: str
-    categories: list[str]
-
-
-class MergedCategory(Body):
-    """A category whose answers count as another's, with how many labels that concerns."""
-
-    project: str
-    category: str
-    into: str
-    labels: int
-
-
-class SplitCategory(Body):
-    """A category that has its own answers again."""
-
-    project: str
-    category: str
-    from_: str = Field(alias="from")
-
-
-class RenamedCategory(Body):
-    """A category's name."""
-
-    project: str
-    category: str
-
-
-class Note(Body):
-    """An event on the time line."""
-
-    note: int
-    at: str
-    text: str
-
-
-class NoteOfProject(Note):
-    """Likewise, of a project."""
-
-    project: str
-
-
-class Notes(Body):
-    """A project's notes in the order of their events."""
-
-    project: str
-    notes: list[Note]
 
 
 class Change(Body):

@@ -90,50 +90,6 @@ class NewName(Sent):
     name: Name
 
 
-class AnnotatorKind(Sent):
-    """What an annotator is."""
-
-    kind: str = Field(description="human, model or reference", examples=["model"])
-
-
-class MergeInto(Sent):
-    """Who or what it is merged into."""
-
-    into: Name
-
-
-class Order(Sent):
-    """Every category, in order."""
-
-    categories: list[str]
-
-
-class MergeCategory(MergeInto):
-    """The category that receives the answers."""
-
-    dry_run: bool = Field(False, description="Say how many labels; store nothing.")
-
-
-class Leave(Sent):
-    """When an annotator left."""
-
-    on: str | None = Field(None, description="A day; today without.", examples=["2026-11-30"])
-
-
-class Alias(Sent):
-    """Another name under which an annotator's answers arrive."""
-
-    alias: Name
-
-
-class NewNote(Sent):
-    """An event on the time line."""
-
-    text: str = Field(examples=["guideline v2"])
-    at: str | None = Field(None, description="When; now without.", examples=["2026-03-01"])
-    guideline: str | None = Field(None, description="The guideline that holds from then on.")
-
-
 class NewWebhook(Sent):
     """An address that is to receive events."""
 
