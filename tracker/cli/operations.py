@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import typer
@@ -15,11 +15,11 @@ from tracker.cli.context import (
     ledger_of_command,
     with_project_argument,
 )
-from tracker.cli.output import Output, print_result
+from tracker.cli.output import Output, print_answer
 from tracker.cli.signatures import flatten_option_groups, keyword_parameter, parameter_of
-from tracker.cli.terminal import hint
 from tracker.core.operations import Given, Operation, operations_of
-from tracker.render.blocks import Column, flat_rows, listing_table
+from tracker.core.results import Answer
+from tracker.render.blocks import flat_rows, listing_table
 
 _OF_METHODS = ("Raises", "Args:", "Returns")  # paragraphs that say nothing of a command
 
@@ -73,22 +73,22 @@ def _command(operation: Operation, namespace: type) -> Callable[..., None]:
 
 
 def _print(operation: Operation, result: Any, given: Given, output: Output) -> None:
-    """Print the result of an operation."""
-    told = operation.json(result, given)
-    rows = None if operation.listing is None else told[operation.listing]
-    view = operation.shown("view", result, given)
-    if operation.columns:
-        view = _table(operation.columns, rows or ())
-    if operation.rows is not None:
-        rows = operation.rows(result, given)
-    print_result(told, output, rows=None if rows is None else flat_rows(rows), view=view)
-    for line in operation.shown("hints", result, given):
-        hint(line)
+    """Print the result of an operation; sentences as they are, whatever the width."""
+    payload = operation.json(result, given)
+    rows = None if operation.listing is None else payload[operation.listing]
 
+    def flat() -> Any:
+        shown = rows if operation.rows is None else operation.rows(result, given)
+        return None if shown is None else flat_rows(shown)
 
-def _table(columns: Sequence[Column], rows: Sequence[Mapping[str, Any]]) -> Iterator[Any]:
-    """Yield the table of a listing; it is not made for who does not look at it."""
-    yield listing_table(columns, rows)
+    view: list[Any] = []
+    if output.for_people and operation.columns:
+        view = [listing_table(operation.columns, rows or ())]
+    elif output.for_people:
+        view = [*operation.shown("view", result, given)]
+    texts = view if all(isinstance(part, str) for part in view) else []
+    hints = [*operation.shown("hints", result, given)]
+    print_answer(Answer(lambda: payload, flat, lambda: view, hints=hints, texts=texts), output)
 
 
 def _help(method: Callable[..., Any]) -> str:
