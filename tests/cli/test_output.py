@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 import re
 from functools import cache
-from itertools import takewhile
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -19,89 +15,8 @@ from tests.cli.conftest import Run
 from tracker.conformance.check import Conformance, check_installation
 from tracker.ledger import Ledger
 
-# One call of every command that takes --json, as it is typed before that.
-CALLS = {
-    "import": "import answers.csv --project new",
-    "formats": "formats",
-    "imports list": "imports list",
-    "imports show": "imports show 1",
-    "imports undo": "imports undo 1 --yes",
-    "status": "status reviews",
-    "agreement": "agreement reviews",
-    "snapshot": "snapshot reviews",
-    "snapshots list": "snapshots list reviews",
-    "snapshots show": "snapshots show reviews first",
-    "snapshots verify": "snapshots verify reviews",
-    "snapshots prune": "snapshots prune reviews --keep daily:7 --yes",
-    "history": "history reviews",
-    "compare": "compare reviews first first",
-    "audit": "audit reviews",
-    "gate": "gate reviews",
-    "flags list": "flags list reviews",
-    "flags show": "flags show 1 -p reviews",
-    "flags acknowledge": "flags acknowledge 1 -p reviews --by ann",
-    "flags dismiss": "flags dismiss 1 -p reviews --by ann",
-    "flags resolve": "flags resolve 1 -p reviews --by ann",
-    "flags appeal": "flags appeal 1 -p reviews --by ann --note why",
-    "flags history": "flags history 1 -p reviews",
-    "project create": "project create new",
-    "project list": "project list",
-    "project show": "project show reviews",
-    "project set": "project set reviews --wanted 3",
-    "project changes": "project changes reviews",
-    "project note": "project note reviews what",
-    "project notes": "project notes reviews",
-    "question list": "question list reviews",
-    "question show": "question show reviews label",
-    "question add": "question add reviews tone",
-    "question set": "question set reviews label --wanted 3",
-    "annotator list": "annotator list reviews",
-    "annotator leave": "annotator leave annotator_01 -p reviews --on 2025-01-20",
-    "annotator import": "annotator import people.csv -p reviews",
-    "annotator show": "annotator show annotator_01 --project reviews",
-    "annotator report": "annotator report annotator_01 --project reviews",
-    "category list": "category list reviews",
-    "category merge": "category merge reviews negative positive --dry-run",
-    "category order": "category order reviews negative,positive",
-    "item list": "item list reviews --limit 5",
-    "item import": "item import answers.csv -p reviews",
-    "item show": "item show item_0001 --project reviews",
-    "user list": "user list",
-    "user log": "user log",
-    "token list": "token list",
-    "database current": "database current",
-    "database check": "database check",
-    "database copy": "database copy sqlite:///other.db",
-    "conformance": "conformance",
-    "webhook add": "webhook add https://example.org/hook --event snapshot_taken",
-    "webhook list": "webhook list",
-    "webhook deliver": "webhook deliver",
-}
-# Nothing is merged or settled here, and nobody has two names; their own tests call them.
-UNMERGED = {"category split", "annotator duplicates", "annotator merge", "flags reopen"}
-UNMERGED |= {"item duplicates", "flags uphold", "flags reject", "annotator return"}
 # These read another program, which is there in the tests of tests/sync.
 LIVE = {"sync label-studio", "sync mlflow"}
-VARIANTS = [
-    "status",
-    "agreement reviews --by category",
-    "agreement reviews --by annotator",
-    "agreement reviews --by pair",
-    "agreement reviews --by item",
-    "agreement reviews --measure krippendorff_alpha --confidence .9",
-    "agreement reviews --by confusion",
-    "audit reviews --all",
-    "audit reviews --record",
-    "audit reviews --evidence 3 --pseudonyms --kind copying --kind constant_category",
-    "audit reviews --suppress-below 5",
-    "item list reviews",
-    "project list --all",
-    "flags list reviews --state all",
-    "flags history -p reviews",
-    "history reviews --every day",
-    "history reviews --measure gwet_ac1",
-]
-TRENDS = ["history reviews --trend", "history reviews --every day --watch-for change"]
 
 
 @pytest.fixture(autouse=True)
@@ -127,70 +42,9 @@ def check_once() -> Conformance:
         return check_installation(Ledger(f"sqlite:///{folder}/conformance.db"), Path(folder))
 
 
-def words(call: str) -> list[str]:
-    """The words of a call; an underscore in a name of one annotator or item is a space."""
-    known = {"annotator_01": "annotator 01", "item_0001": "item 0001"}
-    return [known.get(word, word) for word in call.split()]
-
-
 def commands_with(option: str) -> list[str]:
     """The commands that have the option."""
     return sorted(name for name, command in leaves() if option in options(command))
-
-
-@pytest.mark.parametrize("call", [*CALLS.values(), *VARIANTS, *TRENDS])
-def test_json_is_one_document_and_nothing_else(
-    run: Run, furnished: Path, answers: Path, call: str
-) -> None:
-    done = run(*words(call), "--json")
-    told = json.loads(done.out, parse_constant=pytest.fail)
-    assert isinstance(told, dict)
-    assert done.out.endswith("}\n")
-
-
-@pytest.mark.parametrize(
-    "call",
-    [
-        *(CALLS[name] for name in commands_with("--csv") if name in CALLS),
-        *VARIANTS[:5],
-        *VARIANTS[6:],
-    ],
-)
-def test_csv_has_a_header_and_whole_rows(run: Run, furnished: Path, call: str) -> None:
-    rows = list(csv.reader(io.StringIO(run(*words(call), "--csv").out)))
-    assert len(rows) > 1
-    assert len(set(rows[0])) == len(rows[0])
-    assert {len(row) for row in rows} == {len(rows[0])}
-
-
-@pytest.mark.parametrize("call", [*CALLS.values(), *VARIANTS, *TRENDS])
-def test_people_read_the_same_without(run: Run, furnished: Path, answers: Path, call: str) -> None:
-    done = run(*words(call))
-    assert done.out.strip() or done.err.strip()
-    assert "None" not in done.out or call.startswith(("imports show", "project show"))
-    assert "nan" not in done.out.lower().split()
-
-
-@pytest.mark.parametrize(
-    "call",
-    [
-        CALLS[name]
-        for name in commands_with("--format")
-        if name in {*CALLS} - {"gate", "import", "item import"}
-    ],
-)
-def test_tables_in_papers_have_as_many_cells_as_titles(
-    run: Run, furnished: Path, call: str
-) -> None:
-    lines = run(*words(call), "--format", "markdown").out.split("\n")
-    rules = [place for place, line in enumerate(lines) if line.startswith("| ---")]
-    for place in rules:
-        rows = takewhile(lambda line: line.startswith("|"), lines[place - 1 :])
-        assert len({len(re.findall(r"(?<!\\)\|", row)) for row in rows}) == 1
-    paper = run(*words(call), "--format", "latex").out
-    assert paper.count(r"\begin{tabular}") == paper.count(r"\bottomrule") == len(rules)
-    page = run(*words(call), "--format", "html").out
-    assert page.count("<table>") == page.count("</table>") == len(rules)
 
 
 def test_two_formats_exclude_each_other(run: Run, furnished: Path) -> None:

@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
+from tests.cli.calls import CALLS, TRENDS, VARIANTS
 from tests.cli.conftest import Run
-from tests.cli.test_output import CALLS, TRENDS, VARIANTS
 from tracker.ledger import Ledger
 from tracker.render.escape import NEAREST
 from tracker.render.tables import shortened_cell_text, table

@@ -13,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.calls import CALLS
 from tests.cli.conftest import Run
-from tests.cli.test_output import CALLS, commands_with
+from tests.cli.test_output import commands_with
 from tracker.cli.app import main
 from tracker.core.errors import escaped_text
 from tracker.ledger import Ledger

@@ -1,0 +1,68 @@
+"""What every answer that is kept has in common: one document, whole rows, no empty names."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from itertools import takewhile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.golden.commands import GROUPS
+from tests.golden.kept import FOLDER, Kept
+
+SECTIONS = {
+    f"{name}: {call}": text
+    for name in GROUPS
+    for call, text in Kept(update=False).sections(name).items()
+}
+
+
+def printed(text: str) -> list[str]:
+    """What went to standard output: nothing that was said beside it, no file."""
+    lines = (line for line in text.splitlines() if not re.match("! |exit ", line))
+    return [*takewhile(lambda line: not line.startswith("> "), lines)]
+
+
+def of_form(option: str) -> list[Any]:
+    """The answers to calls in a form that printed something."""
+    return [
+        pytest.param(printed(text), id=call)
+        for call, text in SECTIONS.items()
+        if call.endswith(option) and printed(text)
+    ]
+
+
+@pytest.mark.parametrize("lines", of_form(" --json"))
+def test_json_is_one_document(lines: list[str]) -> None:
+    assert isinstance(json.loads("\n".join(lines), parse_constant=pytest.fail), dict)
+
+
+@pytest.mark.parametrize("lines", of_form(" --csv"))
+def test_csv_has_a_header_and_whole_rows(lines: list[str]) -> None:
+    header, *rows = csv.reader(lines)
+    assert len({*header}) == len(header)
+    assert {len(row) for row in rows} <= {len(header)}
+
+
+@pytest.mark.parametrize("lines", of_form(" --format markdown"))
+def test_tables_have_as_many_cells_as_titles(lines: list[str]) -> None:
+    rules = [place for place, line in enumerate(lines) if re.match(r"\|\s*---", line)]
+    for place, after in zip(rules, [*rules[1:], len(lines) + 1], strict=False):
+        rows = takewhile(lambda line: line.startswith("|"), lines[place - 1 : after - 1])
+        assert len({len(re.findall(r"(?<!\\)\|", row)) for row in rows}) == 1
+
+
+def test_people_read_no_names_of_nothing() -> None:
+    for call, text in SECTIONS.items():
+        if not re.search(r"--(json|csv|format)\b", call):
+            assert not re.search(r"\b(None(?! of)|NaN)\b", "\n".join(printed(text))), call
+
+
+def test_every_file_belongs_to_a_group() -> None:
+    others = {"help", "api", "openapi", "pages", "pages_by_role", "pages_of_little",
+              "pages_of_stories"}  # fmt: skip
+    assert {Path(path).stem for path in FOLDER.iterdir()} == {*GROUPS} | others
