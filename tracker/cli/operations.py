@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from typing import Any
 
 import typer
@@ -17,7 +18,7 @@ from tracker.cli.context import (
 )
 from tracker.cli.output import Output, print_result
 from tracker.cli.signatures import flatten_option_groups, keyword_parameter, parameter_of
-from tracker.cli.terminal import hint
+from tracker.cli.terminal import hint, is_quiet, progress_bar, warn
 from tracker.core.operations import Given, Operation, operations_of
 from tracker.render.blocks import flat_rows, listing_table
 
@@ -35,15 +36,22 @@ def operation_group(
 
 
 def add_operations(group: typer.Typer, namespace: type, name: str) -> None:
-    """Add the commands of a namespace's operations whose first word is the group's name."""
+    """Add the commands of a namespace's operations whose first word is the group's name.
+
+    An empty name stands for the program itself: those of one word.
+    """
     for operation in operations_of(namespace):
-        words = (operation.command or "").split()
-        if words[:-1] == [name]:
+        *before, last = (operation.command or " ").split(" ")
+        if last and " ".join(before) == name:
             command = _command(operation, namespace)
-            if "project" in inspect.signature(command).parameters:
-                with_project_argument(group, words[-1], guess=operation.guess)(command)
+            words = [field for field in operation.fields if field.is_word]
+            if any(field.name == "project" for field in words):
+                # Numbers that may be few or none: they cannot tell by how many there are.
+                numbers = any(one.kind is int and (one.repeated or one.optional) for one in words)
+                add = with_project_argument(group, last, guess=operation.guess, numbers=numbers)
+                add(command)
             else:
-                group.command(words[-1])(flatten_option_groups(command))
+                group.command(last)(flatten_option_groups(command))
 
 
 def _command(operation: Operation, namespace: type) -> Callable[..., None]:
@@ -51,10 +59,14 @@ def _command(operation: Operation, namespace: type) -> Callable[..., None]:
 
     def command(context: typer.Context, output: Output, yes: bool = False, **given: Any) -> None:
         arguments = operation.arguments(given)
-        question = None if operation.question is None else operation.question(arguments)
-        if question is not None:
-            confirm_command(question, yes=yes)
-        result = operation.call(ledger_of_command(context), namespace, arguments)
+        ledger = ledger_of_command(context)
+        if operation.question is not None:
+            question = operation.question(Given(**vars(arguments), ledger=ledger))
+            if question is not None:
+                confirm_command(question, yes=yes)
+        with progress_bar(operation.doing) if operation.doing else nullcontext() as progress:
+            more = {"progress": progress} if operation.doing else {}
+            result = operation.call(ledger, namespace, arguments, **more)
         _print(operation, result, arguments, output)
 
     none = inspect.Parameter.empty
@@ -65,7 +77,7 @@ def _command(operation: Operation, namespace: type) -> Callable[..., None]:
     parameters.append(keyword_parameter("output", Output, Output()))
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     hints = {one.name: one.annotation for one in parameters}
-    if "project" in hints:
+    if any(field.name == "project" and field.is_word for field in fields):
         hints["project"] = ProjectArgument
     command.__annotations__ = hints
     command.__doc__ = _help(operation.method)
@@ -73,15 +85,24 @@ def _command(operation: Operation, namespace: type) -> Callable[..., None]:
 
 
 def _print(operation: Operation, result: Any, given: Given, output: Output) -> None:
-    """Print the result of an operation."""
-    told = operation.json(result, given)
-    rows = None if operation.listing is None else told[operation.listing]
-    view = operation.shown("view", result, given)
+    """Print the result of an operation; exits with 1 if it is a check that did not pass."""
+    rows = None if operation.rows is None else operation.rows(result, given)
+    told = None
+    if not output.for_people or (operation.listing is not None and rows is None):
+        told = operation.json(result, given)
+        if operation.listing is not None and rows is None:
+            rows = told[operation.listing]
     if operation.columns:
-        view = [listing_table(operation.columns, rows or ())]
-    if operation.rows is not None:
-        rows = operation.rows(result, given)
+        view: Iterable[Any] = [listing_table(operation.columns, list(rows or ()))]
+    elif is_quiet() and hasattr(result, "brief"):
+        view = result.brief()
+    else:
+        view = operation.shown("view", result, given)
     print_result(told, output, rows=None if rows is None else flat_rows(rows), view=view)
+    for line in operation.shown("warnings", result, given):
+        warn(line)
+    if not getattr(result, "passed", True):
+        raise typer.Exit(1)
     for line in operation.shown("hints", result, given):
         hint(line)
 

@@ -39,15 +39,19 @@ class Option:
 
     Attributes:
         help: a sentence.
-        default: of a key of a group, which has no default of its own.
+        default: of a key of a group, which has no default of its own; of a parameter, if the
+            faces have another than the method.
         name: what the faces call it, if not as the method does.
         short: a short name on the command line, such as "-q".
         metavar: what stands for the value in the command's help.
         panel: the heading of the command's help under which it stands.
         least, most: the bounds of a number.
+        longest: how many characters of a text a route takes; None for any number.
         read: returns the argument that is meant by what a face was given; raises InvalidOption.
         examples: of values.
         in_query: whether a route that is sent a body takes it from its address all the same.
+        word: whether the command takes it by its place, if not as the method's signature has it.
+        asker: whether a route has for it the name of the one who asks.
         faces: those that take it, if not all: "command" or "route".
     """
 
@@ -59,9 +63,12 @@ class Option:
     panel: str | None = None
     least: float | None = None
     most: float | None = None
+    longest: int | None = 500
     read: Callable[[Any], Any] | None = None
     examples: tuple[Any, ...] = ()
     in_query: bool = False
+    word: bool | None = None
+    asker: bool = False
     faces: frozenset[str] = frozenset({"command", "route"})
 
     def saying(self, text: str | None) -> Option:
@@ -79,6 +86,7 @@ class Field(NamedTuple):
         optional: whether None may be.
         default: `inspect.Parameter.empty` if a value must be given.
         is_word: whether the command takes it by its place, not by its name.
+        in_group: whether it is a key of a group; routes take these from their address.
     """
 
     name: str
@@ -88,6 +96,7 @@ class Field(NamedTuple):
     option: Option
     default: Any
     is_word: bool = False
+    in_group: bool = False
 
     @property
     def face_name(self) -> str:
@@ -102,8 +111,9 @@ class Field(NamedTuple):
 
     def argument(self, given: Any) -> Any:
         """Return the argument that is meant by what a face was given; raises InvalidOption."""
-        if self.repeated:
-            given = tuple(given.split(",") if isinstance(given, str) else given or ())
+        if self.repeated and not (given is None and self.optional):
+            several = given.split(",") if isinstance(given, str) else given or ()
+            given = tuple(several) if isinstance(several, Iterable) else (several,)
         read = self.option.read
         return given if read is None or given is None else read(given)
 
@@ -120,7 +130,7 @@ _PLAIN = (bool, int, float)
 _SEVERAL = (Iterable, Sequence, Mapping, list, tuple)
 
 
-def _field(name: str, hint: Any, default: Any, **more: Any) -> Field:
+def _field(name: str, hint: Any, default: Any) -> Field:
     """Return the field of a parameter of this type; raises LookupError if it has no `Option`."""
     if get_origin(hint) is Required:
         (hint,) = get_args(hint)
@@ -130,8 +140,9 @@ def _field(name: str, hint: Any, default: Any, **more: Any) -> Field:
         raise LookupError(f"{name} has no Option")
     members = get_args(kind) if get_origin(kind) in {Union, UnionType} else (kind,)
     several = [one for one in members if get_origin(one) in _SEVERAL or one in _SEVERAL]
-    plain = next((one for one in _PLAIN if one in members), str)
-    return Field(name, plain, bool(several), NoneType in members, option, default, **more)
+    members += tuple(of for one in several for of in get_args(one))
+    plain = str if str in members else next((one for one in _PLAIN if one in members), str)
+    return Field(name, plain, bool(several), NoneType in members, option, default)
 
 
 @cache
@@ -167,14 +178,18 @@ class Operation:
         about: the arguments that JSON has before the result.
         body: returns the JSON, if it is not made from the result's fields.
         columns: of the table of a listing.
-        rows: returns flat rows, if not those of the listing.
+        rows: returns flat rows, for tables and CSV, if not those of the listing.
         view: yields texts and tables for people, if the result has no method of that name.
+        warnings: yields what to bear in mind about the result, likewise.
         hints: yields what a sensible next command is, likewise.
-        question: returns what the command asks first; None if nothing.
+        question: returns what the command asks first; None if nothing. Of the arguments it takes
+            one more, the ``ledger``.
         guess: whether the command takes the only project for one that is not named.
+        doing: what a bar says that shows how far it is; the method takes a ``progress`` for it.
         answers: what the description of the interface says of the route's answer, if it is not
             made from the fields of the result.
         stores: whether the route changes the ledger, if it is no GET.
+        kept: whether what the route reads is kept until something changes in a project.
         status: of the route's answer.
         place: returns the path of what the route made.
     """
@@ -190,11 +205,14 @@ class Operation:
     columns: tuple[Any, ...] = ()
     rows: Callable[[Any, Given], Iterable[Mapping[str, Any]]] | None = None
     view: Callable[[Any, Given], Iterable[Any]] | None = None
+    warnings: Callable[[Any, Given], Iterable[str]] | None = None
     hints: Callable[[Any, Given], Iterable[str]] | None = None
     question: Callable[[Given], str | None] | None = None
     guess: bool = True
+    doing: str | None = None
     answers: Any = None
     stores: bool = True
+    kept: bool = True
     status: int = 200
     place: Callable[[Any, Given], tuple[str, ...]] | None = None
 
@@ -221,13 +239,13 @@ class Operation:
         """Return the method's arguments by what a face was given; raises InvalidOption."""
         return Given(**arguments_of(self.fields, given))
 
-    def call(self, ledger: Any, namespace: type, arguments: Given) -> Any:
+    def call(self, ledger: Any, namespace: type, arguments: Given, **more: Any) -> Any:
         """Return the result of the method, which belongs to a namespace of the ledger."""
         holder = ledger if isinstance(ledger, namespace) else namespace(ledger)
-        return self.method(holder, **vars(arguments))
+        return self.method(holder, **vars(arguments), **more)
 
     def shown(self, what: str, result: Any, given: Given) -> Iterable[Any]:
-        """Return the result's "view" or "hints": as the operation has it, or else the result."""
+        """Return the result's "view" and its like: as the operation has it, or else the result."""
         make = getattr(self, what)
         if make is not None:
             made: Iterable[Any] = make(result, given)
@@ -284,11 +302,16 @@ def _fields(method: Callable[..., Any]) -> tuple[Field, ...]:
     names = vars(sys.modules[method.__module__])
     fields: list[Field] = []
     for parameter in parameters:
+        if parameter.name == "progress":
+            continue
         hint = eval(parameter.annotation, names)  # noqa: S307 - our own text
         if get_origin(hint) is Unpack:
-            fields += fields_of_group(*get_args(hint))
+            fields += [one._replace(in_group=True) for one in fields_of_group(*get_args(hint))]
             continue
         by_place = parameter.kind is parameter.POSITIONAL_OR_KEYWORD
-        is_word = by_place and parameter.default is parameter.empty
-        fields.append(_field(parameter.name, hint, parameter.default, is_word=is_word))
+        field = _field(parameter.name, hint, parameter.default)
+        word, required = field.option.word, parameter.default is parameter.empty
+        field = field._replace(is_word=by_place and required if word is None else word)
+        default = field.option.default
+        fields.append(field if default is None else field._replace(default=default))
     return tuple(fields)

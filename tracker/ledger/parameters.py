@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 from tracker.core.operations import Option
@@ -16,4 +17,19 @@ QuestionName = Annotated[
         short="-q", metavar="NAME", in_query=True,
     ),
 ]  # fmt: skip
+QuestionNames = Annotated[
+    Sequence[str],
+    Option(
+        "Of a project that asks several questions: only this one (repeatable).",
+        name="question", short="-q", metavar="NAME", in_query=True, examples=("tone",),
+    ),
+]  # fmt: skip
 DryRun = Annotated[bool, Option("Show what would happen; store nothing.")]
+
+
+def most_of(rows: str) -> Option:
+    """Return the option of the most rows of a list, 100 for a command."""
+    return Option(
+        f"Maximum number of {rows}; 0 for all.", 100, metavar="N", least=0,
+        read=lambda number: number or None, faces=frozenset({"command"}),
+    )  # fmt: skip

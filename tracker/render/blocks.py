@@ -17,12 +17,19 @@ class Column(NamedTuple):
         title: as people read it; the key if it is not given.
         kind: what its values are, see `KINDS`.
         rare: whether it is left out if no row has a value.
+        none: what stands where there is no value, if not what its kind has.
     """
 
     key: str
     title: str | None = None
     kind: str = "text"
     rare: bool = False
+    none: str | None = None
+
+    def cell(self, row: Mapping[str, Any]) -> str:
+        """Return what the column has for a row."""
+        value = row.get(self.key)
+        return self.none if value is None and self.none is not None else KINDS[self.kind](value)
 
 
 def _count(value: Any) -> str:
@@ -74,7 +81,7 @@ def listing_table(columns: Sequence[Column], rows: Sequence[Mapping[str, Any]]) 
         for one in shown
     ]
     names = sum(1 for one in shown if one.kind == "name")
-    cells = [[KINDS[one.kind](row.get(one.key)) for one in shown] for row in rows]
+    cells = [[one.cell(row) for one in shown] for row in rows]
     return table(titles, cells, names=names)
 
 

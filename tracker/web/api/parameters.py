@@ -43,7 +43,8 @@ def route_parameter(field: Field, note: Callable[..., Any] = Query) -> Parameter
         about["examples"] = [[option.examples[0]] if field.repeated else option.examples[0]]
     known = {name: value for name, value in about.items() if value is not None}
     default = () if field.repeated and field.default is None else field.default
-    hint = field._replace(optional=field.optional and not (field.repeated or in_path)).hint
+    optional = field.optional and not (field.repeated or in_path)
+    hint = field._replace(optional=optional, repeated=field.repeated and not in_path).hint
     return Parameter(
         field.name,
         Parameter.KEYWORD_ONLY,

@@ -134,29 +134,6 @@ class NewNote(Sent):
     guideline: str | None = Field(None, description="The guideline that holds from then on.")
 
 
-class NewWebhook(Sent):
-    """An address that is to receive events."""
-
-    url: str = Field(examples=["https://example.org/hook"])
-    events: list[str] = Field(
-        description="snapshot_taken, finding_raised, gate_failed", examples=[["snapshot_taken"]]
-    )
-    project: Name | None = Field(None, description="Only of this project; else of all.")
-    allow_private: bool = Field(False, description="It may be in a private network.")
-
-
-class Act(Sent):
-    """Why a finding is acted on."""
-
-    note: str | None = None
-
-
-class Appeal(Sent):
-    """An annotator's objection."""
-
-    note: str
-
-
 class NewSnapshot(Sent):
     """How a snapshot is taken; the answers are chosen by the query."""
 
