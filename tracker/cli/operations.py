@@ -60,13 +60,20 @@ def _command(operation: Operation, namespace: type) -> Callable[..., None]:
     def command(context: typer.Context, output: Output, yes: bool = False, **given: Any) -> None:
         arguments = operation.arguments(given)
         ledger = ledger_of_command(context)
-        if operation.question is not None:
-            question = operation.question(Given(**vars(arguments), ledger=ledger))
+        if operation.question is not None and not (operation.previews and arguments.dry_run):
+            more: dict[str, Any] = {"ledger": ledger}
+            if operation.previews:
+                dry = Given(**vars(arguments) | {"dry_run": True})
+                more["preview"] = operation.call(ledger, namespace, dry)
+            question = operation.question(Given(**vars(arguments), **more))
             if question is not None:
+                if operation.previews and output.for_people and not yes:
+                    view = operation.shown("view", more["preview"], arguments)
+                    print_result(None, output, view=view)
                 confirm_command(question, yes=yes)
         with progress_bar(operation.doing) if operation.doing else nullcontext() as progress:
-            more = {"progress": progress} if operation.doing else {}
-            result = operation.call(ledger, namespace, arguments, **more)
+            told = {"progress": progress} if operation.doing else {}
+            result = operation.call(ledger, namespace, arguments, **told)
         _print(operation, result, arguments, output)
 
     none = inspect.Parameter.empty
@@ -88,10 +95,9 @@ def _print(operation: Operation, result: Any, given: Given, output: Output) -> N
     """Print the result of an operation; exits with 1 if it is a check that did not pass."""
     rows = None if operation.rows is None else operation.rows(result, given)
     told = None
-    if not output.for_people or (operation.listing is not None and rows is None):
+    if not output.for_people or (operation.columns and rows is None):
         told = operation.json(result, given)
-        if operation.listing is not None and rows is None:
-            rows = told[operation.listing]
+        rows = told[operation.listing] if operation.listing and rows is None else rows
     if operation.columns:
         view: Iterable[Any] = [listing_table(operation.columns, list(rows or ()))]
     elif is_quiet() and hasattr(result, "brief"):

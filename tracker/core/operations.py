@@ -184,6 +184,8 @@ class Operation:
         hints: yields what a sensible next command is, likewise.
         question: returns what the command asks first; None if nothing. Of the arguments it takes
             one more, the ``ledger``.
+        previews: whether what a dry run comes to is shown before the question, which has it as
+            one more argument, ``preview``; nothing is asked before a dry run.
         guess: whether the command takes the only project for one that is not named.
         doing: what a bar says that shows how far it is; the method takes a ``progress`` for it.
         answers: what the description of the interface says of the route's answer, if it is not
@@ -208,6 +210,7 @@ class Operation:
     warnings: Callable[[Any, Given], Iterable[str]] | None = None
     hints: Callable[[Any, Given], Iterable[str]] | None = None
     question: Callable[[Given], str | None] | None = None
+    previews: bool = False
     guess: bool = True
     doing: str | None = None
     answers: Any = None

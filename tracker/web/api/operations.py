@@ -22,6 +22,8 @@ from tracker.web.identity import Role
 
 _NAME = re.compile(r"{(\w+)}")
 _CAPITAL = re.compile(r"([A-Z])")
+# Paragraphs that say nothing of a request.
+_OF_COMMANDS = ("Raises", "Args:", "Prints", "Example", "Next:")
 
 
 def add_routes(
@@ -145,7 +147,7 @@ def _description(operation: Operation) -> str:
     text = first.rstrip(".")
     if operation.command is not None:
         text = f"{text}; `{operation.usage}`"
-    said = [one for one in more if not one.startswith(("Raises", "Example", "Next:", "Args:"))]
+    said = [one for one in more if not one.startswith(_OF_COMMANDS)]
     return "\n\n".join([f"{text}.", *said])
 
 

@@ -134,16 +134,6 @@ class NewNote(Sent):
     guideline: str | None = Field(None, description="The guideline that holds from then on.")
 
 
-class NewSnapshot(Sent):
-    """How a snapshot is taken; the answers are chosen by the query."""
-
-    name: str | None = None
-    note: str | None = None
-    if_changed: bool = Field(False, description="Not if nothing has changed since the last one.")
-    full: bool = Field(False, description="Read all labels, not only those of changed items.")
-    check: bool = Field(False, description="Count both ways; 409 if they differ.")
-
-
 _Some = dict[str, Any] | list[dict[str, Any]] | None
 
 
