@@ -104,18 +104,18 @@ def test_findings_say_their_question(asked: Ledger) -> None:
 def test_recorded_findings_keep_their_question(asked: Ledger) -> None:
     _, recorded = asked.record_audit_by_question("p")
     assert recorded.new >= 1
-    rows = [one.to_dict() for one in asked.flags.list("p")]
+    rows = [one.to_dict() for one in asked.flags.list("p").flags]
     assert {row["question"] for row in rows} == {ONLY}
     assert [row["flag"] for row in rows] == list(range(1, recorded.new + 1))
-    assert asked.flags.list("p", questions=["tone"]) == []
-    assert len(asked.flags.list("p", questions=[ONLY, "tone"])) == len(rows)
+    assert asked.flags.list("p", questions=["tone"]).flags == ()
+    assert len(asked.flags.list("p", questions=[ONLY, "tone"]).flags) == len(rows)
     # What one question's audit does not look at, it does not close.
     _, again = asked.record_audit("p", question="tone")
     assert (again.new, again.again, again.closed) == (0, 0, 0)
     _, again = asked.record_audit_by_question("p")
     assert (again.new, again.again, again.closed) == (0, recorded.new, 0)
     assert "question" not in asked.audit("alone with tone", record=True).to_dict()
-    assert all("question" not in one.to_dict() for one in asked.flags.list("alone with tone"))
+    assert all("question" not in one.to_dict() for one in asked.flags.list("alone with tone").flags)
 
 
 def test_a_page_about_an_annotator_goes_across_questions(asked: Ledger) -> None:

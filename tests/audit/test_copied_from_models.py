@@ -20,7 +20,7 @@ from tracker.audit.evidence import Evidence
 from tracker.audit.findings import audit
 from tracker.audit.kind import Finding, Flag
 from tracker.audit.shared_sql import count_items_beside_models
-from tracker.audit.tables import audit_view, flag_as_json
+from tracker.audit.tables import audit_view
 from tracker.core.audit_tallies import (
     JointAnswers,
     audit_tally_of_pairs,
@@ -162,7 +162,7 @@ def test_the_audit_says_it_unasked(judged: Ledger) -> None:
 def test_the_finding_is_recorded_and_seen_again(judged: Ledger) -> None:
     for _ in range(2):
         judged.audit("p", record=True)
-    (flag,) = [flag_as_json(one) for one in judged.flags.list("p")]
+    (flag,) = [one.to_dict() for one in judged.flags.list("p").flags]
     assert {flag["annotator"], flag["with"]} == {"p3", "gpt"}
     assert flag["times_seen"] == 2
     assert flag["why"].startswith("p3 gives gpt's answer on ")

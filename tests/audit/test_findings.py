@@ -19,8 +19,8 @@ from tests.audit.crowds import (
     turk,
 )
 from tracker.audit.findings import Evidence, audit
+from tracker.audit.sentences import finding_json_with_sentence
 from tracker.audit.statistics.exact_tests import benjamini_hochberg
-from tracker.audit.tables import finding_json_with_sentence
 from tracker.core.errors import InvalidOption
 
 

@@ -35,9 +35,9 @@ def test_the_last_snapshot_of_all_answers_counts(ledger: Ledger, fill_once: Fill
 
 def test_findings_count_while_they_need_attention(ledger: Ledger, fill_once: FillOnce) -> None:
     fill_once(ledger, fill)
-    listed = ledger.flags.list("p")
+    listed = ledger.flags.list("p").flags
     assert sum(one.number for one in ledger.recorded_figures().findings) == len(listed) > 1
-    numbers = [one.to_dict()["flag"] for one in listed]
+    numbers = [one.flag for one in listed]
     ledger.flags.acknowledge("p", numbers[:1], by="ada")
     assert sum(one.number for one in ledger.recorded_figures().findings) == len(listed)
     ledger.flags.dismiss("p", numbers, by="ada")

@@ -117,10 +117,10 @@ def test_what_one_question_keeps_all_keep(rubric: Ledger, write: Write) -> None:
     rubric.snapshot_by_question("p")
     rubric.snapshot_by_question("p", scale="nominal")  # another reading of tone alone
     rubric.snapshot_by_question("p")
-    fates = rubric.prune("p", "last:1", dry_run=True)
+    fates = rubric.prune("p", "last:1", dry_run=True).snapshots
     assert [fate.id for fate in fates] == [1, 2, 3]
     assert [fate.kept_by for fate in fates] == [None, "the last", "the last"]
-    assert rubric.prune("p", "last:1") == fates
+    assert rubric.prune("p", "last:1").snapshots == fates
     for name in NAMES:
         with pytest.raises(NotFound, match="thinned out"):
             rubric.snapshot_page("p", 1, question=name)

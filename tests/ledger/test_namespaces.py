@@ -112,15 +112,19 @@ def test_notes(filled: Ledger) -> None:
 def test_flags(people: Ledger) -> None:
     record(people, Seen(1), Seen(2), Seen(3))
     known = people.flags
-    assert known.acknowledge("p", [1], by="ed", note="will ask")[0].state == "acknowledged"
-    assert [one.changed for one in known.dismiss("p", [2, 3], by="ed")] == [True, True]
-    assert known.resolve("p", [1], by="ed")[0].before.state == "acknowledged"
-    assert known.appeal("p", 3, by="cy", note="no").state == "dismissed"
-    assert known.list("p") == []
-    assert [one.to_dict()["flag"] for one in known.list("p", states=["all"])] == [1, 2, 3]
-    assert [one.to_dict()["flag"] for one in known.list("p", states=["all"], annotator="bo")] == [2]
-    assert known.show("p", 3).to_dict()["changes"] == known.history("p", 3)
-    assert [row["action"] for row in known.history("p", 3)] == ["found", "dismissed", "appealed"]
+    assert known.acknowledge("p", [1], by="ed", note="will ask").flags[0].state == "acknowledged"
+    assert [one.changed for one in known.dismiss("p", [2, 3], by="ed").flags] == [True, True]
+    assert known.resolve("p", [1], by="ed").flags[0].before.state == "acknowledged"
+    assert known.appeal("p", 3, by="cy", note="no").flags[0].state == "dismissed"
+    assert (known.list("p").flags, known.list("p").any_recorded) == ((), True)
+    assert [one.flag for one in known.list("p", states=["all"]).flags] == [1, 2, 3]
+    assert [one.flag for one in known.list("p", states=["all"], annotator="bo").flags] == [2]
+    assert known.show("p", 3).changes == known.history("p", 3).changes
+    assert [one.action for one in known.history("p", 3).changes] == [
+        "found",
+        "dismissed",
+        "appealed",
+    ]
     with pytest.raises(NotFound):
         known.show("p", 4)
 

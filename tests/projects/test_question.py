@@ -202,10 +202,10 @@ def test_findings_of_one_question_leave_those_of_another(both: Ledger) -> None:
         one, other = list_questions(connection, project)
         audits = [audit_project(connection, question, AuditQuery()) for question in (one, other)]
         first = record_flags(connection, one, audits[0], closes=True)
-        before = [flag.values for flag in list_flags(connection, project)]
+        before = [flag.to_dict() for flag in list_flags(connection, project)]
         nothing = replace(audits[1], annotators=())
         assert record_flags(connection, other, nothing, closes=True).closed == 0
-        assert [flag.values for flag in list_flags(connection, project)] == before
+        assert [flag.to_dict() for flag in list_flags(connection, project)] == before
         assert len(before) == first.new
 
 

@@ -14,7 +14,7 @@ from tests.storage.test_copying import rows
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.ledger import Ledger
-from tracker.projects.users import NOBODY, access_sentence
+from tracker.projects.users import NOBODY
 from tracker.storage.schema import Base
 
 PASSWORD = "correct horse battery"
@@ -91,7 +91,7 @@ def test_no_secret_is_stored_as_it_is(ledger: Ledger) -> None:
 def test_what_is_done_to_users_tokens_and_webhooks_is_in_a_log_without_secrets(
     ledger: Ledger,
 ) -> None:
-    assert ledger.users.log() == []
+    assert ledger.users.log().changes == ()
     ledger.import_frame(ANSWERS, "p")
     ledger.users.add("ada", "admin", password=PASSWORD)
     ledger.users.set("ada", role="viewer", annotators=["p:c"])
@@ -104,7 +104,7 @@ def test_what_is_done_to_users_tokens_and_webhooks_is_in_a_log_without_secrets(
     with pytest.raises(NotFound):
         ledger.users.set("ada", role="admin", annotators=["p:nobody"])  # it is not done
     ledger.users.remove("ada")
-    assert [(one.by, access_sentence(one)) for one in reversed(ledger.users.log())] == [
+    assert [(one.by, one.what) for one in reversed(ledger.users.log().changes)] == [
         (None, "added the user ada: admin"),
         (None, "made ada viewer, until then admin"),
         (None, "set whose reports ada may see"),
@@ -115,7 +115,7 @@ def test_what_is_done_to_users_tokens_and_webhooks_is_in_a_log_without_secrets(
         (None, "removed webhook 1 at example.org"),
         (None, "removed the user ada"),
     ]
-    assert len(ledger.users.log(2)) == 2
+    assert len(ledger.users.log(2).changes) == 2
     kept = str(rows(ledger)["access_changes"])
     assert not [one for one in secrets if one.removeprefix("whsec_").removeprefix("trk_") in kept]
 

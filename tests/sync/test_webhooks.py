@@ -136,9 +136,9 @@ def test_a_message_is_sent_again_later_and_given_up_after_a_day(
 
 def test_a_redirect_is_not_followed(ledger: Ledger, listener: Listener) -> None:
     made = ledger.webhooks.add(listener.url, ["gate_failed"], allow_private=True).webhook
-    assert ledger.webhooks.test(made.id) is None
+    assert ledger.webhooks.test(made.id).fault is None
     listener.status = 307
-    assert ledger.webhooks.test(made.id) == "it answered 307"
+    assert ledger.webhooks.test(made.id).fault == "it answered 307"
     assert len(listener.got) == 2
 
 
@@ -159,7 +159,7 @@ def test_an_answer_that_drips_is_not_waited_for(
     until = monotonic() + 5
     listener.dripping = lambda: monotonic() < until
     made = sqlite_ledger.webhooks.add(listener.url, ["gate_failed"], allow_private=True).webhook
-    assert sqlite_ledger.webhooks.test(made.id) == "it did not answer within 0.2 seconds"
+    assert sqlite_ledger.webhooks.test(made.id).fault == "it did not answer within 0.2 seconds"
     until = 0
 
 
@@ -194,7 +194,7 @@ def test_a_name_that_comes_to_lead_elsewhere_is_not_followed(
     monkeypatch.setattr("socket.getaddrinfo", looked_up)
     url = f"http://moving.example:{port}/"
     made = sqlite_ledger.webhooks.add(url, ["gate_failed"]).webhook
-    assert "a private one" in str(sqlite_ledger.webhooks.test(made.id))
+    assert "a private one" in str(sqlite_ledger.webhooks.test(made.id).fault)
     assert leads == ["192.0.2.1"]
     assert listener.got == []
 
@@ -205,7 +205,7 @@ def test_no_proxy_of_the_environment_is_asked(
     with listening() as proxy:
         monkeypatch.setenv("http_proxy", proxy.url)
         made = sqlite_ledger.webhooks.add(listener.url, ["gate_failed"], allow_private=True).webhook
-        assert sqlite_ledger.webhooks.test(made.id) is None
+        assert sqlite_ledger.webhooks.test(made.id).fault is None
         assert (len(listener.got), proxy.got) == (1, [])
 
 
@@ -213,7 +213,7 @@ def test_a_listener_that_is_gone_is_a_fault_in_words(sqlite_ledger: Ledger) -> N
     with listening() as gone:
         url = gone.url
     made = sqlite_ledger.webhooks.add(url, ["gate_failed"], allow_private=True).webhook
-    assert sqlite_ledger.webhooks.test(made.id) == (
+    assert sqlite_ledger.webhooks.test(made.id).fault == (
         "it cannot be reached: [Errno 111] Connection refused"
     )
 

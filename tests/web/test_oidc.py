@@ -97,7 +97,7 @@ def test_a_user_with_a_password_is_nobody_from_elsewhere_until_an_admin_removes_
     assert browser.get(there_and_back(browser)).status_code == 303
     ledger.users.set_password("ada", PASSWORD)
     assert browser.get(there_and_back(browser)).status_code == 303
-    whats = [act.kind for act in ledger.users.log(4)]
+    whats = [act.kind for act in ledger.users.log(4).changes]
     assert whats == ["set password", "link user", "remove password", "set password"]
 
 

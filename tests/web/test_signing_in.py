@@ -238,7 +238,7 @@ def test_an_annotator_comes_to_their_own_page_which_names_nobody_else(tmp_path: 
 
 def test_an_annotator_objects_to_a_finding_about_their_own_answers_alone(tmp_path: Path) -> None:
     ledger = filled_ledger(tmp_path)
-    rows = [one.to_dict() for one in ledger.flags.list("p", states=["all"])]
+    rows = [one.to_dict() for one in ledger.flags.list("p", states=["all"]).flags]
     own = next(row["flag"] for row in rows if row["annotator"] == "constant 1")
     ledger.flags.acknowledge("p", [own], by="mia")
     with signed_in(browser_at(ledger), "annotator") as browser:
@@ -253,8 +253,8 @@ def test_an_annotator_objects_to_a_finding_about_their_own_answers_alone(tmp_pat
         shown = browser.get("/me").text
         assert "It was not accepted. The answer: “see section 2”." in shown
         assert "mia" not in shown
-    (row,) = [one.to_dict() for one in ledger.flags.list("p", states=["all"])
-              if one.values["flag"] == own]  # fmt: skip
+    (row,) = [one.to_dict() for one in ledger.flags.list("p", states=["all"]).flags
+              if one.flag == own]  # fmt: skip
     assert (row["appeal"]["by"], row["state"]) == ("annotator", "acknowledged")
 
 

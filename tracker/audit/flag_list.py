@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from shlex import quote
+from typing import Annotated, Any, Final
 
 from sqlalchemy import Connection, Row, Select, func, or_, select
 
 from tracker.audit.flags import (
+    Acted,
+    Action,
     Appeal,
+    FlagAct,
+    FlagSubject,
     Names,
     flag_appeals,
     flag_changes,
@@ -18,9 +23,9 @@ from tracker.audit.flags import (
     named_flag,
     read_flag_evidence,
 )
-from tracker.core import clock
+from tracker.audit.sentences import definitions_sentence, finding_json_with_sentence
 from tracker.core.errors import InvalidOption
-from tracker.core.results import as_json
+from tracker.core.results import Hidden, Record, Spread, Time
 from tracker.projects.annotators import find_annotator, settling_changes
 from tracker.projects.names import near_names
 from tracker.projects.projects import ProjectInfo
@@ -33,35 +38,108 @@ ALL = "all"
 
 
 @dataclass(frozen=True)
-class RecordedFlag:
-    """One recorded finding as it stands.
+class RecordedFlag(FlagSubject):
+    """A recorded finding as it stands.
 
     Attributes:
-        project: the name of its project.
-        values: number, what it is about, state and last change, as JSON.
-        evidence: the figures when it was last seen; an older row's hold their sentence.
+        state: with who made it, and when.
+        first_observed: the figure at the first sighting; ``last_observed`` at the last.
+        action: the last thing that was done, by whom, when and why.
+        why: the sentence.
+        evidence: the figures when it was last seen, with the sentence.
     """
 
-    project: str
-    values: Mapping[str, Any]
-    evidence: Mapping[str, Any]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the row of ``tracker flags list``."""
-        return as_json(self)
+    state: str
+    state_by: str | None
+    state_at: Time
+    appeal: Appeal | None
+    severity: str
+    found_at: Time
+    last_seen_at: Time
+    times_seen: int
+    informative: int
+    first_observed: float | None
+    last_observed: float | None
+    action: str
+    by: str | None
+    changed_at: Time
+    note: str | None
+    why: str | None
+    evidence: Annotated[Mapping[str, Any], Hidden]
 
 
 @dataclass(frozen=True)
-class FlagPage:
-    """One recorded finding with its ``changes`` and ``sightings``, the first first."""
+class Sighting(Record):
+    """One audit that found it; ``selection`` says of which answers, None for all."""
 
-    flag: RecordedFlag
-    changes: Sequence[Mapping[str, Any]]
-    sightings: Sequence[Mapping[str, Any]]
+    number: int
+    seen_at: Time
+    severity: str
+    informative: int
+    observed: float | None
+    expected: float | None
+    selection: Mapping[str, Any] | None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the JSON of ``tracker flags show``, but for the project."""
-        return as_json(self)
+
+@dataclass(frozen=True)
+class FlagPage(Record):
+    """A recorded finding with its evidence, all that was done and seen, the first first."""
+
+    project: str
+    flag: Annotated[RecordedFlag, Spread]
+    evidence: Mapping[str, Any]
+    changes: tuple[FlagAct, ...]
+    sightings: tuple[Sighting, ...]
+
+    def view(self) -> Iterator[Any]:
+        """Yield the page."""
+        from tracker.audit.tables import flag_view
+
+        yield from flag_view(self.to_dict())
+
+
+@dataclass(frozen=True)
+class FlagList(Record):
+    """The recorded findings of a project, or some of them."""
+
+    project: str
+    flags: tuple[RecordedFlag, ...]
+    any_recorded: Annotated[bool, Hidden]
+
+    def view(self) -> Iterator[Any]:
+        """Yield the table."""
+        from tracker.audit.tables import flags_view
+
+        yield from flags_view([one.to_dict() for one in self.flags])
+
+    def hints(self) -> Iterator[str]:
+        """Yield how to see one, or more."""
+        project = quote(self.project)
+        if self.flags:
+            yield f"next: tracker flags show {self.flags[0].flag} -p {project}"
+        elif self.any_recorded:
+            yield f"no such flag; for all of them: tracker flags list {project} --state all"
+        else:
+            yield f"none recorded: tracker audit {project} --record"
+
+
+@dataclass(frozen=True)
+class FlagHistory(Record):
+    """What was done about findings, in order."""
+
+    project: str
+    changes: tuple[FlagAct, ...]
+
+    def view(self) -> Iterator[Any]:
+        """Yield the table."""
+        from tracker.audit.tables import flag_changes_view
+
+        yield from flag_changes_view([one.to_dict() for one in self.changes])
+
+    def hints(self) -> Iterator[str]:
+        """Yield how to record findings, if there are none."""
+        if not self.changes:
+            yield f"none recorded: tracker audit {quote(self.project)} --record"
 
 
 def list_flags(
@@ -115,10 +193,13 @@ def show_flag(connection: Connection, project: ProjectInfo, number: int) -> Flag
         .order_by(FlagSighting.number)
     )
     names = Names(connection, project)
+    flag = _recorded(row, names, flag_appeals(connection, project))
     return FlagPage(
-        _recorded(row, names, flag_appeals(connection, project)),
-        flag_changes(connection, project, number),
-        [_sighting(seen, names) for seen in sightings],
+        project.name,
+        flag,
+        flag.evidence,
+        tuple(flag_changes(connection, project, number)),
+        tuple(_sighting(seen, names) for seen in sightings),
     )
 
 
@@ -186,26 +267,39 @@ def _of(table: Any) -> Any:
 
 
 def _recorded(row: Row[Any], names: Names, appeals: Mapping[int, Appeal]) -> RecordedFlag:
-    evidence = read_flag_evidence(row.evidence, names.annotators)
-    values = {
-        **names.told(row),
-        "state": row.state,
-        "state_by": row.state_by,
-        "state_at": clock.iso(row.state_at),
-        "appeal": appeals[row.id].to_dict() if row.id in appeals else None,
-        "severity": row.severity,
-        "found_at": clock.iso(row.found_at),
-        "last_seen_at": clock.iso(row.seen_at),
-        "times_seen": row.times_seen,
-        "informative": row.informative,
-        "first_observed": _observed(json.loads(row.first_evidence)),
-        "last_observed": _observed(evidence),
-        "action": row.action,
-        "by": row.made_by,
-        "changed_at": clock.iso(row.made_at),
-        "note": row.note,
-    }
-    return RecordedFlag(names.project, values, evidence)
+    subject = FlagSubject(**names.of(row))
+    evidence = _with_sentence(read_flag_evidence(row.evidence, names.annotators), subject, names)
+    return RecordedFlag(
+        **vars(subject),
+        state=row.state,
+        state_by=row.state_by,
+        state_at=row.state_at,
+        appeal=appeals.get(row.id),
+        severity=row.severity,
+        found_at=row.found_at,
+        last_seen_at=row.seen_at,
+        times_seen=row.times_seen,
+        informative=row.informative,
+        first_observed=_observed(json.loads(row.first_evidence)),
+        last_observed=_observed(evidence),
+        action=row.action,
+        by=row.made_by,
+        changed_at=row.made_at,
+        note=row.note,
+        why=evidence["why"],
+        evidence=evidence,
+    )
+
+
+def _with_sentence(
+    evidence: Mapping[str, Any], subject: FlagSubject, names: Names
+) -> Mapping[str, Any]:
+    """Return the figures when it was last seen, with a sentence; an older row has its own."""
+    if "why" in evidence:
+        return evidence
+    if subject.annotator is None:
+        return {**evidence, "why": definitions_sentence(evidence, names.project)}
+    return finding_json_with_sentence(evidence, subject.annotator, subject.with_)
 
 
 def _observed(evidence: Mapping[str, Any]) -> float | None:
@@ -214,17 +308,17 @@ def _observed(evidence: Mapping[str, Any]) -> float | None:
     return observed
 
 
-def _sighting(row: Row[Any], names: Names) -> dict[str, Any]:
+def _sighting(row: Row[Any], names: Names) -> Sighting:
     evidence = read_flag_evidence(row.evidence, names.annotators)
-    return {
-        "number": row.number,
-        "seen_at": clock.iso(row.seen_at),
-        "severity": row.severity,
-        "informative": row.informative,
-        "observed": _observed(evidence),
-        "expected": evidence.get("expected", evidence.get("elsewhere")),
-        "selection": evidence["selection"],
-    }
+    return Sighting(
+        number=row.number,
+        seen_at=row.seen_at,
+        severity=row.severity,
+        informative=row.informative,
+        observed=_observed(evidence),
+        expected=evidence.get("expected", evidence.get("elsewhere")),
+        selection=evidence["selection"],
+    )
 
 
 def _check(what: str, given: Sequence[str], known: Sequence[str]) -> None:
@@ -233,3 +327,58 @@ def _check(what: str, given: Sequence[str], known: Sequence[str]) -> None:
             raise InvalidOption(
                 f"--{what} {name!r} is none of {', '.join(known)}", near_names(name, known)
             )
+
+
+# -- What people do about findings, and what came of it, in words ---------------------------------
+
+
+_NEXT: Final[Mapping[str, str]] = {
+    "acknowledge": "when it is dealt with: tracker flags resolve {flags}-p {project}",
+    "dismiss": "it reopens if the evidence grows by half; see: tracker flags list {project} "
+    "--state dismissed",
+    "resolve": "it reopens if an audit finds it again: tracker audit {project} --record",
+    "reopen": "what was done about it: tracker flags history {flags}-p {project}",
+    "appeal": "to answer it: tracker flags uphold|reject {flags}-p {project}",
+    "uphold": "it reopens if the evidence grows by half; what was done about it: "
+    "tracker flags history {flags}-p {project}",
+    "reject": "what was done about it: tracker flags history {flags}-p {project}",
+}
+_BECAME: Final[Mapping[str, str]] = {
+    "appeal": "appealed, and stays {}",
+    "uphold": "{}: the appeal is upheld",
+    "reject": "{} as before: the appeal is rejected",
+}
+"""What an act makes of a flag in a state, if it is not just that state."""
+
+
+@dataclass(frozen=True)
+class ActedFlags(Record):
+    """What became of findings that were acted on."""
+
+    project: str
+    action: Annotated[Action, Hidden]
+    flags: tuple[Acted, ...]
+
+    @property
+    def changed(self) -> list[int]:
+        """The numbers of those that were not in that state already."""
+        return [one.flag for one in self.flags if one.changed]
+
+    def view(self) -> Iterator[str]:
+        """Yield what each is now."""
+        for one in self.flags:
+            if one.changed:
+                became = _BECAME.get(self.action, "{}").format(one.state)
+                yield f"flag {one.flag} of {self.project} is {became} (by {one.by})"
+
+    def warnings(self) -> Iterator[str]:
+        """Yield which were in that state already."""
+        for one in self.flags:
+            if not one.changed:
+                yield f"flag {one.flag} is already {one.before}"
+
+    def hints(self) -> Iterator[str]:
+        """Yield what comes next."""
+        if self.changed:
+            flags = "".join(f"{number} " for number in self.changed)
+            yield _NEXT[self.action].format(flags=flags, project=quote(self.project))

@@ -8,12 +8,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 from shlex import quote
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeAlias
 
 from sqlalchemy import Connection, Row, func, insert, select
 
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
+from tracker.core.results import Hidden, Json, OptionalTime, Record, Time
 from tracker.projects.annotators import annotator_names, settling_changes, with_annotator_names
 from tracker.projects.categories import every_category_name
 from tracker.projects.names import check_entered_text
@@ -63,28 +64,18 @@ _ACTS: dict[Action, _Act] = {
 
 
 @dataclass(frozen=True)
-class Acted:
+class Acted(Record):
     """What became of one flag; not ``changed`` where it was in that state already.
 
-    ``before`` is how it stood: who made that state, and when.
+    ``by`` and ``at`` are of the act, or of what made it needless; ``before`` is how it stood.
     """
 
     flag: int
     state: str
     changed: bool
     by: str | None
-    at: int
-    before: FlagState
-
-    def to_dict(self) -> dict[str, Any]:
-        """The outcome as JSON; ``by`` and ``at`` are of the act, or of what made it needless."""
-        return {
-            "flag": self.flag,
-            "state": self.state,
-            "changed": self.changed,
-            "by": self.by,
-            "at": clock.iso(self.at),
-        }
+    at: Time
+    before: Annotated[FlagState, Hidden]
 
 
 def act_on_flags(
@@ -170,24 +161,50 @@ class Names:
         self.questions = {one.id: one.name for one in questions}
         self.categories = {one.id: every_category_name(connection, one) for one in questions}
 
-    def told(self, row: Row[Any]) -> dict[str, Any]:
-        """The flag's number, and what it is about; its question if there are several."""
+    def of(self, row: Row[Any]) -> dict[str, Any]:
+        """The flag's number, and what it is about, as the fields of `FlagSubject`."""
         pair = row.other_id != row.annotator_id
         several = len(self.questions) > 1
         return {
             "flag": row.id,
-            **({"question": self.questions[row.question_id]} if several else {}),
+            "question": self.questions[row.question_id] if several else None,
             "annotator": self.annotators.get(row.annotator_id),
-            "with": self.annotators[row.other_id] if pair else None,
+            "with_": self.annotators[row.other_id] if pair else None,
             "kind": row.kind,
             "category": self.categories[row.question_id].get(row.category_id),
             "subject": row.subject,
         }
 
 
+@dataclass(frozen=True)
+class FlagSubject(Record):
+    """What a recorded finding is about; its question if the project asks several."""
+
+    flag: int
+    question: Annotated[str | None, Json(rare=True)]
+    annotator: str | None
+    with_: str | None
+    kind: str
+    category: str | None
+    subject: str | None
+
+
+@dataclass(frozen=True)
+class FlagAct(FlagSubject):
+    """One thing that was done about a recorded finding; ``by`` nobody if an audit did it."""
+
+    number: int
+    at: Time
+    action: str
+    state: str
+    by: str | None
+    note: str | None
+    informative: int
+
+
 def flag_changes(
     connection: Connection, project: ProjectInfo, number: int | None = None
-) -> list[dict[str, Any]]:
+) -> list[FlagAct]:
     """What was done about a flag, or about all of a project's, in order; raises NotFound."""
     statement = (
         select(FlagRow.__table__, FlagChange.__table__)
@@ -203,22 +220,16 @@ def flag_changes(
         statement = statement.where(FlagRow.id == number)
     names = Names(connection, project)
     return [
-        {
-            **names.told(row),
-            "number": row.number,
-            "at": clock.iso(row.made_at),
-            "action": row.action,
-            "state": row.state,
-            "by": row.made_by,
-            "note": row.note,
-            "informative": row.informative,
-        }
+        FlagAct(
+            **names.of(row), number=row.number, at=row.made_at, action=row.action, state=row.state,
+            by=row.made_by, note=row.note, informative=row.informative,
+        )
         for row in connection.execute(statement)
-    ]
+    ]  # fmt: skip
 
 
 @dataclass(frozen=True)
-class Appeal:
+class Appeal(Record):
     """An annotator's objection to a flag, and what became of it.
 
     Attributes:
@@ -232,17 +243,12 @@ class Appeal:
     """
 
     by: str
-    at: int
+    at: Time
     note: str
     outcome: str | None = None
     answered_by: str | None = None
-    answered_at: int | None = None
+    answered_at: OptionalTime = None
     answer: str | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the appeal as JSON."""
-        answered = None if self.answered_at is None else clock.iso(self.answered_at)
-        return {**vars(self), "at": clock.iso(self.at), "answered_at": answered}
 
 
 _ANSWERS = ("upheld", "rejected", "dismissed", "resolved")

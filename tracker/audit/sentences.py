@@ -78,6 +78,18 @@ def finding_sentence(finding: Finding, annotator: str, other: str | None = None)
     return "; ".join([*parts, *_also(finding, names)]) + "."
 
 
+def finding_json_with_sentence(
+    values: Mapping[str, Any], annotator: str, other: str | None = None
+) -> dict[str, Any]:
+    """Return a finding as JSON with its sentence, in its place after the figures of the test."""
+    row = {}
+    for name, value in values.items():
+        row[name] = value
+        if name == "q_value":
+            row["why"] = finding_sentence(values, annotator, other)
+    return row
+
+
 def finding_in_short(finding: Finding, annotator: str, explained: float | None) -> str:
     """Return what was seen of one annotator, what it explains, and what would mend it."""
     names = Names(annotator, f"“{finding['category']}”", "")

@@ -7,9 +7,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rich.console import RenderableType
 
-from tracker.audit.flag_list import FlagPage, RecordedFlag
 from tracker.audit.flags import Recorded
-from tracker.audit.sentences import MOST, finding_sentence, lacking_evidence_sentence, percent_text
+from tracker.audit.sentences import (
+    MOST,
+    finding_json_with_sentence,
+    lacking_evidence_sentence,
+    percent_text,
+)
 from tracker.render.cells import Text, count_cell, figure_cell, minute_cell, share_cell
 from tracker.render.filter import selection_in_words, selection_view, selections_view
 from tracker.render.nouns import count_noun
@@ -72,18 +76,6 @@ def finding_as_json(found: Audit, annotator: AuditedAnnotator, flag: Flag) -> di
     other = None if flag.other is None else found.names[flag.other]
     values = found.finding_values(annotator, flag) | {"settled": flag.key in found.settled}
     return finding_json_with_sentence(values, found.names[flag.annotator], other)
-
-
-def finding_json_with_sentence(
-    values: Mapping[str, Any], annotator: str, other: str | None = None
-) -> dict[str, Any]:
-    """Return a finding as JSON with its sentence, in its place after the figures of the test."""
-    row = {}
-    for name, value in values.items():
-        row[name] = value
-        if name == "q_value":
-            row["why"] = finding_sentence(values, annotator, other)
-    return row
 
 
 def audit_view(
@@ -329,34 +321,6 @@ def recorded_flags_in_words(recorded: Recorded) -> str:
     if recorded.reopened:
         again += f" ({recorded.reopened:,} reopened)"
     return f"{recorded.new:,} new, {again}, {recorded.closed:,} no longer found"
-
-
-def flag_as_json(flag: RecordedFlag) -> dict[str, Any]:
-    """Return a recorded finding as JSON, with its sentence."""
-    return {**flag.values, "why": _evidence(flag)["why"]}
-
-
-def flag_page_as_json(page: FlagPage) -> dict[str, Any]:
-    """Return a recorded finding as JSON, with its evidence and all that was seen and done."""
-    evidence = _evidence(page.flag)
-    return {
-        **page.flag.values,
-        "why": evidence["why"],
-        "evidence": evidence,
-        "changes": page.changes,
-        "sightings": page.sightings,
-    }
-
-
-def _evidence(flag: RecordedFlag) -> Mapping[str, Any]:
-    """Return the figures when it was last seen, with a sentence; an older row has its own."""
-    if "why" in flag.evidence:
-        return flag.evidence
-    if flag.values["annotator"] is None:
-        from tracker.audit.sentences import definitions_sentence
-
-        return {**flag.evidence, "why": definitions_sentence(flag.evidence, flag.project)}
-    return finding_json_with_sentence(flag.evidence, flag.values["annotator"], flag.values["with"])
 
 
 def flags_view(rows: Sequence[Mapping[str, Any]]) -> Iterator[RenderableType]:

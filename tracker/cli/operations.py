@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import typer
@@ -15,8 +16,9 @@ from tracker.cli.context import (
     ledger_of_command,
     with_project_argument,
 )
-from tracker.cli.output import Output, print_answer
+from tracker.cli.output import Output, print_answer, print_result
 from tracker.cli.signatures import flatten_option_groups, keyword_parameter, parameter_of
+from tracker.cli.terminal import is_quiet, progress_bar
 from tracker.core.operations import Given, Operation, operations_of
 from tracker.core.results import Answer
 from tracker.render.blocks import flat_rows, listing_table
@@ -35,15 +37,22 @@ def operation_group(
 
 
 def add_operations(group: typer.Typer, namespace: type, name: str) -> None:
-    """Add the commands of a namespace's operations whose first word is the group's name."""
+    """Add the commands of a namespace's operations whose first word is the group's name.
+
+    An empty name stands for the program itself: those of one word.
+    """
     for operation in operations_of(namespace):
-        words = (operation.command or "").split()
-        if words[:-1] == [name]:
+        *before, last = (operation.command or " ").split(" ")
+        if last and " ".join(before) == name:
             command = _command(operation, namespace)
-            if "project" in inspect.signature(command).parameters:
-                with_project_argument(group, words[-1], guess=operation.guess)(command)
+            words = [field for field in operation.fields if field.is_word]
+            if any(field.name == "project" for field in words):
+                # Numbers that may be few or none: they cannot tell by how many there are.
+                numbers = any(one.kind is int and (one.repeated or one.optional) for one in words)
+                add = with_project_argument(group, last, guess=operation.guess, numbers=numbers)
+                add(command)
             else:
-                group.command(words[-1])(flatten_option_groups(command))
+                group.command(last)(flatten_option_groups(command))
 
 
 def _command(operation: Operation, namespace: type) -> Callable[..., None]:
@@ -51,10 +60,21 @@ def _command(operation: Operation, namespace: type) -> Callable[..., None]:
 
     def command(context: typer.Context, output: Output, yes: bool = False, **given: Any) -> None:
         arguments = operation.arguments(given)
-        question = None if operation.question is None else operation.question(arguments)
-        if question is not None:
-            confirm_command(question, yes=yes)
-        result = operation.call(ledger_of_command(context), namespace, arguments)
+        ledger = ledger_of_command(context)
+        if operation.question is not None and not (operation.previews and arguments.dry_run):
+            more: dict[str, Any] = {"ledger": ledger}
+            if operation.previews:
+                dry = Given(**vars(arguments) | {"dry_run": True})
+                more["preview"] = operation.call(ledger, namespace, dry)
+            question = operation.question(Given(**vars(arguments), **more))
+            if question is not None:
+                if operation.previews and output.for_people and not yes:
+                    view = operation.shown("view", more["preview"], arguments)
+                    print_result(None, output, view=view)
+                confirm_command(question, yes=yes)
+        with progress_bar(operation.doing) if operation.doing else nullcontext() as progress:
+            told = {"progress": progress} if operation.doing else {}
+            result = operation.call(ledger, namespace, arguments, **told)
         _print(operation, result, arguments, output)
 
     none = inspect.Parameter.empty
@@ -65,7 +85,7 @@ def _command(operation: Operation, namespace: type) -> Callable[..., None]:
     parameters.append(keyword_parameter("output", Output, Output()))
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     hints = {one.name: one.annotation for one in parameters}
-    if "project" in hints:
+    if any(field.name == "project" and field.is_word for field in fields):
         hints["project"] = ProjectArgument
     command.__annotations__ = hints
     command.__doc__ = _help(operation.method)
@@ -73,22 +93,40 @@ def _command(operation: Operation, namespace: type) -> Callable[..., None]:
 
 
 def _print(operation: Operation, result: Any, given: Given, output: Output) -> None:
-    """Print the result of an operation; sentences as they are, whatever the width."""
-    payload = operation.json(result, given)
-    rows = None if operation.listing is None else payload[operation.listing]
+    """Print the result of an operation; exits with 1 if it is a check that did not pass.
+
+    Sentences are printed as they are, whatever the width.
+    """
+    listing = operation.listing
+
+    def rows() -> Any:
+        if operation.rows is not None:
+            return [*operation.rows(result, given)]
+        return operation.json(result, given)[listing] if listing else None
 
     def flat() -> Any:
-        shown = rows if operation.rows is None else operation.rows(result, given)
-        return None if shown is None else flat_rows(shown)
+        known = rows()
+        return None if known is None else flat_rows(known)
 
     view: list[Any] = []
     if output.for_people and operation.columns:
-        view = [listing_table(operation.columns, rows or ())]
+        view = [listing_table(operation.columns, rows() or ())]
+    elif output.for_people and is_quiet() and hasattr(result, "brief"):
+        view = [*result.brief()]
     elif output.for_people:
         view = [*operation.shown("view", result, given)]
-    texts = view if all(isinstance(part, str) for part in view) else []
-    hints = [*operation.shown("hints", result, given)]
-    print_answer(Answer(lambda: payload, flat, lambda: view, hints=hints, texts=texts), output)
+    passed = getattr(result, "passed", True)
+    answer = Answer(
+        lambda: operation.json(result, given),
+        flat,
+        lambda: view,
+        warnings=[*operation.shown("warnings", result, given)],
+        hints=[*operation.shown("hints", result, given)] if passed else [],
+        texts=view if all(isinstance(part, str) for part in view) else [],
+    )
+    print_answer(answer, output)
+    if not passed:
+        raise typer.Exit(1)
 
 
 def _help(method: Callable[..., Any]) -> str:

@@ -9,7 +9,7 @@ import typer
 
 from tracker.cli.context import ledger_of_command
 from tracker.cli.terminal import say
-from tracker.cli.user import ROLES
+from tracker.ledger.users import ROLES
 
 if TYPE_CHECKING:
     from tracker.web.mlflow import MLflowServer

@@ -90,13 +90,15 @@ def parameter_of(field: Field) -> inspect.Parameter:
     option = field.option
     least, most = field.bounds
     bounds: dict[str, Any] = {"min": least, "max": most, "help": option.help}
-    if field.is_word:
-        word = typer.Argument(metavar=option.metavar or field.face_name.upper(), **bounds)
-        return keyword_parameter(field.name, Annotated[field.kind, word], _REQUIRED)
-    kind: Any = list[field.kind] if field.repeated else field.kind  # type: ignore[name-defined]
+    # Several names are one word, with commas between them, numbers a word each.
+    is_list = field.repeated and not (field.is_word and field.kind is str)
+    kind: Any = list[field.kind] if is_list else field.kind  # type: ignore[name-defined]
     required = field.default is _REQUIRED
     if not required and (field.repeated or field.optional):
         kind |= None
+    if field.is_word:
+        word = typer.Argument(metavar=option.metavar or field.face_name.upper(), **bounds)
+        return keyword_parameter(field.name, Annotated[kind, word], field.default)
     names = [f"--{field.face_name.replace('_', '-')}", *filter(None, [option.short])]
     if option.words:
         bounds["autocompletion"] = _completing(option.words)

@@ -39,7 +39,8 @@ class Option:
 
     Attributes:
         help: a sentence.
-        default: of a key of a group, which has no default of its own.
+        default: of a key of a group, which has no default of its own; of a parameter, if the
+            faces have another than the method.
         name: what the faces call it, if not as the method does.
         short: a short name on the command line, such as "-q".
         metavar: what stands for the value in the command's help.
@@ -50,6 +51,8 @@ class Option:
         words: that the shell completes.
         examples: of values.
         in_query: whether a route that is sent a body takes it from its address all the same.
+        word: whether the command takes it by its place, if not as the method's signature has it.
+        asker: whether a route has for it the name of the one who asks.
         faces: those that take it, if not all: "command" or "route".
     """
 
@@ -66,6 +69,8 @@ class Option:
     words: tuple[str, ...] = ()
     examples: tuple[Any, ...] = ()
     in_query: bool = False
+    word: bool | None = None
+    asker: bool = False
     faces: frozenset[str] = frozenset({"command", "route"})
 
     def saying(self, text: str | None) -> Option:
@@ -83,6 +88,7 @@ class Field(NamedTuple):
         optional: whether None may be.
         default: `inspect.Parameter.empty` if a value must be given.
         is_word: whether the command takes it by its place, not by its name.
+        in_group: whether it is a key of a group; routes take these from their address.
     """
 
     name: str
@@ -92,6 +98,7 @@ class Field(NamedTuple):
     option: Option
     default: Any
     is_word: bool = False
+    in_group: bool = False
 
     @property
     def face_name(self) -> str:
@@ -106,8 +113,9 @@ class Field(NamedTuple):
 
     def argument(self, given: Any) -> Any:
         """Return the argument that is meant by what a face was given; raises InvalidOption."""
-        if self.repeated:
-            given = tuple(given.split(",") if isinstance(given, str) else given or ())
+        if self.repeated and not (given is None and self.optional):
+            several = given.split(",") if isinstance(given, str) else given or ()
+            given = tuple(several) if isinstance(several, Iterable) else (several,)
         read = self.option.read
         return given if read is None or given is None else read(given)
 
@@ -124,7 +132,7 @@ _PLAIN = (bool, int, float)
 _SEVERAL = (Iterable, Sequence, Mapping, list, tuple)
 
 
-def _field(name: str, hint: Any, default: Any, **more: Any) -> Field:
+def _field(name: str, hint: Any, default: Any) -> Field:
     """Return the field of a parameter of this type; raises LookupError if it has no `Option`."""
     if get_origin(hint) is Required:
         (hint,) = get_args(hint)
@@ -134,8 +142,9 @@ def _field(name: str, hint: Any, default: Any, **more: Any) -> Field:
         raise LookupError(f"{name} has no Option")
     members = get_args(kind) if get_origin(kind) in {Union, UnionType} else (kind,)
     several = [one for one in members if get_origin(one) in _SEVERAL or one in _SEVERAL]
-    plain = next((one for one in _PLAIN if one in members), str)
-    return Field(name, plain, bool(several), NoneType in members, option, default, **more)
+    members += tuple(of for one in several for of in get_args(one))
+    plain = str if str in members else next((one for one in _PLAIN if one in members), str)
+    return Field(name, plain, bool(several), NoneType in members, option, default)
 
 
 @cache
@@ -171,14 +180,20 @@ class Operation:
         about: the arguments that JSON has before the result.
         body: returns the JSON, if it is not made from the result's fields.
         columns: of the table of a listing.
-        rows: returns flat rows, if not those of the listing.
+        rows: returns flat rows, for tables and CSV, if not those of the listing.
         view: yields texts and tables for people, if the result has no method of that name.
+        warnings: yields what to bear in mind about the result, likewise.
         hints: yields what a sensible next command is, likewise.
-        question: returns what the command asks first; None if nothing.
+        question: returns what the command asks first; None if nothing. Of the arguments it takes
+            one more, the ``ledger``.
+        previews: whether what a dry run comes to is shown before the question, which has it as
+            one more argument, ``preview``; nothing is asked before a dry run.
         guess: whether the command takes the only project for one that is not named.
+        doing: what a bar says that shows how far it is; the method takes a ``progress`` for it.
         answers: what the description of the interface says of the route's answer, if it is not
             made from the fields of the result.
         stores: whether the route changes the ledger, if it is no GET.
+        kept: whether what the route reads is kept until something changes in a project.
         status: of the route's answer.
         place: returns the path of what the route made.
     """
@@ -194,11 +209,15 @@ class Operation:
     columns: tuple[Any, ...] = ()
     rows: Callable[[Any, Given], Iterable[Mapping[str, Any]]] | None = None
     view: Callable[[Any, Given], Iterable[Any]] | None = None
+    warnings: Callable[[Any, Given], Iterable[str]] | None = None
     hints: Callable[[Any, Given], Iterable[str]] | None = None
     question: Callable[[Given], str | None] | None = None
+    previews: bool = False
     guess: bool = True
+    doing: str | None = None
     answers: Any = None
     stores: bool = True
+    kept: bool = True
     status: int = 200
     place: Callable[[Any, Given], tuple[str, ...]] | None = None
 
@@ -225,13 +244,13 @@ class Operation:
         """Return the method's arguments by what a face was given; raises InvalidOption."""
         return Given(**arguments_of(self.fields, given))
 
-    def call(self, ledger: Any, namespace: type, arguments: Given) -> Any:
+    def call(self, ledger: Any, namespace: type, arguments: Given, **more: Any) -> Any:
         """Return the result of the method, which belongs to a namespace of the ledger."""
         holder = ledger if isinstance(ledger, namespace) else namespace(ledger)
-        return self.method(holder, **vars(arguments))
+        return self.method(holder, **vars(arguments), **more)
 
     def shown(self, what: str, result: Any, given: Given) -> Iterable[Any]:
-        """Return the result's "view" or "hints": as the operation has it, or else the result."""
+        """Return the result's "view" and its like: as the operation has it, or else the result."""
         make = getattr(self, what)
         if make is not None:
             made: Iterable[Any] = make(result, given)
@@ -288,11 +307,16 @@ def _fields(method: Callable[..., Any]) -> tuple[Field, ...]:
     names = vars(sys.modules[method.__module__])
     fields: list[Field] = []
     for parameter in parameters:
+        if parameter.name == "progress":
+            continue
         hint = eval(parameter.annotation, names)  # noqa: S307 - our own text
         if get_origin(hint) is Unpack:
-            fields += fields_of_group(*get_args(hint))
+            fields += [one._replace(in_group=True) for one in fields_of_group(*get_args(hint))]
             continue
         by_place = parameter.kind is parameter.POSITIONAL_OR_KEYWORD
-        is_word = by_place and parameter.default is parameter.empty
-        fields.append(_field(parameter.name, hint, parameter.default, is_word=is_word))
+        field = _field(parameter.name, hint, parameter.default)
+        word, required = field.option.word, parameter.default is parameter.empty
+        field = field._replace(is_word=by_place and required if word is None else word)
+        default = field.option.default
+        fields.append(field if default is None else field._replace(default=default))
     return tuple(fields)

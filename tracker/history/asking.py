@@ -1,10 +1,12 @@
-"""What is asked about the history of figures, as every face asks for it."""
+"""What is asked about the history of figures, and of snapshots, as every face asks for it."""
 
 from __future__ import annotations
 
 from typing import Annotated, Final, TypedDict
 
+from tracker.agreement.asking import Computing
 from tracker.core.operations import Option
+from tracker.counts.choosing import Choosing
 
 PERIODS: Final = ("day", "week", "month")
 
@@ -48,3 +50,7 @@ class Watching(TypedDict, total=False):
         str | None,
         Option("Report alarms for this change of its level.", metavar="drop|rise|change"),
     ]
+
+
+class Settings(Computing, Choosing, total=False):
+    """How the figures of a snapshot are computed, and of which answers."""

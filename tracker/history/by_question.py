@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy import Connection
 
@@ -190,6 +190,37 @@ class TakenByQuestion:
         """Return the JSON of ``tracker snapshot``."""
         records = {name: one.snapshot.to_dict() for name, one in self.questions.items()}
         return json_by_question({"snapshot": self.id}, records)
+
+    def brief(self) -> Iterator[str]:
+        """Yield the number alone, for a script."""
+        yield str(self.id)
+
+    def view(self) -> Iterator[str]:
+        """Yield the first figure of each question, with its name if there are several."""
+        figures = "nothing has changed since"
+        if self.fresh and len(self.questions) == 1:
+            figures = _figure_words(self.first.snapshot)
+        elif self.fresh:
+            records = self.questions.items()
+            figures = ", ".join(f"{name} {_figure_words(one.snapshot)}" for name, one in records)
+        yield f"snapshot {self.id}: {figures}"
+
+
+_FIRST: Final = "krippendorff_alpha"
+_SHORT: Final = {_FIRST: "alpha"}
+
+
+def _figure_words(record: SnapshotRecord) -> str:
+    """Return the first figure that people look for, or why there is none."""
+    from tracker.measures.words import undefined_in_words
+    from tracker.render.cells import figure_cell
+
+    measures = record.assessment.measures
+    known = next((one for one in measures if one.measure == _FIRST), measures[0])
+    name = _SHORT.get(known.measure, known.measure.replace("_", " "))
+    if known.value is None:
+        return f"{name} undefined: {undefined_in_words(known.undefined)}"
+    return f"{name} {figure_cell(known.value)}"
 
 
 @dataclass(frozen=True)

@@ -418,6 +418,6 @@ def _flags(
     return [
         {name: flag[name] for name in ("flag", "annotator", "with", "kind", "category", "subject")}
         | {"state": standing[flag["flag"]]}
-        for flag in (one.values for one in list_flags(connection, question.project))
+        for flag in (one.to_dict() for one in list_flags(connection, question.project))
         if flag["flag"] in standing
     ]

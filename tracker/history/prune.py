@@ -8,12 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from shlex import quote
+from typing import Annotated, Any
 
 from sqlalchemy import Connection, delete, insert, select
 
 from tracker.core import clock
 from tracker.core.errors import InvalidOption
+from tracker.core.results import Json, Record
 from tracker.history.snapshot import alike_snapshot_settings
 from tracker.history.stored import PARTS, snapshot_parts_digest, snapshots_with_parts
 from tracker.projects.names import near_names
@@ -44,22 +46,42 @@ class Keep:
 
 
 @dataclass(frozen=True)
-class Fate:
+class Fate(Record):
     """The outcome for a snapshot; ``kept_by`` is the first rule that keeps it, or None."""
 
-    id: int
+    id: Annotated[int, Json("snapshot")]
     name: str | None
-    moment: int
+    moment: Annotated[int, Json("as_of", write=clock.iso)]
     kept_by: str | None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fate as JSON."""
-        return {
-            "snapshot": self.id,
-            "name": self.name,
-            "as_of": clock.iso(self.moment),
-            "kept_by": self.kept_by,
-        }
+
+@dataclass(frozen=True)
+class Pruned(Record):
+    """What became of snapshots by rules, or with ``dry_run`` what would, the oldest first."""
+
+    project: str
+    keep: str
+    dry_run: bool
+    kept: int
+    thinned: int
+    snapshots: tuple[Fate, ...]
+
+    def hints(self) -> Iterator[str]:
+        """Yield what to do next."""
+        project = quote(self.project)
+        if not self.thinned:
+            yield "no snapshot is thinned out by these rules"
+        elif self.dry_run:
+            words = f"tracker snapshots prune {project} --keep {self.keep}"
+            yield f"nothing was changed; to do it: {words}"
+        else:
+            yield f"next: tracker snapshots verify {project} --chain-only"
+
+
+def pruned(project: str, keep: str, fates: Sequence[Fate], *, dry_run: bool) -> Pruned:
+    """Return the outcomes with their numbers."""
+    thinned = sum(fate.kept_by is None for fate in fates)
+    return Pruned(project, keep, dry_run, len(fates) - thinned, thinned, tuple(fates))
 
 
 def parse_prune_keep(text: str) -> tuple[Keep, ...]:

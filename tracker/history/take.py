@@ -9,16 +9,15 @@ from typing import Any, TypedDict, Unpack
 
 from sqlalchemy import Connection, select
 
-from tracker.agreement.asking import Computing
 from tracker.agreement.coefficients import study
 from tracker.agreement.query import Query
 from tracker.agreement.result import Assessment
 from tracker.agreement.run import assess
 from tracker.core.errors import CheckFailed, InvalidOption
 from tracker.core.version import VERSION
-from tracker.counts.choosing import Selecting
 from tracker.counts.filter import select_answers
 from tracker.counts.selection import Selection
+from tracker.history.asking import Settings
 from tracker.history.incremental import (
     Previous,
     count_incremental_tallies,
@@ -77,10 +76,6 @@ class Taking(TypedDict, total=False):
     full: bool
     check: bool
     if_changed: bool
-
-
-class Settings(Computing, Selecting, total=False):
-    """How the figures of a snapshot are computed, and of which answers."""
 
 
 class Recording(Taking, Settings, total=False):

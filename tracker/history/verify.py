@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from shlex import quote
 from typing import Any, Final
 
 from sqlalchemy import Connection, select
@@ -132,6 +133,13 @@ class Verified:
     def passed(self) -> bool:
         """Whether nothing is wrong."""
         return not self.faults and not self.ledger
+
+    def warnings(self) -> Iterator[str]:
+        """Yield where the record goes wrong."""
+        if self.faults:
+            first = self.faults[0].snapshot
+            words = f"tracker snapshots show {quote(self.project)} {first}"
+            yield f"the first bad snapshot is {first}; see: {words}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as JSON."""

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Unpack, overload
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from shlex import quote
+from typing import TYPE_CHECKING, Annotated, Any, Unpack, overload
 
 from tracker.core.errors import InvalidOption
+from tracker.core.operations import Option, operation
 from tracker.core.results import ask_each_question
-from tracker.ledger.transactions import Transactions
+from tracker.history.asking import Settings
+from tracker.ledger.namespace import Mixin
+from tracker.ledger.parameters import DryRun, Project, QuestionNames
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -18,15 +22,18 @@ if TYPE_CHECKING:
     from tracker.history.curve import Asked, Curve
     from tracker.history.monitor import Watched
     from tracker.history.overview import Overview, SnapshotPage
-    from tracker.history.prune import Fate
+    from tracker.history.prune import Pruned
     from tracker.history.snapshot import History, SnapshotRecord
-    from tracker.history.take import Recording, Settings, Taken
+    from tracker.history.take import Recording, Taken
     from tracker.history.verify import Verified
     from tracker.imports.parts import Progress
     from tracker.projects.questions import QuestionInfo
 
 
-class Snapshots(Transactions):
+_ALL = "/projects/{project}/snapshots"
+
+
+class Snapshots(Mixin):
     """The methods that take and read snapshots."""
 
     def snapshot(self, project: str, **recording: Unpack[Recording]) -> SnapshotRecord:
@@ -49,27 +56,49 @@ class Snapshots(Transactions):
             )
         return self.snapshot_by_question(project, **recording).first
 
+    @operation(
+        "snapshot", f"POST {_ALL}", "takeSnapshot", status=201,
+        place=lambda taken, given: ("projects", given.project, "snapshots", str(taken.id)),
+        warnings=lambda taken, given: _warnings_of_taken(taken, given.name),
+        hints=lambda taken, given: _hints_of_taken(taken, given.project),
+    )  # fmt: skip
     def snapshot_by_question(
         self,
-        project: str,
+        project: Project,
         *,
-        name: str | None = None,
-        note: str | None = None,
-        full: bool = False,
-        check: bool = False,
-        if_changed: bool = False,
+        name: Annotated[str | None, Option("Name of the snapshot.")] = None,
+        note: Annotated[
+            str | None, Option("Why the snapshot is taken.", metavar="TEXT", longest=None)
+        ] = None,
+        if_changed: Annotated[
+            bool,
+            Option("Skip if nothing has changed since the last snapshot with these settings."),
+        ] = False,
+        full: Annotated[
+            bool, Option("Read all labels, not only those of changed items.")
+        ] = False,
+        check: Annotated[
+            bool, Option("Count both ways; take none, and exit with 1, if they differ.")
+        ] = False,
         **settings: Unpack[Settings],
-    ) -> TakenByQuestion:
-        """Record the figures of all questions under one number; return each one's record.
+    ) -> TakenByQuestion:  # fmt: skip
+        """Record the project's current figures and tallies; a record never changes.
 
-        Args:
-            project: the project's name.
-            name: to find the snapshot by.
-            note: why it is taken.
-            full: read all labels, not only those of changed items.
-            check: count both ways, and raise CheckFailed if they differ.
-            if_changed: record nothing if nothing has changed since the last one of these settings.
-            settings: how the figures are computed, and of which answers; they are recorded, too.
+        Of a project that asks several questions it records all of them. The options and the
+        selection of answers are recorded with them. Only items that changed since
+        the last snapshot with the same options are read, if that is faster.
+
+        Prints `snapshot NUMBER: …`; with `--quiet` before the command the number alone.
+
+        Raises CheckFailed if the two ways to count differ.
+
+        Examples:
+        - `tracker snapshot reviews --name "guideline v2"`
+        - `tracker snapshot reviews --if-changed`
+        - `tracker snapshot reviews --as-of 2026-03-31`
+        - `tracker snapshot reviews --name Dutch --where language=nl`
+
+        Next: `tracker history reviews`
         """
         from tracker.agreement.query import agreement_query
         from tracker.history.by_question import TakenByQuestion
@@ -196,6 +225,12 @@ class Snapshots(Transactions):
                 connection, found, measure, every, query, trends=trends, watch_for=watch_for
             )
 
+    @operation(None, f"GET {_ALL}", "listSnapshots")
+    def snapshots(self, project: Project) -> History | HistoryByQuestion:
+        """List a project's snapshots, oldest first; `tracker snapshots list PROJECT`."""
+        several = len(self.question_names(project)) > 1
+        return self.history_by_question(project) if several else self.history(project)
+
     def snapshot_page(
         self, project: str, which: int | str, *, question: str | None = None
     ) -> SnapshotPage:
@@ -205,26 +240,68 @@ class Snapshots(Transactions):
         with self.asking(project, question=question) as (connection, found):
             return snapshot_page(connection, found, which)
 
+    @operation(
+        "snapshots show", f"GET {_ALL}/{{snapshot}}", "getSnapshot",
+        view=lambda pages, _: _pages_view(pages),
+        hints=lambda pages, given: _hints_of_pages(pages, given.project),
+    )  # fmt: skip
     def snapshot_pages(
-        self, project: str, which: int | str, *, questions: Sequence[str] = ()
+        self,
+        project: Project,
+        snapshot: Annotated[
+            int | str, Option("Number or name; last; last~2 is two before the last.")
+        ],
+        *,
+        questions: QuestionNames = (),
     ) -> SnapshotPages:
-        """Return everything about one snapshot of each question, or of those named."""
+        """Show everything about one snapshot: figures, settings, what was known, open flags.
+
+        Examples:
+        - `tracker snapshots show reviews last`
+        - `tracker snapshots show reviews "guideline v2" --json`
+        - `tracker snapshots show rubric last --question tone`
+
+        Next: `tracker compare reviews last~1 last`
+        """
         from tracker.history.by_question import snapshot_pages
 
         with self.asking_each(project, names=questions) as (connection, found):
-            return snapshot_pages(connection, found, which)
+            return snapshot_pages(connection, found, snapshot)
 
+    @operation(
+        "snapshots verify", None, "verifySnapshots", doing="verifying",
+        view=lambda verified, given: _verified_view(verified, chain_only=given.chain_only),
+        hints=lambda verified, given: _hints_of_verified(verified, chain_only=given.chain_only),
+    )  # fmt: skip
     def verify(
         self,
-        project: str,
+        project: Project,
         *,
-        chain_only: bool = False,
-        expect: str | None = None,
+        chain_only: Annotated[
+            bool, Option("Check digests and seals only; do not recount (fast).")
+        ] = False,
+        expect: Annotated[
+            str | None,
+            Option(
+                "Fail unless the ledger once had this digest, noted down before.",
+                metavar="DIGEST",
+            ),
+        ] = None,
         progress: Progress | None = None,
-    ) -> Verified:
-        """Return what is wrong with the project's ledger and snapshots of all questions.
+    ) -> Verified:  # fmt: skip
+        """Verify that the record is unchanged and that the ledger still produces it.
 
-        See `verify_snapshots_in_turn`.
+        Every change seals the ledger with a digest, which is printed: note it down elsewhere, and
+        give it as `--expect` later. The digest and the seal of each snapshot are made again from
+        what is stored and the snapshot before; then all is recounted from the ledger as it was
+        known. Exits with 1 if something differs, and names the first bad snapshot.
+
+        Examples:
+        - `tracker snapshots verify reviews`
+        - `tracker snapshots verify reviews --chain-only`
+        - `tracker snapshots verify reviews --expect 3f0c…`
+
+        Next: `tracker snapshots list reviews`
         """
         from tracker.history.verify import verify_snapshots_in_turn
 
@@ -235,21 +312,47 @@ class Snapshots(Transactions):
             progress=progress,
         )
 
-    def prune(self, project: str, keep: str, *, dry_run: bool = False) -> list[Fate]:
-        """Thin out the snapshots that no rule of ``keep``, such as daily:30, keeps.
+    @operation(
+        "snapshots prune", None, "pruneSnapshots", guess=False, previews=True,
+        question=lambda given: _question_of_prune(given.preview),
+        view=lambda pruned, _: _prune_view(pruned),
+    )  # fmt: skip
+    def prune(
+        self,
+        project: Project,
+        keep: Annotated[
+            str,
+            Option(
+                "Keep the newest snapshot of each of N hours, days, weeks, months or years "
+                "(hourly:N, …, yearly:N), and the last N (last:N).",
+                metavar="daily:30,weekly:52", word=False,
+            ),
+        ],
+        *,
+        dry_run: DryRun = False,
+    ) -> Pruned:  # fmt: skip
+        """Thin out snapshots: figures and tallies are deleted; rows and the chain of digests stay.
 
-        Return what becomes of each; with ``dry_run`` what would. One that is kept for a question
-        is kept for all.
+        Named snapshots are kept, and so is the last one of each combination of settings; the rules
+        apply to each combination separately. One that is kept for a question is kept for all.
+
+        Examples:
+        - `tracker snapshots prune reviews --keep daily:30,weekly:52 --dry-run`
+        - `tracker snapshots prune reviews --keep last:10,monthly:24 --yes`
+
+        Next: `tracker snapshots verify reviews --chain-only`
         """
-        from tracker.history.prune import parse_prune_keep, plan_prune, prune_snapshots
+        from tracker.history.prune import parse_prune_keep, plan_prune, prune_snapshots, pruned
         from tracker.projects.questions import list_questions
 
         rules = parse_prune_keep(keep)
         if dry_run:
             with self.asking_each(project) as (connection, asked):
-                return plan_prune(connection, asked, rules)
+                fates = plan_prune(connection, asked, rules)
+                return pruned(asked[0].project.name, keep, fates, dry_run=True)
         with self.writing(project) as (connection, found):
-            return prune_snapshots(connection, list_questions(connection, found), rules)
+            fates = prune_snapshots(connection, list_questions(connection, found), rules)
+            return pruned(found.name, keep, fates, dry_run=False)
 
 
 def _history(
@@ -271,3 +374,57 @@ def _history(
         return lambda connection, one: snapshot_history(connection, one, measures), choice
     query = agreement_query(measures=measures, interval=interval or "asymmetric", **selecting)
     return lambda connection, one: rebuilt_curve(connection, one, every, window, query), choice
+
+
+# -- What comes of it, in words that depend on what was asked, or stand in tables -----------------
+
+
+def _warnings_of_taken(taken: TakenByQuestion, name: str | None) -> Iterator[str]:
+    if not taken.fresh and name is not None:
+        yield f"none was named {name!r}: nothing has changed since snapshot {taken.id}"
+
+
+def _hints_of_taken(taken: TakenByQuestion, project: str) -> Iterator[str]:
+    if taken.fresh and taken.before is None:
+        yield f"next: tracker history {quote(project)}"
+    elif taken.fresh:
+        yield f"next: tracker compare {quote(project)} {taken.before} {taken.id}"
+
+
+def _pages_view(pages: SnapshotPages) -> Iterable[Any]:
+    from tracker.history.snapshot_tables import snapshot_pages_view
+
+    return snapshot_pages_view(pages)
+
+
+def _hints_of_pages(pages: SnapshotPages, project: str) -> Iterator[str]:
+    number = pages.first.record.id
+    if number != pages.first.last:
+        yield f"what changed since: tracker compare {quote(project)} {number} last"
+
+
+def _verified_view(verified: Verified, *, chain_only: bool) -> Iterable[Any]:
+    from tracker.history.snapshot_tables import verified_snapshots_view
+
+    return verified_snapshots_view(verified, chain_only=chain_only)
+
+
+def _hints_of_verified(verified: Verified, *, chain_only: bool) -> Iterator[str]:
+    project = quote(verified.project)
+    if not verified.snapshots:
+        yield f"no snapshot yet: tracker snapshot {project}"
+    elif chain_only:
+        yield f"to count again, too: tracker snapshots verify {project}"
+
+
+def _question_of_prune(preview: Pruned) -> str | None:
+    if not preview.thinned:
+        return None
+    those = f"{preview.thinned:,} of {len(preview.snapshots):,} snapshots of {preview.project}"
+    return f"Thin out {those}, for good?"
+
+
+def _prune_view(pruned: Pruned) -> Iterable[Any]:
+    from tracker.history.snapshot_tables import prune_plan_view
+
+    return prune_plan_view(pruned.snapshots, done=not pruned.dry_run)

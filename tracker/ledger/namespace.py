@@ -7,6 +7,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tracker.ledger.transactions import Transactions
 
+    Mixin = Transactions
+else:
+
+    class Mixin:
+        """Methods of the ledger itself, which has those of `Transactions`, too."""
+
 
 class Namespace:
     """Methods about one kind of record; each is one transaction.

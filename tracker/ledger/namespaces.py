@@ -11,12 +11,15 @@ from tracker.ledger.transactions import Transactions
 
 if TYPE_CHECKING:
     from tracker.imports.undo import ImportInfo
-    from tracker.ledger.access import Requests, Tokens, Users, Webhooks
     from tracker.ledger.annotators import Annotators
-    from tracker.ledger.audits import Flags
     from tracker.ledger.categories import Categories
+    from tracker.ledger.flags import Flags
     from tracker.ledger.items import Items
     from tracker.ledger.notes import Notes
+    from tracker.ledger.requests import Requests
+    from tracker.ledger.tokens import Tokens
+    from tracker.ledger.users import Users
+    from tracker.ledger.webhooks import Webhooks
 
 
 class Imports(Namespace):
@@ -106,34 +109,34 @@ class Records(Transactions):
     @property
     def webhooks(self) -> Webhooks:
         """Add, list, test and remove webhooks; deliver their messages."""
-        from tracker.ledger.access import Webhooks
+        from tracker.ledger.webhooks import Webhooks
 
         return Webhooks(self)
 
     @property
     def requests(self) -> Requests:
         """Begin and end requests that programs may send again."""
-        from tracker.ledger.access import Requests
+        from tracker.ledger.requests import Requests
 
         return Requests(self)
 
     @property
     def flags(self) -> Flags:
         """List, show, acknowledge, dismiss, resolve, reopen and appeal against findings."""
-        from tracker.ledger.audits import Flags
+        from tracker.ledger.flags import Flags
 
         return Flags(self)
 
     @property
     def users(self) -> Users:
         """List, add, set and remove who may sign in to `tracker serve`."""
-        from tracker.ledger.access import Users
+        from tracker.ledger.users import Users
 
         return Users(self)
 
     @property
     def tokens(self) -> Tokens:
         """List, add and revoke the tokens of users' programs."""
-        from tracker.ledger.access import Tokens
+        from tracker.ledger.tokens import Tokens
 
         return Tokens(self)

@@ -25,3 +25,11 @@ QuestionNames = Annotated[
     ),
 ]  # fmt: skip
 DryRun = Annotated[bool, Option("Show what would happen; store nothing.")]
+
+
+def most_of(rows: str) -> Option:
+    """Return the option of the most rows of a list, 100 for a command."""
+    return Option(
+        f"Maximum number of {rows}; 0 for all.", 100, metavar="N", least=0,
+        read=lambda number: number or None, faces=frozenset({"command"}),
+    )  # fmt: skip

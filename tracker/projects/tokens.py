@@ -5,14 +5,16 @@ from __future__ import annotations
 import hashlib
 import re
 import secrets
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
-from typing import Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 from sqlalchemy import Connection, delete, insert, select, update
 
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
+from tracker.core.results import Json, OptionalTime, Record, Spread, Time
 from tracker.projects.names import check_entered_name, near_names
 from tracker.projects.users import UserInfo, check_role, find_user, record_access_change, user_where
 from tracker.storage.schema import ROLES, Token, User
@@ -25,34 +27,36 @@ _SPAN = re.compile(r"([0-9]{1,5})([hdw])", re.ASCII)
 _HOURS = {"h": 1, "d": 24, "w": 168}
 
 
+def _day(moment: int) -> str:
+    return clock.iso(moment)[:10]
+
+
 @dataclass(frozen=True)
-class TokenInfo:
+class TokenInfo(Record):
     """A token without its secret; moments in microseconds, None for never."""
 
-    name: str
+    name: Annotated[str, Json("token")]
     user: str
     role: str
-    created_at: int
-    expires_at: int | None
-    used_at: int | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return what the token is as JSON; the day of its last use has no time."""
-        return {
-            "token": self.name,
-            "user": self.user,
-            "role": self.role,
-            "created_at": clock.iso(self.created_at),
-            "expires_at": None if self.expires_at is None else clock.iso(self.expires_at),
-            "last_used": None if self.used_at is None else clock.iso(self.used_at)[:10],
-        }
+    created_at: Time
+    expires_at: OptionalTime
+    used_at: Annotated[int | None, Json("last_used", write=_day, kind=str | None)]
 
 
-class NewToken(NamedTuple):
+@dataclass(frozen=True)
+class NewToken(Record):
     """A token that was just made; ``secret`` is nowhere else."""
 
-    info: TokenInfo
+    info: Annotated[TokenInfo, Spread]
     secret: str
+
+    def view(self) -> Iterator[str]:
+        """Yield the secret alone: a script may take it from there."""
+        yield self.secret
+
+    def hints(self) -> Iterator[str]:
+        """Yield what to do with it."""
+        yield "keep it now: it is not shown again. Send it as: Authorization: Bearer TOKEN"
 
 
 class TokenUse(NamedTuple):

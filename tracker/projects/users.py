@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import secrets
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Annotated, Any, Final, NamedTuple
 
 from sqlalchemy import Connection, Row, delete, exists, insert, select, update
 
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
+from tracker.core.results import Hidden, Json, Record, Spread, Time
 from tracker.projects.annotators import find_annotator
 from tracker.projects.names import check_entered_name, near_names
 from tracker.projects.projects import ProjectInfo, find_project, list_projects
@@ -31,25 +32,54 @@ from tracker.storage.schema import (
 # -- The log of users, tokens and webhooks: who did what, and when --------------------------------
 
 
-class AccessAct(NamedTuple):
+_SENTENCES: Final = {
+    "add user": "added the user {user}: {role}",
+    "set role": "made {user} {role}, until then {was}",
+    "set annotators": "set whose reports {user} may see",
+    "set password": "gave {user} another password",
+    "remove password": "took the password of {user} away",
+    "link user": "knows {user} from OpenID Connect",
+    "remove user": "removed the user {user}",
+    "add token": "made the token {token} of {user}: {role}",
+    "revoke token": "revoked the token {token} of {user}",
+    "add webhook": "added webhook {webhook} at {host}",
+    "remove webhook": "removed webhook {webhook} at {host}",
+}
+
+
+@dataclass(frozen=True)
+class AccessAct(Record):
     """One thing that somebody did.
 
     Attributes:
-        at: when, in microseconds since 1970.
+        at: when.
         by: who; None for a command, which does not know.
         kind: what, as the log calls it.
-        detail: of whom or what.
+        user, token, webhook: to whom or what.
+        what: the same in words, as they stand behind a name: "removed the user ada".
     """
 
-    at: int
+    at: Time
     by: str | None
     kind: str
-    detail: dict[str, Any]
+    user: str | None
+    token: str | None
+    webhook: int | None
+    what: str
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the act as JSON."""
-        told = {"at": clock.iso(self.at), "by": self.by, "kind": self.kind}
-        return told | {name: self.detail.get(name) for name in ("user", "token", "webhook")}
+
+@dataclass(frozen=True)
+class AccessLog(Record):
+    """What was done to users, tokens and webhooks, the last first."""
+
+    changes: tuple[AccessAct, ...]
+    limit: Annotated[int | None, Hidden]
+    has_more: Annotated[bool, Hidden]
+
+    def warnings(self) -> Iterator[str]:
+        """Yield that there is more."""
+        if self.has_more:
+            yield f"the last {self.limit}; for all: --limit 0"
 
 
 def record_access_change(connection: Connection, kind: str, **detail: Any) -> None:
@@ -59,11 +89,21 @@ def record_access_change(connection: Connection, kind: str, **detail: Any) -> No
     connection.execute(insert(AccessChange).values(detail=told, **row))
 
 
-def list_access_changes(connection: Connection, limit: int | None = None) -> list[AccessAct]:
+def access_log(connection: Connection, limit: int | None = None) -> AccessLog:
     """Return what was done, the last first."""
     columns = (AccessChange.made_at, AccessChange.made_by, AccessChange.kind, AccessChange.detail)
-    rows = connection.execute(select(*columns).order_by(AccessChange.id.desc()).limit(limit))
-    return [AccessAct(at, by, kind, json.loads(detail)) for at, by, kind, detail in rows]
+    statement = (
+        select(*columns).order_by(AccessChange.id.desc()).limit(limit + 1 if limit else None)
+    )
+    acts = [_act(*row) for row in connection.execute(statement)]
+    shown = acts[:limit]
+    return AccessLog(tuple(shown), limit, len(acts) > len(shown))
+
+
+def _act(at: int, by: str | None, kind: str, detail: str) -> AccessAct:
+    about = json.loads(detail)
+    named = {name: about.get(name) for name in ("user", "token", "webhook")}
+    return AccessAct(at, by, kind, **named, what=_SENTENCES[kind].format_map(about))
 
 
 class BoundAnnotator(NamedTuple):
@@ -72,9 +112,13 @@ class BoundAnnotator(NamedTuple):
     project: str
     annotator: str
 
+    def to_dict(self) -> dict[str, str]:
+        """Return the two names as JSON."""
+        return self._asdict()
+
 
 @dataclass(frozen=True)
-class UserInfo:
+class UserInfo(Record):
     """A user.
 
     Attributes:
@@ -87,23 +131,31 @@ class UserInfo:
         created_at: the moment when they were added.
     """
 
-    id: int
-    name: str
+    id: Annotated[int, Hidden]
+    name: Annotated[str, Json("user")]
     role: str
-    session: int
-    has_password: bool
+    session: Annotated[int, Hidden]
+    has_password: Annotated[bool, Json("password")]
     annotators: tuple[BoundAnnotator, ...]
-    created_at: int
+    created_at: Time
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return what the user is as JSON; nothing in it is secret."""
-        return {
-            "user": self.name,
-            "role": self.role,
-            "password": self.has_password,
-            "annotators": [one._asdict() for one in self.annotators],
-            "created_at": clock.iso(self.created_at),
-        }
+
+@dataclass(frozen=True)
+class RemovedUser(Record):
+    """A user who was removed, and whether there are others."""
+
+    user: Annotated[UserInfo, Spread]
+    any_left: Annotated[bool, Hidden]
+
+    def view(self) -> Iterator[str]:
+        """Yield who it was."""
+        yield f"removed {self.user.name}"
+
+    def warnings(self) -> Iterator[str]:
+        """Yield who may sign in if there is no user."""
+        if not self.any_left:
+            who = "whoever uses this machine, and nobody else"
+            yield f"no user is left: `tracker serve` lets in {who}"
 
 
 def check_role(role: str) -> str:
@@ -177,6 +229,8 @@ def set_user(
     connection: Connection, name: str, *, role: str | None, annotators: Sequence[str] | None
 ) -> UserInfo:
     """Give a user another role, or other annotators (None: leave it), and return them."""
+    if role is None and annotators is None:
+        raise InvalidOption("nothing to set", "give --role or --annotator")
     found = find_user(connection, name)
     if role is not None:
         mine = update(User).where(User.id == found.id)
@@ -199,14 +253,14 @@ def set_user_password(connection: Connection, name: str, hashed: str | None) -> 
     return find_user(connection, name)
 
 
-def remove_user(connection: Connection, name: str) -> UserInfo:
+def remove_user(connection: Connection, name: str) -> RemovedUser:
     """Remove a user with their tokens and sessions, and return who it was; raises NotFound."""
     found = find_user(connection, name)
     for table in (Token, UserAnnotator):
         connection.execute(delete(table).where(table.user_id == found.id))
     connection.execute(delete(User).where(User.id == found.id))
     record_access_change(connection, "remove user", user=name)
-    return found
+    return RemovedUser(found, has_users(connection))
 
 
 def _bind(connection: Connection, user: UserInfo, annotators: Iterable[str]) -> None:
@@ -383,24 +437,3 @@ def make_signing_key(connection: Connection) -> str:
     key = secrets.token_hex(32)
     connection.execute(insert(SigningKey).values(id=1, key=key))
     return key
-
-
-# -- What somebody did to users, tokens and webhooks, in words ------------------------------------
-
-
-_SENTENCES: Final = {
-    "add user": "added the user {user}: {role}",
-    "set role": "made {user} {role}, until then {was}",
-    "set annotators": "set whose reports {user} may see",
-    "set password": "gave {user} another password",
-    "remove user": "removed the user {user}",
-    "add token": "made the token {token} of {user}: {role}",
-    "revoke token": "revoked the token {token} of {user}",
-    "add webhook": "added webhook {webhook} at {host}",
-    "remove webhook": "removed webhook {webhook} at {host}",
-}
-
-
-def access_sentence(act: AccessAct) -> str:
-    """Return what somebody did, as it stands behind their name: "removed the user ada"."""
-    return _SENTENCES[act.kind].format_map(act.detail)

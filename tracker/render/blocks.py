@@ -20,6 +20,7 @@ class Column(NamedTuple):
         text: returns what is shown of a row, if it is not the value under the key.
         faces: those that show it, if not all: "terminal", "report" or "page".
         leads: what the pages link a cell to: "category", "items" or another name that they know.
+        none: what stands where there is no value, if not what its kind has.
     """
 
     key: str
@@ -29,6 +30,7 @@ class Column(NamedTuple):
     text: Callable[[Mapping[str, Any]], str] | None = None
     faces: Collection[str] = ("terminal", "report", "page")
     leads: str | None = None
+    none: str | None = None
 
     @property
     def heading(self) -> str:
@@ -42,7 +44,10 @@ class Column(NamedTuple):
 
     def cell(self, row: Mapping[str, Any]) -> str:
         """Return what is shown of a row."""
-        return KINDS[self.kind](row.get(self.key)) if self.text is None else self.text(row)
+        if self.text is not None:
+            return self.text(row)
+        value = row.get(self.key)
+        return self.none if value is None and self.none is not None else KINDS[self.kind](value)
 
 
 def _count(value: Any) -> str:

@@ -247,9 +247,7 @@ JSON: Final[dict[str, str]] = {
     "Part": "tracker.compare.tables:compared_part_as_json",
     "State": "tracker.compare.tables:compared_state_as_json",
     "StateComparison": "tracker.compare.tables:comparison_as_json",
-    "FlagPage": "tracker.audit.tables:flag_page_as_json",
     "OwnReport": "tracker.audit.annotator_tables:own_report_as_json",
-    "RecordedFlag": "tracker.audit.tables:flag_as_json",
 }
 """For results whose JSON holds a sentence: the function that makes it."""
 

@@ -83,7 +83,7 @@ def gather_report(
                 one.to_dict()
                 for one in ledger.flags.list(
                     asked.project, states=["all"], questions=asked.questions
-                )
+                ).flags
             ],
             [one.to_dict() for one in ledger.notes.list(asked.project)],
             ledger.state(asked.project),

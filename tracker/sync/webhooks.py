@@ -10,11 +10,11 @@ import secrets
 import socket
 import ssl
 from base64 import b64decode, b64encode
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from time import monotonic
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 from urllib.parse import urlsplit
 
 import httpcore
@@ -23,6 +23,7 @@ from sqlalchemy import Connection, delete, func, insert, or_, select, update
 
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
+from tracker.core.results import Json, Record, Spread, Time
 from tracker.projects.names import near_names
 from tracker.projects.projects import ProjectInfo
 from tracker.projects.users import record_access_change
@@ -36,38 +37,57 @@ _LONGEST = 2000
 
 
 @dataclass(frozen=True)
-class WebhookInfo:
-    """A webhook, and what became of its messages."""
+class WebhookInfo(Record):
+    """An address that receives events, and what became of its messages."""
 
-    id: int
+    id: Annotated[int, Json("webhook")]
     project: str | None
     url: str
     events: tuple[str, ...]
     allow_private: bool
-    created_at: int
+    created_at: Time
     waiting: int = 0
     given_up: int = 0
     fault: str | None = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the webhook as JSON, without its secret."""
-        return {
-            "webhook": self.id, "project": self.project, "url": self.url,
-            "events": list(self.events), "allow_private": self.allow_private,
-            "created_at": clock.iso(self.created_at), "waiting": self.waiting,
-            "given_up": self.given_up, "fault": self.fault,
-        }  # fmt: skip
 
-
-class NewWebhook(NamedTuple):
+@dataclass(frozen=True)
+class NewWebhook(Record):
     """A webhook that was added, and its secret, which is shown once."""
 
-    webhook: WebhookInfo
+    webhook: Annotated[WebhookInfo, Spread]
     secret: str
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the webhook as JSON, with its secret."""
-        return self.webhook.to_dict() | {"secret": self.secret}
+    def view(self) -> Iterator[str]:
+        """Yield the secret."""
+        yield f"webhook {self.webhook.id}: {self.secret}"
+
+    def hints(self) -> Iterator[str]:
+        """Yield what to do next."""
+        words = f"tracker webhook test {self.webhook.id}"
+        yield f"keep the secret: it is not shown again; to try: {words}"
+
+
+@dataclass(frozen=True)
+class TriedWebhook(Record):
+    """Whether a message arrived; if not, `fault` says why."""
+
+    webhook: int
+    arrived: bool
+    fault: str | None
+
+    @property
+    def passed(self) -> bool:
+        """Whether it arrived."""
+        return self.arrived
+
+    def view(self) -> Iterator[str]:
+        """Yield what came of it."""
+        yield (
+            f"webhook {self.webhook} has got a message"
+            if self.arrived
+            else (f"webhook {self.webhook}: {self.fault}")
+        )
 
 
 def add_webhook(
@@ -402,6 +422,10 @@ class Sent(NamedTuple):
         """Return the numbers as JSON."""
         return self._asdict()
 
+    def view(self) -> Iterator[str]:
+        """Yield the numbers."""
+        yield f"delivered: {self.delivered}, failed: {self.failed}, given up: {self.given_up}"
+
 
 class _Message(NamedTuple):
     id: int
@@ -450,15 +474,17 @@ def _deliver_to(database: Database, hook: int) -> Sent:
     return Sent(delivered, failed, given_up)
 
 
-def try_webhook(database: Database, number: int) -> str | None:
-    """Send a webhook a message that says so; return what went wrong; raises NotFound."""
+def try_webhook(database: Database, number: int) -> TriedWebhook:
+    """Send a webhook a message that says so; return what came of it; raises NotFound."""
     with database.read() as connection:
         hook = connection.execute(select(_hooks).where(_hooks.c.id == number)).one_or_none()
     if hook is None:
         raise NotFound(f"there is no webhook {number}", "see: tracker webhook list")
     now = clock.now()
     body = json.dumps({"type": "test", "timestamp": clock.iso(now), "data": {"webhook": number}})
-    return _fault_of_sending(_Message(0, now, body, hook.url, hook.secret, hook.allow_private))
+    message = _Message(0, now, body, hook.url, hook.secret, hook.allow_private)
+    fault = _fault_of_sending(message)
+    return TriedWebhook(number, fault is None, fault)
 
 
 def _is_due(now: int) -> Any:

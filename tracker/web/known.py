@@ -79,7 +79,7 @@ def has_recorded_findings(asked: Asked, place: Place) -> bool:
     return asked.figure(
         place.project,
         "recorded",
-        compute=lambda it: bool(it.flags.list(place.project, states=["all"])),
+        compute=lambda it: it.flags.list(place.project).any_recorded,
     )
 
 

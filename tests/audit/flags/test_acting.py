@@ -205,8 +205,8 @@ def test_the_history_of_a_project_is_in_order(flagged: Ledger) -> None:
     acted(flagged, "acknowledge", 1)
     record(flagged, Seen(1), Seen(1, category=2), Seen(2, informative=99))
     with flagged.reading("p") as (connection, project):
-        told = flag_changes(connection, project)
-        alone = flag_changes(connection, project, 3)
+        told = [one.to_dict() for one in flag_changes(connection, project)]
+        alone = [one.to_dict() for one in flag_changes(connection, project, 3)]
     assert [(row["flag"], row["action"]) for row in told[:5]] == [
         (1, "found"), (2, "found"), (3, "found"), (3, "dismissed"), (1, "acknowledged"),
     ]  # fmt: skip

@@ -184,7 +184,7 @@ def test_findings_are_those_that_were_known(ledger: Ledger, write: Write, now: C
         """Those that stand, the state of each, and the annotators without one."""
         then = Selecting(known_at=when(second))
         with ledger.asking("p", make_answer_filter(**then)) as (connection, question):
-            rows = [one.values for one in list_flags(connection, question.project)]
+            rows = [one.to_dict() for one in list_flags(connection, question.project)]
             listed = {row["flag"]: row["state"] for row in rows}
             stand = count_flags(connection, question.project)
         counts = ledger.agreement("p", exclude_flagged=True, **then).counts

@@ -13,7 +13,7 @@ AT = "/projects/p/findings"
 
 
 def states(ledger: Ledger) -> dict[int, str]:
-    rows = (one.to_dict() for one in ledger.flags.list("p", states=["all"]))
+    rows = (one.to_dict() for one in ledger.flags.list("p", states=["all"]).flags)
     return {row["flag"]: row["state"] for row in rows}
 
 
@@ -28,7 +28,7 @@ def test_what_is_done_is_kept_with_who_and_why_and_can_be_undone(
     done = browser.post(AT, data=form)
     assert done.status_code == 303
     assert states(flagged)[1] == state
-    (*_, change) = flagged.flags.history("p", 1)
+    (*_, change) = flagged.flags.history("p", 1).to_dict()["changes"]
     assert (change["by"], change["note"]) == ("local", "will ask")
     page = read(browser, done.headers["location"])
     assert f"1 finding: {state}" in page.text

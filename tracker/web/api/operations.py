@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from inspect import Parameter, Signature, cleandoc, isclass
 from typing import Annotated, Any, get_args, get_origin
 
@@ -21,14 +22,23 @@ from tracker.web.identity import Role
 
 _NAME = re.compile(r"{(\w+)}")
 _CAPITAL = re.compile(r"([A-Z])")
+# Paragraphs that say nothing of a request.
+_OF_COMMANDS = ("Raises", "Args:", "Prints", "Example", "Next:")
 
 
-def add_routes(router: APIRouter, *namespaces: type) -> APIRouter:
-    """Add the routes of namespaces' operations, and return the router."""
+def add_routes(
+    router: APIRouter, *namespaces: type, answers: Mapping[str, Any] | None = None
+) -> APIRouter:
+    """Add the routes of namespaces' operations, and return the router.
+
+    ``answers`` are what the description says of an answer, by the name of the route, where it is
+    not made of a result's fields.
+    """
     for namespace in namespaces:
         for operation in operations_of(namespace):
             if operation.route is not None:
-                _add(router, operation, namespace)
+                answer = (answers or {}).get(operation.id, operation.answers)
+                _add(router, replace(operation, answers=answer), namespace)
     return router
 
 
@@ -44,7 +54,7 @@ def _add(router: APIRouter, operation: Operation, namespace: type) -> None:
         for field in fields
         if verb in {"POST", "PATCH", "PUT"}
         and field.face_name not in in_path
-        and not field.option.in_query
+        and not (field.option.in_query or field.in_group or field.option.asker)
     ]
     role = {} if operation.role is None else {"role": Role[operation.role.upper()]}
     says = reads if verb == "GET" else writes
@@ -71,6 +81,7 @@ def _endpoint(
         body = given.pop("sent", None)
         if body is not None:
             given |= {field.name: getattr(body, field.name) for field in sent}
+        given |= {field.name: answer.by for field in fields if field.option.asker}
         arguments = operation.arguments(given)
 
         def compute(ledger: Any) -> Any:
@@ -78,7 +89,7 @@ def _endpoint(
 
         if reads_project:
             return answer.figure(arguments.project, compute)
-        if (operation.route or "").startswith("GET "):
+        if (operation.route or "").startswith("GET ") and operation.kept:
             return answer.of_all(compute)
         result = operation.call(answer.ledger, namespace, arguments)
         told = operation.json(result, arguments)
@@ -88,7 +99,7 @@ def _endpoint(
 
     parameters = [Parameter("answer", Parameter.KEYWORD_ONLY, annotation=Answer)]
     for field in fields:
-        if field not in sent:
+        if field not in sent and not field.option.asker:
             where = Path if field.face_name in in_path else Query
             parameters.append(route_parameter(field, where))
     if sent:
@@ -114,13 +125,16 @@ def _sent_model(operation: Operation, sent: list[Argument]) -> type[BaseModel]:
         hint = list[field.kind] if field.repeated else field.hint  # type: ignore[name-defined]
         if field.repeated and not required:
             hint = hint | None
-        about: dict[str, Any] = {"alias": field.face_name, "description": field.option.help}
+        # The faces call a value of a list by one; here is all of it.
+        alias = field.name.rstrip("_") if field.repeated else field.face_name
+        about: dict[str, Any] = {"alias": alias, "description": field.option.help}
         if field.kind is str and not field.repeated:
             about["max_length"] = field.option.longest
         if not required:
             about["default"] = None if field.repeated else field.default
         if field.option.examples:
-            about["examples"] = [*field.option.examples]
+            examples = field.option.examples
+            about["examples"] = [[*examples]] if field.repeated else [*examples]
         fields[field.name] = (hint, Field(**about, **_bounds(field)))
     name = operation.id[0].upper() + operation.id[1:]
     model: type[BaseModel] = create_model(name, __base__=Sent, **fields)
@@ -133,7 +147,7 @@ def _description(operation: Operation) -> str:
     text = first.rstrip(".")
     if operation.command is not None:
         text = f"{text}; `{operation.usage}`"
-    said = [one for one in more if not one.startswith(("Raises", "Example", "Next:", "Args:"))]
+    said = [one for one in more if not one.startswith(_OF_COMMANDS)]
     return "\n\n".join([f"{text}.", *said])
 
 

@@ -14,7 +14,7 @@ from fastapi import Depends, Path, Query
 from tracker.agreement.asking import Computing, Measuring, Resampling
 from tracker.audit.looking import Testing
 from tracker.core.operations import Field, arguments_of, fields_of_group
-from tracker.counts.choosing import Answers, Choosing, Moment
+from tracker.counts.choosing import Answers, Moment
 
 
 def query_of(group: Any) -> Any:
@@ -43,7 +43,8 @@ def route_parameter(field: Field, note: Callable[..., Any] = Query) -> Parameter
         about["examples"] = [[option.examples[0]] if field.repeated else option.examples[0]]
     known = {name: value for name, value in about.items() if value is not None}
     default = () if field.repeated and field.default is None else field.default
-    hint = field._replace(optional=field.optional and not (field.repeated or in_path)).hint
+    optional = field.optional and not (field.repeated or in_path)
+    hint = field._replace(optional=optional, repeated=field.repeated and not in_path).hint
     return Parameter(
         field.name,
         Parameter.KEYWORD_ONLY,
@@ -53,7 +54,6 @@ def route_parameter(field: Field, note: Callable[..., Any] = Query) -> Parameter
 
 
 AskedAnswers = Annotated[Answers, query_of(Answers)]
-AskedChoice = Annotated[Choosing, query_of(Choosing)]
 AskedMoment = Annotated[Moment, query_of(Moment)]
 AskedFigures = Annotated[Computing, query_of(Computing)]
 AskedMetric = Annotated[Measuring, query_of(Measuring)]

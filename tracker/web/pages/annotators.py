@@ -54,7 +54,7 @@ def annotator_page(request: Request, place: At, annotator: str, asked: AskedLedg
         if rows
     ]
     recorded = [one.to_dict() for one in asked.ledger.flags.list(
-        place.project, states=["all"], annotator=who["annotator"])]  # fmt: skip
+        place.project, states=["all"], annotator=who["annotator"]).flags]  # fmt: skip
     return page(
         request, "annotator.html", place=place, tab="annotators", who=who, questions=questions,
         recorded=recorded, numbers=known.questions_of_numbers(asked, place), notices=asked.notices,

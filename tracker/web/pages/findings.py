@@ -62,18 +62,14 @@ def findings_page(
     request: Request, place: At, asked: AskedLedger, choice: Annotated[Asked, Query()]
 ) -> HTMLResponse:
     """Show the findings that somebody has to do something about, or others."""
-    rows = [
-        one.to_dict()
-        for one in asked.ledger.flags.list(
-            place.project, states=[choice.state] if choice.state else None,
-            annotator=choice.annotator or None, kind=choice.kind or None,
-        )
-    ]  # fmt: skip
-    every = rows if choice.state == "all" else asked.ledger.flags.list(
-        place.project, states=["all"])  # fmt: skip
+    found = asked.ledger.flags.list(
+        place.project, states=[choice.state] if choice.state else None,
+        annotator=choice.annotator or None, kind=choice.kind or None,
+    )  # fmt: skip
+    rows = [one.to_dict() for one in found.flags]
     return page(
         request, "findings.html", place=place, tab="findings", rows=rows, choice=choice,
-        states=STATES, any_recorded=bool(every), notices=asked.notices,
+        states=STATES, any_recorded=found.any_recorded, notices=asked.notices,
         standing=None if choice.done else _standing(asked, place),
     )  # fmt: skip
 
@@ -94,8 +90,7 @@ def act(
     who = request.state.identity.name
     does = getattr(asked.ledger.flags, form.action)
     done = does(place.project, form.flag, by=who, note=form.note.strip() or None)
-    changed = [one.flag for one in done if one.changed]
-    return see(request, place, "findings", state=form.state or None, done=changed,
+    return see(request, place, "findings", state=form.state or None, done=done.changed,
                action=form.action)  # fmt: skip
 
 

@@ -83,9 +83,9 @@ def appeal(
     names = [name for project, name in who.annotators if project == form.project]
     known = asked.ledger.flags
     own = {
-        row.values["flag"]
+        row.flag
         for name in names
-        for row in known.list(form.project, states=["all"], annotator=name)
+        for row in known.list(form.project, states=["all"], annotator=name).flags
     }
     if form.flag not in own:
         raise NotFound("there is no such finding about your answers", "load the page again")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import Field
-
 from tracker.web.api.bodies.body import Body
 
 
@@ -148,12 +146,6 @@ class HistoryByQuestion(Body):
     questions: list[dict[str, Any]]
 
 
-class Verified(Body):
-    """Whether the record is unchanged, and what differs."""
-
-    project: str
-
-
 class Comparison(Body):
     """What changed from one state to another."""
 
@@ -180,37 +172,3 @@ class Audit(Body):
     project: str
     annotators: list[dict[str, Any]] | None = None
     questions: list[dict[str, Any]] | None = None
-
-
-class Finding(Body):
-    """A recorded finding."""
-
-    flag: int
-    annotator: str | None
-    with_: str | None = Field(alias="with")
-    kind: str
-    category: str | None
-    subject: str | None
-    state: str
-    found_at: str
-
-
-class Findings(Body):
-    """The recorded findings of a project."""
-
-    project: str
-    flags: list[Finding]
-
-
-class FindingChanges(Body):
-    """What was done about findings, in order."""
-
-    project: str
-    changes: list[dict[str, Any]]
-
-
-class Acted(Body):
-    """What became of findings that were acted on."""
-
-    project: str
-    flags: list[dict[str, Any]]

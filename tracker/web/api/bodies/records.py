@@ -198,40 +198,6 @@ class SyncBegun(Job):
     experiment: str
 
 
-class Webhook(Body):
-    """An address that receives events, and what became of its messages."""
-
-    webhook: int
-    project: str | None
-    url: str
-    events: list[str]
-    allow_private: bool
-    created_at: str
-    waiting: int
-    given_up: int
-    fault: str | None
-
-
-class AddedWebhook(Webhook):
-    """A new webhook, with the secret that signs its messages."""
-
-    secret: str
-
-
-class WebhookTest(Body):
-    """Whether a message arrived; if not, `fault` says why."""
-
-    webhook: int
-    arrived: bool
-    fault: str | None
-
-
-class Webhooks(Body):
-    """The webhooks, in the order of their making."""
-
-    webhooks: list[Webhook]
-
-
 class Format(Body):
     """A format that can be imported."""
 

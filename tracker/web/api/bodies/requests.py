@@ -90,39 +90,6 @@ class NewName(Sent):
     name: Name
 
 
-class NewWebhook(Sent):
-    """An address that is to receive events."""
-
-    url: str = Field(examples=["https://example.org/hook"])
-    events: list[str] = Field(
-        description="snapshot_taken, finding_raised, gate_failed", examples=[["snapshot_taken"]]
-    )
-    project: Name | None = Field(None, description="Only of this project; else of all.")
-    allow_private: bool = Field(False, description="It may be in a private network.")
-
-
-class Act(Sent):
-    """Why a finding is acted on."""
-
-    note: str | None = None
-
-
-class Appeal(Sent):
-    """An annotator's objection."""
-
-    note: str
-
-
-class NewSnapshot(Sent):
-    """How a snapshot is taken; the answers are chosen by the query."""
-
-    name: str | None = None
-    note: str | None = None
-    if_changed: bool = Field(False, description="Not if nothing has changed since the last one.")
-    full: bool = Field(False, description="Read all labels, not only those of changed items.")
-    check: bool = Field(False, description="Count both ways; 409 if they differ.")
-
-
 _Some = dict[str, Any] | list[dict[str, Any]] | None
 
 
