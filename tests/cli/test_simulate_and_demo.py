@@ -69,8 +69,8 @@ def test_the_tour(run: Run, folder: Path) -> None:
     shown = run("demo", env={"COLUMNS": "140"}).out
     for told in (
         "Weakest category: 0  0.727",
-        "400 / 550",
-        "450 / 600",
+        "400         550",
+        "450         600",
         "published",
         "mixed",
         "0.555",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tracker.web.templating import HEIGHT, WIDTH, across, are_steady, curve, scale_from
+from tracker.web.drawing import HEIGHT, WIDTH, across, are_steady, curve, scale_from
 
 
 def test_the_ends_of_a_scale_lie_inside_the_drawing() -> None:
