@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import typer
 
 from tracker.cli.context import (
     ProjectArgument,
+    ProjectOption,
+    SomeProject,
     Yes,
     confirm_command,
     ledger_of_command,
+    project_argument_or_option,
     with_project_argument,
 )
 from tracker.cli.output import Output, print_result
 from tracker.cli.signatures import flatten_option_groups, keyword_parameter, parameter_of
-from tracker.cli.terminal import hint
+from tracker.cli.terminal import hint, warn
 from tracker.core.operations import Given, Operation, operations_of
 from tracker.render.blocks import flat_rows, listing_table
 
@@ -40,7 +43,7 @@ def add_operations(group: typer.Typer, namespace: type, name: str) -> None:
         words = (operation.command or "").split()
         if words[:-1] == [name]:
             command = _command(operation, namespace)
-            if "project" in inspect.signature(command).parameters:
+            if any(field.name == "project" and field.is_word for field in operation.fields):
                 with_project_argument(group, words[-1], guess=operation.guess)(command)
             else:
                 group.command(words[-1])(flatten_option_groups(command))
@@ -50,22 +53,33 @@ def _command(operation: Operation, namespace: type) -> Callable[..., None]:
     """Return the function that Typer is to read and call."""
 
     def command(context: typer.Context, output: Output, yes: bool = False, **given: Any) -> None:
+        if "argument" in given:
+            named = project_argument_or_option(given.pop("argument"), given["project"])
+            given["project"] = named
         arguments = operation.arguments(given)
-        question = None if operation.question is None else operation.question(arguments)
-        if question is not None:
-            confirm_command(question, yes=yes)
-        result = operation.call(ledger_of_command(context), namespace, arguments)
+        ledger = ledger_of_command(context)
+        if operation.question is not None:
+            question = operation.question(Given(**vars(arguments), ledger=ledger))
+            if question is not None:
+                confirm_command(question, yes=yes)
+        result = operation.call(ledger, namespace, arguments)
         _print(operation, result, arguments, output)
 
     none = inspect.Parameter.empty
     fields = [one for one in operation.fields if "command" in one.option.faces]
-    parameters = [keyword_parameter("context", typer.Context, none), *map(parameter_of, fields)]
+    parameters = [keyword_parameter("context", typer.Context, none)]
+    for field in fields:
+        if field.name == "project" and not field.is_word:  # of all, if none is named
+            parameters.append(keyword_parameter("argument", SomeProject, None))
+            parameters.append(keyword_parameter("project", ProjectOption, None))
+        else:
+            parameters.append(parameter_of(field))
     if operation.question is not None:
         parameters.append(keyword_parameter("yes", Yes, False))
     parameters.append(keyword_parameter("output", Output, Output()))
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     hints = {one.name: one.annotation for one in parameters}
-    if "project" in hints:
+    if any(field.name == "project" and field.is_word for field in fields):
         hints["project"] = ProjectArgument
     command.__annotations__ = hints
     command.__doc__ = _help(operation.method)
@@ -76,14 +90,24 @@ def _print(operation: Operation, result: Any, given: Given, output: Output) -> N
     """Print the result of an operation."""
     told = operation.json(result, given)
     rows = None if operation.listing is None else told[operation.listing]
-    view = operation.shown("view", result, given)
-    if operation.columns:
-        view = [listing_table(operation.columns, rows or ())]
+    view = _view(operation, result, given, rows or ())
     if operation.rows is not None:
         rows = operation.rows(result, given)
     print_result(told, output, rows=None if rows is None else flat_rows(rows), view=view)
+    for line in operation.shown("warnings", result, given):
+        warn(line)
     for line in operation.shown("hints", result, given):
         hint(line)
+
+
+def _view(
+    operation: Operation, result: Any, given: Given, rows: Sequence[Mapping[str, Any]]
+) -> Iterator[Any]:
+    """Yield what people read, which is not made for others."""
+    if operation.columns:
+        yield listing_table(operation.columns, rows)
+    else:
+        yield from operation.shown("view", result, given)
 
 
 def _help(method: Callable[..., Any]) -> str:

@@ -93,7 +93,8 @@ def parameter_of(field: Field) -> inspect.Parameter:
     if field.is_word:
         word = typer.Argument(metavar=option.metavar or field.face_name.upper(), **bounds)
         return keyword_parameter(field.name, Annotated[field.kind, word], _REQUIRED)
-    kind: Any = list[field.kind] if field.repeated else field.kind  # type: ignore[name-defined]
+    several = field.repeated and not option.in_one
+    kind: Any = list[field.kind] if several else field.kind  # type: ignore[name-defined]
     required = field.default is _REQUIRED
     if not required and (field.repeated or field.optional):
         kind |= None

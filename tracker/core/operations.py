@@ -39,7 +39,8 @@ class Option:
 
     Attributes:
         help: a sentence.
-        default: of a key of a group, which has no default of its own.
+        default: of a key of a group, which has no default of its own; of a parameter, if the
+            faces have another than the method.
         name: what the faces call it, if not as the method does.
         short: a short name on the command line, such as "-q".
         metavar: what stands for the value in the command's help.
@@ -49,6 +50,7 @@ class Option:
         examples: of values.
         in_query: whether a route that is sent a body takes it from its address all the same.
         faces: those that take it, if not all: "command" or "route".
+        in_one: whether the command takes several values in one text, with commas between them.
     """
 
     help: str
@@ -63,6 +65,7 @@ class Option:
     examples: tuple[Any, ...] = ()
     in_query: bool = False
     faces: frozenset[str] = frozenset({"command", "route"})
+    in_one: bool = False
 
     def saying(self, text: str | None) -> Option:
         """Return the option with another help, if there is one."""
@@ -102,8 +105,9 @@ class Field(NamedTuple):
 
     def argument(self, given: Any) -> Any:
         """Return the argument that is meant by what a face was given; raises InvalidOption."""
-        if self.repeated:
+        if self.repeated and not (self.optional and given is None):
             given = tuple(given.split(",") if isinstance(given, str) else given or ())
+            given = tuple(filter(None, map(str.strip, given))) if self.option.in_one else given
         read = self.option.read
         return given if read is None or given is None else read(given)
 
@@ -141,7 +145,8 @@ def fields_of_group(group: Any) -> tuple[Field, ...]:
     for name, hint in get_type_hints(group, include_extras=True).items():
         field = _field(name, hint, None)
         default = field.option.default
-        fields.append(field._replace(default=() if field.repeated and default is None else default))
+        none = field.repeated and not field.optional and default is None
+        fields.append(field._replace(default=() if none else default))
     return tuple(fields)
 
 
@@ -169,12 +174,15 @@ class Operation:
         columns: of the table of a listing.
         rows: returns flat rows, if not those of the listing.
         view: yields texts and tables for people, if the result has no method of that name.
+        warnings: yields what is to be borne in mind about the result, likewise.
         hints: yields what a sensible next command is, likewise.
-        question: returns what the command asks first; None if nothing.
+        question: returns what the command asks first; None if nothing. Of the arguments it takes
+            one more, the ``ledger``.
         guess: whether the command takes the only project for one that is not named.
         answers: what the description of the interface says of the route's answer, if it is not
             made from the fields of the result.
         stores: whether the route changes the ledger, if it is no GET.
+        kept: whether what the route reads is kept until something changes.
         status: of the route's answer.
         place: returns the path of what the route made.
     """
@@ -190,11 +198,13 @@ class Operation:
     columns: tuple[Any, ...] = ()
     rows: Callable[[Any, Given], Iterable[Mapping[str, Any]]] | None = None
     view: Callable[[Any, Given], Iterable[Any]] | None = None
+    warnings: Callable[[Any, Given], Iterable[str]] | None = None
     hints: Callable[[Any, Given], Iterable[str]] | None = None
     question: Callable[[Given], str | None] | None = None
     guess: bool = True
     answers: Any = None
     stores: bool = True
+    kept: bool = True
     status: int = 200
     place: Callable[[Any, Given], tuple[str, ...]] | None = None
 
@@ -227,7 +237,7 @@ class Operation:
         return self.method(holder, **vars(arguments))
 
     def shown(self, what: str, result: Any, given: Given) -> Iterable[Any]:
-        """Return the result's "view" or "hints": as the operation has it, or else the result."""
+        """Return the result's "view", "warnings" or "hints": the operation's, or its own."""
         make = getattr(self, what)
         if make is not None:
             made: Iterable[Any] = make(result, given)
@@ -290,5 +300,7 @@ def _fields(method: Callable[..., Any]) -> tuple[Field, ...]:
             continue
         by_place = parameter.kind is parameter.POSITIONAL_OR_KEYWORD
         is_word = by_place and parameter.default is parameter.empty
-        fields.append(_field(parameter.name, hint, parameter.default, is_word=is_word))
+        field = _field(parameter.name, hint, parameter.default, is_word=is_word)
+        default = field.option.default
+        fields.append(field if default is None else field._replace(default=default))
     return tuple(fields)

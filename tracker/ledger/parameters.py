@@ -7,8 +7,7 @@ from typing import Annotated
 from tracker.core.operations import Option
 
 Project = Annotated[str, Option("The project's name.", metavar="PROJECT", examples=("reviews",))]
-
-
+OptionalProject = Annotated[str | None, Option("Only of this project.")]
 QuestionName = Annotated[
     str | None,
     Option(
@@ -16,4 +15,13 @@ QuestionName = Annotated[
         short="-q", metavar="NAME", in_query=True,
     ),
 ]  # fmt: skip
+NewName = Annotated[str, Option("The new name.")]
 DryRun = Annotated[bool, Option("Show what would happen; store nothing.")]
+
+
+def most_of(rows: str) -> Option:
+    """Return the option of the most rows of a list, 100 for a command."""
+    return Option(
+        f"Maximum number of {rows}; 0 for all.", 100, metavar="N", least=0,
+        read=lambda number: number or None, faces=frozenset({"command"}),
+    )  # fmt: skip

@@ -15,13 +15,13 @@ class Column(NamedTuple):
     Attributes:
         key: of its values in the rows' JSON.
         title: as people read it; the key if it is not given.
-        kind: what its values are, see `KINDS`.
+        kind: what its values are, see `KINDS`; or a function that returns how one is written.
         rare: whether it is left out if no row has a value.
     """
 
     key: str
     title: str | None = None
-    kind: str = "text"
+    kind: str | Callable[[Any], str] = "text"
     rare: bool = False
 
 
@@ -56,6 +56,7 @@ KINDS: Final[Mapping[str, Callable[[Any], str]]] = {
     "text": _text,
     "count": _count,
     "number": _number,
+    "known": _number,
     "day": _day,
     "minute": _minute,
     "yes": _yes,
@@ -74,7 +75,9 @@ def listing_table(columns: Sequence[Column], rows: Sequence[Mapping[str, Any]]) 
         for one in shown
     ]
     names = sum(1 for one in shown if one.kind == "name")
-    cells = [[KINDS[one.kind](row.get(one.key)) for one in shown] for row in rows]
+    written = [one.kind if callable(one.kind) else KINDS[one.kind] for one in shown]
+    cells = [[write(row.get(one.key)) for one, write in zip(shown, written, strict=True)]
+             for row in rows]  # fmt: skip
     return table(titles, cells, names=names)
 
 

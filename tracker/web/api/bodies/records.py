@@ -9,81 +9,6 @@ from pydantic import Field
 from tracker.web.api.bodies.body import Body, Problem, Rejection
 
 
-class Project(Body):
-    """A project; the settings are those of its only question, or each question has its own."""
-
-    project: str
-    created_at: str
-    archived_at: str | None
-    timezone: str
-
-
-class Projects(Body):
-    """Projects by name."""
-
-    projects: list[Project]
-
-
-class DeletedProject(Body):
-    """A project that was deleted."""
-
-    project: str
-    deleted: bool
-
-
-class Question(Body):
-    """A question's settings."""
-
-    question: str
-    answers: str
-    scale: str
-    wanted: int | None
-    categories_closed: bool
-
-
-class Questions(Body):
-    """A project's questions, in the order in which they were made."""
-
-    project: str
-    questions: list[Question]
-
-
-class ItemAnnotators(Body):
-    """An item, and how many annotators answered it."""
-
-    item: str
-    annotators: int
-
-
-class Items(Body):
-    """Items in import order."""
-
-    project: str
-    items: list[ItemAnnotators]
-
-
-class Label(Body):
-    """One answer to an item, standing or past."""
-
-    annotator: str
-    pass_: int = Field(alias="pass")
-    category: str | None
-    answer: str
-    labeled_at: str | None
-    state: str
-    import_: int | None = Field(alias="import")
-
-
-class Item(Body):
-    """One item with every label it ever had."""
-
-    project: str
-    item: str
-    text: str | None
-    attributes: dict[str, str]
-    labels: list[Label]
-
-
 class Annotator(Body):
     """An annotator."""
 
@@ -178,52 +103,6 @@ class Notes(Body):
 
     project: str
     notes: list[Note]
-
-
-class Change(Body):
-    """What somebody did in a project, by number where it is of a change, an import, a snapshot."""
-
-    at: str
-    by: str | None
-    kind: str
-    change: int | None
-    import_: int | None = Field(alias="import")
-    snapshot: int | None
-    finding: int | None
-    findings: int
-    what: str
-
-
-class Changes(Body):
-    """What was done in a project, the last first; `next` is the cursor of the next page."""
-
-    project: str
-    changes: list[Change]
-    next: str | None
-
-
-class Import(Body):
-    """An import as it was recorded."""
-
-    import_: int = Field(alias="import")
-    project: str
-    recorded_at: str
-    sources: list[dict[str, Any]]
-    rows: int
-    inserted: int
-    changed: int
-    unchanged: int
-    older: int
-    rejected: int
-    read: dict[str, Any] | None
-    left_out: dict[str, int] | None
-    undone_at: str | None
-
-
-class Imports(Body):
-    """Imports, oldest first."""
-
-    imports: list[Import]
 
 
 class ImportResult(Body):
