@@ -79,7 +79,7 @@ def test_texts_under_several_keys_are_told_with_the_command(ledger: Ledger) -> N
     (told,) = design(ledger, rows)
     assert (told["kind"], told["texts"], told["items"]) == ("same_text", 10, 20)
     assert "tracker item duplicates p --csv > aliases.csv" in told["why"]
-    assert [*map(tuple, ledger.items.duplicates("p"))] == [
+    assert [(one.item, one.alias) for one in ledger.items.duplicates("p")] == [
         (f"abc{n}", f"abc{n + 20}") for n in range(10)
     ]
 

@@ -42,7 +42,10 @@ def test_a_list_imports_nothing_that_counts(process: Run, furnished: Path, words
     assert not others & {"tracker.cli.agreement", "tracker.cli.audit", "tracker.cli.demo"}
 
 
-@pytest.mark.parametrize("words", ["--help", "category --help", "agreement --help"])
+@pytest.mark.parametrize(
+    "words",
+    ["--help", "category --help", "project set --help", "imports --help", "agreement --help"],
+)
 def test_no_help_needs_a_database(process: Run, words: str) -> None:
     assert not imported(process, *words.split()) & {"sqlalchemy", *COUNTING}
 

@@ -1,4 +1,4 @@
-"""Records: projects, questions, items, annotators, categories, notes, imports, formats."""
+"""Records: annotators, categories, notes, results of imports, jobs, webhooks, formats."""
 
 from __future__ import annotations
 
