@@ -108,7 +108,6 @@ SHOWN = re.compile(
 BELOW_THE_LEDGER = {
     "tracker.measures.citations.full_measure_name",
     "tracker.projects.names.near_names",
-    "tracker.projects.settings.ANSWERS",
     "tracker.imports.loader.Rejected",
 }
 LAZY = {

@@ -5,10 +5,8 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from tests.helpers import SEVERAL, SPANS
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.ledger import Ledger
-from tracker.projects.questions import QuestionOptions
 
 
 def fill(ledger: Ledger, rows: list[tuple[str, str, str]]) -> None:
@@ -27,7 +25,7 @@ def test_rows_are_of_the_first_by_name_whoever_came_first(ledger: Ledger) -> Non
 
 
 def test_answers_stand_in_the_order_of_the_categories(ledger: Ledger) -> None:
-    ledger.projects.create("p", QuestionOptions(scale="ordinal", categories=("low", "high")))
+    ledger.projects.create("p", scale="ordinal", categories=("low", "high"))
     fill(ledger, [("1", "a", "high"), ("1", "b", "low"), ("2", "a", "low"), ("2", "b", "low")])
     found = ledger.cross_table("p", "a", "b").to_dict()
     assert found["answers"] == ["low", "high"]
@@ -35,7 +33,7 @@ def test_answers_stand_in_the_order_of_the_categories(ledger: Ledger) -> None:
 
 
 def test_an_answer_of_several_categories_is_one(ledger: Ledger) -> None:
-    ledger.projects.create("p", SEVERAL)
+    ledger.projects.create("p", answers="several")
     fill(ledger, [("1", "a", "y"), ("1", "a", "x"), ("1", "b", ""), ("2", "a", "x"),
                   ("2", "b", "x")])  # fmt: skip
     found = ledger.cross_table("p", "a", "b")
@@ -54,6 +52,6 @@ def test_what_is_no_pair_is_refused(ledger: Ledger) -> None:
         ledger.cross_table("p", "a", "a")
     with pytest.raises(NotFound, match="nobody"):
         ledger.cross_table("p", "a", "nobody")
-    ledger.projects.create("s", SPANS)
+    ledger.projects.create("s", answers="spans")
     with pytest.raises(InvalidOption, match="spans"):
         ledger.cross_table("s", "a", "b")

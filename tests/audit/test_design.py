@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.helpers import SPANS, count_statements
+from tests.helpers import count_statements
 from tests.profiles import examples
 from tracker.audit.design import LEAST_TEXTS, connected_annotators
 from tracker.audit.shared_sql import count_links_of_annotators
@@ -79,7 +79,7 @@ def test_texts_under_several_keys_are_told_with_the_command(ledger: Ledger) -> N
     (told,) = design(ledger, rows)
     assert (told["kind"], told["texts"], told["items"]) == ("same_text", 10, 20)
     assert "tracker item duplicates p --csv > aliases.csv" in told["why"]
-    assert [*map(tuple, ledger.items.duplicates("p"))] == [
+    assert [(one.item, one.alias) for one in ledger.items.duplicates("p")] == [
         (f"abc{n}", f"abc{n + 20}") for n in range(10)
     ]
 
@@ -136,7 +136,7 @@ def test_as_many_statements_for_many_groups_as_for_two(ledger: Ledger) -> None:
 
 def test_groups_who_mark_spans(ledger: Ledger) -> None:
     rows = [row | {"span_start": 1, "span_end": 4} for row in answers(["ab", "cd"], 12)]
-    ledger.projects.create("p", SPANS)
+    ledger.projects.create("p", answers="spans")
     ledger.import_frame(pd.DataFrame(rows), "p")
     (told,) = ledger.audit("p").to_dict()["design"]
     assert told["groups"] == [["a", "b"], ["c", "d"]]

@@ -44,7 +44,19 @@ def test_a_list_imports_nothing_that_counts(process: Run, furnished: Path, words
 
 @pytest.mark.parametrize(
     "command",
-    ["", "agreement", "category", "flags", "snapshot", "snapshots", "token", "user", "webhook"],
+    [
+        "",
+        "agreement",
+        "category",
+        "flags",
+        "imports",
+        "project",
+        "snapshot",
+        "snapshots",
+        "token",
+        "user",
+        "webhook",
+    ],
 )
 def test_no_help_needs_a_database(process: Run, command: str) -> None:
     assert not imported(process, *command.split(), "--help") & {"sqlalchemy", *COUNTING}

@@ -40,4 +40,4 @@ def test_few_moments_stand_for_all(
     for place, one in enumerate(moments):
         if found == 9:  # an answer that was revised counts at its time, too
             (label,) = ledger.items.show(project, "i", as_of=one).labels[place:]
-            assert (label["category"], label["state"]) == (f"x{place}", "stands")
+            assert (label.category, label.state) == (f"x{place}", "stands")

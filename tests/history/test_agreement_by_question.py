@@ -19,7 +19,6 @@ from tracker.history.tables import agreement_by_question_view
 from tracker.history.take import take_snapshot
 from tracker.ledger import Ledger
 from tracker.projects.annotators import annotator_names
-from tracker.projects.questions import QuestionOptions
 
 
 @pytest.fixture
@@ -155,7 +154,7 @@ def test_before_a_question_was_made_it_is_left_out_with_a_note(
     answer_question(ledger, write(FILES[ONLY]))
     before = datetime.now(UTC)
     answer_question(ledger, write(FILES["tone"]), "tone", options=OPTIONS["tone"])
-    ledger.questions.add("p", "new", QuestionOptions())
+    ledger.questions.add("p", "new")
     told: list[str] = []
     ledger.notice = told.append
     found = ledger.agreement_by_question("p", known_at=before).questions

@@ -38,9 +38,8 @@ def faults(ledger: Ledger) -> tuple[str, ...]:
 
 def shown(ledger: Ledger, item: str) -> list[tuple[Any, ...]]:
     names = ("annotator", "state", "confidence", "comment")
-    return [
-        tuple(label.get(name) for name in names) for label in ledger.items.show("p", item).labels
-    ]
+    labels = [label.to_dict() for label in ledger.items.show("p", item).labels]
+    return [tuple(label.get(name) for name in names) for label in labels]
 
 
 def test_they_are_exported_and_can_be_imported_again(told: Ledger, tmp_path: Path) -> None:
@@ -62,7 +61,7 @@ def test_without_any_nothing_has_the_columns(
 ) -> None:
     sqlite_ledger.import_file(write("item,annotator,label,confidence\ni,ann,x,\n"), "p")
     assert "confidence" not in sqlite_ledger.export_frame("p")
-    assert "confidence" not in sqlite_ledger.items.show("p", "i").labels[0]
+    assert "confidence" not in sqlite_ledger.items.show("p", "i").labels[0].to_dict()
 
 
 def test_a_superseded_answer_keeps_its_own(told: Ledger, write: Callable[..., Path]) -> None:

@@ -75,7 +75,7 @@ def same(ledger: Ledger, names: tuple[str, str]) -> None:
         assert ledger.verify(name).ledger == ()
         found: dict[str, Any] = {"labels": standing(ledger, name)}
         found["past"] = [
-            (label["annotator"], label["category"], label["state"])
+            (label.annotator, label.category, label.state)
             for item in ("a1", "a2", "a3")
             for label in ledger.items.show(name, item).labels
         ]

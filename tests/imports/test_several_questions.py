@@ -18,7 +18,7 @@ from tests.questions import labels
 from tracker.core.errors import InvalidOption, Refused
 from tracker.imports.loader import Rejected
 from tracker.ledger import Ledger
-from tracker.ledger.projects import QuestionOptions
+from tracker.projects.questions import QuestionOptions
 
 Write = Callable[..., Path]
 
@@ -324,10 +324,8 @@ def check_together_as_one_by_one(ledger: Ledger, folder: Path) -> None:
                 ledger.questions.add(
                     name,
                     question,
-                    QuestionOptions(
-                        scale=word if word == "ordinal" else None,
-                        answers=word if word == "several" else None,
-                    ),
+                    scale=word if word == "ordinal" else None,
+                    answers=word if word == "several" else None,
                 )
         made = []
         for number, rows in enumerate(files):

@@ -77,7 +77,7 @@ def seen(ledger: Ledger, name: str) -> dict[str, Any]:
                     select(Item.name).where(Item.project_id == question.project_id)
                 )
                 if (record := find_item(connection, question.project, item))
-                and any(row["state"] != "taken back" for row in record.labels)
+                and any(row.state != "taken back" for row in record.labels)
             },
         }
     held["labels"] = sorted(map(str, ledger.export_frame(name).drop(columns="labeled_at").values))

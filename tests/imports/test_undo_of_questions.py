@@ -18,8 +18,8 @@ from tests.profiles import examples
 from tracker.core.errors import NotFound, Refused
 from tracker.export.labels import exported_columns, exported_labels
 from tracker.ledger import Ledger
-from tracker.ledger.projects import QuestionOptions
 from tracker.projects.annotators import annotator_attributes, list_annotators
+from tracker.projects.questions import QuestionOptions
 from tracker.projects.settings import question_settings_then
 from tracker.storage.schema import Change
 
@@ -58,8 +58,8 @@ def test_a_question_goes_with_the_import_that_made_it(ledger: Ledger, write: Wri
     with pytest.raises(NotFound, match="no question 'score'"):
         ledger.agreement("p", question="score")
     kept = ledger.items.show("p", "j").labels
-    assert {one["question"] for one in kept} == {"tone", "topics", "score"}
-    assert {one["state"] for one in kept if one["question"] != "tone"} == {"taken back"}
+    assert {one.question for one in kept} == {"tone", "topics", "score"}
+    assert {one.state for one in kept if one.question != "tone"} == {"taken back"}
     take(ledger, file, "tone", "topics", "score")
     assert names(ledger) == ["tone", "topics", "score"]
     assert ledger.questions.show("p", "score").categories == ("low", "mid", "high")
@@ -193,10 +193,10 @@ def test_a_vacant_name_can_be_given_by_hand(ledger: Ledger, write: Write) -> Non
     ledger.projects.create("p")
     undo(ledger, take(ledger, write(WIDE), "score"))
     ledger.questions.rename("p", "label", "score")
-    ledger.questions.add("p", "tone", QuestionOptions(scale="ordinal"))
+    ledger.questions.add("p", "tone", scale="ordinal")
     assert names(ledger) == ["score", "tone"]
     undo(ledger, take(ledger, write(WIDE), "topics"))
-    ledger.questions.add("p", "topics", QuestionOptions(wanted=2))
+    ledger.questions.add("p", "topics", wanted=2)
     made = ledger.questions.show("p", "topics").question
     assert (made.answers, made.target_answers) == ("one", 2)
     with pytest.raises(Refused, match="no question 'mood'"):
@@ -280,7 +280,7 @@ def seen(ledger: Ledger, name: str) -> dict[str, Any]:
         figures = ledger.agreement(name, question=question.name).to_dict()
         listed = ledger.categories.list(name, question=question.name).to_dict()
         held[question.name] = {
-            "settings": question.settings(),
+            "settings": question.to_dict(),
             "categories": listed["categories"],
             "exported": (columns, sorted(map(str, exported))),
             "agreement": {key: figures[key] for key in figures if key != "project"},

@@ -13,7 +13,7 @@ from tests.questions import labels
 from tracker.core.errors import InvalidOption, Refused
 from tracker.imports.loader import Rejected
 from tracker.ledger import Ledger
-from tracker.ledger.projects import QuestionOptions
+from tracker.projects.questions import QuestionOptions
 
 Write = Callable[..., Path]
 
@@ -133,6 +133,6 @@ def test_an_order_that_is_missing_is_said_with_the_command_that_works(
     file, ordinal = write("item,annotator,category\ni,A,low\n"), QuestionOptions(scale="ordinal")
     with pytest.raises(Refused, match="with the import: --categories low,middle,high"):
         ledger.import_file(file, "p", options=ordinal)
-    ledger.projects.create("p", ordinal)
+    ledger.projects.create("p", scale="ordinal")
     with pytest.raises(Refused, match="before: tracker project set p --categories"):
         ledger.import_file(file, "p")

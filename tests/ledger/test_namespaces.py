@@ -11,7 +11,6 @@ from tests.audit.flags.found import Seen, record
 from tests.helpers import stored
 from tracker.core.errors import InvalidOption, NotFound, Refused
 from tracker.ledger import Ledger
-from tracker.ledger.projects import QuestionOptions
 
 ANSWERS = "item,annotator,category\n i,ada,x\n i,bo,y\n j,ada,x\n j,cy,x"
 
@@ -24,19 +23,19 @@ def filled(ledger: Ledger, write: Callable[..., Path]) -> Ledger:
 
 
 def test_projects(ledger: Ledger) -> None:
-    made = ledger.projects.create("q", QuestionOptions(categories=("a", "b"), wanted=3))
+    made = ledger.projects.create("q", categories=("a", "b"), wanted=3)
     assert made.project.name == "q"
-    assert (made.target_answers, made.categories_fixed) == (3, True)
+    assert (made.question.target_answers, made.question.categories_fixed) == (3, True)
     dry = ledger.projects.set("q", wanted=2, opened=True, dry_run=True)
     assert (dry.question.target_answers, dry.question.categories_fixed) == (2, False)
     assert dry.categories == ("a", "b")
     assert ledger.projects.show("q").to_dict() == made.to_dict() | {"categories": ["a", "b"]}
-    assert ledger.projects.rename("q", " r ").name == "r"
+    assert ledger.projects.rename("q", " r ").project.name == "r"
     assert ledger.projects.find(None).name == "r"
-    assert ledger.projects.archive("r").archived_at is not None
+    assert ledger.projects.archive("r").project.archived_at is not None
     assert ledger.projects.list() == []
     restored = ledger.projects.archive("r", restore=True)
-    assert restored == ledger.projects.list(archived=True)[0].project
+    assert restored.project == ledger.projects.list(archived=True)[0].project
     ledger.projects.delete("r")
     with pytest.raises(NotFound, match="no project 'r'"):
         ledger.projects.show("r")
@@ -84,8 +83,8 @@ def test_items_and_imports(filled: Ledger) -> None:
         {"item": "i", "annotators": 2, "aliases": []},
         {"item": "j", "annotators": 2, "aliases": []},
     ]
-    assert filled.items.list("p", limit=1) == [("i", 2, ())]
-    assert [row["annotator"] for row in filled.items.show("p", "i").labels] == ["ada", "bo"]
+    assert [one.name for one in filled.items.list("p", limit=1)] == ["i"]
+    assert [row.annotator for row in filled.items.show("p", "i").labels] == ["ada", "bo"]
     (only,) = filled.imports.list()
     assert filled.imports.list("p") == [only]
     assert filled.imports.show(only.id) == only

@@ -21,8 +21,7 @@ from tracker.projects.annotators import (
     rename_annotator,
     set_annotator_kind,
 )
-from tracker.projects.items import find_item, list_items
-from tracker.projects.questions import QuestionOptions
+from tracker.projects.items import ItemAnnotators, find_item, list_items
 
 Write = Callable[..., Path]
 ANSWERS = "item,annotator,category\n i,ann@x.org,x\n i,B,y\n j,ann@x.org,x"
@@ -109,9 +108,9 @@ def test_items_are_listed_as_they_came(ledger: Ledger, write: Write) -> None:
     ledger.import_file(file, "p")
     with ledger.reading("p") as (connection, project):
         assert list_items(connection, project) == [
-            ("z", 2, ()),
-            ("a", 1, ()),
-            ("m", 0, ()),
+            ItemAnnotators("z", 2),
+            ItemAnnotators("a", 1),
+            ItemAnnotators("m", 0),
         ]
         assert [one.name for one in list_items(connection, project, limit=2)] == ["z", "a"]
 
@@ -123,7 +122,7 @@ def test_pages_of_items_join_without_gap_or_repeat(ledger: Ledger, write: Write)
     first = ledger.items.list_page("p", 2)
     assert first.next is not None
     assert [one.name for one in first.items] == ["z", "a%"]
-    assert ledger.items.list_page("p", 2, after=first.next) == ([("m", 1, ())], None)
+    assert ledger.items.list_page("p", 2, after=first.next) == ([ItemAnnotators("m", 1)], None)
     assert ledger.items.list_page("p", 3).next is None
     for part, found in (("TEA", ["a%", "m"]), ("%", ["a%"]), ("_", ["m"]), ("Z", ["z"])):
         assert [one.name for one in ledger.items.list_page("p", 9, search=part).items] == found, (
@@ -179,7 +178,7 @@ def test_an_item_is_shown_as_it_was_on_either_clock(ledger: Ledger, write: Write
     ledger.import_file(write(f"{header}i,A,y,2020-03-01"), "p")
 
     def said(**moment: Any) -> list[tuple[str, str, str]]:
-        return [(one["annotator"], one["category"], one["state"])
+        return [(one.annotator, one.category, one.state)
                 for one in ledger.items.show("p", "i", **moment).labels]  # fmt: skip
 
     assert said() == [
@@ -196,12 +195,13 @@ def test_an_item_is_shown_as_it_was_on_either_clock(ledger: Ledger, write: Write
     listed = [ledger.items.list_page("p", 9, **moment).items for moment in (
         {"as_of": "2020-01-20"}, {"known_at": before}, {"as_of": "2019-01-01"}, {},
     )]  # fmt: skip
-    assert listed == [[("i", 2, ()), ("j", 1, ())]] * 2 + [[], listed[0]]
+    both = [ItemAnnotators("i", 2), ItemAnnotators("j", 1)]
+    assert listed == [both, both, [], both]
     assert said()[2] == ("A", "y", "stands"), "what was hidden is to be seen again"
 
 
 def test_whoever_left_is_asked_for_nothing_more_and_counts_as_before(ledger: Ledger) -> None:
-    ledger.projects.create("p", QuestionOptions(wanted=3), "Europe/Berlin")
+    ledger.projects.create("p", wanted=3, timezone="Europe/Berlin")
     days = [f"2026-10-{day:02}T12:00" for day in range(1, 11)]
     rows = [
         (f"i{n}", who, "x", day)

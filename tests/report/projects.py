@@ -10,7 +10,7 @@ import pandas as pd
 from tests.agreement.test_recent import collapse, year
 from tests.audit.crowds import seeded
 from tests.audit.test_definitions import school, sliced
-from tests.helpers import ONE, SEVERAL, SPANS
+from tests.helpers import SEVERAL, SPANS
 from tracker.ledger import Ledger
 from tracker.projects.questions import QuestionOptions
 
@@ -51,11 +51,11 @@ def plain(ledger: Ledger) -> None:
 
 
 def nothing(ledger: Ledger) -> None:
-    ledger.projects.create("p", ONE)
+    ledger.projects.create("p", answers="one")
 
 
 def only_items(ledger: Ledger) -> None:
-    ledger.projects.create("p", QuestionOptions(wanted=2))
+    ledger.projects.create("p", wanted=2)
     ledger.import_frame(pd.DataFrame(answers({"a": abc}, 2)), "p")
     ledger.imports.undo(1)
 

@@ -11,7 +11,6 @@ from sqlalchemy import select
 
 from tracker.core.errors import InvalidOption
 from tracker.ledger import Ledger
-from tracker.projects.questions import QuestionOptions
 from tracker.storage.schema import Base
 
 Write = Callable[[str], Path]
@@ -34,7 +33,7 @@ def fill(ledger: Ledger, write: Write) -> None:
     ledger.snapshot_by_question("p")
     ledger.notes.add("p", "a note")
     ledger.items.alias("p", "i", "4711")
-    ledger.questions.add("p", "later", QuestionOptions(answers="spans"))
+    ledger.questions.add("p", "later", answers="spans")
 
 
 def rows(ledger: Ledger) -> dict[str, list[Any]]:

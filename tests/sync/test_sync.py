@@ -217,7 +217,7 @@ def test_two_at_once_do_not_record_twice(ledger: Ledger, source: Source) -> None
     done = sync(ledger, source)  # what it read has been read and changed meanwhile
     assert done.withdrawn == 1
     assert len(standing(ledger)) == 4
-    assert [one.counts["inserted"] for one in ledger.imports.list("p")] == [6, 1, 0]
+    assert [one.counts.inserted for one in ledger.imports.list("p")] == [6, 1, 0]
 
 
 def test_a_source_that_never_rests_is_given_up(ledger: Ledger, source: Source) -> None:

@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.chromium import FLAGS, Unavailable, chromium
-from tests.helpers import SPANS, write_file
+from tests.helpers import write_file
 from tests.web.browsing import LOOKS, Watched, opened, serious_faults, served
 from tests.web.hostile import HOSTILE, fill_hostile
 from tracker.ledger import Ledger
@@ -58,7 +58,7 @@ def fill(ledger: Ledger) -> None:
     ledger.record_audit_by_question("p")
     ledger.snapshot("p", name="first")
     ledger.snapshot("p", name="second")
-    ledger.projects.create("spans", SPANS)
+    ledger.projects.create("spans", answers="spans")
     rows = [("1", who, "x", 0, 3) for who in "ab"]
     columns = ["item", "annotator", "category", "start", "end"]
     ledger.import_frame(pd.DataFrame(rows, columns=columns), "spans")

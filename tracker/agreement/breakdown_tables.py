@@ -374,23 +374,24 @@ def item_view(record: ItemRecord) -> Iterator[RenderableType]:
     for name, value in record.attributes.items():
         yield Text(f"{name}: {value}", style="dim")
     rows = []
-    detailed = any("confidence" in label for label in record.labels)
+    detailed = any(label.details for label in record.labels)
     for label in record.labels:
-        style = "" if label["state"] == "stands" else "dim"
-        span = "" if label["start"] is None else f" [{label['start']}, {label['end']})"
-        answer = f"{label['category'] or '(' + label['answer'] + ')'}{span}"
+        style = "" if label.state == "stands" else "dim"
+        span = "" if label.start is None else f" [{label.start}, {label.end})"
+        answer = f"{label.category or '(' + label.answer + ')'}{span}"
+        about = label.details
         cells = (
-            *([label["question"]] if "question" in label else ()),
-            label["annotator"],
-            str(label["pass"]),
+            *([] if label.question is None else [label.question]),
+            label.annotator,
+            str(label.pass_),
             answer,
-            minute_cell(label["labeled_at"]),
-            str(label["import"] or "-"),
-            label["state"],
-            *((figure_cell(label["confidence"]), label["comment"] or "") if detailed else ()),
+            minute_cell(label.labeled_at),
+            str(label.import_ or "-"),
+            label.state,
+            *([] if about is None else [figure_cell(about.confidence), about.comment or ""]),
         )
         rows.append([Text(cell, style=style) for cell in cells])
-    several = any("question" in label for label in record.labels)
+    several = any(label.question for label in record.labels)
     columns = (
         *(["question"] if several else ()),
         *("annotator", "pass", "answer ", "labeled at ", "import", "state "),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
@@ -14,11 +13,9 @@ from typer.core import TyperCommand
 from tracker.cli.signatures import flatten_option_groups
 from tracker.cli.terminal import warn
 from tracker.core.errors import DatabaseUnusable, InvalidOption, escaped_text
-from tracker.core.operations import LARGEST
 
 if TYPE_CHECKING:
     from tracker.ledger import Ledger
-    from tracker.ledger.projects import QuestionOptions
     from tracker.storage.database import Database
 
 
@@ -214,64 +211,3 @@ class _BeforeNumbers(_First):
         given, _, _ = self.make_parser(ctx).parse_args(list(args))
         first = given.get("project")
         return isinstance(first, str) and first.isdigit()
-
-
-OpenCategories = Annotated[
-    bool, typer.Option("--open", help="Accept categories that are not on the list.")
-]
-
-
-Timezone = Annotated[
-    str | None,
-    typer.Option(
-        metavar="ZONE", help="Time zone in which days begin, such as Europe/Berlin; else UTC."
-    ),
-]
-
-
-@dataclass(frozen=True)
-class Settings:
-    """The options for settings that can change."""
-
-    scale: Annotated[
-        str | None,
-        typer.Option(metavar="nominal|ordinal|interval|ratio", help="Scale of the categories."),
-    ] = None
-    categories: Annotated[
-        str | None, typer.Option(metavar="A,B,C", help="Closed list of categories, in order.")
-    ] = None
-    wanted: Annotated[
-        int | None,
-        typer.Option(metavar="N", max=LARGEST, help="Target number of answers per item."),
-    ] = None
-
-    @property
-    def names(self) -> tuple[str, ...] | None:
-        """The categories, each by itself."""
-        if self.categories is None:
-            return None
-        from tracker.ledger.parsing import names_of_list
-
-        return names_of_list(self.categories)
-
-
-@dataclass(frozen=True)
-class NewProject(Settings):
-    """The options for a project that is made."""
-
-    answers: Annotated[
-        str | None,
-        typer.Option(
-            metavar="one|several|spans", help="Kind of answer: one category, several, or spans."
-        ),
-    ] = None
-    offsets: Annotated[
-        str | None, typer.Option(metavar="characters|tokens", help="Unit of span offsets.")
-    ] = None
-
-    @property
-    def options(self) -> QuestionOptions:
-        """The options as the ledger takes them."""
-        from tracker.ledger.projects import QuestionOptions
-
-        return QuestionOptions(self.answers, self.scale, self.offsets, self.names, self.wanted)

@@ -72,7 +72,7 @@ def export_labels_command(
     with ledger.labels(project, **answers) as found:
         number = to.write_rows(*found, found.types)
     hint(f"{count_noun(number, 'label')}: {output}")
-    how = ledger.projects.settings(project).import_keywords(answers["questions"])
+    how = ledger.projects.import_keywords(project, answers["questions"])
     options = _as_options(how)
     if save_mapping is not None:
         text = ledger.mapping_text(save_mapping.parent, **how)

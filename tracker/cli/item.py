@@ -6,12 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tracker.cli.context import (
-    ProjectArgument,
-    command_group,
-    ledger_of_command,
-    with_project_argument,
-)
+from tracker.cli.context import ledger_of_command
 from tracker.cli.import_options import (
     Files,
     ImportOptions,
@@ -19,58 +14,19 @@ from tracker.cli.import_options import (
     import_rejections_printed,
     print_import_result,
 )
-from tracker.cli.output import AsJson, Output, print_result
+from tracker.cli.operations import operation_group
+from tracker.cli.output import AsJson
 from tracker.cli.signatures import flatten_option_groups
-from tracker.cli.terminal import say, warn
+from tracker.cli.terminal import say
 from tracker.core.errors import InvalidOption
-from tracker.core.operations import LARGEST
-from tracker.counts.choosing import Moment
+from tracker.ledger.items import Items
 
 if TYPE_CHECKING:
     from tracker.ledger.imports import Reading
 
-items, register = command_group("item", "List and register items; show the answers to one.")
-
-
-@with_project_argument(items, "list")
-def list_items_command(
-    context: typer.Context,
-    project: ProjectArgument,
-    limit: Annotated[
-        int,
-        typer.Option(metavar="N", min=0, max=LARGEST, help="Maximum number of items; 0 for all."),
-    ] = 100,
-    output: Output = Output(),
-) -> None:
-    """List a project's items in import order, with the number of their annotators.
-
-    Example:
-    - `tracker item list reviews --limit 20`
-
-    Next: `tracker item show reviews item_0001`
-    """
-    from tracker.render.cells import count_cell
-    from tracker.render.tables import table
-
-    listed = ledger_of_command(context).items.list(project, limit or None)
-    rows = [one.to_dict() for one in listed]
-    also = any(one.aliases for one in listed)
-    print_result(
-        {"project": project, "items": rows},
-        output=output,
-        rows=[row | {"aliases": " ".join(row["aliases"])} for row in rows],
-        view=[
-            table(
-                ("item", "annotators", *(["also known as "] if also else ())),
-                [
-                    (one.name, count_cell(one.annotators), *([", ".join(one.aliases)] * also))
-                    for one in listed
-                ],
-            )
-        ],
-    )
-    if len(rows) == limit:
-        warn(f"the first {limit}; for all: --limit 0")
+items, register = operation_group(
+    "item", "List and register items; show the answers to one.", Items
+)
 
 
 @items.command("import")
@@ -172,61 +128,3 @@ def item_unalias_command(
     else:
         number = known.unalias_file(project, file)
     say(f"{count_noun(number, 'other key')} ended; answers imported so far stay where they are")
-
-
-@with_project_argument(items, "duplicates")
-def list_same_text_command(
-    context: typer.Context, project: ProjectArgument, output: Output = Output()
-) -> None:
-    """List items of the same text under different keys, as pairs that `item alias` takes.
-
-    The first item of each text stays, and the others' keys become other keys of it. Remove the
-    lines that are wrong: two people may have written the same.
-
-    Examples:
-    - `tracker item duplicates reviews`
-    - `tracker item duplicates reviews --csv > aliases.csv`
-
-    Next: `tracker item alias -p reviews --from aliases.csv`
-    """
-    from tracker.render.tables import table
-
-    rows = [one.to_dict() for one in ledger_of_command(context).items.duplicates(project)]
-    print_result(
-        {"project": project, "duplicates": rows},
-        output=output,
-        rows=rows,
-        view=[
-            table(("item ", "alias "), [(row["item"], row["alias"]) for row in rows])
-            if rows
-            else "no two items have the same text"
-        ],
-    )
-
-
-@with_project_argument(items, "show")
-def show_item_command(
-    context: typer.Context,
-    project: ProjectArgument,
-    item: Annotated[str, typer.Argument(metavar="ITEM", help="The item's key.")],
-    *,
-    moment: Moment,
-    output: Output = Output(),
-) -> None:
-    """Show who said what about an item, when, and what was superseded or undone.
-
-    Examples:
-    - `tracker item show reviews item_0001`
-    - `tracker item show reviews item_0001 --as-of 2026-03-31`
-
-    Next: `tracker annotator show ada -p reviews`
-    """
-    from tracker.agreement.breakdown_tables import item_view
-
-    record = ledger_of_command(context).items.show(project, item, **moment)
-    print_result(
-        {"project": project} | record.to_dict(),
-        output=output,
-        rows=record.labels,
-        view=item_view(record),
-    )

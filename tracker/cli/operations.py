@@ -11,9 +11,12 @@ import typer
 
 from tracker.cli.context import (
     ProjectArgument,
+    ProjectOption,
+    SomeProject,
     Yes,
     confirm_command,
     ledger_of_command,
+    project_argument_or_option,
     with_project_argument,
 )
 from tracker.cli.output import Output, print_answer, print_result
@@ -59,37 +62,59 @@ def _command(operation: Operation, namespace: type) -> Callable[..., None]:
     """Return the function that Typer is to read and call."""
 
     def command(context: typer.Context, output: Output, yes: bool = False, **given: Any) -> None:
+        if "argument" in given:
+            named = project_argument_or_option(given.pop("argument"), given["project"])
+            given["project"] = named
         arguments = operation.arguments(given)
         ledger = ledger_of_command(context)
-        if operation.question is not None and not (operation.previews and arguments.dry_run):
-            more: dict[str, Any] = {"ledger": ledger}
-            if operation.previews:
-                dry = Given(**vars(arguments) | {"dry_run": True})
-                more["preview"] = operation.call(ledger, namespace, dry)
-            question = operation.question(Given(**vars(arguments), **more))
-            if question is not None:
-                if operation.previews and output.for_people and not yes:
-                    view = operation.shown("view", more["preview"], arguments)
-                    print_result(None, output, view=view)
-                confirm_command(question, yes=yes)
+        _confirm(operation, namespace, arguments, ledger, yes=yes, people=output.for_people)
         with progress_bar(operation.doing) if operation.doing else nullcontext() as progress:
             told = {"progress": progress} if operation.doing else {}
             result = operation.call(ledger, namespace, arguments, **told)
         _print(operation, result, arguments, output)
 
-    none = inspect.Parameter.empty
-    fields = [one for one in operation.fields if "command" in one.option.faces]
-    parameters = [keyword_parameter("context", typer.Context, none), *map(parameter_of, fields)]
-    if operation.question is not None:
-        parameters.append(keyword_parameter("yes", Yes, False))
-    parameters.append(keyword_parameter("output", Output, Output()))
+    parameters = _parameters(operation)
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    hints = {one.name: one.annotation for one in parameters}
-    if any(field.name == "project" and field.is_word for field in fields):
-        hints["project"] = ProjectArgument
-    command.__annotations__ = hints
+    command.__annotations__ = {one.name: one.annotation for one in parameters}
     command.__doc__ = _help(operation.method)
     return command
+
+
+def _parameters(operation: Operation) -> list[inspect.Parameter]:
+    """Return what Typer is to read of the command of an operation."""
+    parameters = [keyword_parameter("context", typer.Context, inspect.Parameter.empty)]
+    for field in operation.fields:
+        if "command" not in field.option.faces:
+            continue
+        if field.name == "project" and field.is_word:
+            word = keyword_parameter("project", ProjectArgument, inspect.Parameter.empty)
+            parameters.append(word)
+        elif field.name == "project" and not field.option.short:  # of all, if none is named
+            parameters.append(keyword_parameter("argument", SomeProject, None))
+            parameters.append(keyword_parameter("project", ProjectOption, None))
+        else:
+            parameters.append(parameter_of(field))
+    if operation.question is not None:
+        parameters.append(keyword_parameter("yes", Yes, False))
+    return [*parameters, keyword_parameter("output", Output, Output())]
+
+
+def _confirm(
+    operation: Operation, namespace: type, given: Given, ledger: Any, *, yes: bool, people: bool
+) -> None:
+    """Ask what is to be asked before an operation; ends the command if it is refused."""
+    if operation.question is None or (operation.previews and given.dry_run):
+        return
+    more: dict[str, Any] = {"ledger": ledger}
+    if operation.previews:
+        dry = Given(**vars(given) | {"dry_run": True})
+        more["preview"] = operation.call(ledger, namespace, dry)
+    question = operation.question(Given(**vars(given), **more))
+    if question is None:
+        return
+    if operation.previews and people and not yes:
+        print_result(None, view=operation.shown("view", more["preview"], given))
+    confirm_command(question, yes=yes)
 
 
 def _print(operation: Operation, result: Any, given: Given, output: Output) -> None:

@@ -90,8 +90,9 @@ def parameter_of(field: Field) -> inspect.Parameter:
     option = field.option
     least, most = field.bounds
     bounds: dict[str, Any] = {"min": least, "max": most, "help": option.help}
-    # Several names are one word, with commas between them, numbers a word each.
-    is_list = field.repeated and not (field.is_word and field.kind is str)
+    # Several names of a word are in one text, with commas between them, numbers a word each.
+    in_one = option.in_one or (field.is_word and field.kind is str)
+    is_list = field.repeated and not in_one
     kind: Any = list[field.kind] if is_list else field.kind  # type: ignore[name-defined]
     required = field.default is _REQUIRED
     if not required and (field.repeated or field.optional):

@@ -92,12 +92,6 @@ def warn(text: str) -> None:
         _dim(text)
 
 
-def warn_if(sentence: str | None) -> None:
-    """Say a warning if there is one."""
-    if sentence is not None:
-        warn(sentence)
-
-
 def hint(text: str) -> None:
     """Say on standard error what a sensible next command is: to a person at a terminal."""
     if _QUIET not in _wish and _is_for_people():

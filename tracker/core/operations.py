@@ -54,6 +54,7 @@ class Option:
         word: whether the command takes it by its place, if not as the method's signature has it.
         asker: whether a route has for it the name of the one who asks.
         faces: those that take it, if not all: "command" or "route".
+        in_one: whether the command takes several values in one text, with commas between them.
     """
 
     help: str
@@ -72,6 +73,7 @@ class Option:
     word: bool | None = None
     asker: bool = False
     faces: frozenset[str] = frozenset({"command", "route"})
+    in_one: bool = False
 
     def saying(self, text: str | None) -> Option:
         """Return the option with another help, if there is one."""
@@ -116,6 +118,7 @@ class Field(NamedTuple):
         if self.repeated and not (given is None and self.optional):
             several = given.split(",") if isinstance(given, str) else given or ()
             given = tuple(several) if isinstance(several, Iterable) else (several,)
+            given = tuple(filter(None, map(str.strip, given))) if self.option.in_one else given
         read = self.option.read
         return given if read is None or given is None else read(given)
 
@@ -154,7 +157,8 @@ def fields_of_group(group: Any) -> tuple[Field, ...]:
     for name, hint in get_type_hints(group, include_extras=True).items():
         field = _field(name, hint, None)
         default = field.option.default
-        fields.append(field._replace(default=() if field.repeated and default is None else default))
+        none = field.repeated and not field.optional and default is None
+        fields.append(field._replace(default=() if none else default))
     return tuple(fields)
 
 

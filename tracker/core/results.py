@@ -95,7 +95,9 @@ class Json:
         name: of the field in JSON.
         write: returns what JSON has for a value that is not None.
         kind: the type of what ``write`` returns.
-        spread: whether the fields of the value, or its keys, stand among those of the record.
+        spread: whether the fields of the value, if there is one, or its keys, stand among those of
+            the record.
+        less: the names of such fields that are left out.
         rare: whether it is left out if it is None.
         hidden: whether JSON does not have it.
     """
@@ -104,6 +106,7 @@ class Json:
     write: Callable[[Any], Any] | None = None
     kind: Any = str
     spread: bool = False
+    less: tuple[str, ...] = ()
     rare: bool = False
     hidden: bool = False
 
@@ -126,9 +129,17 @@ class JsonField(NamedTuple):
 
 @cache
 def json_fields(record: Any) -> tuple[JsonField, ...]:
-    """Return the fields of a class that JSON has, in their order."""
+    """Return the fields of a class that JSON has, in their order.
+
+    Its properties are fields, too, if what they return is annotated with a `Json`.
+    """
     fields = []
-    for attribute, hint in get_type_hints(record, include_extras=True).items():
+    hints = get_type_hints(record, include_extras=True)
+    for name, member in vars(record).items():
+        if isinstance(member, property):
+            hint = get_type_hints(member.fget, include_extras=True)["return"]
+            hints |= {name: hint} if any(isinstance(one, Json) for one in get_args(hint)) else {}
+    for attribute, hint in hints.items():
         kind, *notes = get_args(hint) if get_origin(hint) is Annotated else (hint,)
         how = next((note for note in notes if isinstance(note, Json)), Json())
         if how.hidden:
@@ -159,7 +170,8 @@ class Record:
         for attribute, name, _, how in json_fields(record):
             value = getattr(self, attribute)
             if how.spread:
-                told |= plain_value(value)
+                spread = {} if value is None else plain_value(value)
+                told |= {one: spread[one] for one in spread if one not in how.less}
             elif not (how.rare and value is None):
                 written = value is not None and how.write is not None
                 told[name] = how.write(value) if written else plain_value(value)  # type: ignore[misc]

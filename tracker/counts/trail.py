@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Annotated, Any, Final
 
 from sqlalchemy import (
     ColumnElement,
@@ -23,8 +24,8 @@ from sqlalchemy import (
     union_all,
 )
 
-from tracker.core import clock
 from tracker.core.errors import InvalidOption
+from tracker.core.results import Hidden, Json, Record, Time
 from tracker.projects.annotators import annotator_names
 from tracker.projects.projects import ProjectInfo
 from tracker.projects.questions import every_question
@@ -40,13 +41,14 @@ _NUMBERS = ("annotator", "alias", "category", "into", "from")
 """What a change names by number, because the name may have to go; of categories or annotators."""
 
 
-class Act(NamedTuple):
+@dataclass(frozen=True)
+class Act(Record):
     """One thing that somebody did, or the program.
 
     Attributes:
         at: when, in microseconds since 1970.
-        kind: what, as the log calls it.
         by: who; None if that was not told.
+        kind: what, as the log calls it.
         detail: what of, with names in place of numbers.
         change: its number in the change log, if it changed what is counted.
         import_: the import that it made or undid.
@@ -55,27 +57,28 @@ class Act(NamedTuple):
         findings: how many these are.
     """
 
-    at: int
-    kind: str
+    at: Time
     by: str | None
-    detail: dict[str, Any]
+    kind: str
+    detail: Annotated[dict[str, Any], Hidden]
     change: int | None
     import_: int | None
     snapshot: int | None
     finding: int | None
     findings: int
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the act as JSON."""
-        told = {"at": clock.iso(self.at), "by": self.by, "kind": self.kind, "change": self.change}
-        told |= {"import": self.import_, "snapshot": self.snapshot}
-        return told | {"finding": self.finding, "findings": self.findings}
+    @property
+    def what(self) -> Annotated[str, Json()]:
+        """What was done, as it stands behind the name of who did it."""
+        return change_sentence(self)
 
 
-class Trail(NamedTuple):
+@dataclass(frozen=True)
+class Trail(Record):
     """Some acts, the last one first, and the place before which the next ones are, if any."""
 
-    acts: Sequence[Act]
+    project: str
+    acts: Annotated[tuple[Act, ...], Json("changes")]
     next: str | None
 
 
@@ -96,7 +99,8 @@ def read_trail(
     last = shown[-1] if len(rows) > len(shown) else None
     names = _Names(connection, project, shown)
     return Trail(
-        [_act(row, names) for row in shown],
+        project.name,
+        tuple(_act(row, names) for row in shown),
         None if last is None else f"{last.at}-{last.source}-{last.number}",
     )
 
@@ -202,13 +206,13 @@ def _act(row: Any, names: _Names) -> Act:
         of_snapshot = row.source == _SNAPSHOT
         detail = {"name": row.detail or row.number} if of_snapshot else {}
         return Act(
-            row.at, row.kind, row.by, detail, None, None, row.number if of_snapshot else None,
+            row.at, row.by, row.kind, detail, None, None, row.number if of_snapshot else None,
             None if of_snapshot else row.number, row.findings,
         )  # fmt: skip
     detail = names.told(row.kind, json.loads(row.detail))
     by = detail.pop("by", None)
     made = row.import_id if row.kind != "undo" else detail.get("import")
-    return Act(row.at, row.kind, by, detail, row.number, made, None, None, 0)
+    return Act(row.at, by, row.kind, detail, row.number, made, None, None, 0)
 
 
 # -- What somebody did to a project, in words -----------------------------------------------------
@@ -264,12 +268,6 @@ def change_sentence(act: Act) -> str:
         return _SENTENCES[act.kind].format_map({k: _words(v) for k, v in act.detail.items()})
     except KeyError:  # of an older version of the program
         return act.kind
-
-
-def trail_as_json(project: str, trail: Trail) -> dict[str, Any]:
-    """Return the acts with their sentences."""
-    rows = [act.to_dict() | {"what": change_sentence(act)} for act in trail.acts]
-    return {"project": project, "changes": rows, "next": trail.next}
 
 
 def _words(value: Any) -> Any:

@@ -6,8 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from tracker.projects.questions import QuestionInfo
-
 if TYPE_CHECKING:
     # A list of projects takes its document from here, and loads nothing that counts for it.
     from tracker.history.status import Status
@@ -31,18 +29,3 @@ def statuses_as_json(found: Iterable[Status]) -> dict[str, Any]:
     """Return the status of each project; the questions of one stand together."""
     projects = groupby(found, lambda one: one.question.project.id)
     return {"projects": [status_as_json(list(questions)) for _, questions in projects]}
-
-
-def projects_as_json(found: Iterable[QuestionInfo]) -> dict[str, Any]:
-    """Return each project with the settings of its question, or of each of several."""
-    by_project: dict[int, list[QuestionInfo]] = {}
-    for one in found:
-        by_project.setdefault(one.project_id, []).append(one)
-    return {"projects": [_project(questions) for questions in by_project.values()]}
-
-
-def _project(questions: Sequence[QuestionInfo]) -> dict[str, Any]:
-    if len(questions) == 1:
-        return questions[0].to_dict()
-    told = [{"question": one.name, **one.settings()} for one in questions]
-    return questions[0].project.to_dict() | {"questions": told}

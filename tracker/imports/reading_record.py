@@ -29,9 +29,9 @@ class ReadingRecord(NamedTuple):
     left_out: dict[str, int]
 
     @classmethod
-    def of_text(cls, text: str | None) -> ReadingRecord | None:
-        """Return a record as it was stored; None if there is none."""
-        return None if text is None else cls(**json.loads(text))
+    def stored(cls, text: str | None) -> dict[str, Any]:
+        """Return a record that was stored as JSON; each part is None if there is none."""
+        return dict.fromkeys(cls._fields) if text is None else cls(**json.loads(text)).to_dict()
 
     def to_text(self) -> str:
         """Return the record as it is stored."""

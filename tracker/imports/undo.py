@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Annotated, Any
 
 from sqlalchemy import (
     Connection,
@@ -15,6 +16,7 @@ from sqlalchemy import (
 
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
+from tracker.core.results import Hidden, Json, OptionalTime, Record, Spread, Time
 from tracker.imports.item_facts import undo_item_facts
 from tracker.imports.reading_record import ReadingRecord
 from tracker.imports.withdrawal import end_withdrawals, is_sync, retire_answers
@@ -25,38 +27,65 @@ from tracker.storage import seals
 from tracker.storage.current import apply_kind_facts
 from tracker.storage.schema import Change, Import, Label, PastLabel, Project, Source
 
+if TYPE_CHECKING:
+    from tracker.render.tables import Table
+
 _labels = Label.__table__
 _past = PastLabel.__table__
 
 
-_ROWS = ("rows", "inserted", "changed", "unchanged", "older", "rejected")
+@dataclass(frozen=True)
+class ImportedRows(Record):
+    """How many rows an import had, and what became of them."""
+
+    rows: int
+    inserted: int
+    changed: int
+    unchanged: int
+    older: int
+    rejected: int
 
 
 @dataclass(frozen=True)
-class ImportInfo:
-    """One import as it was recorded; ``record`` is None if it says not how files were read."""
+class ImportSource(Record):
+    """A file of an import."""
 
-    id: int
+    name: str
+    sha256: str
+
+
+@dataclass(frozen=True)
+class ImportInfo(Record):
+    """One import as it was recorded; ``read`` is None if it says not how files were read."""
+
+    id: Annotated[int, Json("import")]
     project: str
-    project_id: int
-    change: int
-    recorded_at: int
-    sources: tuple[dict[str, str], ...]
-    counts: dict[str, int]
-    undone_at: int | None
-    record: ReadingRecord | None = None
+    project_id: Annotated[int, Hidden]
+    change: Annotated[int, Hidden]
+    recorded_at: Time
+    sources: tuple[ImportSource, ...]
+    counts: Annotated[ImportedRows, Spread]
+    read: dict[str, Any] | None
+    left_out: dict[str, int] | None
+    undone_at: OptionalTime
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the import as JSON."""
-        return {
-            "import": self.id,
-            "project": self.project,
-            "recorded_at": clock.iso(self.recorded_at),
-            "sources": list(self.sources),
-            **self.counts,
-            **(self.record.to_dict() if self.record else {"read": None, "left_out": None}),
-            "undone_at": None if self.undone_at is None else clock.iso(self.undone_at),
-        }
+    def view(self) -> Iterator[Table]:
+        """Yield how the files were read, and which these are."""
+        from tracker.imports.preview import reading_rows
+        from tracker.render.cells import count_cell, minute_cell
+        from tracker.render.tables import table
+
+        told = self.to_dict()
+        rows = [
+            ("import", str(self.id)),
+            ("project", self.project),
+            ("recorded", minute_cell(told["recorded_at"])),
+            *((name, count_cell(number)) for name, number in vars(self.counts).items()),
+            ("undone", minute_cell(told["undone_at"])),
+            *reading_rows(told),
+        ]
+        yield table((" ", " "), rows)
+        yield table(("file", "sha256 "), [(one.name, one.sha256) for one in self.sources])
 
 
 def list_imports(
@@ -94,13 +123,13 @@ def list_imports(
     if number is not None:
         statement = statement.where(Import.id == number)
     listed = statement.with_only_columns(Import.id).subquery("listed")
-    sources: dict[int, list[dict[str, str]]] = {}
+    sources: dict[int, list[ImportSource]] = {}
     for row in connection.execute(
         select(Source.import_id, Source.name, Source.digest)
         .join(listed, listed.c.id == Source.import_id)
         .order_by(Source.number)
     ):
-        sources.setdefault(row.import_id, []).append({"name": row.name, "sha256": row.digest})
+        sources.setdefault(row.import_id, []).append(ImportSource(row.name, row.digest))
     return [
         ImportInfo(
             row.id,
@@ -109,12 +138,9 @@ def list_imports(
             row.change_id,
             row.recorded_at,
             tuple(sources.get(row.id, ())),
-            {
-                name: getattr(row, name)
-                for name in ("rows", "inserted", "changed", "unchanged", "older", "rejected")
-            },
-            row.undone_at,
-            ReadingRecord.of_text(row.reading),
+            ImportedRows(*(getattr(row, one.name) for one in fields(ImportedRows))),
+            **ReadingRecord.stored(row.reading),
+            undone_at=row.undone_at,
         )
         for row in connection.execute(statement)
     ]

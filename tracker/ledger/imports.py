@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack, cast
 from tracker.core.errors import NotFound, Refused, TrackerError
 from tracker.ledger.transactions import Transactions
 from tracker.projects.projects import find_project
+from tracker.projects.questions import QuestionOptions
 
 if TYPE_CHECKING:
     from tracker.formats.frames import Frame
@@ -19,10 +20,11 @@ if TYPE_CHECKING:
     from tracker.imports.annotators import AnnotatorImport
     from tracker.imports.loader import ImportResult
     from tracker.imports.parts import Progress
-    from tracker.projects.questions import QuestionOptions
     from tracker.sync.http import Remote
     from tracker.sync.label_studio import EventResult, EventRun
     from tracker.sync.run import SyncResult, SyncRun
+
+__all__ = ["Importing", "QuestionOptions", "Reading", "Syncing", "Syncs", "Uploading"]
 
 
 class Uploading(TypedDict, total=False):
@@ -308,7 +310,6 @@ class Importing(Transactions):
         from tracker.formats.registry import check_reader_format
         from tracker.imports.loader import load_import, load_items
         from tracker.imports.questions_for_import import questions_for_import
-        from tracker.projects.questions import QuestionOptions
 
         check_reader_format(format)
         options = options or QuestionOptions()

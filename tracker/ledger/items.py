@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from datetime import date
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
+from tracker.core.operations import Given, Option, operation
+from tracker.core.results import Json, Record
+from tracker.counts.choosing import Moment
 from tracker.ledger.namespace import Namespace
+from tracker.ledger.parameters import Project, most_of
+from tracker.render.blocks import Column, listing_table
 
 if TYPE_CHECKING:
     from tracker.counts.choosing import Selecting
@@ -19,38 +24,65 @@ NONE = "(none)"
 """What an answer without a category is called."""
 
 
-class ListedItem(NamedTuple):
+@dataclass(frozen=True)
+class ListedItem(Record):
     """An item of a list: its answers to a question, and the annotators by category."""
 
-    name: str
+    name: Annotated[str, Json("item")]
     text: str | None
     answers: int
     votes: Mapping[str, int]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the item as JSON."""
-        votes = {"answers": self.answers, "votes": dict(self.votes)}
-        return {"item": self.name, "text": self.text, **votes}
 
-
-class ItemsPage(NamedTuple):
+@dataclass(frozen=True)
+class ItemsPage(Record):
     """Some items of a question, and the number behind which the next ones are; None at the end."""
 
     question: str
     items: Sequence[ListedItem]
     next: int | None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the items as JSON."""
-        items = [one.to_dict() for one in self.items]
-        return {"question": self.question, "items": items, "next": self.next}
+
+def _joined(items: Sequence[ItemAnnotators], _: Given) -> Iterable[dict[str, Any]]:
+    return (one.to_dict() | {"aliases": " ".join(one.aliases)} for one in items)
+
+
+def _pairs(pairs: Sequence[KeyPair], _: Given) -> Iterable[Any]:
+    columns = Column("item"), Column("alias")
+    nothing = "no two items have the same text"
+    yield listing_table(columns, [one.to_dict() for one in pairs]) if pairs else nothing
+
+
+def _item(item: ItemRecord, _: Given) -> Iterable[Any]:
+    from tracker.agreement.breakdown_tables import item_view
+
+    return item_view(item)
 
 
 class Items(Namespace):
     """The items of projects; `Ledger.import_items` registers some."""
 
-    def list(self, project: str, limit: int | None = None) -> Sequence[ItemAnnotators]:
-        """Return a project's items in import order, with the number of their annotators."""
+    @operation(
+        "item list", None, "listItems",
+        listing="items", about=("project",), rows=_joined,
+        columns=(
+            Column("item", kind="name"), Column("annotators", kind="count"),
+            Column("aliases", "also known as", ", ".join, rare=True),
+        ),
+        warnings=lambda items, given: (
+            [f"the first {given.limit}; for all: --limit 0"] if len(items) == given.limit else ()
+        ),
+    )  # fmt: skip
+    def list(
+        self, project: Project, limit: Annotated[int | None, most_of("items")] = None
+    ) -> Sequence[ItemAnnotators]:
+        """List a project's items in import order, with the number of their annotators.
+
+        Example:
+        - `tracker item list reviews --limit 20`
+
+        Next: `tracker item show reviews item_0001`
+        """
         from tracker.projects.items import list_items
 
         with self._ledger.reading(project) as (connection, found):
@@ -63,8 +95,7 @@ class Items(Namespace):
         *,
         after: int = 0,
         search: str = "",
-        as_of: date | str | None = None,
-        known_at: date | str | None = None,
+        **moment: Unpack[Moment],
     ) -> ItemPage:
         """Return likewise the first items behind the one numbered ``after``, and the next number.
 
@@ -75,10 +106,10 @@ class Items(Namespace):
         from tracker.projects.items import list_item_page
         from tracker.storage.as_of import as_it_was
 
-        choice = make_answer_filter(as_of=as_of, known_at=known_at)
+        choice = make_answer_filter(**moment)
         with self._ledger.reading(project) as (connection, found):
-            moment = self._ledger.moment_of(connection, found, choice)
-            with as_it_was(connection, found.id, moment):
+            then = self._ledger.moment_of(connection, found, choice)
+            with as_it_was(connection, found.id, then):
                 return list_item_page(connection, found, limit, after, search)
 
     def alias(self, project: str | None, item: str, *aliases: str) -> ItemRecord:
@@ -120,33 +151,55 @@ class Items(Namespace):
         with self._ledger.writing(project) as (connection, found):
             return end_item_aliases(connection, found, _pairs_of_file(path), str(path))
 
-    def duplicates(self, project: str) -> Sequence[KeyPair]:
-        """Return the items of one text under different keys: the first with each later one."""
+    @operation(
+        "item duplicates", None, "itemDuplicates",
+        listing="duplicates", about=("project",), view=_pairs,
+    )  # fmt: skip
+    def duplicates(self, project: Project) -> Sequence[KeyPair]:
+        """List items of the same text under different keys, as pairs that `item alias` takes.
+
+        The first item of each text stays, and the others' keys become other keys of it. Remove the
+        lines that are wrong: two people may have written the same.
+
+        Examples:
+        - `tracker item duplicates reviews`
+        - `tracker item duplicates reviews --csv > aliases.csv`
+
+        Next: `tracker item alias -p reviews --from aliases.csv`
+        """
         from tracker.projects.same_text import list_same_text
 
         with self._ledger.reading(project) as (connection, found):
             return list_same_text(connection, found)
 
+    @operation(
+        "item show", "GET /projects/{project}/items/{item}", "getItem",
+        about=("project",), kept=False, view=_item,
+        rows=lambda item, _: [one.to_dict() for one in item.labels],
+    )  # fmt: skip
     def show(
         self,
-        project: str,
-        item: str,
-        *,
-        as_of: date | str | None = None,
-        known_at: date | str | None = None,
+        project: Project,
+        item: Annotated[str, Option("The item's key.")],
+        **moment: Unpack[Moment],
     ) -> ItemRecord:
-        """Return an item, by its key or another one, with every label it ever had.
+        """Show who said what about an item, when, and what was superseded or undone.
 
-        At a moment with those it had then; see `tracker.counts.filter.Selecting`. Raises NotFound,
-        InvalidOption for what is no moment.
+        Raises NotFound, InvalidOption for what is no moment.
+
+        Examples:
+        - `tracker item show reviews item_0001`
+        - `tracker item show reviews item_0001 --as-of 2026-03-31`
+
+        Next: `tracker annotator show ada -p reviews`
         """
         from tracker.counts.filter import make_answer_filter
         from tracker.projects.items import find_item
 
-        choice = make_answer_filter(as_of=as_of, known_at=known_at)
+        choice = make_answer_filter(**moment)
         with self._ledger.reading(project) as (connection, found):
-            moment = self._ledger.moment_of(connection, found, choice)
-            return find_item(connection, found, item, moment)
+            then = self._ledger.moment_of(connection, found, choice)
+            return find_item(connection, found, item, then)
 
     def page(
         self,

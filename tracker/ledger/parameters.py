@@ -8,8 +8,7 @@ from typing import Annotated
 from tracker.core.operations import Option
 
 Project = Annotated[str, Option("The project's name.", metavar="PROJECT", examples=("reviews",))]
-
-
+OptionalProject = Annotated[str | None, Option("Only of this project.")]
 QuestionName = Annotated[
     str | None,
     Option(
@@ -24,6 +23,7 @@ QuestionNames = Annotated[
         name="question", short="-q", metavar="NAME", in_query=True, examples=("tone",),
     ),
 ]  # fmt: skip
+NewName = Annotated[str, Option("The new name.")]
 DryRun = Annotated[bool, Option("Show what would happen; store nothing.")]
 
 

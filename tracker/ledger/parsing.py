@@ -16,11 +16,6 @@ if TYPE_CHECKING:
 _TERMS = ("annotator", "exclude-annotator", "since", "until", "where", "guideline")
 
 
-def names_of_list(text: str) -> tuple[str, ...]:
-    """Return the names of a list such as ``A, B, C``."""
-    return tuple(name.strip() for name in text.split(",") if name.strip())
-
-
 def against_in_words(ledger: Ledger, project: str, other: str, /, **asking: Any) -> AgainstOther:
     """Return the difference to another project, or to the answers that terms choose.
 

@@ -2,94 +2,139 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack, cast
+from collections.abc import Iterator, Sequence
+from shlex import quote
+from typing import TYPE_CHECKING, Annotated, Any, Unpack, cast
 
+from tracker.core.operations import Given, Option, operation
 from tracker.ledger.namespace import Namespace
-from tracker.projects.projects import ProjectInfo
-from tracker.projects.questions import QuestionInfo, QuestionOptions
-from tracker.projects.settings import QuestionSettings
+from tracker.ledger.parameters import NewName, Project, QuestionName, most_of
+from tracker.projects.choosing import ChangedSettings, NewSettings, Timezone
+from tracker.render.blocks import Column, listing_table
 
 if TYPE_CHECKING:
     from tracker.counts.trail import Trail
     from tracker.ledger.imports import Reading
+    from tracker.projects.projects import DeletedProject, ProjectInfo
+    from tracker.projects.settings import ProjectSettings, QuestionSettings
 
-__all__ = ["Changing", "ProjectSettings", "Projects", "QuestionOptions", "QuestionSettings"]
-
-
-class ProjectSettings(NamedTuple):
-    """A project's questions, each with its categories."""
-
-    questions: tuple[QuestionSettings, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the settings as JSON: those of the only question, or question by question."""
-        if len(self.questions) == 1:
-            return self.questions[0].to_dict()
-        told = [
-            {"question": one.question.name, **one.question.settings()}
-            | {"categories": list(one.categories)}
-            for one in self.questions
-        ]
-        return self.questions[0].question.project.to_dict() | {"questions": told}
-
-    def import_keywords(self, names: Sequence[str] = ()) -> Reading:
-        """Return the keywords with which exported labels are imported into another project.
-
-        Labels of the questions of these names, of all for none.
-        """
-        from tracker.export.labels import import_keywords
-
-        chosen = [
-            (one.question, one.categories)
-            for one in self.questions
-            if not names or one.question.name in names
-        ]
-        return cast("Reading", import_keywords(chosen, named=len(self.questions) > 1))
+_ONE = "/projects/{project}"
+_COLUMNS = (
+    Column("project", kind="name"), Column("question", rare=True), Column("answers"),
+    Column("scale"), Column("wanted", kind="number"), Column("created_at", "made", "day"),
+    Column("archived_at", "archived", "day"),
+)  # fmt: skip
+CheckOnly = Annotated[bool, Option("Check the settings; store nothing.")]
 
 
-class Changing(TypedDict, total=False):
-    """The settings of a question to change; one left out, or None, stays as it is.
+def made_sentence(made: QuestionSettings) -> str:
+    """Return how a new question is answered."""
+    from tracker.projects.settings import ANSWERS
 
-    Attributes:
-        wanted: answers that each item should get; 0 for no number.
-        scale: how categories compare.
-        categories: the only ones, in this order.
-        opened: whether new categories are accepted again.
-    """
+    return f"{ANSWERS[made.question.answers]}, {made.question.scale} scale"
 
-    wanted: int | None
-    scale: str | None
-    categories: Sequence[str] | None
-    opened: bool
+
+def missing_order(
+    changed: QuestionSettings, *, several: bool, declared: bool = False
+) -> Iterator[str]:
+    """Yield that the categories need an order, if they do and none is declared."""
+    from tracker.projects.settings import order_sentence
+
+    if not declared and not changed.ordered:
+        sentence = order_sentence(changed.question, changed.categories, several=several)
+        yield from () if sentence is None else (sentence,)
+
+
+def _created(made: QuestionSettings, _: Given) -> Iterator[str]:
+    yield f"created {made.project.name}: {made_sentence(made)}"
+
+
+def _changed(changed: QuestionSettings, given: Given) -> Iterator[str]:
+    from tracker.projects.settings import settings_sentence
+
+    name = changed.project.name
+    if given.timezone is not None:
+        would = "would begin" if given.dry_run else "begin"
+        yield f"days of {name} {would} at 00:00 in {changed.project.zone}"
+    else:
+        yield f"{name} {settings_sentence(changed, dry_run=given.dry_run)}"
+
+
+def _rows(projects: Sequence[ProjectSettings], _: Given) -> Iterator[dict[str, Any]]:
+    """Yield a row for each question, which is named if a project asks several."""
+    from dataclasses import replace
+
+    several = any(project.only is None for project in projects)
+    for project in projects:
+        for one in project.questions:
+            yield replace(one, name=one.question.name if several else None).to_dict()
 
 
 class Projects(Namespace):
     """The projects of a database, each known by its name."""
 
+    @operation(
+        "project create", "POST /projects", "createProject",
+        guess=False, status=201, place=lambda made, _: ("projects", made.project.name),
+        view=_created,
+        warnings=lambda made, given: (
+            missing_order(made, several=False, declared=given.categories is not None)
+        ),
+        hints=lambda made, _: [f"next: tracker import FILE --project {quote(made.project.name)}"],
+    )  # fmt: skip
     def create(
-        self, name: str, options: QuestionOptions | None = None, timezone: str | None = None
-    ) -> QuestionInfo:
-        """Create a project, and return its question; raises InvalidOption for a name in use.
+        self, project: Project, *, timezone: Timezone = None, **settings: Unpack[NewSettings]
+    ) -> QuestionSettings:
+        """Create a project; `import` creates one too, with the same options.
 
-        Its days begin in the time zone of that name; None for UTC.
+        Raises InvalidOption for a name in use.
+
+        Example:
+        - `tracker project create reviews --categories yes,no --wanted 3`
+
+        Next: `tracker import answers.csv -p reviews`
         """
-        from tracker.projects.questions import create_project
+        from tracker.projects.questions import QuestionOptions, create_project
+        from tracker.projects.settings import QuestionSettings
 
         with self._ledger.database.write() as connection:
-            return create_project(connection, name, options, timezone=timezone)
+            options = QuestionOptions(**settings)
+            return QuestionSettings.of(
+                create_project(connection, project, options, timezone=timezone)
+            )
 
-    def list(self, *, archived: bool = False) -> Sequence[QuestionInfo]:
-        """Return the questions of projects by name; of archived ones only on request."""
+    @operation(
+        "project list", "GET /projects", "listProjects",
+        listing="projects",
+        rows=_rows,
+        view=lambda projects, given: [listing_table(_COLUMNS, [*_rows(projects, given)])],
+        hints=lambda projects, _: () if projects else (
+            "there is no project yet: tracker import FILE --project NAME, or: tracker demo",
+        ),
+    )  # fmt: skip
+    def list(
+        self, *, archived: Annotated[bool, Option("Include archived projects.", name="all")] = False
+    ) -> Sequence[ProjectSettings]:
+        """List the projects by name, each with its questions.
+
+        Example:
+        - `tracker project list --all`
+
+        Next: `tracker status`
+        """
         from tracker.projects.projects import list_projects
         from tracker.projects.questions import questions_of
+        from tracker.projects.settings import ProjectSettings, QuestionSettings
 
         if self._ledger.is_missing:
             return []
         with self._ledger.database.read() as connection:
             projects = list_projects(connection, archived=archived)
             questions = questions_of(connection, projects)
-            return [question for project in projects for question in questions[project.id]]
+            return [
+                ProjectSettings(tuple(map(QuestionSettings.of, questions[project.id])))
+                for project in projects
+            ]
 
     def find(self, name: str | None) -> ProjectInfo:
         """Return a project by name, or the only one (None); raises NotFound."""
@@ -98,133 +143,196 @@ class Projects(Namespace):
 
     def show(self, project: str) -> QuestionSettings:
         """Return the settings and categories of a project that asks one question."""
-        with self._ledger.asking(project) as (connection, found):
-            return QuestionSettings.read(connection, found)
+        from tracker.projects.settings import QuestionSettings
 
-    def settings(self, project: str) -> ProjectSettings:
-        """Return all questions of a project: their settings and categories."""
-        from tracker.projects.questions import list_questions
+        with self._ledger.asking(project) as (connection, question):
+            return QuestionSettings.read(connection, question)
 
-        with self._ledger.reading(project) as (connection, found):
-            questions = list_questions(connection, found)
-            return ProjectSettings(
-                tuple(QuestionSettings.read(connection, one) for one in questions)
-            )
+    @operation("project show", f"GET {_ONE}", "getProject")
+    def settings(self, project: Project) -> ProjectSettings:
+        """Show a project's settings and its categories.
 
+        Example:
+        - `tracker project show reviews`
+
+        Next: `tracker project set reviews --wanted 3`
+        """
+        from tracker.projects.settings import ProjectSettings
+
+        with self._ledger.reading(project) as (connection, about):
+            return ProjectSettings.read(connection, about)
+
+    def import_keywords(self, project: str, names: Sequence[str] = ()) -> Reading:
+        """Return the keywords with which exported labels are imported into another project.
+
+        Labels of the questions of these names, of all for none.
+        """
+        from tracker.export.labels import import_keywords
+
+        questions = self.settings(project).questions
+        chosen = [
+            (one.question, one.categories)
+            for one in questions
+            if not names or one.question.name in names
+        ]
+        return cast("Reading", import_keywords(chosen, named=len(questions) > 1))
+
+    @operation(
+        "project set", f"PATCH {_ONE}", "setProject",
+        view=_changed,
+        warnings=lambda changed, given: (
+            missing_order(changed, several=given.question is not None, declared=not given.scale)
+        ),
+        hints=lambda changed, given: (
+            () if given.dry_run else [f"next: tracker status {quote(changed.project.name)}"]
+        ),
+    )  # fmt: skip
     def set(
         self,
-        project: str,
+        project: Project,
         *,
-        question: str | None = None,
-        timezone: str | None = None,
-        dry_run: bool = False,
-        **settings: Unpack[Changing],
+        question: QuestionName = None,
+        timezone: Timezone = None,
+        dry_run: CheckOnly = False,
+        **settings: Unpack[ChangedSettings],
     ) -> QuestionSettings:
-        """Change the settings of a project's question, and return them.
+        """Change a project's settings; snapshots keep those they were taken with.
 
-        Args:
-            project: the project's name.
-            question: the question's; None is the only one.
-            timezone: the zone in which the project's days begin, such as Europe/Berlin.
-            dry_run: check the settings; store nothing.
-            settings: see `Changing`.
+        A scale or a closed list that does not fit the answers is refused. --wanted 0 is no number.
 
         Raises InvalidOption for a setting that is none, Refused for one that contradicts the
         answers.
+
+        Examples:
+        - `tracker project set reviews --wanted 3`
+        - `tracker project set reviews --scale ordinal --categories low,mid,high`
+        - `tracker project set reviews --timezone Europe/Berlin`
+
+        Next: `tracker status reviews`
         """
         from tracker.projects.projects import find_project, set_project_timezone
         from tracker.projects.questions import find_question, list_questions
-        from tracker.projects.settings import set_question
+        from tracker.projects.settings import QuestionSettings, set_question
 
         with self._ledger.database.write(keep=not dry_run) as connection:
-            found = find_project(connection, project)
+            about = find_project(connection, project)
             if timezone is not None:
-                found = set_project_timezone(connection, found, timezone)
+                about = set_project_timezone(connection, about, timezone)
                 if question is None and not any(
                     one not in (None, False) for one in settings.values()
                 ):
-                    return QuestionSettings.read(connection, list_questions(connection, found)[0])
-            asked = find_question(connection, found, question)
+                    return QuestionSettings.read(connection, list_questions(connection, about)[0])
+            asked = find_question(connection, about, question)
             return QuestionSettings.read(connection, set_question(connection, asked, **settings))
 
-    def rename(self, project: str, name: str) -> ProjectInfo:
-        """Give a project another name; raises InvalidOption for one that is taken."""
+    @operation(
+        "project rename", f"POST {_ONE}/rename", "renameProject",
+        view=lambda renamed, given: [f"{given.project} is now {renamed.project.name}"],
+    )  # fmt: skip
+    def rename(self, project: Project, name: NewName) -> ProjectSettings:
+        """Rename a project.
+
+        Raises InvalidOption for a name that is taken.
+
+        Example:
+        - `tracker project rename reviews product-reviews`
+
+        Next: `tracker project list`
+        """
         from tracker.projects.projects import find_project, rename_project
+        from tracker.projects.settings import ProjectSettings
 
-        with self._ledger.writing(project) as (connection, found):
-            rename_project(connection, found, name)
-            return find_project(connection, name)
+        with self._ledger.writing(project) as (connection, about):
+            rename_project(connection, about, name)
+            return ProjectSettings.read(connection, find_project(connection, name))
 
-    def archive(self, project: str, *, restore: bool = False) -> ProjectInfo:
-        """Take a project off the list of active ones, or put it back."""
+    @operation(
+        "project archive", f"POST {_ONE}/archive", "archiveProject",
+        view=lambda archived, given: [
+            f"{archived.project.name} is {'active again' if given.restore else 'archived'}"
+        ],
+    )  # fmt: skip
+    def archive(
+        self,
+        project: Project,
+        *,
+        restore: Annotated[
+            bool,
+            Option("Put the project back on the list.", faces=frozenset({"command"})),
+        ] = False,
+    ) -> ProjectSettings:
+        """Take a project off the list of active ones; nothing is deleted.
+
+        Examples:
+        - `tracker project archive reviews`
+        - `tracker project archive reviews --restore`
+
+        Next: `tracker project list --all`
+        """
         from tracker.projects.projects import archive_project, find_project
+        from tracker.projects.settings import ProjectSettings
 
-        with self._ledger.writing(project) as (connection, found):
-            archive_project(connection, found, archived=not restore)
-            return find_project(connection, project)
+        with self._ledger.writing(project) as (connection, about):
+            archive_project(connection, about, archived=not restore)
+            return ProjectSettings.read(connection, find_project(connection, project))
 
+    @operation(None, f"POST {_ONE}/restore", "restoreProject")
+    def restore(self, project: Project) -> ProjectSettings:
+        """Put a project back on the list; `tracker project archive PROJECT --restore`."""
+        return self.archive(project, restore=True)
+
+    @operation(
+        "project changes", None, "listProjectChanges",
+        listing="changes",
+        columns=(Column("at", kind="minute"), Column("by", kind="known"), Column("what")),
+        warnings=lambda trail, given: (
+            [f"the last {given.limit}; for all: --limit 0"] if trail.next else ()
+        ),
+    )  # fmt: skip
     def changes(
-        self, project: str, limit: int | None = None, *, before: str | None = None
+        self,
+        project: Project,
+        limit: Annotated[int | None, most_of("changes")] = None,
+        *,
+        before: Annotated[
+            str | None, Option("Only those before the `next` of a page.", faces=frozenset())
+        ] = None,
     ) -> Trail:
-        """Return who changed what, the last act first; ``before`` is the ``next`` of a page.
+        """List who changed what in a project and when, newest first.
+
+        Imports, settings, snapshots, acts on findings. Names are known of changes in the dashboard
+        or with a token, and of acts on findings.
 
         Raises InvalidOption for a ``before`` that is none.
+
+        Example:
+        - `tracker project changes reviews --limit 20`
+
+        Next: `tracker imports list -p reviews`
         """
         from tracker.counts.trail import read_trail
 
-        with self._ledger.reading(project) as (connection, found):
-            return read_trail(connection, found, limit, before)
+        with self._ledger.reading(project) as (connection, about):
+            return read_trail(connection, about, limit, before)
 
-    def delete(self, project: str) -> None:
-        """Delete a project with everything in it, for good."""
-        from tracker.projects.projects import purge_project
+    @operation(
+        "project delete", None, "deleteProject",
+        guess=False,
+        question=lambda given: (
+            f"Permanently delete {given.ledger.projects.find(given.project).name} with everything "
+            "in it?"
+        ),
+    )  # fmt: skip
+    def delete(self, project: Project) -> DeletedProject:
+        """Permanently delete a project with its answers, snapshots and flags.
 
-        with self._ledger.writing(project) as (connection, found):
-            purge_project(connection, found)
+        Example:
+        - `tracker project delete reviews`
 
-
-class Questions(Namespace):
-    """The questions of projects; all methods raise NotFound for one that is not asked."""
-
-    def list(self, project: str) -> Sequence[QuestionInfo]:
-        """Return a project's questions in the order in which they were made."""
-        from tracker.projects.questions import list_questions
-
-        with self._ledger.reading(project) as (connection, found):
-            return list_questions(connection, found)
-
-    def show(self, project: str, name: str | None = None) -> QuestionSettings:
-        """Return how a question is answered, and its categories; None is the only one."""
-        with self._ledger.asking(project, question=name) as (connection, found):
-            return QuestionSettings.read(connection, found)
-
-    def add(self, project: str, name: str, options: QuestionOptions | None = None) -> QuestionInfo:
-        """Add a question to a project, and return it.
-
-        Raises InvalidOption for a name that is taken, and for options that are not valid.
+        Next: `tracker project list`
         """
-        from tracker.projects.questions import add_question
+        from tracker.projects.projects import DeletedProject, purge_project
 
-        with self._ledger.writing(project) as (connection, found):
-            return add_question(connection, found, name, options or QuestionOptions())
-
-    def rename(self, project: str, name: str, new: str) -> QuestionInfo:
-        """Give a question another name, and return it; raises InvalidOption for one taken."""
-        from tracker.projects.questions import rename_question
-
-        with self._ledger.changing(project, name) as (connection, found):
-            return rename_question(connection, found, new)
-
-    def set(
-        self,
-        project: str,
-        name: str | None = None,
-        *,
-        dry_run: bool = False,
-        **settings: Unpack[Changing],
-    ) -> QuestionSettings:
-        """Change a question's settings, and return them; None is the only question.
-
-        As `Projects.set` does.
-        """
-        return Projects(self._ledger).set(project, question=name, dry_run=dry_run, **settings)
+        with self._ledger.writing(project) as (connection, about):
+            purge_project(connection, about)
+            return DeletedProject(about.name)

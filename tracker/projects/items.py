@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from shlex import quote
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Select, func, literal, null, or_, select
 
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
+from tracker.core.results import Json, Record, Spread
 from tracker.projects.annotators import annotator_names
 from tracker.projects.categories import every_category_name
 from tracker.projects.item_aliases import item_aliases, standing_item_alias
@@ -38,17 +39,13 @@ _past = PastLabel.__table__
 _details = AnswerDetail.__table__
 
 
-class ItemAnnotators(NamedTuple):
+@dataclass(frozen=True)
+class ItemAnnotators(Record):
     """An item's name, how many annotators answered it, and its other keys."""
 
-    name: str
+    name: Annotated[str, Json("item")]
     annotators: int
     aliases: tuple[str, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the item as JSON."""
-        told = {"item": self.name, "annotators": self.annotators}
-        return told | {"aliases": list(self.aliases)}
 
 
 class ItemPage(NamedTuple):
@@ -59,24 +56,44 @@ class ItemPage(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ItemRecord:
+class AnswerDetails(Record):
+    """What an annotator said beside an answer."""
+
+    confidence: float | None
+    comment: str | None
+
+
+@dataclass(frozen=True)
+class ItemLabel(Record):
+    """One answer to an item, standing or past.
+
+    The question is named if the project asks several; there are details if any answer has some.
+    """
+
+    question: Annotated[str | None, Json(rare=True)]
+    annotator: str
+    given_as: str
+    pass_: int
+    category: str | None
+    answer: str
+    start: int | None
+    end: int | None
+    labeled_at: str | None
+    seconds: float | None
+    import_: int | None
+    state: str
+    details: Annotated[AnswerDetails | None, Spread]
+
+
+@dataclass(frozen=True)
+class ItemRecord(Record):
     """One item with every label it ever had, standing and past."""
 
-    name: str
+    name: Annotated[str, Json("item")]
+    aliases: tuple[str, ...]
     text: str | None
     attributes: dict[str, str]
-    labels: tuple[dict[str, Any], ...]
-    aliases: tuple[str, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the item as JSON."""
-        return {
-            "item": self.name,
-            "aliases": list(self.aliases),
-            "text": self.text,
-            "attributes": self.attributes,
-            "labels": list(self.labels),
-        }
+    labels: tuple[ItemLabel, ...]
 
 
 def item_names(connection: Connection, project: ProjectInfo) -> dict[int, str]:
@@ -219,16 +236,16 @@ def find_item(
     )
     return ItemRecord(
         item.name,
+        tuple(item_aliases(connection, project, ItemAlias.item_id == item.id).get(item.id, ())),
         item.text,
         {row.name: row.value for row in attributes},
         tuple(_labels_then(connection, project, item.id, moment)),
-        tuple(item_aliases(connection, project, ItemAlias.item_id == item.id).get(item.id, ())),
     )
 
 
 def _labels_then(
     connection: Connection, project: ProjectInfo, item_id: int, moment: Moment
-) -> list[dict[str, Any]]:
+) -> list[ItemLabel]:
     if moment == NOW:
         return _labels_of(connection, project, item_id)
     this = select(literal(item_id))
@@ -236,7 +253,7 @@ def _labels_then(
         return _labels_of(connection, project, item_id)
 
 
-def _labels_of(connection: Connection, project: ProjectInfo, item_id: int) -> list[dict[str, Any]]:
+def _labels_of(connection: Connection, project: ProjectInfo, item_id: int) -> list[ItemLabel]:
     annotators = annotator_names(connection, project)
     questions = every_question(connection, project)
     categories = {
@@ -280,21 +297,21 @@ def _labels_of(connection: Connection, project: ProjectInfo, item_id: int) -> li
         )
     )
     return [
-        {
-            **({"question": questions[row.question_id].name} if several else {}),
-            "annotator": annotators[row.annotator_id],
-            "given_as": annotators[row.given_as],
-            "pass": row._mapping["pass"],
-            "category": categories.get((row.question_id, row.category_id)),
-            "answer": _what(row.category_id),
-            "start": None if row.span_start == NO_SPAN else row.span_start,
-            "end": None if row.span_end == NO_SPAN else row.span_end,
-            "labeled_at": clock.iso(row.labeled_at) if row.has_own_time else None,
-            "seconds": None if row.spent_ms is None else row.spent_ms / 1000,
-            "import": imports.get(row.change_id),
-            "state": _state(row, standing),
-            **({"confidence": row.confidence, "comment": row.comment} if detailed else {}),
-        }
+        ItemLabel(
+            question=questions[row.question_id].name if several else None,
+            annotator=annotators[row.annotator_id],
+            given_as=annotators[row.given_as],
+            pass_=row._mapping["pass"],
+            category=categories.get((row.question_id, row.category_id)),
+            answer=_what(row.category_id),
+            start=None if row.span_start == NO_SPAN else row.span_start,
+            end=None if row.span_end == NO_SPAN else row.span_end,
+            labeled_at=clock.iso(row.labeled_at) if row.has_own_time else None,
+            seconds=None if row.spent_ms is None else row.spent_ms / 1000,
+            import_=imports.get(row.change_id),
+            state=_state(row, standing),
+            details=AnswerDetails(row.confidence, row.comment) if detailed else None,
+        )
         for row in rows
     ]
 

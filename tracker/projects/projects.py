@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Annotated, Any
 from zoneinfo import available_timezones
 
 from sqlalchemy import Connection, Select, delete, func, insert, literal, select, update
 
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
+from tracker.core.results import Hidden, Json, OptionalTime, Record, Time
 from tracker.projects.names import check_entered_name, near_names
 from tracker.storage import seals
 from tracker.storage.database import CHANGED_BY
@@ -153,23 +155,31 @@ class ProjectExists(InvalidOption):
 
 
 @dataclass(frozen=True)
-class ProjectInfo:
-    """One project as it stands."""
+class ProjectInfo(Record):
+    """One project as it stands; its days begin in a time zone, None for UTC."""
 
-    id: int
-    name: str
-    created_at: int
-    archived_at: int | None
-    timezone: str | None = None
+    id: Annotated[int, Hidden]
+    name: Annotated[str, Json("project")]
+    created_at: Time
+    archived_at: OptionalTime
+    timezone: Annotated[str | None, Hidden] = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the project as JSON."""
-        return {
-            "project": self.name,
-            "created_at": clock.iso(self.created_at),
-            "archived_at": None if self.archived_at is None else clock.iso(self.archived_at),
-            "timezone": self.timezone or _UTC,
-        }
+    @property
+    def zone(self) -> Annotated[str, Json("timezone")]:
+        """The name of the time zone."""
+        return self.timezone or _UTC
+
+
+@dataclass(frozen=True)
+class DeletedProject(Record):
+    """A project that was deleted."""
+
+    project: str
+    deleted: bool = True
+
+    def view(self) -> Iterator[str]:
+        """Yield which."""
+        yield f"{self.project} is deleted"
 
 
 def list_projects(connection: Connection, *, archived: bool = False) -> list[ProjectInfo]:

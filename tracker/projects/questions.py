@@ -6,13 +6,14 @@ import json
 import shlex
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from sqlalchemy import Connection, and_, case, func, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
+from tracker.core.results import Hidden, Json, Record
 from tracker.projects.names import (
     category_unfit_for_scale,
     check_entered_name,
@@ -74,22 +75,22 @@ class QuestionOptions:
     answers: str | None = None
     scale: str | None = None
     offsets: str | None = None
-    categories: tuple[str, ...] | None = None
+    categories: Sequence[str] | None = None
     wanted: int | None = None
 
 
 @dataclass(frozen=True)
-class QuestionInfo:
+class QuestionInfo(Record):
     """One question of a project as it stands."""
 
-    project: ProjectInfo
-    id: int
-    name: str
+    project: Annotated[ProjectInfo, Hidden]
+    id: Annotated[int, Hidden]
+    name: Annotated[str, Json("question")]
     answers: str
     scale: str
     offsets: str
-    categories_fixed: bool
-    target_answers: int | None
+    categories_fixed: Annotated[bool, Json("categories_closed")]
+    target_answers: Annotated[int | None, Json("wanted")]
 
     @property
     def key(self) -> QuestionKey:
@@ -110,21 +111,6 @@ class QuestionInfo:
     def title(self) -> str:
         """The name that people know: the question's or, if nobody named it, the project's."""
         return self.project.name if self.name == ONLY_QUESTION else self.name
-
-    def settings(self) -> dict[str, Any]:
-        """Return how the question is answered, as JSON."""
-        return {
-            "answers": self.answers,
-            "scale": self.scale,
-            "offsets": self.offsets,
-            "categories_closed": self.categories_fixed,
-            "wanted": self.target_answers,
-        }
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the question as JSON, the project's facts around it."""
-        project = self.project.to_dict()
-        return {"project": project.pop("project"), **self.settings(), **project}
 
 
 def find_question(
@@ -268,8 +254,9 @@ def start_project(
         raise ProjectExists(f"the project {name!r} exists", "choose another name") from None
     project = ProjectInfo(id=number, **row)
     made = make_question(connection, project, question, options)
-    detail = made.question.to_dict()
-    detail |= {} if question == ONLY_QUESTION else {"question": question}
+    detail = project.to_dict() | made.question.to_dict()
+    if question == ONLY_QUESTION:
+        del detail["question"]
     record_change(connection, number, "create", detail)
     return made
 
@@ -284,7 +271,7 @@ def add_question(
     lock_project(connection, project.id)
     _check_free(connection, project, name)
     made, order = make_question(connection, project, name, options)
-    detail = {"question": made.id, "name": made.name, **made.settings()}
+    detail = made.to_dict() | {"question": made.id, "name": made.name}
     change, _ = record_change(connection, project.id, "add question", detail)
     record_question_use(connection, made.key, change)
     record_category_facts(connection, made.key, change, order=order)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from sqlalchemy import Connection, Subquery, func, select
 
+from tracker.core.results import Record
 from tracker.projects.projects import ProjectInfo
 from tracker.storage.current import standing_item_facts
 from tracker.storage.schema import Item
@@ -21,15 +23,12 @@ class SameText(NamedTuple):
     items: int
 
 
-class KeyPair(NamedTuple):
+@dataclass(frozen=True)
+class KeyPair(Record):
     """An item and a later one of the same text, as ``tracker item alias --from`` takes them."""
 
     item: str
     alias: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the pair as JSON."""
-        return self._asdict()
 
 
 def _texts(project: ProjectInfo) -> Subquery:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from operator import attrgetter
 from shlex import quote
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from sqlalchemy import Connection, select, update
 
 from tracker.core.errors import InvalidOption, NotFound, Refused
+from tracker.core.results import Hidden, Json, Record, Spread
 from tracker.projects.categories import (
     MERGE_CATEGORIES,
     SPLIT_CATEGORY,
@@ -23,12 +25,13 @@ from tracker.projects.names import (
     is_numeric_category_name,
     near_names,
 )
-from tracker.projects.projects import lock_project, record_change
+from tracker.projects.projects import ProjectInfo, lock_project, record_change
 from tracker.projects.questions import (
     FIRST,
     UNDO,
     QuestionInfo,
     are_many_numbers,
+    list_questions,
     number_categories,
     settings_before_undo,
 )
@@ -38,6 +41,9 @@ from tracker.storage.current import (
     record_question_use,
 )
 from tracker.storage.schema import SCALES, Change, Question
+
+if TYPE_CHECKING:
+    from tracker.render.tables import Table
 
 _SET, _ORDER = "set project", "order categories"
 _LOGGED = {"target_answers": "wanted", "scale": "scale", "categories_fixed": "closed"}
@@ -221,32 +227,6 @@ def _check_complete(connection: Connection, question: QuestionInfo, listed: Sequ
         )
 
 
-class QuestionSettings(NamedTuple):
-    """A question, the names of its categories in their order, and whether that was declared."""
-
-    question: QuestionInfo
-    categories: tuple[str, ...]
-    ordered: bool
-
-    @classmethod
-    def read(cls, connection: Connection, question: QuestionInfo) -> QuestionSettings:
-        """Return a question with its categories."""
-        from tracker.projects.categories import category_names
-
-        names = category_names(connection, question)
-        return cls(question, tuple(names.values()), names.ordered)
-
-    @property
-    def many_numbers(self) -> bool:
-        """Whether answers are numbers, too many of them to be shown one by one."""
-        about = self.question
-        return are_many_numbers(about.answers, about.scale, len(self.categories))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the settings as JSON."""
-        return self.question.to_dict() | {"categories": list(self.categories)}
-
-
 # -- Questions and their settings, in words -------------------------------------------------------
 
 
@@ -257,20 +237,126 @@ ANSWERS: Final = {
 }
 
 
-def question_settings_cells(settings: QuestionSettings) -> list[tuple[str, str]]:
-    """Return what a table says of a question, line by line."""
-    found = settings.question
-    return [
-        ("answers", ANSWERS[found.answers]),
-        *([("offsets", found.offsets)] if found.answers == "spans" else []),
-        ("scale", found.scale),
-        ("categories", ", ".join(settings.categories) or "none yet"),
-        ("other categories", "refused" if found.categories_fixed else "accepted"),
-        (
-            "wanted",
-            "-" if found.target_answers is None else f"{found.target_answers} answers per item",
-        ),
-    ]
+@dataclass(frozen=True)
+class QuestionSettings(Record):
+    """A question as it is set, with its project.
+
+    Attributes:
+        name: of the question, if JSON says it.
+        project: the project.
+        question: the question.
+        about: the project's facts, which JSON has after the question's.
+        categories: the names of the question's categories in their order, if they were read.
+        ordered: whether the order was declared; None if they were not read.
+    """
+
+    name: Annotated[str | None, Json("question", rare=True)]
+    project: Annotated[ProjectInfo, Json(write=attrgetter("name"))]
+    question: Annotated[QuestionInfo, Json(spread=True, less=("question",))]
+    about: Annotated[ProjectInfo, Json(spread=True, less=("project",))]
+    categories: Annotated[tuple[str, ...], Hidden] = ()
+    ordered: Annotated[bool | None, Hidden] = None
+
+    @classmethod
+    def of(cls, question: QuestionInfo, *, named: bool = False) -> QuestionSettings:
+        """Return a question without its categories."""
+        name = question.name if named else None
+        return cls(name, question.project, question, question.project)
+
+    @classmethod
+    def read(
+        cls, connection: Connection, question: QuestionInfo, *, named: bool = False
+    ) -> QuestionSettings:
+        """Return a question with its categories."""
+        names = category_names(connection, question)
+        made = cls.of(question, named=named)
+        return replace(made, categories=tuple(names.values()), ordered=names.ordered)
+
+    @property
+    def listed(self) -> Annotated[tuple[str, ...] | None, Json("categories", rare=True)]:
+        """The categories as JSON has them, if they were read."""
+        return None if self.ordered is None else self.categories
+
+    @property
+    def many_numbers(self) -> bool:
+        """Whether answers are numbers, too many of them to be shown one by one."""
+        about = self.question
+        return are_many_numbers(about.answers, about.scale, len(self.categories))
+
+    @property
+    def cells(self) -> list[tuple[str, str]]:
+        """What a table says of the question, line by line."""
+        found = self.question
+        wanted = found.target_answers
+        return [
+            ("answers", ANSWERS[found.answers]),
+            *([("offsets", found.offsets)] if found.answers == "spans" else []),
+            ("scale", found.scale),
+            ("categories", ", ".join(self.categories) or "none yet"),
+            ("other categories", "refused" if found.categories_fixed else "accepted"),
+            ("wanted", "-" if wanted is None else f"{wanted} answers per item"),
+        ]
+
+    def view(self) -> Iterator[Table]:
+        """Yield how the question is answered."""
+        from tracker.render.tables import table
+
+        yield table((" ", " "), [("question", self.question.name), *self.cells])
+
+
+@dataclass(frozen=True)
+class ListedQuestion(Record):
+    """A question of a project that asks several, with its categories if they were read."""
+
+    question: Annotated[QuestionInfo, Spread]
+    categories: Annotated[tuple[str, ...] | None, Json(rare=True)]
+
+
+@dataclass(frozen=True)
+class ProjectSettings(Record):
+    """A project with its questions; in JSON the settings of the only one are the project's."""
+
+    questions: Annotated[tuple[QuestionSettings, ...], Hidden]
+
+    @classmethod
+    def read(cls, connection: Connection, project: ProjectInfo) -> ProjectSettings:
+        """Return a project with its questions and their categories."""
+        questions = list_questions(connection, project)
+        return cls(tuple(QuestionSettings.read(connection, one) for one in questions))
+
+    @property
+    def project(self) -> ProjectInfo:
+        """The project."""
+        return self.questions[0].project
+
+    @property
+    def only(self) -> Annotated[QuestionSettings | None, Spread]:
+        """The question, if there are not several."""
+        return self.questions[0] if len(self.questions) == 1 else None
+
+    @property
+    def about(self) -> Annotated[ProjectInfo | None, Spread]:
+        """The project, if it asks several questions."""
+        return self.project if self.only is None else None
+
+    @property
+    def rows(self) -> Annotated[tuple[ListedQuestion, ...] | None, Json("questions", rare=True)]:
+        """The questions as JSON has them, if there are several."""
+        rows = tuple(ListedQuestion(one.question, one.listed) for one in self.questions)
+        return rows if self.only is None else None
+
+    def view(self) -> Iterator[Table]:
+        """Yield how each question is answered, and the facts of the project."""
+        from tracker.render.tables import table
+
+        about = self.project.to_dict()
+        lines = [("project", about["project"])]
+        for one in self.questions:
+            lines += [] if self.only else [("question", one.question.name)]
+            lines += one.cells
+        lines += [("time zone", about["timezone"]), ("made", about["created_at"][:10])]
+        lines += [("archived", (about["archived_at"] or "no")[:10])]
+        yield table((" ", " "), lines)
 
 
 def settings_sentence(settings: QuestionSettings, *, dry_run: bool = False) -> str:

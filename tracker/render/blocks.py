@@ -15,7 +15,8 @@ class Column(NamedTuple):
     Attributes:
         key: of its values in the rows' JSON.
         title: as people read it; the key if it is not given.
-        kind: what its values are, see `KINDS`; a "range" is drawn.
+        kind: what its values are, see `KINDS`, or a function that returns how one is written; a
+            "range" is drawn.
         rare: whether it is left out if no row has a value.
         text: returns what is shown of a row, if it is not the value under the key.
         faces: those that show it, if not all: "terminal", "report" or "page".
@@ -25,7 +26,7 @@ class Column(NamedTuple):
 
     key: str
     title: str | None = None
-    kind: str = "text"
+    kind: str | Callable[[Any], str] = "text"
     rare: bool = False
     text: Callable[[Mapping[str, Any]], str] | None = None
     faces: Collection[str] = ("terminal", "report", "page")
@@ -47,7 +48,9 @@ class Column(NamedTuple):
         if self.text is not None:
             return self.text(row)
         value = row.get(self.key)
-        return self.none if value is None and self.none is not None else KINDS[self.kind](value)
+        if value is None and self.none is not None:
+            return self.none
+        return self.kind(value) if callable(self.kind) else KINDS[self.kind](value)
 
 
 def _count(value: Any) -> str:
@@ -81,6 +84,7 @@ KINDS: Final[Mapping[str, Callable[[Any], str]]] = {
     "text": _text,
     "count": _count,
     "number": _number,
+    "known": _number,
     "day": _day,
     "minute": _minute,
     "yes": _yes,

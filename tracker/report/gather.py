@@ -55,7 +55,7 @@ def gather_report(
             )
         }
         settings = {
-            one.question.name: one.question.settings() | {"categories": list(one.categories)}
+            one.question.name: one.question.to_dict() | {"categories": list(one.categories)}
             for one in ledger.projects.settings(asked.project).questions
         }
         fit = _private(ledger, asked)

@@ -3,22 +3,35 @@
 FastAPI reads the annotations of these classes as they are, so they are no texts here.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, make_dataclass
 from typing import Annotated, Any, TypeVar
 
 from fastapi import Query
 from fastapi.exceptions import RequestValidationError
 from pydantic import TypeAdapter, ValidationError
 
-from tracker.core.operations import LARGEST
-from tracker.ledger.parsing import names_of_list
-from tracker.ledger.projects import QuestionOptions
+from tracker.core.operations import LARGEST, Field, arguments_of, fields_of_group
+from tracker.ledger.imports import QuestionOptions
+from tracker.projects.choosing import NewSettings
 
 _Words = tuple[str, ...]
+_SETTINGS = fields_of_group(NewSettings)
+
+
+def _in_query(field: Field) -> Any:
+    """Return the type of a setting in a query, where several values are one text."""
+    least, most = field.bounds
+    kind: Any = str if field.repeated else field.kind
+    return Annotated[kind | None, Query(description=field.option.help, ge=least, le=most)]
+
+
+_Settings: Any = make_dataclass(
+    "_Settings", [(field.name, _in_query(field), None) for field in _SETTINGS], frozen=True
+)
 
 
 @dataclass(frozen=True)
-class ImportOptions:
+class ImportOptions(_Settings):  # type: ignore[misc]
     """How files are read, as the options of `tracker import`; in a form also as its fields."""
 
     format: Annotated[str | None, Query(description="Format, see /formats.")] = None
@@ -46,17 +59,11 @@ class ImportOptions:
     skip_invalid: Annotated[bool, Query(description="Leave invalid rows out.")] = False
     dry_run: Annotated[bool, Query(description="Store nothing.")] = False
     preview: Annotated[bool, Query(description="Store nothing, show the first rows.")] = False
-    answers: Annotated[str | None, Query(description="one, several or spans")] = None
-    scale: Annotated[str | None, Query(description="Scale of the categories.")] = None
-    offsets: Annotated[str | None, Query(description="characters or tokens")] = None
-    categories: Annotated[str | None, Query(description="Closed list: A,B,C")] = None
-    wanted: Annotated[int | None, Query(description="Target answers.", ge=0, le=LARGEST)] = None
 
     @property
     def reading(self) -> dict[str, Any]:
         """The keywords of an import of answers."""
-        names = None if self.categories is None else names_of_list(self.categories)
-        options = QuestionOptions(self.answers, self.scale, self.offsets, names, self.wanted)
+        options = QuestionOptions(**arguments_of(_SETTINGS, vars(self)))
         return {
             **self.reading_items, "options": options, "wide": self.wide,
             "questions": self.question, "values": self.value, "separator": self.separator,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pandas as pd
 from fastapi.testclient import TestClient
 
-from tests.helpers import SPANS
 from tests.web.reading import read
 from tracker.ledger import Ledger
 from tracker.projects.questions import QuestionOptions
@@ -57,7 +56,7 @@ def test_two_who_share_nothing_are_told_so(client: TestClient, ledger: Ledger) -
 
 
 def test_spans_have_their_own_figures(client: TestClient, ledger: Ledger) -> None:
-    ledger.projects.create("p", SPANS)
+    ledger.projects.create("p", answers="spans")
     rows = [("1", "a", "x", 0, 3), ("1", "b", "x", 0, 3), ("1", "b", "y", 5, 6)]
     columns = ["item", "annotator", "category", "start", "end"]
     ledger.import_frame(pd.DataFrame(rows, columns=columns), "p")
@@ -70,7 +69,7 @@ def test_spans_have_their_own_figures(client: TestClient, ledger: Ledger) -> Non
 def test_a_page_has_the_question_asked_for(client: TestClient, ledger: Ledger) -> None:
     ledger.projects.create("p")
     ledger.questions.rename("p", "label", "tone")
-    ledger.questions.add("p", "topic", QuestionOptions())
+    ledger.questions.add("p", "topic")
     rows = [(item, who, question, category) for question, given in
             (("tone", {"a": "x", "b": "x"}), ("topic", {"a": "s", "b": "t"}))
             for item in "12" for who, category in given.items()]  # fmt: skip

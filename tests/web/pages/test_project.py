@@ -8,7 +8,6 @@ import pandas as pd
 from fastapi.testclient import TestClient
 
 from tests.agreement.test_recent import collapse, year
-from tests.helpers import SEVERAL, SPANS
 from tests.web.reading import read
 from tracker.ledger import Ledger
 from tracker.projects.questions import QuestionOptions
@@ -57,7 +56,7 @@ def test_a_category_shows_what_it_is_confused_with(client: TestClient, ledger: L
 
 
 def test_pages_of_spans_and_of_nothing_are_shown(client: TestClient, ledger: Ledger) -> None:
-    ledger.projects.create("p", SPANS)
+    ledger.projects.create("p", answers="spans")
     for again in range(2):
         for path in ("", "/questions/label", "/annotators", "/items", "/findings"):
             read(client, f"/projects/p{path}")
@@ -71,7 +70,7 @@ def test_pages_of_spans_and_of_nothing_are_shown(client: TestClient, ledger: Led
 def test_the_weakest_question_comes_first(client: TestClient, ledger: Ledger) -> None:
     ledger.projects.create("p")
     ledger.questions.rename("p", "label", "good")
-    ledger.questions.add("p", "bad", QuestionOptions())
+    ledger.questions.add("p", "bad")
     rows = [
         (str(n), who, question, "y" if question == "bad" and who == "b" and n % 2 else "xy"[n % 2])
         for n in range(8)
@@ -104,7 +103,7 @@ def test_the_report_to_send_is_a_file(client: TestClient, flagged: Ledger) -> No
 
 
 def test_every_link_of_what_is_confused_leads_somewhere(client: TestClient, ledger: Ledger) -> None:
-    ledger.projects.create("p", SEVERAL)
+    ledger.projects.create("p", answers="several")
     rows = [("1", "a", "x"), ("1", "b", ""), ("2", "a", "x"), ("2", "b", "x"), ("2", "b", "y")]
     ledger.import_frame(pd.DataFrame(rows, columns=COLUMNS), "p")
     for path in ("", "/categories/x"):

@@ -7,13 +7,15 @@ from typing import Any
 from fastapi import Request, Response
 
 from tracker.ledger import Ledger
-from tracker.web.api.bodies.records import Changes
+from tracker.ledger.projects import Projects
+from tracker.web.api.operations import model_of
 from tracker.web.api.routing import Answer, Cursor, Limit, next_link, reads, resource
 
 router = resource("records")
+_CHANGES = model_of(Projects.changes)
 
 
-@router.get("/projects/{project:segment}/changes", **reads("listProjectChanges", Changes))
+@router.get("/projects/{project:segment}/changes", **reads("listProjectChanges", _CHANGES))
 def list_changes(
     request: Request, answer: Answer, project: str, limit: Limit = 100, cursor: Cursor = None
 ) -> Response:
@@ -24,11 +26,9 @@ def list_changes(
     links: dict[str, str] = {}
 
     def compute(ledger: Ledger) -> Any:
-        from tracker.counts.trail import trail_as_json
-
         trail = ledger.projects.changes(project, limit, before=cursor)
         links.update(next_link(request, trail.next))
-        return trail_as_json(project, trail)
+        return trail.to_dict()
 
     response = answer.rows(project, compute)
     response.headers.update(links)

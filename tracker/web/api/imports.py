@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import Path, Query, Request, Response
+from fastapi import Query, Request, Response
 
-from tracker.core.operations import LARGEST
 from tracker.ledger import Ledger
-from tracker.web.api.bodies.records import Formats, Import, Imports
+from tracker.ledger.import_records import Imports
+from tracker.web.api.bodies.records import Formats
+from tracker.web.api.operations import add_routes, model_of
 from tracker.web.api.routing import Answer, Cursor, Limit, next_page, page_start, reads, resource
 
-router = resource("imports")
-
-Number = Annotated[int, Path(description="The import's number.", ge=1, le=LARGEST, examples=[1])]
+router = add_routes(resource("imports"), Imports)
 
 
-@router.get("/imports", **reads("listImports", Imports))
+@router.get("/imports", **reads("listImports", model_of(Imports.list)))
 def list_imports(
     request: Request,
     answer: Answer,
@@ -40,12 +39,6 @@ def list_imports(
     response = answer.of_all(compute)
     response.headers.update(links)
     return response
-
-
-@router.get("/imports/{number}", **reads("getImport", Import))
-def show_import(answer: Answer, number: Number) -> Response:
-    """Return an import: its files, and the outcome of its rows; `tracker imports show N`."""
-    return answer.of_all(lambda ledger: ledger.imports.show(number).to_dict())
 
 
 @router.get("/formats", **reads("listFormats", Formats))

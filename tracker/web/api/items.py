@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import Path, Query, Request, Response
+from fastapi import Query, Request, Response
 
-from tracker.ledger import Ledger
-from tracker.web.api.bodies.records import Item, Items
+from tracker.ledger.items import Items
+from tracker.web.api.operations import add_routes, model_of
 from tracker.web.api.parameters import AskedMoment
 from tracker.web.api.routing import Answer, Cursor, Limit, next_page, page_start, reads, resource
 
-router = resource("records")
+router = add_routes(resource("records"), Items)
 
 
-@router.get("/projects/{project:segment}/items", **reads("listItems", Items))
+@router.get("/projects/{project:segment}/items", **reads("listItems", model_of(Items.list)))
 def list_items(
     request: Request,
     answer: Answer,
@@ -39,18 +39,3 @@ def list_items(
     response = answer.rows(project, compute)
     response.headers.update(links)
     return response
-
-
-@router.get("/projects/{project:segment}/items/{item:segment}", **reads("getItem", Item))
-def show_item(
-    answer: Answer,
-    project: str,
-    item: Annotated[str, Path(description="The item's key.")],
-    moment: AskedMoment,
-) -> Response:
-    """Return who said what about an item, when, and what was superseded; `tracker item show`."""
-
-    def compute(ledger: Ledger) -> object:
-        return {"project": project} | ledger.items.show(project, item, **moment).to_dict()
-
-    return answer.rows(project, compute)

@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from inspect import Parameter, Signature, cleandoc, isclass
-from typing import Annotated, Any, get_args, get_origin
+from types import UnionType
+from typing import Annotated, Any, Union, get_args, get_origin
 
 from fastapi import APIRouter, Path, Query, Response
 from pydantic import BaseModel, Field, create_model
@@ -88,7 +89,8 @@ def _endpoint(
             return operation.json(operation.call(ledger, namespace, arguments), arguments)
 
         if reads_project:
-            return answer.figure(arguments.project, compute)
+            read = answer.figure if operation.kept else answer.rows
+            return read(arguments.project, compute)
         if (operation.route or "").startswith("GET ") and operation.kept:
             return answer.of_all(compute)
         result = operation.call(answer.ledger, namespace, arguments)
@@ -156,6 +158,11 @@ def _description(operation: Operation) -> str:
 _models: dict[Any, Any] = {}
 
 
+def model_of(method: Callable[..., Any]) -> Any:
+    """Return the model of what an operation answers with, for a route of its method by hand."""
+    return result_model(method.operation)  # type: ignore[attr-defined]
+
+
 def result_model(operation: Operation) -> Any:
     """Return the model of what an operation answers with."""
     if operation.answers is not None:
@@ -178,6 +185,8 @@ def schema_of(kind: Any) -> Any:
         origin = get_origin(kind)
         if origin is Annotated:
             return arguments[0]
+        if origin is UnionType:
+            return Union[arguments]  # noqa: UP007 - of types that are known later
         try:
             return origin[arguments]
         except TypeError:
@@ -192,10 +201,16 @@ def schema_of(kind: Any) -> Any:
 
 
 def _schema_fields(kind: Any) -> Iterator[tuple[str, Any]]:
-    for attribute, name, hint, how in json_fields(kind):
+    for _, name, hint, how in json_fields(kind):
         if how.spread:
-            yield from _schema_fields(hint) if hasattr(hint, "to_dict") else ()
+            record, *none = get_args(hint) or (hint,)
+            if not hasattr(record, "to_dict"):
+                continue
+            for inner, (described, about) in _schema_fields(record):
+                if inner not in how.less:
+                    perhaps = described | None, Field(None, alias=inner)
+                    yield inner, perhaps if none else (described, about)
         elif how.rare:
-            yield attribute, (schema_of(hint) | None, Field(None, alias=name))
+            yield name, (schema_of(hint) | None, Field(None, alias=name))
         else:
-            yield attribute, (schema_of(hint), Field(alias=name))
+            yield name, (schema_of(hint), Field(alias=name))

@@ -8,10 +8,9 @@ from functools import partial
 from typing import Annotated, Any
 
 from anyio import CapacityLimiter, to_thread
-from fastapi import Depends, Path, Query, Request, Response
+from fastapi import Depends, Query, Request, Response
 
-from tracker.core.operations import LARGEST
-from tracker.web.api.bodies.records import AnnotatorImport, Import, ImportResult
+from tracker.web.api.bodies.records import AnnotatorImport, ImportResult
 from tracker.web.api.routing import Answer, Key, answered_once, resource, writes
 from tracker.web.import_options import (
     AnnotatorImportOptions,
@@ -162,12 +161,3 @@ async def _imported(
             answered_once, request, answer, key, sent.said(), imported, stores=stores, bulk=True
         )
         return await to_thread.run_sync(once, limiter=_limiter)
-
-
-@router.post("/imports/{number}/undo", **writes("undoImport", Import))
-def undo_import(
-    answer: Answer,
-    number: Annotated[int, Path(description="The import's number.", ge=1, le=LARGEST)],
-) -> Response:
-    """Undo an import as if it had never happened; `tracker imports undo N`."""
-    return answer.done(answer.ledger.imports.undo(number).to_dict())

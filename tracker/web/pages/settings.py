@@ -38,11 +38,10 @@ class Setting(BaseModel):
 def settings_page(request: Request, place: At, asked: AskedLedger) -> HTMLResponse:
     """Show the settings."""
     found = asked.ledger.projects.settings(place.project)
-    project = asked.ledger.projects.find(place.project)
     return page(
         request, "settings.html", place=place, tab="settings", questions=found.questions,
-        scales=_SCALES, archived=project.archived_at is not None,
-        timezone=project.timezone or "UTC",
+        scales=_SCALES, archived=found.project.archived_at is not None,
+        timezone=found.project.zone,
         notes=[one.to_dict() for one in asked.ledger.notes.list(place.project)],
     )  # fmt: skip
 
@@ -78,7 +77,7 @@ def rename_project(
 ) -> RedirectResponse:
     """Give the project another name."""
     made = asked.ledger.projects.rename(place.project, name)
-    return see(request, Place(made.name), "settings")
+    return see(request, Place(made.project.name), "settings")
 
 
 @router.post("/projects/{project:name}/settings/timezone", dependencies=[needs(Role.MANAGER)])

@@ -1,0 +1,52 @@
+"""How questions are answered, as every face asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, TypedDict
+
+from tracker.core.operations import Option
+
+Timezone = Annotated[
+    str | None,
+    Option(
+        "Time zone in which days begin, such as Europe/Berlin; else UTC.",
+        metavar="ZONE", examples=("Europe/Berlin",),
+    ),
+]  # fmt: skip
+
+
+class Settings(TypedDict, total=False):
+    """The settings of a question that can change; None leaves one as it is."""
+
+    scale: Annotated[
+        str | None,
+        Option("Scale of the categories.", metavar="nominal|ordinal|interval|ratio"),
+    ]
+    categories: Annotated[
+        Sequence[str] | None,
+        Option("Closed list of categories, in order.", metavar="A,B,C", in_one=True),
+    ]
+    wanted: Annotated[
+        int | None, Option("Target number of answers per item.", metavar="N", least=0)
+    ]
+
+
+class NewSettings(Settings, total=False):
+    """The settings of a question that is made; None is the default."""
+
+    answers: Annotated[
+        str | None,
+        Option(
+            "Kind of answer: one category, several, or spans.", metavar="one|several|spans",
+        ),
+    ]  # fmt: skip
+    offsets: Annotated[str | None, Option("Unit of span offsets.", metavar="characters|tokens")]
+
+
+class ChangedSettings(Settings, total=False):
+    """The settings of a question to change; ``wanted`` of 0 is no number."""
+
+    opened: Annotated[
+        bool, Option("Accept categories that are not on the list.", False, name="open")
+    ]
