@@ -42,7 +42,7 @@ class Imports(Namespace):
             *(Column(name, kind="count") for name in (
                 "rows", "inserted", "changed", "unchanged", "older", "rejected"
             )),
-            Column("undone_at", "undone", "minute"), Column("sources", kind=_names),
+            Column("undone_at", "undone", "minute"), Column("sources"),
         ),
     )  # fmt: skip
     def list(

@@ -43,6 +43,12 @@ class ItemsPage(Record):
     next: int | None
 
 
+_COLUMNS = (
+    Column("item", kind="name"), Column("annotators", kind="count"),
+    Column("aliases", "also known as", ", ".join, rare=True),
+)  # fmt: skip
+
+
 def _joined(items: Sequence[ItemAnnotators], _: Given) -> Iterable[dict[str, Any]]:
     return (one.to_dict() | {"aliases": " ".join(one.aliases)} for one in items)
 
@@ -65,10 +71,7 @@ class Items(Namespace):
     @operation(
         "item list", None, "listItems",
         listing="items", about=("project",), rows=_joined,
-        columns=(
-            Column("item", kind="name"), Column("annotators", kind="count"),
-            Column("aliases", "also known as", ", ".join, rare=True),
-        ),
+        view=lambda items, _: [listing_table(_COLUMNS, [one.to_dict() for one in items])],
         warnings=lambda items, given: (
             [f"the first {given.limit}; for all: --limit 0"] if len(items) == given.limit else ()
         ),
