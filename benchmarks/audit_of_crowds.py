@@ -29,13 +29,13 @@ from crowds import (
     tires,
 )
 
-from tracker.audit.findings import Flag, audit
+from tracker.audit.findings import Finding, audit
 from tracker.audit.kinds import KINDS
 
 KIND_NAMES = list(KINDS)
 
 
-def flagged(crowd: Crowd) -> list[Flag]:
+def flagged(crowd: Crowd) -> list[Finding]:
     """The findings that stand up."""
     return [f for f in audit(crowd.evidence(), consult=crowd.consult) if f.state == "flagged"]
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tracker.audit.findings import Evidence, Flag, audit
-from tracker.audit.kind import Finding
+from tracker.audit.findings import Evidence, Finding, audit
+from tracker.audit.kind import TestResult
 from tracker.audit.kinds.drift import drift_falls_since
 from tracker.core.audit_tallies import (
     TRUTH,
@@ -56,15 +56,15 @@ class Answers:
     ordinal: bool = False
     truth: Ints | None = None
 
-    def flagged(self) -> list[Flag]:
+    def flagged(self) -> list[Finding]:
         """The findings that stand up."""
         return [flag for flag in self.audited() if flag.state == "flagged"]
 
-    def audited(self) -> list[Flag]:
+    def audited(self) -> list[Finding]:
         """All findings, confirmed or not."""
         return audit(self.evidence(), consult=self.joint)
 
-    def share_standing_out(self, flags: Collection[Flag]) -> float:
+    def share_standing_out(self, flags: Collection[Finding]) -> float:
         """Share of the answers by annotators about whom a finding stands out, confirmed or not."""
         told = (flag for flag in flags if flag.state == "flagged" or flag.unconfirmed)
         out = {who for flag in told for who in (flag.annotator, flag.other) if who is not None}
@@ -92,7 +92,7 @@ class Answers:
             pairs=self._pairs(patterns, code),
         )
 
-    def joint(self, findings: Collection[Finding]) -> JointAnswers:
+    def joint(self, findings: Collection[TestResult]) -> JointAnswers:
         """Who gave what, and whether from the moment on that a finding is about."""
         since = {who: at // DAY for who, at in drift_falls_since(findings).items()}
         late = np.full(len(self.item), -1)

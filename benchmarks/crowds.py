@@ -16,7 +16,7 @@ from random import Random
 import numpy as np
 
 from tracker.audit.findings import Evidence
-from tracker.audit.kind import Finding
+from tracker.audit.kind import TestResult
 from tracker.audit.kinds.drift import drift_falls_since
 from tracker.core.audit_tallies import (
     TRUTH,
@@ -144,7 +144,7 @@ class Crowd:
             pairs=audit_tally_of_pairs(self._pairs()),
         )
 
-    def consult(self, findings: Collection[Finding]) -> JointAnswers:
+    def consult(self, findings: Collection[TestResult]) -> JointAnswers:
         """Who gave what, and whether from the moment on that a finding is about."""
         since = drift_falls_since(findings)
         joint: list[list[Given]] = [[] for _ in self.items]

@@ -9,7 +9,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
-from tracker.audit.kind import Finding, Flag
+from tracker.audit.kind import Finding, TestResult
 from tracker.audit.sentences import finding_sentence
 from tracker.core.audit_tallies import Given, JointAnswers, joint_answers_tally
 from tracker.core.tallies import AnnotatorTallies, Answer, make_pattern
@@ -102,9 +102,9 @@ def turk() -> tuple[Crowd, dict[str, int], dict[str, int]]:
     return Crowd([*items.values()]), workers, categories
 
 
-def sentence(found: Flag | Finding, annotator: str = "A", category: str = "B") -> str | None:
+def sentence(found: Finding | TestResult, annotator: str = "A", category: str = "B") -> str | None:
     """What a person reads of a flag; of a finding as if nothing had been tested."""
-    if isinstance(found, Flag):
+    if isinstance(found, Finding):
         values = found.to_dict({found.annotator: annotator, found.other or -1: "other"}, category)
         return finding_sentence(values, annotator, "other")
     untested: dict[str, Any] = {"state": "insufficient", "q_value": None, "consensus": None}

@@ -19,7 +19,7 @@ import numpy as np
 
 from tests.audit.crowds import seeded
 from tracker.audit.findings import Evidence
-from tracker.audit.kind import Finding
+from tracker.audit.kind import TestResult
 from tracker.audit.kinds.drift import drift_falls_since
 from tracker.core.audit_tallies import (
     TRUTH,
@@ -111,7 +111,7 @@ class Record:
             files=self._files(met),
         )
 
-    def consult(self, findings: Collection[Finding]) -> JointAnswers:
+    def consult(self, findings: Collection[TestResult]) -> JointAnswers:
         since = drift_falls_since(findings)
         joint: list[list[Given]] = [[] for _ in self.items]
         for who, order in self.order.items():

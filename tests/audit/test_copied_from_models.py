@@ -18,7 +18,7 @@ from tests.profiles import THOROUGH
 from tracker.audit.annotator_tables import models_view
 from tracker.audit.evidence import Evidence
 from tracker.audit.findings import audit
-from tracker.audit.kind import Finding, Flag
+from tracker.audit.kind import Finding, TestResult
 from tracker.audit.shared_sql import count_items_beside_models
 from tracker.audit.tables import audit_view
 from tracker.core.audit_tallies import (
@@ -62,7 +62,7 @@ def people(random: Random) -> list[Voice]:
     return [mostly_right(random.uniform(0.85, 0.9), 4) for _ in range(8)]
 
 
-def flags_beside_model(items: Items) -> list[Flag]:
+def flags_beside_model(items: Items) -> list[Finding]:
     crowd = Crowd(items)
     alone = Crowd([{who: own for who, own in held.items() if who != MODEL} for held in items])
     rows: defaultdict = defaultdict(Counter)
@@ -77,14 +77,14 @@ def flags_beside_model(items: Items) -> list[Flag]:
         models=beside_models_tally(rows, 20),
     )
 
-    def consult(findings: Collection[Finding]) -> JointAnswers:
+    def consult(findings: Collection[TestResult]) -> JointAnswers:
         beside = any(finding.other == MODEL for finding in findings)
         return (crowd if beside else alone).consult()
 
     return audit(evidence, consult=consult)
 
 
-def standing(flags: list[Flag]) -> list[tuple[int, int | None]]:
+def standing(flags: list[Finding]) -> list[tuple[int, int | None]]:
     return [(one.annotator, one.other) for one in flags if one.state == "flagged"]
 
 

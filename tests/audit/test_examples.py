@@ -8,7 +8,7 @@ import pytest
 
 from tests.audit.crowds import always, mostly_right, seeded, simulate
 from tracker.audit.findings import Evidence, audit
-from tracker.audit.kind import Effect, Flag
+from tracker.audit.kind import Effect, Finding
 from tracker.audit.kinds import KINDS
 from tracker.audit.run import best_answers_for_finding
 from tracker.core.tallies import AnnotatorTallies, make_pattern
@@ -17,7 +17,7 @@ from tracker.core.tallies import AnnotatorTallies, make_pattern
 def flag(kind, category=None, observed=0.9, expected=0.3, effect=None):
     effect = effect or Effect("odds ratio", 4.0)
     figures = (observed, expected, expected, 50, 40, effect, 0.001, 0.01)
-    return Flag(1, kind, category, "flagged", "low", *figures, None, None)
+    return Finding(1, kind, category, "flagged", "low", *figures, None, None)
 
 
 def score(flagged, own, others, points=None):

@@ -10,7 +10,7 @@ import pytest
 
 from tests.audit.records import Record, recorded
 from tests.audit.test_planted import PLANTED
-from tracker.audit.findings import Evidence, Flag, audit
+from tracker.audit.findings import Evidence, Finding, audit
 from tracker.ledger import Ledger
 from tracker.projects.questions import QuestionOptions
 
@@ -40,7 +40,9 @@ def rows_of(record: Record) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
-def figures(flags: list[Flag], names: dict[int, str], categories: dict[int, str]) -> dict[Any, Any]:
+def figures(
+    flags: list[Finding], names: dict[int, str], categories: dict[int, str]
+) -> dict[Any, Any]:
     """What is said, by whom and what it is about."""
     found = {}
     for flag in flags:

@@ -16,7 +16,7 @@ from tests.audit.records import pair_patterns
 from tests.profiles import THOROUGH
 from tracker.audit.evidence import Evidence
 from tracker.audit.findings import audit
-from tracker.audit.kind import Flag
+from tracker.audit.kind import Finding
 from tracker.audit.minority import flags_of_minorities
 from tracker.core.audit_tallies import audit_tally_of_pairs
 from tracker.core.tallies import make_pattern
@@ -51,7 +51,7 @@ def answered(seed: int, odd: Voice, others: Voice) -> tuple[Items, list[int]]:
     return items, truths
 
 
-def audited(items: Items, truths: Mapping[int, int] | None = None) -> list[Flag]:
+def audited(items: Items, truths: Mapping[int, int] | None = None) -> list[Finding]:
     crowd = Crowd([{who: (own,) for who, own in held.items()} for held in items])
     gold: dict[int, dict] = {}
     for item, truth in (truths or {}).items():
@@ -66,7 +66,7 @@ def audited(items: Items, truths: Mapping[int, int] | None = None) -> list[Flag]
     return flags_of_minorities(audit(evidence, consult=crowd.consult), evidence)
 
 
-def flagged(flags: list[Flag]) -> list[Flag]:
+def flagged(flags: list[Finding]) -> list[Finding]:
     return [one for one in flags if one.state == "flagged" and one.kind != "low_gold_accuracy"]
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from tests.cli.conftest import Run
 from tracker.audit.evidence import Evidence, Threshold
-from tracker.audit.kind import Effect, Finding, Kind
+from tracker.audit.kind import Effect, Kind, TestResult
 from tracker.audit.kinds import KINDS
 from tracker.audit.sentences import SENTENCES
 from tracker.core.results import Answer
@@ -54,11 +54,11 @@ def without_chance(sample: Sample) -> Estimate:
 ANSWERED = Threshold("toy_answers", 3, 0, 100)
 
 
-def busy(evidence: Evidence) -> Iterator[Finding]:
+def busy(evidence: Evidence) -> Iterator[TestResult]:
     """One finding per annotator, of whom it is notable to have answered as much as that."""
     for annotator, counts in evidence.tallies.counts.items():
         number = sum(counts.values())
-        yield Finding("toy", annotator, None, number, 2.0, 2.0, number, number,
+        yield TestResult("toy", annotator, None, number, 2.0, 2.0, number, number,
                       Effect("ratio", number / 2), p_value=0.001,
                       notable=number >= evidence.floor(ANSWERED), suspicious=False,
                       severity="low")  # fmt: skip

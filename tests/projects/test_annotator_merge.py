@@ -15,7 +15,7 @@ from tests.helpers import SEVERAL, SPANS, count_statements, standing, stored, un
 from tracker.agreement.run import assess
 from tracker.audit.run import audit_project
 from tracker.core.errors import InvalidOption, NotFound
-from tracker.counts.trail import change_sentence, read_trail
+from tracker.counts.trail import change_sentence, list_activity
 from tracker.history.snapshot import find_snapshot
 from tracker.ledger import Ledger
 from tracker.projects.annotators import (
@@ -209,7 +209,7 @@ def test_pairs_are_merged_by_one_change_and_as_many_statements_as_one(
     assert names(ledger) == {f"c{n}": (f"a{n}", f"b{n}") for n in range(9)}
     assert {row[1] for row in standing(ledger)} == {f"c{n}" for n in range(9)}
     with ledger.reading("p") as (connection, found):
-        last, first = (change_sentence(one) for one in read_trail(connection, found, 2).acts)
+        last, first = (change_sentence(one) for one in list_activity(connection, found, 2).acts)
     assert first == "merged a0 into b0, b0 into c0"
     assert last.startswith("merged a1 into b1, b1 into c1, a2 into b2")
     assert ledger.verify("p").passed

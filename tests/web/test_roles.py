@@ -131,8 +131,8 @@ def test_a_role_may_do_what_it_may_and_nothing_else(
     if asked.path == "/sign-out":
         pytest.skip("it would end the session of the other tests; it has its own")
     by_token = {"authorization": f"Bearer {served.tokens[role]}"}
-    by_form = {"x-csrf-token": served.forms[role]}
-    for browser, headers in ((served.nobody, by_token), (served.browsers[role], by_form)):
+    reworded_for_form = {"x-csrf-token": served.forms[role]}
+    for browser, headers in ((served.nobody, by_token), (served.browsers[role], reworded_for_form)):
         answer = browser.request(asked.method, asked.example, headers=headers)
         status = answer.status_code
         if Role[role.upper()] < asked.needed:

@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 from tracker.agreement.coefficients import study
 from tracker.agreement.explain import agreement_influences
 from tracker.agreement.query import Query
-from tracker.audit.kind import Flag
+from tracker.audit.kind import Finding
 from tracker.audit.query import audit_query
 from tracker.audit.result import (
     Audit,
@@ -129,11 +129,11 @@ class OwnReport:
     annotator: AuditedAnnotator
     figures: Mapping[str, Any]
     others: Mapping[str, Any]
-    findings: Sequence[Flag]
+    findings: Sequence[Finding]
     recorded: Mapping[tuple[str, str | None], Mapping[str, Any]] = field(default_factory=dict)
     texts: Mapping[str, str | None] = field(default_factory=dict)
 
-    def items(self, flag: Flag) -> list[dict[str, Any]]:
+    def items(self, flag: Finding) -> list[dict[str, Any]]:
         """Return the items that show a finding, with the own answer alone."""
         rows = self.audit.shown.get(flag.key, ())
         own = [{key: value for key, value in row.items() if key not in _OF_OTHERS} for row in rows]

@@ -20,7 +20,7 @@ from tracker.audit.divided import (
 )
 from tracker.audit.divided import KIND as DIVIDED
 from tracker.audit.evidence import Evidence
-from tracker.audit.kind import Flag
+from tracker.audit.kind import Finding
 from tracker.audit.project_finding import ProjectFinding
 from tracker.audit.slices_sql import (
     LEAST_ITEMS,
@@ -56,8 +56,8 @@ def definitions_and_flags(
     selection: Selection,
     evidence: Evidence,
     categories: Mapping[int, str],
-    flags: Sequence[Flag],
-) -> tuple[list[Flag], list[ProjectFinding]]:
+    flags: Sequence[Finding],
+) -> tuple[list[Finding], list[ProjectFinding]]:
     """Return what is wrong with definitions or slices, and the flags, which then say so too.
 
     Four statements count the slices; a bounded number more is made for each category that seems
@@ -108,7 +108,7 @@ def _slices(
 
 
 def _divided_definitions(
-    connection: Connection, selection: Selection, evidence: Evidence, found: Sequence[Flag]
+    connection: Connection, selection: Selection, evidence: Evidence, found: Sequence[Finding]
 ) -> list[DividedDefinition]:
     """Return the categories that are read in two ways, with items that show it."""
     blind = {flag.annotator for flag in found if flag.kind in BLIND and flag.state == "flagged"}
@@ -128,7 +128,9 @@ def _divided_definitions(
     return divided
 
 
-def _said_of_people(found: Sequence[Flag], divided: Sequence[DividedDefinition]) -> list[Flag]:
+def _said_of_people(
+    found: Sequence[Finding], divided: Sequence[DividedDefinition]
+) -> list[Finding]:
     """Return the flags; those about a category that is read in two ways say so."""
     categories = {one.category for one in divided if one.certain}
     return [

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from tracker.audit.evidence import Evidence
-from tracker.audit.kind import Flag
+from tracker.audit.kind import Finding
 from tracker.audit.kinds.odd_import import NAME as ODD_IMPORT
 from tracker.audit.kinds.odd_import import odd_file
 from tracker.measures.disagreement import explained_by_owners
 
 
-def with_explained(flags: Sequence[Flag], evidence: Evidence) -> list[Flag]:
+def with_explained(flags: Sequence[Finding], evidence: Evidence) -> list[Finding]:
     """Return the flags; those that stand up have ``explained`` among their details.
 
     It is the share by which the mean disagreement falls without the annotator's answers, or
@@ -35,7 +35,7 @@ def with_explained(flags: Sequence[Flag], evidence: Evidence) -> list[Flag]:
 
 
 def _of(
-    flag: Flag,
+    flag: Finding,
     evidence: Evidence,
     annotators: Mapping[int, float],
     files: Mapping[int, float],

@@ -10,9 +10,9 @@ from typing import TypeAlias
 import numpy as np
 
 from tracker.audit.evidence import Evidence
-from tracker.audit.kind import Figure, Finding, Flag, Key, Kind, State
+from tracker.audit.kind import Figure, Finding, Key, Kind, State, TestResult
 from tracker.audit.kinds import KINDS
-from tracker.audit.kinds.category_bias import CATEGORY_BIAS, category_bias_finding
+from tracker.audit.kinds.category_bias import CATEGORY_BIAS, category_bias_result
 from tracker.audit.kinds.constant_category import CONSTANT_CATEGORY
 from tracker.audit.kinds.copying import COPYING
 from tracker.audit.second_opinion import Opinion, second_opinion_consensus
@@ -27,7 +27,7 @@ from tracker.core.tally_columns import TallyColumns, tally_columns_of
 
 
 def overlapping_findings(
-    findings: Mapping[Key, Finding], states: Mapping[Key, State], evidence: Evidence
+    findings: Mapping[Key, TestResult], states: Mapping[Key, State], evidence: Evidence
 ) -> tuple[set[Key], dict[Key, tuple[str, ...]]]:
     """The keys of findings to drop, and of those kept the kinds that they explain.
 
@@ -102,7 +102,7 @@ def _covered_several(keys: list[Key], constant: list[Key], states: Mapping[Key, 
 def _covered_single(
     keys: list[Key],
     constant: list[Key],
-    findings: Mapping[Key, Finding],
+    findings: Mapping[Key, TestResult],
     states: Mapping[Key, State],
     evidence: Evidence,
 ) -> set[Key]:
@@ -116,9 +116,9 @@ def _covered_single(
     return {finding.key for finding in [*flagged, *insufficient]} - kept
 
 
-def _distinct(flagged: list[Finding], evidence: Evidence) -> list[Finding]:
+def _distinct(flagged: list[TestResult], evidence: Evidence) -> list[TestResult]:
     """The strongest bias of one annotator, and others that stand without those before them."""
-    kept: list[Finding] = []
+    kept: list[TestResult] = []
     for finding in sorted(flagged, key=_strongest_first):
         reported = frozenset(other.category for other in kept if other.category is not None)
         if not reported or _stands_without(finding, reported, evidence):
@@ -126,21 +126,21 @@ def _distinct(flagged: list[Finding], evidence: Evidence) -> list[Finding]:
     return kept
 
 
-def _strongest_first(finding: Finding) -> tuple[float, bool, int]:
+def _strongest_first(finding: TestResult) -> tuple[float, bool, int]:
     """By p-value; mirror images have equal ones but for rounding, and over-use goes first."""
     return (float(f"{finding.p_value:.6e}"), not finding.over, finding.category or 0)
 
 
-def _furthest_first(finding: Finding) -> tuple[float, bool, int]:
+def _furthest_first(finding: TestResult) -> tuple[float, bool, int]:
     more = ((finding.observed or 0.0) - (finding.expected or 0.0)) * finding.n
     return (-round(abs(more) / finding.informative, 9), not finding.over, finding.category or 0)
 
 
-def _stands_without(finding: Finding, reported: frozenset[int], evidence: Evidence) -> bool:
+def _stands_without(finding: TestResult, reported: frozenset[int], evidence: Evidence) -> bool:
     stripped = _stripped(evidence.tallies, finding.annotator, reported)
     for usage in mantel_haenszel_usages(tally_columns_of(stripped).shared):
         if usage.category == finding.category:
-            again = category_bias_finding(usage, evidence)
+            again = category_bias_result(usage, evidence)
             significant = again.p_value is not None and again.p_value <= evidence.alpha
             return significant and again.notable and again.over == finding.over
     return False
@@ -161,9 +161,9 @@ def _stripped(
 # -- What is flagged: what a test finds, and a consensus of all answers confirms ------------------
 
 
-Consult: TypeAlias = Callable[[Collection[Finding]], JointAnswers]
+Consult: TypeAlias = Callable[[Collection[TestResult]], JointAnswers]
 """Return the answers to some items of the annotators whom these findings are about."""
-Tests: TypeAlias = Sequence[Finding | float]
+Tests: TypeAlias = Sequence[TestResult | float]
 """Findings, tested or not; of tests that nobody would ask for, the p-value alone."""
 
 
@@ -175,7 +175,7 @@ class Judged:
     suspicious, and no test was made or the test is significant.
     """
 
-    finding: Finding
+    finding: TestResult
     q_value: float | None
     stands_out: bool
     doubtful: bool
@@ -208,7 +208,7 @@ class Verdict:
         return "flagged" if opinion is None or opinion.agrees else "insufficient"
 
 
-def settle_verdict(
+def decide_findings(
     kinds: Sequence[Kind],
     evidence: Evidence,
     consult: Consult | None,
@@ -270,7 +270,7 @@ def judge_tests(questions: Sequence[Tests], alpha: float) -> list[dict[Key, Judg
         judged.append({})
         for one in tests:
             q_value = None if _p_value(one) is None else next(q_values)
-            if isinstance(one, Finding):
+            if isinstance(one, TestResult):
                 significant = q_value is not None and q_value <= alpha
                 judged[-1][one.key] = Judged(
                     one,
@@ -281,12 +281,12 @@ def judge_tests(questions: Sequence[Tests], alpha: float) -> list[dict[Key, Judg
     return judged
 
 
-def _p_value(test: Finding | float) -> float | None:
-    return test.p_value if isinstance(test, Finding) else test
+def _p_value(test: TestResult | float) -> float | None:
+    return test.p_value if isinstance(test, TestResult) else test
 
 
 def _opinions_beside_models(
-    kinds: Mapping[str, Kind], evidence: Evidence, asked: Sequence[Finding], consult: Consult
+    kinds: Mapping[str, Kind], evidence: Evidence, asked: Sequence[TestResult], consult: Consult
 ) -> dict[Key, Opinion]:
     """A second opinion on findings about a person and a model: all people, and that model."""
     if not asked:
@@ -300,7 +300,7 @@ def _opinions_beside_models(
 
 
 def _opinions(
-    kinds: Mapping[str, Kind], evidence: Evidence, asked: Sequence[Finding], joint: JointAnswers
+    kinds: Mapping[str, Kind], evidence: Evidence, asked: Sequence[TestResult], joint: JointAnswers
 ) -> dict[Key, Opinion]:
     """A second opinion on each of these findings, all of kinds that need one."""
     # An answer of several categories holds each or not; of one category, it is that or another.
@@ -323,7 +323,7 @@ def audit(
     kinds: Sequence[Kind] | None = None,
     consult: Consult | None = None,
     judged: Mapping[Key, Judged] | None = None,
-) -> list[Flag]:
+) -> list[Finding]:
     """Return what can be said of each annotator's answers against those of the same items' others.
 
     Args:
@@ -337,12 +337,12 @@ def audit(
         Flags of every state, by annotator; flagged, then insufficient, then clear; then by kind
         and by p-value. Duplicates (`overlap`) are not among them.
     """
-    verdict = settle_verdict(kinds or tuple(KINDS.values()), evidence, consult, judged)
+    verdict = decide_findings(kinds or tuple(KINDS.values()), evidence, consult, judged)
     states = verdict.states()
     findings = {key: judged.finding for key, judged in verdict.judged.items()}
     dropped, also = overlapping_findings(findings, states, evidence)
     flags = [
-        flag_audit_finding(verdict, key, state, also.get(key, ()))
+        conclude_finding(verdict, key, state, also.get(key, ()))
         for key, state in states.items()
         if key not in dropped
     ]
@@ -357,21 +357,21 @@ def not_applicable_kinds(evidence: Evidence, kinds: Sequence[Kind] | None = None
     return {kind: needs[0] for kind, needs in missing.items() if needs}
 
 
-def _sort_key(flag: Flag, place: dict[str, int]) -> tuple[int, int, int, float, int, int]:
+def _sort_key(flag: Finding, place: dict[str, int]) -> tuple[int, int, int, float, int, int]:
     p_value = 2.0 if flag.p_value is None else flag.p_value
     category = -1 if flag.category is None else flag.category
     other = flag.other or 0
     return (flag.annotator, _ORDER[flag.state], place[flag.kind], p_value, category, other)
 
 
-def flag_audit_finding(
+def conclude_finding(
     verdict: Verdict, key: Key, state: State, also: tuple[str, ...] = ()
-) -> Flag:
+) -> Finding:
     """Return the flag of one finding; ``also`` are the kinds that it explains."""
     judged = verdict.judged[key]
     finding = judged.finding
     opinion, refit = verdict.opinions.get(key), verdict.refit.get(key)
-    return Flag(
+    return Finding(
         annotator=finding.annotator,
         kind=finding.kind,
         category=finding.category,

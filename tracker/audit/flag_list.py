@@ -38,7 +38,7 @@ ALL = "all"
 
 
 @dataclass(frozen=True)
-class RecordedFlag(FlagSubject):
+class Flag(FlagSubject):
     """A recorded finding as it stands.
 
     Attributes:
@@ -86,7 +86,7 @@ class FlagPage(Record):
     """A recorded finding with its evidence, all that was done and seen, the first first."""
 
     project: str
-    flag: Annotated[RecordedFlag, Spread]
+    flag: Annotated[Flag, Spread]
     evidence: Mapping[str, Any]
     changes: tuple[FlagAct, ...]
     sightings: tuple[Sighting, ...]
@@ -103,7 +103,7 @@ class FlagList(Record):
     """The recorded findings of a project, or some of them."""
 
     project: str
-    flags: tuple[RecordedFlag, ...]
+    flags: tuple[Flag, ...]
     any_recorded: Annotated[bool, Hidden]
 
     def view(self) -> Iterator[Any]:
@@ -150,7 +150,7 @@ def list_flags(
     annotator: str | None = None,
     kind: str | None = None,
     questions: Sequence[str] = (),
-) -> list[RecordedFlag]:
+) -> list[Flag]:
     """Return the flags in these states, of an annotator (alone or in a pair), of a kind.
 
     None, or ``all`` among the states, leaves none out; no name of a question none of these.
@@ -266,10 +266,10 @@ def _of(table: Any) -> Any:
     return (table.project_id == FlagRow.project_id) & (table.flag_id == FlagRow.id)
 
 
-def _recorded(row: Row[Any], names: Names, appeals: Mapping[int, Appeal]) -> RecordedFlag:
+def _recorded(row: Row[Any], names: Names, appeals: Mapping[int, Appeal]) -> Flag:
     subject = FlagSubject(**names.of(row))
     evidence = _with_sentence(read_flag_evidence(row.evidence, names.annotators), subject, names)
-    return RecordedFlag(
+    return Flag(
         **vars(subject),
         state=row.state,
         state_by=row.state_by,

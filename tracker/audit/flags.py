@@ -30,7 +30,7 @@ from tracker.storage.schema import (
 )
 
 if TYPE_CHECKING:
-    from tracker.audit.kind import Flag
+    from tracker.audit.kind import Finding
     from tracker.audit.project_finding import ProjectFinding
     from tracker.audit.query import AuditQuery
     from tracker.audit.result import Audit
@@ -447,7 +447,7 @@ class _Rows:
         self.flags.append(row | dict(zip(names, key, strict=True)))
 
     def sighting(
-        self, flag: int, number: int, finding: Flag | ProjectFinding, evidence: str
+        self, flag: int, number: int, finding: Finding | ProjectFinding, evidence: str
     ) -> None:
         row = {"project_id": self.project_id, "flag_id": flag, "number": number}
         told = {"severity": finding.severity, "informative": finding.informative}
@@ -542,9 +542,9 @@ def _is_settled(state: FlagState, informative: int) -> bool:
     return state.state == "dismissed" and _why_again(state, informative) is None
 
 
-def _findings(question: QuestionInfo, audit: Audit) -> Mapping[Key, Flag | ProjectFinding]:
+def _findings(question: QuestionInfo, audit: Audit) -> Mapping[Key, Finding | ProjectFinding]:
     """Return the findings by what they are about; one about a pair, told of both, once."""
-    findings: dict[Key, Flag | ProjectFinding] = {}
+    findings: dict[Key, Finding | ProjectFinding] = {}
     for _, flag in audit.flagged():
         other = flag.annotator if flag.other is None else flag.other
         first, second = sorted((flag.annotator, other))
@@ -587,7 +587,7 @@ class Numbered:
         self.selection = with_annotator_names(found.selection, self.numbers)
         self.annotators = {annotator.id: annotator for annotator in found.annotators}
 
-    def evidence(self, finding: Flag | ProjectFinding) -> str:
+    def evidence(self, finding: Finding | ProjectFinding) -> str:
         """Return one finding, of a pair as it is reported of the annotator with the lower id."""
         from tracker.audit.project_finding import ProjectFinding
 

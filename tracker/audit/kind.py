@@ -60,7 +60,7 @@ class Effect:
 
 
 @dataclass(frozen=True)
-class Finding:
+class TestResult:
     """One kind's result for one annotator, and one category or other annotator if it is about one.
 
     Attributes:
@@ -127,7 +127,7 @@ def severity_of_size(size: float, medium: float, high: float) -> Severity:
     return "high" if size >= high else "medium" if size >= medium else "low"
 
 
-def usage_finding(
+def usage_result(
     usage: Usage,
     kind: str,
     *,
@@ -135,10 +135,10 @@ def usage_finding(
     notable: bool,
     suspicious: bool,
     details: Mapping[str, object] | None = None,
-) -> Finding:
+) -> TestResult:
     """A finding about one annotator's use of one category, with the contract's figures."""
     low, high = usage.odds_interval or (None, None)
-    return Finding(
+    return TestResult(
         kind=kind,
         annotator=usage.annotator,
         category=usage.category,
@@ -161,7 +161,7 @@ Figure: TypeAlias = float | int | None
 
 
 @dataclass(frozen=True)
-class Flag:
+class Finding:
     """One finding about one annotator after correction for all tests of the audit.
 
     Attributes:
@@ -271,18 +271,18 @@ def _finite(value: Figure) -> Figure:
 Points: TypeAlias = Mapping[int, float]
 Example: TypeAlias = tuple[float, tuple[Answer, Pattern], int]
 """How well an answer shows a finding, the answer with its item's pattern, and its items."""
-Examples: TypeAlias = Callable[[Flag, Evidence], Iterable[Example]]
+Examples: TypeAlias = Callable[[Finding, Evidence], Iterable[Example]]
 
 
 def examples_for_kind(
-    telling: Callable[[Flag, Answer, Pattern, Points], float],
+    telling: Callable[[Finding, Answer, Pattern, Points], float],
 ) -> Examples:
     """Return examples that are any of the annotator's answers, by how telling each is.
 
     ``telling`` goes from 0 (not at all) to 1; it is asked about items that others answered too.
     """
 
-    def examples(flag: Flag, evidence: Evidence) -> Iterator[Example]:
+    def examples(flag: Finding, evidence: Evidence) -> Iterator[Example]:
         points = evidence.points or {}
         for (own, pattern), items in evidence.tallies.counts.get(flag.annotator, {}).items():
             if answers_in_pattern(pattern) > 1:
@@ -291,7 +291,7 @@ def examples_for_kind(
     return examples
 
 
-def example_disagreement(_flag: Flag, own: Answer, pattern: Pattern, _points: Points) -> float:
+def example_disagreement(_flag: Finding, own: Answer, pattern: Pattern, _points: Points) -> float:
     """Return the share of the others who gave another answer."""
     return 1.0 - (dict(pattern)[own] - 1) / (answers_in_pattern(pattern) - 1)
 
@@ -299,7 +299,7 @@ def example_disagreement(_flag: Flag, own: Answer, pattern: Pattern, _points: Po
 BY_DISAGREEMENT = examples_for_kind(example_disagreement)
 
 
-def example_category_use(flag: Flag, own: Answer, pattern: Pattern, _points: Points) -> float:
+def example_category_use(flag: Finding, own: Answer, pattern: Pattern, _points: Points) -> float:
     """Return how few others gave the category that was given, or how many if it was not."""
     held = sum(count for answer, count in pattern if flag.category in answer)
     given = flag.category in own
@@ -333,11 +333,11 @@ class Kind:
 
     name: str
     needs: frozenset[str]
-    find: Callable[[Evidence], Iterable[Finding | float]]
+    find: Callable[[Evidence], Iterable[TestResult | float]]
     threshold: Threshold | None = None
     reads: frozenset[str] = frozenset()
     spoils: bool = False
-    confirm: Callable[[Finding, Consensus, Evidence], Opinion] | None = None
+    confirm: Callable[[TestResult, Consensus, Evidence], Opinion] | None = None
     explains: frozenset[str] = frozenset()
     examples: Examples = BY_DISAGREEMENT
     rows: Literal["answers", "fastest", "changed"] = "answers"
@@ -357,7 +357,7 @@ the truth makes the odds against it smaller."""
 _HALF = 0.5  # an answer added to either side of odds, so that they stay finite
 
 
-def opinion_of_use(finding: Finding, consensus: Consensus, least: float) -> Opinion:
+def opinion_of_use(finding: TestResult, consensus: Consensus, least: float) -> Opinion:
     """Hold the use of a category against the truth, and against a typical annotator's.
 
     The effect is the smaller of both odds ratios, the p-value the larger: McNemar's test (1947)
@@ -388,7 +388,7 @@ def opinion_of_use(finding: Finding, consensus: Consensus, least: float) -> Opin
     )
 
 
-def opinion_of_accuracy(finding: Finding, consensus: Consensus, least: float) -> Opinion:
+def opinion_of_accuracy(finding: TestResult, consensus: Consensus, least: float) -> Opinion:
     """Hold the share of right answers against a typical annotator's on the same items."""
     share = consensus.of(finding.annotator)
     if share is None or share.items.sum() < 2:
@@ -404,7 +404,7 @@ def opinion_of_accuracy(finding: Finding, consensus: Consensus, least: float) ->
 
 
 def opinion_of_points(
-    finding: Finding, consensus: Consensus, evidence: Evidence, least: float
+    finding: TestResult, consensus: Consensus, evidence: Evidence, least: float
 ) -> Opinion:
     """Hold answers on a scale against a typical annotator's, in standard deviations of these."""
     share = consensus.of(finding.annotator)
@@ -426,7 +426,7 @@ def opinion_of_points(
     )
 
 
-def opinion_of_fall(finding: Finding, consensus: Consensus, least: float) -> Opinion:
+def opinion_of_fall(finding: TestResult, consensus: Consensus, least: float) -> Opinion:
     """Hold the share of right answers from some moment on against that before it."""
     share = consensus.of(finding.annotator)
     if share is None:
@@ -446,7 +446,7 @@ def opinion_of_fall(finding: Finding, consensus: Consensus, least: float) -> Opi
     )
 
 
-def opinion_of_pair(finding: Finding, consensus: Consensus) -> Opinion:
+def opinion_of_pair(finding: TestResult, consensus: Consensus) -> Opinion:
     """Hold the agreement of two against what both give independently."""
     assert finding.other is not None
     place = consensus.pair(*sorted((finding.annotator, finding.other)))
@@ -465,7 +465,7 @@ def opinion_of_pair(finding: Finding, consensus: Consensus) -> Opinion:
     return Opinion(agreed, agreed - excess, ratio, p_value, holds=holds)
 
 
-def opinion_of_person_and_model(finding: Finding, consensus: Consensus) -> Opinion:
+def opinion_of_person_and_model(finding: TestResult, consensus: Consensus) -> Opinion:
     """Hold the agreement of a person and a model against what both give independently.
 
     The two must share `LEAST_COPIED_SHARE` of the items on which they would not agree by

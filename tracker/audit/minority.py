@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from tracker.audit.evidence import Evidence
-from tracker.audit.kind import Flag
+from tracker.audit.kind import Finding
 from tracker.audit.kinds.category_bias import CATEGORY_BIAS
 from tracker.audit.kinds.copying import COPYING
 from tracker.audit.kinds.low_agreement import LOW_AGREEMENT
@@ -36,7 +36,7 @@ ENOUGH_TRUTHS = 0.3
 _KINDS = frozenset({CATEGORY_BIAS.name, LOW_AGREEMENT.name, SEVERITY_BIAS.name})
 
 
-def flags_of_minorities(found: Sequence[Flag], evidence: Evidence) -> list[Flag]:
+def flags_of_minorities(found: Sequence[Finding], evidence: Evidence) -> list[Finding]:
     """Return the flags; those of people who may be a minority that is right say so.
 
     Two who are flagged for copying stand out, too: experts agree that much. That flag itself
@@ -58,7 +58,7 @@ def flags_of_minorities(found: Sequence[Flag], evidence: Evidence) -> list[Flag]
     ]
 
 
-def _stands_out(flag: Flag) -> bool:
+def _stands_out(flag: Finding) -> bool:
     return flag.state == "flagged" or flag.unconfirmed
 
 

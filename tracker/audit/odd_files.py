@@ -13,11 +13,11 @@ from typing import Any, Final
 from sqlalchemy import Connection, Select, and_, select, union
 
 from tracker.audit.evidence import Evidence
-from tracker.audit.kind import Finding, Flag
+from tracker.audit.kind import Finding, TestResult
 from tracker.audit.kinds.odd_import import (
     NAME,
-    findings_of_kind,
     odd_file,
+    run_test,
     shift_details,
     suspected_annotators,
 )
@@ -70,7 +70,7 @@ def odd_file_messages(
 
 def _odd_files(
     connection: Connection, question: QuestionInfo, import_id: int, change: int
-) -> Iterator[Finding]:
+) -> Iterator[TestResult]:
     selection = select_answers(connection, question)
     own = _items_of_change(selection, change)
     with shadow_tables_of_items(connection, question.project_id, NOW, own):
@@ -88,7 +88,7 @@ def _odd_files(
         evidence = Evidence(AnnotatorTallies(), files=tallies)
         found = [
             finding
-            for finding in findings_of_kind(evidence)
+            for finding in run_test(evidence)
             if finding.notable and finding.p_value is not None and finding.p_value <= _SURE
         ]
         shifts = file_shifts(connection, selection, evidence, found)
@@ -130,7 +130,7 @@ def file_shifts(
     connection: Connection,
     selection: Selection,
     evidence: Evidence,
-    findings: Iterable[Finding | Flag],
+    findings: Iterable[TestResult | Finding],
 ) -> dict[int, dict[str, object]]:
     """Return the details of findings of odd files whose answers slipped by some rows.
 

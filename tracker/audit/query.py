@@ -18,7 +18,7 @@ from tracker.audit.evidence import (
     audit_thresholds_from_file,
 )
 from tracker.audit.findings import not_applicable_kinds
-from tracker.audit.kind import Finding, Kind
+from tracker.audit.kind import Kind, TestResult
 from tracker.audit.kinds import KINDS
 from tracker.audit.kinds.drift import drift_falls_since
 from tracker.audit.shared_sql import count_items_beside_models, count_shared_items
@@ -182,7 +182,7 @@ def gather_second_opinion(
     connection: Connection,
     selection: Selection,
     evidence: Evidence,
-    findings: Collection[Finding],
+    findings: Collection[TestResult],
 ) -> JointAnswers:
     """Return the answers that a second opinion on these findings rests on.
 

@@ -18,7 +18,7 @@ from typing import Final, NamedTuple, TypeAlias
 import numpy as np
 
 from tracker.audit.evidence import Evidence
-from tracker.audit.kind import Flag
+from tracker.audit.kind import Finding
 from tracker.core.tallies import Answer, FloatArray, answers_in_pattern, pattern_without
 
 _LEAST_ITEMS: Final = 20
@@ -66,7 +66,7 @@ class Relabeling:
 
 
 def relabeling_details(
-    flag: Flag, evidence: Evidence, names: Mapping[int, str]
+    flag: Finding, evidence: Evidence, names: Mapping[int, str]
 ) -> dict[str, object]:
     """Return what the details of a finding say of a relabeling; nothing of another kind's.
 
@@ -81,7 +81,7 @@ def relabeling_details(
     return {"relabeling": None} if found is None else found.to_dict(names)
 
 
-def _reachable(flag: Flag, evidence: Evidence) -> float:
+def _reachable(flag: Finding, evidence: Evidence) -> float:
     """Return how often the others agree with each other, or the truth; 1 if that is unknown."""
     if flag.kind == _OF_TRUTHS:
         return flag.peers or 1.0

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from tracker.audit.divided import DividedDefinition
-from tracker.audit.kind import Flag, Key
+from tracker.audit.kind import Finding, Key
 from tracker.audit.kinds import KINDS
 from tracker.audit.kinds.low_agreement import LOW_AGREEMENT, detectable_gap
 from tracker.audit.project_finding import ProjectFinding
@@ -34,7 +34,7 @@ class AuditedAnnotator:
     id: int
     name: str
     figures: Mapping[str, Any]
-    flags: tuple[Flag, ...]
+    flags: tuple[Finding, ...]
 
 
 @dataclass(frozen=True, repr=False)
@@ -70,7 +70,7 @@ class Audit(Shown):
     design: tuple[ProjectFinding, ...] = ()
     settled: Mapping[Any, int] = field(default_factory=dict)
 
-    def flagged(self, remarks: Collection[str] = ()) -> list[tuple[AuditedAnnotator, Flag]]:
+    def flagged(self, remarks: Collection[str] = ()) -> list[tuple[AuditedAnnotator, Finding]]:
         """Return every finding that stands up, with its annotator; of a pair, with both.
 
         Remarks accuse nobody: they are among them only if their kind is named.
@@ -119,7 +119,7 @@ class Audit(Shown):
         total = sum(answers.values())
         return sum(answers[one] for one in annotators) / total if total else 0.0
 
-    def by_strength(self, *, clear: bool = False) -> list[tuple[AuditedAnnotator, Flag]]:
+    def by_strength(self, *, clear: bool = False) -> list[tuple[AuditedAnnotator, Finding]]:
         """Return each finding once, with one annotator: flagged, by severity, the surest first."""
         once = {flag.key: (one, flag) for one in reversed(self.annotators) for flag in one.flags}
         told = [row for row in once.values() if clear or row[1].state != "clear"]
@@ -129,7 +129,7 @@ class Audit(Shown):
         """Return the JSON of ``tracker audit``; ``clear`` findings only on request."""
         return as_json(self, clear=clear)
 
-    def finding_values(self, annotator: AuditedAnnotator, flag: Flag) -> dict[str, Any]:
+    def finding_values(self, annotator: AuditedAnnotator, flag: Finding) -> dict[str, Any]:
         """Return one finding as JSON without its sentence, as it is reported of one annotator."""
         values = flag.to_dict(self.names, self.category_name(flag), annotator.id)
         items = self.shown.get(flag.key)
@@ -165,11 +165,11 @@ class Audit(Shown):
         """Return the findings that stand up and are about nobody."""
         return [one for one in (*self.definitions, *self.design) if one.certain]
 
-    def category_name(self, flag: Flag) -> str | None:
+    def category_name(self, flag: Finding) -> str | None:
         """The name of the category that a finding is about."""
         return None if flag.category is None else self.categories[flag.category]
 
-    def failing(self, condition: str) -> list[Flag]:
+    def failing(self, condition: str) -> list[Finding]:
         """Return the findings that ``--fail-on flagged[:kind]`` names, each once.
 
         A finding is of its kind, and of those that it explains; remarks only if their kind is
@@ -209,7 +209,7 @@ class Audit(Shown):
         return tuple(sorted(self.models.values()))
 
 
-def finding_strength(flag: Flag) -> tuple[bool, int, int, float]:
+def finding_strength(flag: Finding) -> tuple[bool, int, int, float]:
     """Return the rank of a finding: flagged first, by severity, the surest first; remarks last."""
     severity = _SEVERITIES.index(flag.severity) if flag.severity else len(_SEVERITIES)
     p_value = 1.0 if flag.p_value is None else flag.p_value
@@ -330,16 +330,16 @@ class AuditByQuestion(Shown):
         pages = {one.question: one.to_dict(clear=clear) for one in self.audits}
         return json_by_question({"project": self.project}, pages)
 
-    def flagged(self) -> list[tuple[Audit, AuditedAnnotator, Flag]]:
+    def flagged(self) -> list[tuple[Audit, AuditedAnnotator, Finding]]:
         """Return every finding that stands up, with its audit and annotator; of a pair, both."""
         return [(one, *row) for one in self.audits for row in one.flagged()]
 
-    def by_strength(self, *, clear: bool = False) -> list[tuple[Audit, AuditedAnnotator, Flag]]:
+    def by_strength(self, *, clear: bool = False) -> list[tuple[Audit, AuditedAnnotator, Finding]]:
         """Return each finding once, as `Audit.by_strength` of all questions together."""
         told = [(one, *row) for one in self.audits for row in one.by_strength(clear=clear)]
         return sorted(told, key=lambda row: (*finding_strength(row[2]), row[1].name))
 
-    def failing(self, condition: str) -> list[Flag]:
+    def failing(self, condition: str) -> list[Finding]:
         """Return the findings that ``--fail-on`` names; see `Audit.failing`."""
         return [flag for one in self.audits for flag in one.failing(condition)]
 

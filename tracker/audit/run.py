@@ -18,7 +18,7 @@ from tracker.audit.design import design_findings
 from tracker.audit.evidence import Evidence
 from tracker.audit.explained import with_explained
 from tracker.audit.findings import Judged, audit, audited_annotator_figures, judge_tests, make_tests
-from tracker.audit.kind import Flag, Key
+from tracker.audit.kind import Finding, Key
 from tracker.audit.kinds import KINDS
 from tracker.audit.kinds.copying import COPYING_FROM_MODELS
 from tracker.audit.kinds.odd_import import ODD_IMPORT
@@ -58,7 +58,7 @@ def finding_examples(
     connection: Connection,
     selection: Selection,
     evidence: Evidence,
-    flags: Collection[Flag],
+    flags: Collection[Finding],
     most: int,
 ) -> dict[Key, list[Row]]:
     """Return up to ``most`` items for each finding, the most telling first.
@@ -188,7 +188,7 @@ class _Words:
 
 
 def best_answers_for_finding(
-    flag: Flag, evidence: Evidence, most: int
+    flag: Finding, evidence: Evidence, most: int
 ) -> list[tuple[Answer, Pattern]]:
     """Return the answers and patterns that show a finding best, enough for ``most`` items."""
     examples = KINDS[flag.kind].examples(flag, evidence)
@@ -320,7 +320,7 @@ def _audit(
             connection, selection, evidence, categories, found
         )
     design = design_findings(connection, selection, evidence) if whole else []
-    flags: dict[int, list[Flag]] = {}
+    flags: dict[int, list[Finding]] = {}
     for flag in found:
         for annotator in (flag.annotator, flag.other):
             if annotator is not None:
@@ -452,8 +452,8 @@ def _by_name(shares: Mapping[int, float], categories: Mapping[int, str]) -> dict
 
 
 def order_audit_flags(
-    connection: Connection, selection: Selection, found: Sequence[Flag]
-) -> list[Flag]:
+    connection: Connection, selection: Selection, found: Sequence[Finding]
+) -> list[Finding]:
     """Return the flags; those of copying with how often each one's answers came later.
 
     Counted are the items that both answered alike; on some of them the times may not be known.
@@ -472,7 +472,7 @@ def order_audit_flags(
     ]
 
 
-def _with_order(flag: Flag, order: tuple[int, int, int]) -> Flag:
+def _with_order(flag: Finding, order: tuple[int, int, int]) -> Finding:
     first, second, _ = order
     details = dict(flag.details) | {
         "answered_alike": sum(order),

@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from tracker.render.cells import figure_cell
 from tracker.render.nouns import capitalized, count_noun, listed, of_question
 
-Finding: TypeAlias = Mapping[str, Any]
+TestResult: TypeAlias = Mapping[str, Any]
 
 NEARLY_ALWAYS = 0.95
 _WORTH_TELLING: Final = 0.01
@@ -53,7 +53,7 @@ def lacking_evidence_sentence(need: str) -> str:
     return f"there are no {LACKING.get(need, need)}"
 
 
-def finding_sentence(finding: Finding, annotator: str, other: str | None = None) -> str | None:
+def finding_sentence(finding: TestResult, annotator: str, other: str | None = None) -> str | None:
     """Return the sentence; None if the finding is clear.
 
     Args:
@@ -90,7 +90,7 @@ def finding_json_with_sentence(
     return row
 
 
-def finding_in_short(finding: Finding, annotator: str, explained: float | None) -> str:
+def finding_in_short(finding: TestResult, annotator: str, explained: float | None) -> str:
     """Return what was seen of one annotator, what it explains, and what would mend it."""
     names = Names(annotator, f"“{finding['category']}”", "")
     parts = [_sentence(finding, names)]
@@ -99,7 +99,7 @@ def finding_in_short(finding: Finding, annotator: str, explained: float | None) 
     return "; ".join([*parts, *_also(finding, names)]) + "."
 
 
-def _also(finding: Finding, names: Names) -> Iterator[str]:
+def _also(finding: TestResult, names: Names) -> Iterator[str]:
     """Yield what goes with a finding: who was later, and what explains it or is to be done."""
     details = finding["details"]
     if "answered_alike" in details:
@@ -114,19 +114,19 @@ def _also(finding: Finding, names: Names) -> Iterator[str]:
         yield _what_to_do_with_file(details)
 
 
-def odd_file_sentence(annotator: str, finding: Finding) -> str:
+def odd_file_sentence(annotator: str, finding: TestResult) -> str:
     """Return the sentence about an annotator's answers of a file that was just imported."""
     names = Names(annotator, "", "")
     values = {**finding, "effect": finding["effect"].value, "effect_high": None}
     return f"{_sentence(values, names)}; {_what_to_do_with_file(finding['details'])}"
 
 
-def is_accusation(finding: Finding) -> bool:
+def is_accusation(finding: TestResult) -> bool:
     """Return whether a finding is flagged, and more than a remark."""
     return finding["state"] == "flagged" and finding.get("severity") != "remark"
 
 
-def own_finding_sentence(finding: Finding) -> str:
+def own_finding_sentence(finding: TestResult) -> str:
     """Return a finding as its annotator is told of it: what was seen, without any test."""
     other = "a model" if _of_model(finding) else "another annotator"
     names = Names("you", f"“{finding['category']}”", other)
@@ -238,7 +238,7 @@ def _about(number: float) -> str:
     return f"{number:.0f}" if number >= 10 else f"{number:.1f}"
 
 
-def _sentence(found: Finding, names: Names, own: str | None = None) -> str:
+def _sentence(found: TestResult, names: Names, own: str | None = None) -> str:
     """Return the sentence of a finding's kind, or another, figures and names filled in."""
     details, effect = found["details"], found["effect"] or 0.0
     given = {
@@ -283,14 +283,14 @@ def _short_of_items(informative: int) -> str:
     return f"{number} of the items could show a difference; {MINIMUM_INFORMATIVE} are needed"
 
 
-def _tested(found: Finding) -> str:
+def _tested(found: TestResult) -> str:
     return (
         f"{_odds(found)}{found['informative']} items that could show a difference, "
         f"p {_small(found['p_value'] or 0.0)}, q {_small(found['q_value'])}"
     )
 
 
-def _odds(found: Finding) -> str:
+def _odds(found: TestResult) -> str:
     ratio = found["effect"]
     if found["effect_measure"] != "odds ratio" or not ratio:
         return ""
@@ -298,18 +298,18 @@ def _odds(found: Finding) -> str:
     return f"odds {ratio if more else 1 / ratio:.1f} times {'higher' if more else 'lower'}, "
 
 
-def _names(finding: Finding, annotator: str, other: str) -> Names:
+def _names(finding: TestResult, annotator: str, other: str) -> Names:
     """Return who the sentence is about: the person before a model, in whatever order they come."""
     if _of_model(finding) and annotator == finding["with"]:
         annotator, other = other, annotator
     return Names(annotator, f"“{finding['category']}”", other)
 
 
-def _of_model(finding: Finding) -> bool:
+def _of_model(finding: TestResult) -> bool:
     return bool(finding["details"].get("model"))
 
 
-def _second_opinion(found: Finding) -> str:
+def _second_opinion(found: TestResult) -> str:
     flagged = found["state"] == "flagged"
     if not flagged and found["consensus"]["p_value"] is None:
         return _UNTESTED

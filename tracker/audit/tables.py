@@ -20,7 +20,7 @@ from tracker.render.nouns import count_noun
 from tracker.render.tables import table
 
 if TYPE_CHECKING:
-    from tracker.audit.kind import Flag
+    from tracker.audit.kind import Finding
     from tracker.audit.result import Audit, AuditByQuestion, AuditedAnnotator
 
 
@@ -71,7 +71,7 @@ def audit_as_json(found: Audit, *, clear: bool = False) -> dict[str, Any]:
     }
 
 
-def finding_as_json(found: Audit, annotator: AuditedAnnotator, flag: Flag) -> dict[str, Any]:
+def finding_as_json(found: Audit, annotator: AuditedAnnotator, flag: Finding) -> dict[str, Any]:
     """Return one finding as JSON, as it is reported of one annotator."""
     other = None if flag.other is None else found.names[flag.other]
     values = found.finding_values(annotator, flag) | {"settled": flag.key in found.settled}

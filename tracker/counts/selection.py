@@ -222,11 +222,11 @@ def select_answering_annotators(connection: Connection, selection: Selection) ->
 
 def stream_rows(connection: Connection, statement: Select[Any]) -> Generator[tuple[Any, ...]]:
     """Yield the rows of a statement as they come, without holding them all."""
-    for part in stream_parts(connection, statement):
+    for part in stream_partitions(connection, statement):
         yield from part
 
 
-def stream_parts(
+def stream_partitions(
     connection: Connection, statement: Select[Any]
 ) -> Generator[list[tuple[Any, ...]]]:
     """Yield the rows some thousands at a time, for work that is quicker on many."""

@@ -188,7 +188,7 @@ def _with_skipped(selection: Selection) -> bool:
     return selection.question.answers == "one"
 
 
-def skip_category(selection: Selection) -> int:
+def reserved_category(selection: Selection) -> int:
     """Return the reserved category that an answer without a label has."""
     return SKIPPED if _with_skipped(selection) else NONE_APPLIES
 
@@ -196,7 +196,7 @@ def skip_category(selection: Selection) -> int:
 def _seen(selection: Selection, name: str) -> Subquery:
     """Return one row per answer: item_id, annotator_id, and skipped, 1 or 0."""
     columns: tuple[Any, ...] = (labels.c.item_id, labels.c.annotator_id)
-    skipped = case((labels.c.category_id == skip_category(selection), 1), else_=0)
+    skipped = case((labels.c.category_id == reserved_category(selection), 1), else_=0)
     where = where_counted(selection, skipped=_with_skipped(selection))
     if selection.question.answers == "one":
         return select(*columns, skipped.label("skipped")).where(where).subquery(name)
@@ -323,7 +323,7 @@ def select_label_contents(connection: Connection, selection: Selection) -> Prese
     sought = (
         and_(given, labels.c.has_own_time),
         and_(given, labels.c.spent_ms.is_not(None)),
-        labels.c.category_id == skip_category(selection),
+        labels.c.category_id == reserved_category(selection),
         and_(given, labels.c["pass"] > 1),
     )
     of_project = (of_question(labels, selection.question.key), *where_chosen(selection, alone=True))

@@ -82,7 +82,7 @@ class Trail(Record):
     next: str | None
 
 
-def read_trail(
+def list_activity(
     connection: Connection, project: ProjectInfo, most: int | None = None, before: str | None = None
 ) -> Trail:
     """Return the last acts before a place, ``most`` at most; raises InvalidOption for no place."""

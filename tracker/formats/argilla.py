@@ -54,19 +54,19 @@ def recognizes_records(source: SourceFile) -> bool:
     """Return whether a file holds records of Argilla."""
     first = head_value(source)
     if first is None:
-        return is_data_set(head_columns(source))
+        return is_argilla_dataset(head_columns(source))
     if not isinstance(first, dict):
         return False
     if "fields" in first and "responses" in first:
         return True
     keys = [str(name) for name in first]
-    return is_data_set(keys) or any(
+    return is_argilla_dataset(keys) or any(
         name.endswith(_V1) and f"{name}-metadata" in first and name.removesuffix(_V1) in first
         for name in keys
     )
 
 
-def is_data_set(columns: Iterable[str]) -> bool:
+def is_argilla_dataset(columns: Iterable[str]) -> bool:
     """Return whether a table with these columns is a data set of records."""
     return any(name.endswith(f"{_RESPONSES}.users") for name in columns)
 

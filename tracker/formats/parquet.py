@@ -34,7 +34,7 @@ def read_parquet(source: SourceFile, reading: Reading) -> Iterator[Batch]:
 
     try:
         file = pq.ParquetFile(source.seekable())
-        if argilla.is_data_set(file.schema_arrow.names):
+        if argilla.is_argilla_dataset(file.schema_arrow.names):
             yield from argilla.read_rows(source, reading, _objects(file))
         else:
             yield from batches_of_rows(source, reading, _rows(source, file), unit="row")

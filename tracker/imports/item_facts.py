@@ -29,8 +29,8 @@ from sqlalchemy import (
 from sqlalchemy import cast as sql_cast
 
 from tracker.storage import backends
-from tracker.storage.as_of import best_stored_facts
-from tracker.storage.current import ATTRIBUTE, LENGTH, TEXT, fact_survives
+from tracker.storage.as_of import latest_facts
+from tracker.storage.current import ATTRIBUTE, LENGTH, TEXT, fact_not_undone
 from tracker.storage.schema import Item, ItemAttribute, ItemFact
 
 _items = Item.__table__
@@ -160,9 +160,9 @@ def undo_item_facts(connection: Connection, project_id: int, change: int) -> Non
         return
     _waiting.create(connection)
     mentioned = select(*(_facts.c[column] for column in _THING)).where(of_import).subquery()
-    best = best_stored_facts(
+    best = latest_facts(
         and_(
-            fact_survives(_facts, project_id),
+            fact_not_undone(_facts, project_id),
             _facts.c.item_id.in_(select(mentioned.c.item_id)),
         )
     ).subquery("best")

@@ -310,10 +310,10 @@ class Projects(Namespace):
 
         Next: `tracker imports list -p reviews`
         """
-        from tracker.counts.trail import read_trail
+        from tracker.counts.trail import list_activity
 
         with self._ledger.reading(project) as (connection, about):
-            return read_trail(connection, about, limit, before)
+            return list_activity(connection, about, limit, before)
 
     @operation(
         "project delete", None, "deleteProject",

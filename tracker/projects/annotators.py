@@ -25,7 +25,7 @@ from tracker.storage.current import (
     annotator_departures,
     annotators_with_facts,
     apply_kind_facts,
-    fact_survives,
+    fact_not_undone,
     record_annotator_facts,
 )
 from tracker.storage.schema import (
@@ -416,7 +416,7 @@ def annotator_attributes(connection: Connection, project: ProjectInfo) -> dict[i
     owners = project_aliases(connection, project.id)
     rows = connection.execute(
         select(_attributes.c.annotator_id, _attributes.c.name, _attributes.c.value)
-        .where(fact_survives(_attributes, project.id))
+        .where(fact_not_undone(_attributes, project.id))
         .order_by(_attributes.c.change_id, _attributes.c.annotator_id)
     )
     told: dict[int, dict[str, str]] = {}

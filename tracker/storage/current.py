@@ -55,7 +55,7 @@ _annotators = AnnotatorFact.__table__
 _categories = CategoryFact.__table__
 
 
-def fact_survives(facts: Table, of: QuestionKey | int) -> ColumnElement[bool]:
+def fact_not_undone(facts: Table, of: QuestionKey | int) -> ColumnElement[bool]:
     """Return the condition that a fact was not said by an import that was undone.
 
     It is a fact of a question, or of a project by its number.
@@ -76,7 +76,7 @@ def last_kind_facts(project_id: int, role: str = KIND) -> Select[tuple[int, str]
 
     Or what else was said last, by its role.
     """
-    of_kind = and_(fact_survives(_annotators, project_id), _annotators.c.role == role)
+    of_kind = and_(fact_not_undone(_annotators, project_id), _annotators.c.role == role)
     last = (
         select(_annotators.c.annotator_id, func.max(_annotators.c.change_id).label("change_id"))
         .where(of_kind)
@@ -136,7 +136,7 @@ def standing_item_facts(project_id: int, item: ColumnElement[int]) -> ColumnElem
             .exists()
             for table, left in (
                 (_labels, (_labels.c.question_id.in_(questions),)),
-                (_items, (fact_survives(_items, project_id),)),
+                (_items, (fact_not_undone(_items, project_id),)),
                 (_past, (_past.c.question_id.in_(questions), _past.c.taken_back_by.is_(None))),
             )
         )
@@ -146,7 +146,7 @@ def standing_item_facts(project_id: int, item: ColumnElement[int]) -> ColumnElem
 def _spoken_of(
     connection: Connection, facts: Table, number: str, role: str, of: QuestionKey | int
 ) -> set[int]:
-    spoken = select(facts.c[number]).where(fact_survives(facts, of), facts.c.role == role)
+    spoken = select(facts.c[number]).where(fact_not_undone(facts, of), facts.c.role == role)
     return set(connection.scalars(spoken.distinct()))
 
 
@@ -256,7 +256,7 @@ def stored_category_merges(connection: Connection, question: QuestionKey) -> dic
 
 def category_position_facts(connection: Connection, question: QuestionKey) -> dict[int, int]:
     """Return the place of each category that has one, by id; the last change gave all."""
-    of_order = and_(fact_survives(_categories, question), _categories.c.role == ORDERED)
+    of_order = and_(fact_not_undone(_categories, question), _categories.c.role == ORDERED)
     last = select(func.max(_categories.c.change_id)).where(of_order).scalar_subquery()
     rows = connection.execute(
         select(_categories.c.category_id, _categories.c.value).where(
@@ -295,7 +295,7 @@ def question_uses(connection: Connection, project_id: int) -> dict[int, list[int
     """Return the changes not undone that made or used each question that an import made."""
     rows = connection.execute(
         select(_categories.c.question_id, _categories.c.change_id)
-        .where(fact_survives(_categories, project_id), _of_questions)
+        .where(fact_not_undone(_categories, project_id), _of_questions)
         .order_by(_categories.c.question_id, _categories.c.change_id)
     )
     found: dict[int, list[int]] = {}
@@ -324,7 +324,7 @@ def inherit_order(connection: Connection, question: QuestionKey, change: int, he
     """Let another change have given the order that holds, if that one did."""
     of_order = and_(of_question(_categories, question), _categories.c.role == ORDERED)
     last = select(func.max(_categories.c.change_id)).where(
-        fact_survives(_categories, question), _categories.c.role == ORDERED
+        fact_not_undone(_categories, question), _categories.c.role == ORDERED
     )
     if connection.scalar(last) != change:
         return

@@ -79,7 +79,7 @@ _QUOTED = re.compile(r"(--[a-z-]+) '([^']*)'")
 _OPTION = re.compile(r"(?<!\S)--[a-z]")
 
 
-def by_form(text: str) -> str:
+def reworded_for_form(text: str) -> str:
     """Return what a command would say of files, in the words of the form that sends them.
 
     If the form has no field for an option, it says whose option that is.

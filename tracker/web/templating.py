@@ -32,7 +32,7 @@ from tracker.render.cells import (
 from tracker.render.nouns import capitalized, count_noun
 from tracker.report.html import page_environment
 from tracker.web import drawing
-from tracker.web.file_form import by_form
+from tracker.web.file_form import reworded_for_form
 from tracker.web.forms import csrf_field, csrf_token, may_post
 from tracker.web.request import Place
 
@@ -75,7 +75,7 @@ def page(request: Request, template: str, *, status: int = 200, **values: Any) -
     return HTMLResponse(text, status)
 
 
-def sections_of(sections: Iterable[Section]) -> Markup:
+def render_sections(sections: Iterable[Section]) -> Markup:
     """Return sections of a report as a part of a page."""
     template = _environment.get_template("section.html")
     text = "".join(template.render(section=one) for one in sections)
@@ -167,8 +167,8 @@ def _made() -> Environment:
         "count": count_cell, "figure": figure_cell, "share": share_cell, "minute": minute_cell,
         "level": level_cell, "noun": count_noun, "measure": measure_title_words,
         "reason": undefined_in_words, "words": _words, "lacking": reason,
-        "capitalized": capitalized, "standing": flag_standing_in_words, "by_form": by_form,
-        "without_flagged": without_flagged,
+        "capitalized": capitalized, "standing": flag_standing_in_words,
+        "reworded_for_form": reworded_for_form, "without_flagged": without_flagged,
     }  # fmt: skip
     made.globals |= {
         "interval": interval_cell, "columns_of": columns_of, "category_columns": category_columns,

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from tracker.audit.findings import Flag
+from tracker.audit.findings import Finding
 from tracker.audit.flag_list import list_flags, show_flag
 from tracker.audit.flags import Acted, Recorded, act_on_flags, record_flags
 from tracker.audit.kind import Effect
@@ -58,12 +58,12 @@ def audit_of(
     selection: Mapping[str, Any] | None = None,
 ) -> Audit:
     """An audit that found this; a finding about a pair stands under both, as audits tell it."""
-    flags: dict[int, list[Flag]] = {number: [] for number in names}
+    flags: dict[int, list[Finding]] = {number: [] for number in names}
     for one in seen:
         told = {"severity": "low", "state": "flagged", "expected": 0.5, "n": 2 * one.informative}
         told |= vars(one)
         told |= {"effect": Effect("ratio", 2.0), "also": ("k", "l"), "details": DETAILS}
-        flags[one.annotator].append(_made(Flag, **told))
+        flags[one.annotator].append(_made(Finding, **told))
         if one.other is not None:
             flags[one.other].append(flags[one.annotator][-1])
     annotators = [

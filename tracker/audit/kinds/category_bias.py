@@ -14,13 +14,13 @@ from tracker.audit.kind import (
     MINIMUM_ANSWERS,
     MINIMUM_INFORMATIVE,
     Effect,
-    Finding,
     Kind,
+    TestResult,
     example_category_use,
     examples_for_kind,
     opinion_of_use,
     severity_of_odds,
-    usage_finding,
+    usage_result,
 )
 from tracker.audit.second_opinion import Consensus, Opinion
 from tracker.audit.statistics.mantel_haenszel import Margins, Usage, marginal_homogeneity_margins
@@ -34,8 +34,8 @@ LOOK_INFORMATIVE = 3
 """Informative items below which a bias is not even called insufficient."""
 
 
-def findings_of_kind(evidence: Evidence) -> Iterator[Finding]:
-    """One finding per annotator and category on their shared items, or items with a truth."""
+def run_test(evidence: Evidence) -> Iterator[TestResult]:
+    """Yield a test result for each annotator and category, on shared items or on gold."""
     gold = {
         annotator: marginal_homogeneity_margins(counts)
         for annotator, counts in (evidence.gold or {}).items()
@@ -46,14 +46,16 @@ def findings_of_kind(evidence: Evidence) -> Iterator[Finding]:
         if usage.informative < MINIMUM_INFORMATIVE and _tells(known.get(usage.category)):
             continue
         tested.add((usage.annotator, usage.category))
-        yield category_bias_finding(usage, evidence, known.get(usage.category))
+        yield category_bias_result(usage, evidence, known.get(usage.category))
     for annotator, known in gold.items():
         for category, margin in known.items():
             if (annotator, category) not in tested and _tells(margin):
                 yield _on_gold(annotator, category, margin, evidence)
 
 
-def category_bias_finding(usage: Usage, evidence: Evidence, gold: Margins | None = None) -> Finding:
+def category_bias_result(
+    usage: Usage, evidence: Evidence, gold: Margins | None = None
+) -> TestResult:
     """The finding about one annotator and category.
 
     With fewer informative items than a test needs, a ratio beyond 2-fold is the rule rather than
@@ -62,7 +64,7 @@ def category_bias_finding(usage: Usage, evidence: Evidence, gold: Margins | None
     """
     tested = usage.informative >= MINIMUM_INFORMATIVE
     notable = _beyond(usage.odds_ratio, evidence.floor(ODDS_RATIO))
-    return usage_finding(
+    return usage_result(
         usage,
         NAME,
         p_value=usage.tails.two_sided if tested else None,
@@ -72,10 +74,10 @@ def category_bias_finding(usage: Usage, evidence: Evidence, gold: Margins | None
     )
 
 
-def _on_gold(annotator: int, category: int, margin: Margins, evidence: Evidence) -> Finding:
+def _on_gold(annotator: int, category: int, margin: Margins, evidence: Evidence) -> TestResult:
     ratio = margin.odds_ratio
     low, high = margin.odds_interval
-    return Finding(
+    return TestResult(
         kind=NAME,
         annotator=annotator,
         category=category,
@@ -121,18 +123,18 @@ def _worth_saying(usage: Usage, alpha: float) -> bool:
     )
 
 
-def confirm_category_bias(finding: Finding, consensus: Consensus, evidence: Evidence) -> Opinion:
+def confirm_category_bias(result: TestResult, consensus: Consensus, evidence: Evidence) -> Opinion:
     """Ask for the same odds against the consensus; a finding against the truth is confirmed."""
-    if finding.details.get("against") == "gold":
-        figures = finding.observed, finding.expected, finding.effect.value, finding.p_value
+    if result.details.get("against") == "gold":
+        figures = result.observed, result.expected, result.effect.value, result.p_value
         return Opinion(*figures, holds=True)
-    return opinion_of_use(finding, consensus, evidence.floor(ODDS_RATIO))
+    return opinion_of_use(result, consensus, evidence.floor(ODDS_RATIO))
 
 
 CATEGORY_BIAS = Kind(
     NAME,
     frozenset({"yardstick"}),
-    findings_of_kind,
+    run_test,
     ODDS_RATIO,
     spoils=True,
     confirm=confirm_category_bias,

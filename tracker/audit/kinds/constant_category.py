@@ -13,12 +13,12 @@ from tracker.audit.evidence import Evidence, Threshold
 from tracker.audit.kind import (
     MINIMUM_ANSWERS,
     MINIMUM_INFORMATIVE,
-    Finding,
     Kind,
+    TestResult,
     example_category_use,
     examples_for_kind,
     opinion_of_use,
-    usage_finding,
+    usage_result,
 )
 from tracker.audit.second_opinion import Consensus, Opinion
 from tracker.audit.statistics.mantel_haenszel import Usage
@@ -29,20 +29,20 @@ SHARE = Threshold("constant_share", 0.95)
 """The share of an annotator's answers in one category, at least, for a flag."""
 
 MINIMUM_ODDS_RATIO = 2.0
-"""The effect that a flag needs besides the share: 96% against 94% is no finding."""
+"""The effect that a flag needs besides the share: 96% against 94% is no result."""
 
 MISSED_ANSWERS = 1.0
 """Without a test, "insufficient" is said only where answers like the co-annotators' would have
 been expected to hold at least so many of another category."""
 
 
-def findings_of_kind(evidence: Evidence) -> Iterator[Finding]:
-    """One finding per annotator and category on their shared items."""
+def run_test(evidence: Evidence) -> Iterator[TestResult]:
+    """Yield a test result for each annotator and category on their shared items."""
     share = evidence.floor(SHARE)
     for usage in evidence.usages:
         tested = usage.informative >= MINIMUM_INFORMATIVE
         constant = usage.own >= share * usage.n and usage.peer_share < share
-        yield usage_finding(
+        yield usage_result(
             usage,
             NAME,
             p_value=usage.tails.upper if tested else None,
@@ -55,15 +55,15 @@ def _worth_saying(usage: Usage) -> bool:
     return usage.n >= MINIMUM_ANSWERS and usage.n - usage.peers >= MISSED_ANSWERS
 
 
-def confirm_constant_category(finding: Finding, consensus: Consensus, _: Evidence) -> Opinion:
+def confirm_constant_category(result: TestResult, consensus: Consensus, _: Evidence) -> Opinion:
     """Ask for the same odds against the consensus."""
-    return opinion_of_use(finding, consensus, MINIMUM_ODDS_RATIO)
+    return opinion_of_use(result, consensus, MINIMUM_ODDS_RATIO)
 
 
 CONSTANT_CATEGORY = Kind(
     NAME,
     frozenset({"shared"}),
-    findings_of_kind,
+    run_test,
     SHARE,
     spoils=True,
     confirm=confirm_constant_category,

@@ -28,9 +28,9 @@ from tracker.audit.habits import Habits, copying_habits, joint_copying_chance
 from tracker.audit.kind import (
     Effect,
     Finding,
-    Flag,
     Kind,
     Points,
+    TestResult,
     example_disagreement,
     examples_for_kind,
     opinion_of_pair,
@@ -77,7 +77,7 @@ _LEAST_APART = 0.5  # a ratio stays finite
 MEDIUM_RATIO, HIGH_RATIO = 3.0, 5.0
 
 
-def findings_of_kind(evidence: Evidence) -> Iterator[Finding | float]:
+def run_test(evidence: Evidence) -> Iterator[TestResult | float]:
     """One finding per pair with enough shared items that stands out; of the others, the p-value.
 
     There may be a hundred thousand pairs.
@@ -86,7 +86,7 @@ def findings_of_kind(evidence: Evidence) -> Iterator[Finding | float]:
     yield from copied_from_models(evidence)
 
 
-def _of_people(evidence: Evidence) -> Iterator[Finding | float]:
+def _of_people(evidence: Evidence) -> Iterator[TestResult | float]:
     pairs = evidence.pairs
     if pairs is None or not pairs.pairs:
         return
@@ -108,7 +108,7 @@ def _of_people(evidence: Evidence) -> Iterator[Finding | float]:
             again = _both(np.array(tail), np.array(alike.again(place, met, first, second)[1]))
             p_value = max(p_value, float(again))
             surely = tail <= SURE
-        yield _finding(
+        yield _result(
             evidence,
             pairs.pairs[place],
             _Seen.of(minority, place),
@@ -118,7 +118,7 @@ def _of_people(evidence: Evidence) -> Iterator[Finding | float]:
         )
 
 
-def copied_from_models(evidence: Evidence) -> Iterator[Finding | float]:
+def copied_from_models(evidence: Evidence) -> Iterator[TestResult | float]:
     """Return likewise of each person and each model that answered the same items."""
     beside = evidence.models
     if beside is None or not beside.pairs:
@@ -142,7 +142,7 @@ def copied_from_models(evidence: Evidence) -> Iterator[Finding | float]:
             p_value = max(p_value, float(again))
             surely = tail <= SURE
         shared = _Seen.of(minority, place)
-        yield _finding(
+        yield _result(
             evidence,
             pair,
             shared,
@@ -237,7 +237,7 @@ class _Seen(NamedTuple):
         return cls(*(float(column[place]) for column in columns))
 
 
-def _finding(
+def _result(
     evidence: Evidence,
     pair: tuple[int, int],
     shared: _Seen,
@@ -247,7 +247,7 @@ def _finding(
     surely: bool,
     fewer: float = 0.0,
     details: Mapping[str, object] | None = None,
-) -> Finding:
+) -> TestResult:
     """Return a pair's finding; ``fewer`` times as rarely as expected the two differ."""
     from scipy.special import gammaincinv
 
@@ -260,7 +260,7 @@ def _finding(
         # Garwood's exact interval of a Poisson mean (1936).
         low = float(gammaincinv(seen, 0.025)) / expected if seen else 0.0
         high = float(gammaincinv(seen + 1, 0.975)) / expected
-    return Finding(
+    return TestResult(
         kind=NAME,
         annotator=pair[0],
         category=None,
@@ -283,14 +283,14 @@ def _finding(
     )
 
 
-def confirm_copying(finding: Finding, consensus: Consensus, evidence: Evidence) -> Opinion:
+def confirm_copying(result: TestResult, consensus: Consensus, evidence: Evidence) -> Opinion:
     """Ask whether both agree more than their errors and the items explain."""
-    if finding.other in evidence.model_ids:
-        return opinion_of_person_and_model(finding, consensus)
-    return opinion_of_pair(finding, consensus)
+    if result.other in evidence.model_ids:
+        return opinion_of_person_and_model(result, consensus)
+    return opinion_of_pair(result, consensus)
 
 
-def copying_against_most(flag: Flag, own: Answer, pattern: Pattern, points: Points) -> float:
+def copying_against_most(flag: Finding, own: Answer, pattern: Pattern, points: Points) -> float:
     """Return the disagreement of an answer that fewer than half of the others gave."""
     return example_disagreement(flag, own, pattern, points) if is_minority(own, pattern) else 0.0
 
@@ -298,7 +298,7 @@ def copying_against_most(flag: Flag, own: Answer, pattern: Pattern, points: Poin
 COPYING = Kind(
     NAME,
     frozenset({"pairs"}),
-    findings_of_kind,
+    run_test,
     RATIO,
     reads=frozenset({"models"}),
     confirm=confirm_copying,

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tracker.audit.evidence import Evidence, Threshold
-from tracker.audit.kind import Effect, Finding, Kind, opinion_of_fall, severity_of_size
+from tracker.audit.kind import Effect, Kind, TestResult, opinion_of_fall, severity_of_size
 from tracker.audit.second_opinion import Consensus, Opinion
 from tracker.audit.statistics.exact_tests import Fall, cochran_armitage_fall
 from tracker.audit.statistics.peer_agreement import peer_agreement_draws
@@ -47,8 +47,8 @@ class _Course:
         return int(self.answers.sum())
 
 
-def findings_of_kind(evidence: Evidence) -> Iterator[Finding]:
-    """One finding per annotator whose answers have times."""
+def run_test(evidence: Evidence) -> Iterator[TestResult]:
+    """Yield a test result for each annotator whose answers have times."""
     chances = _chances(evidence)
     for annotator, blocks in (evidence.blocks or {}).items():
         if not blocks.counts:
@@ -57,16 +57,18 @@ def findings_of_kind(evidence: Evidence) -> Iterator[Finding]:
         course = accuracy if accuracy.informative > agreement.informative else agreement
         fall = cochran_armitage_fall(course.answers, course.total, course.squares)
         if fall is not None:
-            yield _finding(annotator, course, fall, blocks, evidence.floor(FALL))
+            yield _result(annotator, course, fall, blocks, evidence.floor(FALL))
 
 
-def _finding(annotator: int, course: _Course, fall: Fall, blocks: Blocks, floor: float) -> Finding:
+def _result(
+    annotator: int, course: _Course, fall: Fall, blocks: Blocks, floor: float
+) -> TestResult:
     size = fall.before - fall.after
     late = course.answers[fall.block :]
     level = float(course.expected[fall.block :].sum() / late.sum())
     began = min((moment for block, moment in blocks.began.items() if block >= fall.block))
     tested = course.informative >= MINIMUM_IN_TIME
-    return Finding(
+    return TestResult(
         kind=NAME,
         annotator=annotator,
         category=None,
@@ -125,18 +127,18 @@ def _courses(blocks: Blocks, chances: dict[Pattern, tuple[float, bool]]) -> tupl
     )
 
 
-def drift_falls_since(findings: Iterable[Finding]) -> dict[int, int]:
+def drift_falls_since(findings: Iterable[TestResult]) -> dict[int, int]:
     """Return the moment from which each annotator's answers fell, in microseconds since 1970."""
     return {
-        finding.annotator: parse_timestamp(str(finding.details["since"]))
-        for finding in findings
-        if "since" in finding.details
+        result.annotator: parse_timestamp(str(result.details["since"]))
+        for result in findings
+        if "since" in result.details
     }
 
 
-def confirm_drift(finding: Finding, consensus: Consensus, evidence: Evidence) -> Opinion:
+def confirm_drift(result: TestResult, consensus: Consensus, evidence: Evidence) -> Opinion:
     """Ask for the same fall of right answers since then."""
-    return opinion_of_fall(finding, consensus, evidence.floor(FALL))
+    return opinion_of_fall(result, consensus, evidence.floor(FALL))
 
 
-DRIFT = Kind(NAME, frozenset({"blocks"}), findings_of_kind, FALL, confirm=confirm_drift)
+DRIFT = Kind(NAME, frozenset({"blocks"}), run_test, FALL, confirm=confirm_drift)

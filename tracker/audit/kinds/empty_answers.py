@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from tracker.audit.evidence import Evidence, Threshold
-from tracker.audit.kind import MINIMUM_INFORMATIVE, Finding, Kind, usage_finding
+from tracker.audit.kind import MINIMUM_INFORMATIVE, Kind, TestResult, usage_result
 from tracker.audit.statistics.mantel_haenszel import mantel_haenszel_of_chances
 
 NAME = "empty_answers"
@@ -18,8 +18,8 @@ ODDS_RATIO = Threshold("empty_odds_ratio", 2.0, 1.0, 1e6)
 """Odds against the co-annotators', at least, for a flag."""
 
 
-def findings_of_kind(evidence: Evidence) -> Iterator[Finding]:
-    """One finding per annotator who saw an item that others saw too."""
+def run_test(evidence: Evidence) -> Iterator[TestResult]:
+    """Yield a test result for each annotator who saw an item that others saw too."""
     for annotator, counts in (evidence.skips or {}).items():
         usage = mantel_haenszel_of_chances(
             annotator,
@@ -30,7 +30,7 @@ def findings_of_kind(evidence: Evidence) -> Iterator[Finding]:
             continue
         ratio = usage.odds_ratio or 0.0
         tested = usage.informative >= MINIMUM_INFORMATIVE
-        found = usage_finding(
+        found = usage_result(
             usage,
             NAME,
             p_value=usage.tails.upper if tested else None,
@@ -40,4 +40,4 @@ def findings_of_kind(evidence: Evidence) -> Iterator[Finding]:
         yield replace(found, category=None)
 
 
-EMPTY_ANSWERS = Kind(NAME, frozenset({"skips"}), findings_of_kind, ODDS_RATIO)
+EMPTY_ANSWERS = Kind(NAME, frozenset({"skips"}), run_test, ODDS_RATIO)

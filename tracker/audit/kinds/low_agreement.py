@@ -15,8 +15,8 @@ from tracker.audit.kind import (
     MINIMUM_INFORMATIVE,
     Effect,
     Finding,
-    Flag,
     Kind,
+    TestResult,
     opinion_of_accuracy,
     severity_of_gap,
 )
@@ -33,15 +33,15 @@ _WIDER = 1.3
 """The consensus must confirm what the test finds, and the gap that is measured be large, too."""
 
 
-def findings_of_kind(evidence: Evidence) -> Iterator[Finding]:
-    """One finding per annotator with a shared item."""
+def run_test(evidence: Evidence) -> Iterator[TestResult]:
+    """Yield a test result for each annotator with a shared item."""
     for alignment in evidence.alignments.values():
         gap = -(alignment.gap or 0.0)
         tested = alignment.informative >= MINIMUM_INFORMATIVE
-        yield _finding(alignment, tested, gap >= evidence.floor(GAP), gap)
+        yield _result(alignment, tested, gap >= evidence.floor(GAP), gap)
 
 
-def detectable_gap(findings: Sequence[Flag], annotators: int) -> float | None:
+def detectable_gap(findings: Sequence[Finding], annotators: int) -> float | None:
     """Return the gap in agreement at which most annotators would be found.
 
     Such is the difference of two shares that a one-sided test of as many shared items as half of
@@ -65,9 +65,9 @@ def detectable_gap(findings: Sequence[Flag], annotators: int) -> float | None:
     return max(_WIDER * GAP.default, _WIDER * sure * error)
 
 
-def _finding(alignment: Alignment, tested: bool, notable: bool, gap: float) -> Finding:
+def _result(alignment: Alignment, tested: bool, notable: bool, gap: float) -> TestResult:
     low, high = alignment.gap_interval or (None, None)
-    return Finding(
+    return TestResult(
         kind=NAME,
         annotator=alignment.annotator,
         category=None,
@@ -84,11 +84,11 @@ def _finding(alignment: Alignment, tested: bool, notable: bool, gap: float) -> F
     )
 
 
-def confirm_low_agreement(finding: Finding, consensus: Consensus, evidence: Evidence) -> Opinion:
+def confirm_low_agreement(result: TestResult, consensus: Consensus, evidence: Evidence) -> Opinion:
     """Ask whether the annotator is right less often than a typical one, by as much."""
-    return opinion_of_accuracy(finding, consensus, evidence.floor(GAP))
+    return opinion_of_accuracy(result, consensus, evidence.floor(GAP))
 
 
 LOW_AGREEMENT = Kind(
-    NAME, frozenset({"shared"}), findings_of_kind, GAP, spoils=True, confirm=confirm_low_agreement
+    NAME, frozenset({"shared"}), run_test, GAP, spoils=True, confirm=confirm_low_agreement
 )

@@ -17,8 +17,8 @@ from tracker.audit.kind import (
     Effect,
     Example,
     Finding,
-    Flag,
     Kind,
+    TestResult,
     severity_of_gap,
 )
 from tracker.audit.statistics.exact_tests import Pool, Stratum, clopper_pearson, pool_strata
@@ -32,8 +32,8 @@ GAP = Threshold("accuracy_gap", 0.1)
 """By how much the share of right answers is below the others', at least, for a flag."""
 
 
-def findings_of_kind(evidence: Evidence) -> Iterator[Finding]:
-    """One finding per annotator with an answer to an item that has a truth."""
+def run_test(evidence: Evidence) -> Iterator[TestResult]:
+    """Yield a test result for each annotator with an answer to an item that has a truth."""
     gold = evidence.gold or {}
     totals = _right_by_truth(gold)
     for annotator, counts in gold.items():
@@ -60,7 +60,7 @@ def findings_of_kind(evidence: Evidence) -> Iterator[Finding]:
                 gap = pool.own / pool.trials - pool.peers
         low, high = clopper_pearson(right, n)
         shift = gap - right / n
-        yield Finding(
+        yield TestResult(
             kind=NAME,
             annotator=annotator,
             category=None,
@@ -101,7 +101,7 @@ def _of_all(
     return pool_strata(strata)
 
 
-def wrong_gold_answers(flag: Flag, evidence: Evidence) -> Iterator[Example]:
+def wrong_gold_answers(flag: Finding, evidence: Evidence) -> Iterator[Example]:
     """Yield the wrong answers, the more telling the more of the others were right."""
     best: dict[tuple[Answer, Pattern], tuple[float, int]] = {}
     for (truth, own, pattern), items in (evidence.gold or {}).get(flag.annotator, {}).items():
@@ -113,6 +113,4 @@ def wrong_gold_answers(flag: Flag, evidence: Evidence) -> Iterator[Example]:
         yield score, key, number
 
 
-LOW_GOLD_ACCURACY = Kind(
-    NAME, frozenset({"gold"}), findings_of_kind, GAP, examples=wrong_gold_answers
-)
+LOW_GOLD_ACCURACY = Kind(NAME, frozenset({"gold"}), run_test, GAP, examples=wrong_gold_answers)

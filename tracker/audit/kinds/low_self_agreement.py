@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from tracker.audit.evidence import Evidence, Threshold
-from tracker.audit.kind import MINIMUM_INFORMATIVE, Effect, Finding, Kind, severity_of_gap
+from tracker.audit.kind import MINIMUM_INFORMATIVE, Effect, Kind, TestResult, severity_of_gap
 from tracker.audit.statistics.exact_tests import Stratum, clopper_pearson, pool_strata
 from tracker.core.tallies import Pattern, answers_in_pattern
 
@@ -21,8 +21,8 @@ GAP = Threshold("repeat_gap", 0.1)
 """By how much the share of answers repeated is below the others', at least, for a flag."""
 
 
-def findings_of_kind(evidence: Evidence) -> Iterator[Finding]:
-    """One finding per annotator who answered an item again."""
+def run_test(evidence: Evidence) -> Iterator[TestResult]:
+    """Yield a test result for each annotator who answered an item again."""
     strata: dict[int, dict[str, tuple[int, int]]] = {}
     everyone: dict[str, tuple[int, int]] = defaultdict(lambda: (0, 0))
     for annotator, counts in (evidence.repeats or {}).items():
@@ -39,7 +39,7 @@ def findings_of_kind(evidence: Evidence) -> Iterator[Finding]:
         same = sum(number for number, _ in mine.values())
         gap = pool.own / pool.trials - pool.peers if pool else 0.0
         low, high = clopper_pearson(same, n)
-        yield Finding(
+        yield TestResult(
             kind=NAME,
             annotator=annotator,
             category=None,
@@ -65,4 +65,4 @@ def _contested(pattern: Pattern) -> str:
     return "all" if most == size else "most" if 2 * most > size else "few"
 
 
-LOW_SELF_AGREEMENT = Kind(NAME, frozenset({"repeats"}), findings_of_kind, GAP, rows="changed")
+LOW_SELF_AGREEMENT = Kind(NAME, frozenset({"repeats"}), run_test, GAP, rows="changed")

@@ -20,8 +20,8 @@ from tracker.audit.evidence import Evidence, Threshold
 from tracker.audit.kind import (
     MINIMUM_INFORMATIVE,
     Effect,
-    Finding,
     Kind,
+    TestResult,
     severity_of_gap,
 )
 from tracker.audit.statistics.exact_tests import Z_95, Stratum, pool_strata
@@ -52,8 +52,8 @@ class _Part(NamedTuple):
     alignment: Alignment
 
 
-def findings_of_kind(evidence: Evidence) -> Iterator[Finding]:
-    """One finding per annotator with answers of two files: of the file that is odd most surely.
+def run_test(evidence: Evidence) -> Iterator[TestResult]:
+    """Yield a test result for each annotator with answers of two files: of the oddest file.
 
     Each file that agrees less by enough is tested; if there is none, the one that agrees least.
     """
@@ -70,7 +70,7 @@ def findings_of_kind(evidence: Evidence) -> Iterator[Finding]:
         # Answers that are worse in many files are no slip of one.
         looked_at = 0 < len(odd) <= max(1, len(own) // 3)
         findings = [
-            _finding(evidence, tallies, part, own, looked_at=looked_at)
+            _result(evidence, tallies, part, own, looked_at=looked_at)
             for part in (odd if looked_at else by_gap[:1])
         ]
         yield min(findings, key=lambda one: 1.0 if one.p_value is None else one.p_value)
@@ -97,14 +97,14 @@ def _gap(part: _Part, own: Sequence[_Part]) -> float:
     return _elsewhere(part, own) - part.alignment.observed
 
 
-def _finding(
+def _result(
     evidence: Evidence,
     tallies: FileTallies,
     part: _Part,
     own: Sequence[_Part],
     *,
     looked_at: bool,
-) -> Finding:
+) -> TestResult:
     """Return the finding; of a file that is not ``looked_at`` it is that nothing is odd."""
     alignment = part.alignment
     before, within, worse = 1.0, None, False
@@ -118,7 +118,7 @@ def _finding(
     expected = _elsewhere(part, own)
     error = (alignment.deviation or 0.0) / alignment.n**0.5
     gap = alignment.observed - expected
-    return Finding(
+    return TestResult(
         kind=NAME,
         annotator=part.annotator,
         category=None,
@@ -222,5 +222,5 @@ def shift_details(agreement: Mapping[int, float], elsewhere: float) -> dict[str,
     return {"shift": rows, "agreement_moved": agreement[rows]}
 
 
-ODD_IMPORT = Kind(NAME, frozenset({"files"}), findings_of_kind, GAP)
+ODD_IMPORT = Kind(NAME, frozenset({"files"}), run_test, GAP)
 """Answers of one file that are unlike the annotator's others."""

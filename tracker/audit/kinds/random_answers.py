@@ -16,8 +16,8 @@ from tracker.audit.kind import (
     MINIMUM_ANSWERS,
     MINIMUM_INFORMATIVE,
     Effect,
-    Finding,
     Kind,
+    TestResult,
     opinion_of_accuracy,
 )
 from tracker.audit.kinds.low_agreement import GAP
@@ -34,8 +34,8 @@ _HIGH = 0.25  # of the others' score; a bound below it is nobody's who is right 
 _SURE = 2.3263478740408408  # of one of 99%
 
 
-def findings_of_kind(evidence: Evidence) -> Iterator[Finding]:
-    """One finding per annotator whose score and whose co-annotators' score are defined."""
+def run_test(evidence: Evidence) -> Iterator[TestResult]:
+    """Yield a test result for each annotator with a score, as the co-annotators have."""
     counts = evidence.majorities
     scores = spammer_scores(counts)
     others_scores = spammer_scores(counts.sum(axis=0) - counts)
@@ -49,7 +49,7 @@ def findings_of_kind(evidence: Evidence) -> Iterator[Finding]:
         nothing = low and own.value < _SURE * own.blind_error
         tested = alignment.informative >= MINIMUM_INFORMATIVE
         score, peers = min(max(own.value, 0.0), 1.0), min(others.value, 1.0)
-        yield Finding(
+        yield TestResult(
             kind=NAME,
             annotator=annotator,
             category=None,
@@ -66,15 +66,15 @@ def findings_of_kind(evidence: Evidence) -> Iterator[Finding]:
         )
 
 
-def confirm_random_answers(finding: Finding, consensus: Consensus, evidence: Evidence) -> Opinion:
+def confirm_random_answers(result: TestResult, consensus: Consensus, evidence: Evidence) -> Opinion:
     """Ask whether the annotator is right less often than a typical one, by as much."""
-    return opinion_of_accuracy(finding, consensus, evidence.floor(GAP))
+    return opinion_of_accuracy(result, consensus, evidence.floor(GAP))
 
 
 RANDOM_ANSWERS = Kind(
     NAME,
     frozenset({"shared"}),
-    findings_of_kind,
+    run_test,
     INFORMATION,
     spoils=True,
     confirm=confirm_random_answers,

@@ -18,9 +18,9 @@ from tracker.audit.kind import (
     MINIMUM_INFORMATIVE,
     Effect,
     Finding,
-    Flag,
     Kind,
     Points,
+    TestResult,
     examples_for_kind,
     opinion_of_points,
     severity_of_size,
@@ -43,8 +43,8 @@ MEDIUM_POINTS, HIGH_POINTS = 0.8, 1.2
 _LOOK_INFORMATIVE = 3
 
 
-def findings_of_kind(evidence: Evidence) -> Iterator[Finding]:
-    """One finding per annotator with a shared item."""
+def run_test(evidence: Evidence) -> Iterator[TestResult]:
+    """Yield a test result for each annotator with a shared item."""
     shared, points = evidence.shared_columns, evidence.points or {}
     if not len(shared.number):
         return
@@ -78,7 +78,7 @@ def findings_of_kind(evidence: Evidence) -> Iterator[Finding]:
         error = math.sqrt(max(square - n * points_off**2, 0.0) / max(n - 1, 1) / n)
         size_of_it = abs(points_off) / deviation if deviation > 0 else 0.0
         notable = size_of_it >= evidence.floor(POINTS)
-        yield Finding(
+        yield TestResult(
             kind=NAME,
             annotator=annotator,
             category=None,
@@ -117,12 +117,12 @@ def _step(values: Sequence[float]) -> Fraction:
     return Fraction(math.gcd(*(int(value - values[0]) for value in values)))
 
 
-def confirm_severity_bias(finding: Finding, consensus: Consensus, evidence: Evidence) -> Opinion:
+def confirm_severity_bias(result: TestResult, consensus: Consensus, evidence: Evidence) -> Opinion:
     """Ask for the same shift against the consensus."""
-    return opinion_of_points(finding, consensus, evidence, evidence.floor(POINTS))
+    return opinion_of_points(result, consensus, evidence, evidence.floor(POINTS))
 
 
-def severity_bias_side(flag: Flag, own: Answer, pattern: Pattern, points: Points) -> float:
+def severity_bias_side(flag: Finding, own: Answer, pattern: Pattern, points: Points) -> float:
     """Return how far the answer is on the finding's side of the others' mean."""
     place = points[own[0]]
     total = sum(points[answer[0]] * count for answer, count in pattern)
@@ -135,7 +135,7 @@ def severity_bias_side(flag: Flag, own: Answer, pattern: Pattern, points: Points
 SEVERITY_BIAS = Kind(
     NAME,
     frozenset({"shared", "points"}),
-    findings_of_kind,
+    run_test,
     POINTS,
     spoils=True,
     confirm=confirm_severity_bias,

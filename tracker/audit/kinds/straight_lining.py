@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from tracker.audit.evidence import Evidence, Threshold
-from tracker.audit.kind import Effect, Finding, Kind, severity_of_size
+from tracker.audit.kind import Effect, Kind, TestResult, severity_of_size
 from tracker.core.tallies import Answer, Pattern, answers_in_pattern
 
 NAME = "straight_lining"
@@ -31,16 +31,16 @@ MEDIUM_EXCESS, HIGH_EXCESS = 0.25, 0.4
 Counts = Mapping[tuple[Answer, Answer, Pattern], int]
 
 
-def findings_of_kind(evidence: Evidence) -> Iterator[Finding]:
-    """One finding per annotator with answers in a known order to contested items."""
+def run_test(evidence: Evidence) -> Iterator[TestResult]:
+    """Yield a test result for each annotator with answers in a known order to contested items."""
     for annotator, counts in (evidence.sequences or {}).items():
         contested = {key: items for key, items in counts.items() if len(key[2]) > 1}
         n = sum(contested.values())
         if n:
-            yield _finding(annotator, contested, n, sum(counts.values()), evidence)
+            yield _result(annotator, contested, n, sum(counts.values()), evidence)
 
 
-def _finding(annotator: int, counts: Counts, n: int, answers: int, evidence: Evidence) -> Finding:
+def _result(annotator: int, counts: Counts, n: int, answers: int, evidence: Evidence) -> TestResult:
     before: Counter[Answer] = Counter()
     for (previous, _, _), items in counts.items():
         before[previous] += items
@@ -58,7 +58,7 @@ def _finding(annotator: int, counts: Counts, n: int, answers: int, evidence: Evi
         agreement += items * ((dict(pattern)[own] - 1) / (size - 1) - pairs)
     tested = n >= MINIMUM_IN_ORDER and variance > 0
     more = excess / n
-    return Finding(
+    return TestResult(
         kind=NAME,
         annotator=annotator,
         category=None,
@@ -75,4 +75,4 @@ def _finding(annotator: int, counts: Counts, n: int, answers: int, evidence: Evi
     )
 
 
-STRAIGHT_LINING = Kind(NAME, frozenset({"sequences"}), findings_of_kind, EXCESS)
+STRAIGHT_LINING = Kind(NAME, frozenset({"sequences"}), run_test, EXCESS)

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from tracker.audit.evidence import Evidence, Threshold
-from tracker.audit.kind import MINIMUM_INFORMATIVE, Effect, Finding, Kind
+from tracker.audit.kind import MINIMUM_INFORMATIVE, Effect, Kind, TestResult
 
 NAME = "too_fast"
 
@@ -37,8 +37,8 @@ _NORMAL = 2.2219  # makes Q the standard deviation of normal values
 _OF_FEW = (0.399, 0.994, 0.512, 0.844, 0.611, 0.857, 0.669, 0.872)  # of 2 to 9 values
 
 
-def findings_of_kind(evidence: Evidence) -> Iterator[Finding]:
-    """One finding per annotator with times for items whose others' times are known."""
+def run_test(evidence: Evidence) -> Iterator[TestResult]:
+    """Yield a test result for each annotator with times for items whose others' times are known."""
     times = {who: t for who, t in (evidence.times or {}).items() if t.ratio is not None}
     logs = {who: math.log(max(t.ratio or 0.0, LEAST_RATIO)) for who, t in times.items()}
     enough = {who for who, t in times.items() if t.compared >= MINIMUM_INFORMATIVE}
@@ -48,7 +48,7 @@ def findings_of_kind(evidence: Evidence) -> Iterator[Finding]:
         known = len(others) >= MINIMUM_OTHERS
         middle = statistics.median(others) if known else 0.0
         ratio = math.exp(logs[annotator] - middle)
-        yield Finding(
+        yield TestResult(
             kind=NAME,
             annotator=annotator,
             category=None,
@@ -108,4 +108,4 @@ def _spreads_without(values: Mapping[int, float]) -> dict[int, float]:
     return spreads
 
 
-TOO_FAST = Kind(NAME, frozenset({"times"}), findings_of_kind, TIME_RATIO, rows="fastest")
+TOO_FAST = Kind(NAME, frozenset({"times"}), run_test, TIME_RATIO, rows="fastest")

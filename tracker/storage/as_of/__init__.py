@@ -15,7 +15,7 @@ from tracker.storage.as_of.annotators import (
     split_stored_labels,
     store_merged_labels,
 )
-from tracker.storage.as_of.facts import best_stored_facts
+from tracker.storage.as_of.facts import latest_facts
 from tracker.storage.as_of.moment import (
     NOW,
     Moment,
@@ -35,7 +35,7 @@ __all__ = [
     "Merge",
     "Moment",
     "as_it_was",
-    "best_stored_facts",
+    "latest_facts",
     "stored_erasure_since",
     "store_merged_labels",
     "last_stored_change",

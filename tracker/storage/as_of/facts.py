@@ -50,7 +50,7 @@ _items = Item.__table__
 _attributes = ItemAttribute.__table__
 
 
-def best_stored_facts(which: ColumnElement[bool]) -> Select[Any]:
+def latest_facts(which: ColumnElement[bool]) -> Select[Any]:
     """Return the last such fact on each thing: ``project_id, item_id, role, name, value``."""
     told, said = _facts.alias("told_then"), _facts
     last = (
@@ -115,10 +115,10 @@ def _items_then(connection: Connection, project_id: int, through: int) -> Rows:
     known = and_(of_project, _facts.c.change_id <= through, _facts.c.change_id.not_in(undone_then))
     rows: Rows = {}
     if ATTRIBUTE in roles:
-        best = best_stored_facts(and_(known, _facts.c.role == ATTRIBUTE)).subquery("best")
+        best = latest_facts(and_(known, _facts.c.role == ATTRIBUTE)).subquery("best")
         rows[_attributes] = [select(*(best.c[c.name] for c in _attributes.columns))]
     if LENGTH in roles:
-        best = best_stored_facts(and_(known, _facts.c.role == LENGTH)).subquery("best")
+        best = latest_facts(and_(known, _facts.c.role == LENGTH)).subquery("best")
         length = sql_cast(best.c.value, _items.c.length.type)
         rows[_items] = [
             select(*(length.label("length") if c.name == "length" else c for c in _items.columns))

@@ -11,7 +11,7 @@ from markupsafe import Markup
 from tracker.web import known
 from tracker.web.identity import Role, needs
 from tracker.web.request import Asked, AskedLedger, At, Place
-from tracker.web.templating import page, sections_of
+from tracker.web.templating import page, render_sections
 
 if TYPE_CHECKING:
     from tracker.report.gathered import Gathered
@@ -64,7 +64,7 @@ def _sections(asked: Asked, place: Place) -> dict[str, Markup]:
     found = _gathered(asked, place)
     return asked.figure(
         place.project, "sections", place.key,
-        compute=lambda _: {name: sections_of([SECTIONS[name](found)]) for name in _SHOWN},
+        compute=lambda _: {name: render_sections([SECTIONS[name](found)]) for name in _SHOWN},
     )  # fmt: skip
 
 
