@@ -34,38 +34,39 @@ from tracker.render.nouns import count_noun
 from tracker.render.tables import table
 
 
-def annotator_group_csv_rows(found: AnnotatorGroups) -> list[dict[str, Any]]:
+def annotator_group_csv_rows(annotator_groups: AnnotatorGroups) -> list[dict[str, Any]]:
     """Return groups, then pairs of groups, as flat rows; a group has no ``second``."""
     rows: list[tuple[str | None, str | None, int | None, Coefficient]] = [
-        (one.value, None, one.annotators, one.alpha) for one in found.groups
+        (group.value, None, group.annotators, group.alpha) for group in annotator_groups.groups
     ]
-    rows += [(one.first, one.second, None, one.reliability) for one in found.pairs]
+    rows += [(pair.first, pair.second, None, pair.reliability) for pair in annotator_groups.pairs]
     return [
         {"first": first, "second": second, "annotators": number, **figure.to_dict()}
         for first, second, number, figure in rows
     ]
 
 
-def annotator_groups_view(found: AnnotatorGroups) -> Iterator[RenderableType]:
+def annotator_groups_view(annotator_groups: AnnotatorGroups) -> Iterator[RenderableType]:
     """Yield the groups with alpha within each, then the agreement between every two."""
     yield Text.assemble(
-        (found.project, "bold"),
-        f"  {count_noun(len(found.groups), 'group')} of annotators by {found.attribute}",
+        (annotator_groups.project, "bold"),
+        f"  {count_noun(len(annotator_groups.groups), 'group')} of annotators by "
+        f"{annotator_groups.attribute}",
     )
-    yield from selection_view(found.selection)
-    yield from _tables(found)
+    yield from selection_view(annotator_groups.selection)
+    yield from _tables(annotator_groups)
 
 
-def _tables(found: AnnotatorGroups) -> Iterator[RenderableType]:
+def _tables(annotator_groups: AnnotatorGroups) -> Iterator[RenderableType]:
     """Yield a table of the groups, and one of each two of them."""
     yield table(
-        (found.attribute, "annotators", "items", "alpha within", "interval", "reading "),
-        [_group_cells(group) for group in found.groups],
+        (annotator_groups.attribute, "annotators", "items", "alpha within", "interval", "reading "),
+        [_group_cells(group) for group in annotator_groups.groups],
     )
-    if found.pairs:
+    if annotator_groups.pairs:
         yield table(
-            (found.attribute, "and", "items", "agreement between", "interval", " "),
-            [_pair_cells(pair) for pair in found.pairs],
+            (annotator_groups.attribute, "and", "items", "agreement between", "interval", " "),
+            [_pair_cells(pair) for pair in annotator_groups.pairs],
             names=2,
         )
         yield Text(
@@ -105,10 +106,10 @@ def _figure(one: Coefficient) -> tuple[str, str]:
 # -- Calibration of confidences in the terminal and as flat rows ----------------------------------
 
 
-def calibration_csv_rows(found: Calibrations) -> list[dict[str, Any]]:
+def calibration_csv_rows(calibrations: Calibrations) -> list[dict[str, Any]]:
     """Return a flat row for each bin of each annotator, and of all, whose name is empty."""
     rows = []
-    for name, kind, one in [*found.annotators, (None, None, found.pooled)]:
+    for name, kind, one in [*calibrations.annotators, (None, None, calibrations.pooled)]:
         figures = {k: v for k, v in one.to_dict().items() if k in _WHOLE}
         rows += [
             {"annotator": name, "kind": kind, **figures, **each.to_dict()} for each in one.bins
@@ -141,10 +142,10 @@ def calibration_by_question_view(found: ByQuestion[Calibrations]) -> Iterator[Re
     yield from unfit_questions_view(found.unfit)
 
 
-def _worst(found: Calibrations) -> tuple[str, str]:
-    if not found.annotators:
+def _worst(calibrations: Calibrations) -> tuple[str, str]:
+    if not calibrations.annotators:
         return "-", "-"
-    worst = found.annotators[0]
+    worst = calibrations.annotators[0]
     return worst.annotator, figure_cell(worst.calibration.expected_calibration_error)
 
 
@@ -161,23 +162,23 @@ def _cells(one: Calibration) -> tuple[str, ...]:
     )
 
 
-def _truth(found: Calibrations) -> str:
-    return "the reference" if found.against == GOLD else "the majority of the others"
+def _truth(calibrations: Calibrations) -> str:
+    return "the reference" if calibrations.against == GOLD else "the majority of the others"
 
 
-def calibration_view(found: Calibrations) -> Iterator[RenderableType]:
+def calibration_view(calibrations: Calibrations) -> Iterator[RenderableType]:
     """Yield a row per annotator, the worst calibrated first, and the reliability table of all."""
-    truth = _truth(found)
-    yield Text.assemble((found.project, "bold"), f"  confidence against {truth}")
-    yield from selection_view(found.selection)
-    if not found.pooled.answers:
+    truth = _truth(calibrations)
+    yield Text.assemble((calibrations.project, "bold"), f"  confidence against {truth}")
+    yield from selection_view(calibrations.selection)
+    if not calibrations.pooled.answers:
         yield Text(f"No answer with a confidence can be compared with {truth}.")
         return
     yield table(
         ("annotator", "kind ", *_FIGURES),
         [
             (name, kind, *_cells(one))
-            for name, kind, one in [*found.annotators, ("all", "", found.pooled)]
+            for name, kind, one in [*calibrations.annotators, ("all", "", calibrations.pooled)]
         ],
     )
     yield table(
@@ -190,7 +191,7 @@ def calibration_view(found: Calibrations) -> Iterator[RenderableType]:
                 share_cell(one.accuracy),
                 bar_cell(one.accuracy),
             )
-            for one in found.pooled.bins
+            for one in calibrations.pooled.bins
         ],
     )
 
@@ -260,15 +261,15 @@ def span_pair_csv_rows(pairs: Sequence[SpanPair]) -> list[dict[str, Any]]:
             "annotator_1": pair.annotators[0],
             "annotator_2": pair.annotators[1],
             "items": pair.documents,
-            "measure": one.measure,
-            "value": one.value,
-            "precision": one.precision,
-            "recall": one.recall,
-            "true_positives": one.true_positives,
-            "undefined": one.undefined,
+            "measure": measure.measure,
+            "value": measure.value,
+            "precision": measure.precision,
+            "recall": measure.recall,
+            "true_positives": measure.true_positives,
+            "undefined": measure.undefined,
         }
         for pair in pairs
-        for one in pair.measures
+        for measure in pair.measures
     ]
 
 
@@ -281,7 +282,7 @@ def span_pairs_view(pairs: Sequence[SpanPair]) -> Iterator[RenderableType]:
             count_cell(pair.documents),
             figure_cell(pair.measures[0].precision),
             figure_cell(pair.measures[0].recall),
-            *(figure_cell(one.value) for one in pair.measures),
+            *(figure_cell(measure.value) for measure in pair.measures),
         )
         for pair in ordered[:_MOST_ROWS]
     ]
@@ -289,10 +290,10 @@ def span_pairs_view(pairs: Sequence[SpanPair]) -> Iterator[RenderableType]:
     yield table(columns, rows, names=2)
 
 
-def group_csv_rows(found: GroupedAgreement) -> list[dict[str, Any]]:
+def group_csv_rows(grouped_agreement: GroupedAgreement) -> list[dict[str, Any]]:
     """Return groups as flat rows, for CSV: a column of each count and each measure."""
     rows = []
-    for value, group in found.groups:
+    for value, group in grouped_agreement.groups:
         lowest = group.summary.lowest
         rows.append(
             {"value": value}
@@ -306,26 +307,29 @@ def group_csv_rows(found: GroupedAgreement) -> list[dict[str, Any]]:
     return rows
 
 
-def groups_view(found: GroupedAgreement) -> Iterator[RenderableType]:
+def groups_view(grouped_agreement: GroupedAgreement) -> Iterator[RenderableType]:
     """Yield the parts of the page, in order; the group with the weakest category first."""
     yield Text.assemble(
-        (found.project, "bold"),
-        f"  {count_cell(len(found.groups))} groups of items by {found.attribute}",
+        (grouped_agreement.project, "bold"),
+        f"  {count_cell(len(grouped_agreement.groups))} groups of items by "
+        f"{grouped_agreement.attribute}",
     )
-    yield from selection_view(found.selection)
+    yield from selection_view(grouped_agreement.selection)
     # Percent agreement apart; and no column for a measure that no group has a figure of.
     measures = [
         name
         for name in MEASURES
         if name != "percent_agreement"
         and any(
-            c.measure == name and c.value is not None for _, g in found.groups for c in g.measures
+            c.measure == name and c.value is not None
+            for _, g in grouped_agreement.groups
+            for c in g.measures
         )
     ]
-    ordered = sorted(found.groups, key=lambda group: _lowest_rate(group[1]))
+    ordered = sorted(grouped_agreement.groups, key=lambda group: _lowest_rate(group[1]))
     yield table(
         (
-            found.attribute,
+            grouped_agreement.attribute,
             "items",
             "answers",
             "weakest ",
@@ -432,7 +436,7 @@ def items_view(items: Sequence[dict[str, Any]]) -> RenderableType:
     return table(("item", "votes ", "vote score", "entropy (bits)", "gold "), rows)
 
 
-def confusion_csv_rows(told: Mapping[str, Any]) -> list[dict[str, Any]]:
+def confusion_csv_rows(payload: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the confusions of a question as flat rows, without the items that show them."""
     return [
         {
@@ -442,21 +446,21 @@ def confusion_csv_rows(told: Mapping[str, Any]) -> list[dict[str, Any]]:
             "items": row["items"],
             "share": row["share"],
         }
-        for row in told["confusions"]
+        for row in payload["confusions"]
     ]
 
 
-def confusions_view(told: Mapping[str, Any]) -> Iterator[RenderableType]:
+def confusions_view(payload: Mapping[str, Any]) -> Iterator[RenderableType]:
     """Yield the categories that are confused, the most frequent first, and an item for each.
 
     The same without those flagged comes first: it is what to go by.
     """
-    others = told.get("without_flagged")
+    others = payload.get("without_flagged")
     if others is not None:
         yield Text(f"{without_flagged(others['annotators'])}:", style="bold")
         yield from confusions_view(others)
         yield Text(f"{WITH_FLAGGED}:")
-    if not told["confusions"]:
+    if not payload["confusions"]:
         yield Text("No categories are confused.")
         return
     rows = [
@@ -467,7 +471,9 @@ def confusions_view(told: Mapping[str, Any]) -> Iterator[RenderableType]:
             count_cell(row["items"]),
             row["examples"][0]["item"] if row["examples"] else "-",
         )
-        for row in told["confusions"]
+        for row in payload["confusions"]
     ]
     yield table(("one", "the other", "disagreements", "share", "items", "such as "), rows, names=2)
-    yield Text(f"Shares are of {count_noun(told['disagreements'], 'disagreement')}.", style="dim")
+    yield Text(
+        f"Shares are of {count_noun(payload['disagreements'], 'disagreement')}.", style="dim"
+    )

@@ -88,7 +88,7 @@ class Changed:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the change as JSON has it, with its sentence."""
-        told = {
+        payload = {
             "subject": self.subject,
             "name": self.name,
             "since": clock.iso(self.since),
@@ -100,7 +100,7 @@ class Changed:
             "items": self.items,
             "p_value": self.p_value,
         }
-        return {**told, "why": changed_sentence(told=told)}
+        return {**payload, "why": changed_sentence(told=payload)}
 
 
 class _Found(NamedTuple):
@@ -141,7 +141,7 @@ def level_changes(
     people = [one for one in found if one.subject == "annotator"]
     if people:
         pairs = count_pairs_by_period(counted.connection, counted.selection, begins)
-        sure = annotators_who_changed(pairs, {one.of: one.shift for one in people})
+        sure = annotators_who_changed(pairs, {person.of: person.shift for person in people})
         found = [one for one in found if one.subject != "annotator" or one.of in sure]
         names: Mapping[int, str] = annotator_names(counted.connection, counted.question.project)
     order = ("annotator", "category", "share")
@@ -183,7 +183,7 @@ def _is_large_share(before: Floats, now: Floats) -> NDArray[np.bool_]:
 
 
 def _not_explained(
-    found: Sequence[_Found], categories: int, recent: Recent | None, place: int | None
+    changes: Sequence[_Found], categories: int, recent: Recent | None, place: int | None
 ) -> Iterator[_Found]:
     """Yield the changes that do not follow from others at the same time.
 
@@ -191,9 +191,9 @@ def _not_explained(
     two categories the one's share is what the other's leaves. What nearly all ``categories`` did
     when the level of all changed, at that ``place``, is told with it.
     """
-    shares = [one for one in found if one.subject == "share"]
+    shares = [one for one in changes if one.subject == "share"]
     all_fell = recent is not None and 3 * len(recent.categories) > 2 * categories
-    for one in found:
+    for one in changes:
         if one.subject == "category":
             at_once = place is not None and abs(one.shift.place - place) <= 1
             with_share = any(one.of == share.of and one.is_near(share) for share in shares)

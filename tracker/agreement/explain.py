@@ -231,7 +231,7 @@ def _measure(counted: Study, what: str = "") -> str:
 
 
 def _annotators(
-    counted: Study, found: Estimate, *, only: int | None
+    counted: Study, estimate: Estimate, *, only: int | None
 ) -> Iterator[tuple[str, float | None]]:
     names = annotator_names(counted.connection, counted.question.project)
     tallies = count_annotator_tallies(counted.connection, counted.selection)
@@ -239,20 +239,20 @@ def _annotators(
         met = tallies.counts.get(only)
         tallies = AnnotatorTallies({} if met is None else {only: met})
     for annotator, values in coefficients_without_annotators(counted, tallies):
-        yield names[annotator], values[found.measure]
+        yield names[annotator], values[estimate.measure]
 
 
-def _categories(counted: Study, found: Estimate) -> Iterator[tuple[str, float | None]]:
+def _categories(counted: Study, estimate: Estimate) -> Iterator[tuple[str, float | None]]:
     for category, name in counted.names.items():
         left = patterns_without_category(counted.patterns, category)
-        yield name, _value(counted, left, found.measure)
+        yield name, _value(counted, left, estimate.measure)
 
 
-def _items(counted: Study, found: Estimate) -> Iterator[tuple[str, float | None]]:
-    if found.influence is None:
+def _items(counted: Study, estimate: Estimate) -> Iterator[tuple[str, float | None]]:
+    if estimate.influence is None:
         return
-    places = most_influential_patterns(found.influence, MOST_ITEMS)
-    values = jackknife_without_item(counted.sample, found.measure, places)
+    places = most_influential_patterns(estimate.influence, MOST_ITEMS)
+    values = jackknife_without_item(counted.sample, estimate.measure, places)
     patterns = [pattern for pattern, items in counted.patterns if items]
     wanted = {patterns[place]: value for place, value in zip(places, values, strict=True)}
     met = select_items_of_patterns(counted.connection, counted.selection, set(wanted), MOST_ITEMS)

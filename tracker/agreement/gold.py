@@ -53,26 +53,26 @@ class AgainstTruth:
             ],
         }
 
-    def detail(self, found: GoldAgreement) -> dict[str, Any]:
+    def detail(self, gold_agreement: GoldAgreement) -> dict[str, Any]:
         """One set of figures with its categories and its confusion table."""
-        return found.to_dict() | {
-            "ci_low": found.ci_low,
-            "ci_high": found.ci_high,
+        return gold_agreement.to_dict() | {
+            "ci_low": gold_agreement.ci_low,
+            "ci_high": gold_agreement.ci_high,
             "categories": [
                 {
-                    "category": self.categories[one.category],
-                    "true": one.true,
-                    "given": one.given,
-                    "right": one.right,
-                    "precision": one.precision,
-                    "recall": one.recall,
-                    "f1": one.f1,
+                    "category": self.categories[category.category],
+                    "true": category.true,
+                    "given": category.given,
+                    "right": category.right,
+                    "precision": category.precision,
+                    "recall": category.recall,
+                    "f1": category.f1,
                 }
-                for one in found.categories
+                for category in gold_agreement.categories
             ],
             "confusion": [
                 {"truth": self.name(truth), "answer": self.name(answer), "answers": number}
-                for (truth, answer), number in sorted(found.confusion.items())
+                for (truth, answer), number in sorted(gold_agreement.confusion.items())
             ],
         }
 
@@ -162,7 +162,7 @@ class Calibrations:
             "against": self.against,
             "selection": None if self.selection is None else dict(self.selection),
             "pooled": self.pooled.to_dict(),
-            "annotators": [one.to_dict() for one in self.annotators],
+            "annotators": [annotator.to_dict() for annotator in self.annotators],
         }
 
 
@@ -193,9 +193,9 @@ def confidence_calibration(
     else:
         tallies = confidences_against_majority(connection, selection, voters)
     annotators = [
-        AnnotatorCalibration(one.name, one.kind, calibration(tallies[one.id]))
-        for one in list_annotators(connection, question.project)
-        if one.id in tallies
+        AnnotatorCalibration(annotator.name, annotator.kind, calibration(tallies[annotator.id]))
+        for annotator in list_annotators(connection, question.project)
+        if annotator.id in tallies
     ]
     annotators.sort(
         key=lambda one: (-(one.calibration.expected_calibration_error or 0.0), one.annotator)

@@ -257,8 +257,8 @@ class AnnotatorGroups:
             "project": self.project,
             "annotator_attribute": self.attribute,
             "selection": None if self.selection is None else dict(self.selection),
-            "groups": [one.to_dict() for one in self.groups],
-            "between": [one.to_dict() for one in self.pairs],
+            "groups": [group.to_dict() for group in self.groups],
+            "between": [pair.to_dict() for pair in self.pairs],
         }
 
 

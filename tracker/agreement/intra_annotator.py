@@ -46,7 +46,7 @@ class SelfAgreement:
         return {
             "repeats": self.repeats,
             "days_between": self.days_between,
-            "measures": [one.to_dict() for one in self.measures],
+            "measures": [measure.to_dict() for measure in self.measures],
         }
 
 

@@ -155,7 +155,7 @@ class ConfusedPair:
             "disagreements": self.found.disagreements,
             "items": self.found.items,
             "share": self.found.share,
-            "examples": [one.to_dict() for one in self.examples],
+            "examples": [example.to_dict() for example in self.examples],
         }
 
 
@@ -182,7 +182,7 @@ class Confusions:
 
     def figures(self) -> dict[str, Any]:
         """Return what was counted as JSON, without whose it is."""
-        pairs = [one.to_dict() for one in self.pairs]
+        pairs = [pair.to_dict() for pair in self.pairs]
         return {"disagreements": self.total, "confusions": pairs}
 
 
@@ -236,7 +236,9 @@ def _examples(
     names: Mapping[int, str],
 ) -> list[list[ConfusedItem]]:
     """Return for each confusion the first items of the patterns that show it best."""
-    telling = [_most_telling(patterns, (one.first, one.second)) for one in confusions]
+    telling = [
+        _most_telling(patterns, (confusion.first, confusion.second)) for confusion in confusions
+    ]
     wanted = {pattern for some in telling for pattern in some}
     if not wanted:
         return [[] for _ in confusions]
@@ -290,8 +292,8 @@ class CrossTable:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the table as JSON, a list for each answer of the first annotator."""
-        cells = [[self.items.get((one, other), 0) for other in self.answers]
-                 for one in self.answers]  # fmt: skip
+        cells = [[self.items.get((answer, other), 0) for other in self.answers]
+                 for answer in self.answers]  # fmt: skip
         return {
             "annotators": list(self.annotators), "answers": list(self.answers), "items": cells
         }  # fmt: skip
@@ -304,7 +306,7 @@ def cross_table(connection: Connection, question: QuestionInfo, choice: AnswerFi
     """
     refuse_study_of_spans(question)
     people = find_annotators(connection, question.project, choice.annotators)
-    if len({one.id for one in people}) != 2:
+    if len({person.id for person in people}) != 2:
         raise InvalidOption("a table of answers is of two annotators")
     selection = select_answers(connection, question, choice)
     names = category_names(connection, question)

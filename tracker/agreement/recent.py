@@ -194,7 +194,9 @@ def _changed_annotators(counted: Study, start: int, since: int) -> Iterator[str]
         _with_others(count_annotator_tallies(counted.connection, some))
         for some in (replace(chosen, since=start, until=since - 1), replace(chosen, since=since))
     )
-    known = [one for one in counted.annotators if one in then and one in now]
+    known = [
+        annotator for annotator in counted.annotators if annotator in then and annotator in now
+    ]
     names = annotator_names(counted.connection, counted.question.project)
     for one in known:
         (mean_then, error_then), (mean_now, error_now) = then[one], now[one]

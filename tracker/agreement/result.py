@@ -76,13 +76,13 @@ def methods_paragraph(found: Assessment, figures: Sequence[Coefficient]) -> str:
     return " ".join(part for part in parts if part)
 
 
-def _what(found: Assessment) -> str:
-    counts = found.counts
+def _what(assessment: Assessment) -> str:
+    counts = assessment.counts
     each = counts.answers / counts.items
     return (
         f"{counts.annotators} annotators gave {counts.answers:,} answers to {counts.items:,} "
         f"items ({each:.1f} per item on average), of which {counts.items_compared:,} were answered "
-        f"by two or more; {_in_use(len(found.rates))} in use or declared."
+        f"by two or more; {_in_use(len(assessment.rates))} in use or declared."
     )
 
 
@@ -112,12 +112,12 @@ def _value(figure: Coefficient) -> str:
     )
 
 
-def _left_out(found: Assessment, figure: Coefficient) -> str:
-    alone = found.counts.items - found.counts.items_compared
+def _left_out(assessment: Assessment, figure: Coefficient) -> str:
+    alone = assessment.counts.items - assessment.counts.items_compared
     if not alone:
         return ""
     items = "One item" if alone == 1 else f"{alone:,} items"
-    if figure.items == found.counts.items_compared:
+    if figure.items == assessment.counts.items_compared:
         return f"{items} with a single answer did not enter."
     return f"{items} with a single answer entered the chance term only."
 
@@ -211,7 +211,7 @@ class Assessment(Shown):
     @property
     def main(self) -> Coefficient:
         """The figure that stands for all: alpha or, if it is not there, the first."""
-        known = (one for one in self.measures if one.measure == "krippendorff_alpha")
+        known = (measure for measure in self.measures if measure.measure == "krippendorff_alpha")
         return next(known, self.measures[0])
 
     def measure(self, name: str) -> Coefficient:
@@ -239,7 +239,9 @@ class Assessment(Shown):
         items, compared = posterior_informative_items(self.patterns), self.counts.items_compared
         if 0 < items < _FEW_TELLING:
             told.append(Message(few_telling, items=items, compared=compared))
-        known = [one for one in self.measures if one.ci_low is not None and one.method]
+        known = [
+            measure for measure in self.measures if measure.ci_low is not None and measure.method
+        ]
         own = [one.measure for one in known if one.method != self.errors]
         if self.errors and own:
             others = "" if len(own) == len(known) else self.errors
@@ -252,7 +254,9 @@ class Assessment(Shown):
         recent = self.recent
         if recent is None:
             return ""
-        alpha = next((one for one in self.measures if one.measure == recent.now.measure), None)
+        alpha = next(
+            (measure for measure in self.measures if measure.measure == recent.now.measure), None
+        )
         message = Message(
             recent_sentence,
             day=recent.day,
@@ -273,22 +277,22 @@ class Assessment(Shown):
 
     def to_dict(self) -> dict[str, Any]:
         """The contract's JSON of ``tracker agreement``."""
-        told = {
+        payload = {
             "project": self.project,
             "as_of": None if self.selection is None else self.selection["as_of"],
             "scale": self.scale,
             "selection": None if self.selection is None else dict(self.selection),
             **self.figures(),
             "recent": self.recent_dict,
-            "changes": [one.to_dict() for one in self.changes],
+            "changes": [change.to_dict() for change in self.changes],
             "gold": None if self.gold is None else self.gold.to_dict(),
             "warnings": list(self.warnings),
         }
-        for rate, row in zip(self.rates, told["categories"], strict=True):
+        for rate, row in zip(self.rates, payload["categories"], strict=True):
             row["measures"] = [one.to_dict() for one in self.binary.get(rate.category, ())]
         if self.intraclass:
-            told["intraclass"] = [form.to_dict() for form in self.intraclass]
-        return told
+            payload["intraclass"] = [form.to_dict() for form in self.intraclass]
+        return payload
 
     def figures(self) -> dict[str, Any]:
         """Counts, measures, categories and summary, as a history gives them too."""
@@ -389,17 +393,17 @@ class Methods:
         }
 
 
-def methods_of_assessment(found: Assessment, *measures: str) -> Methods:
+def methods_of_assessment(assessment: Assessment, *measures: str) -> Methods:
     """How the project's agreement was measured, in words for a paper.
 
     Args:
-        found: the assessment, with the measures among its figures.
+        assessment: the assessment, with the measures among its figures.
         measures: which; by default alpha or, of spans, the exact F1.
 
     Raises:
         InvalidOption: a measure has no value, so that there is nothing to report.
     """
-    figures = [found.measure(one) for one in measures] or [found.main]
+    figures = [assessment.measure(measure) for measure in measures] or [assessment.main]
     for figure in figures:
         if figure.value is None:
             raise InvalidOption(
@@ -407,11 +411,11 @@ def methods_of_assessment(found: Assessment, *measures: str) -> Methods:
                 "report",
                 "leave it out" if len(figures) > 1 else None,
             )
-    text = methods_paragraph(found=found, figures=figures)
+    text = methods_paragraph(found=assessment, figures=figures)
     cited = (piece.split("]")[0] for piece in text.split("[@")[1:])
     known = _publications()
     keys = [key for key in cited if key in known]  # an attribute may be called anything
-    return Methods(found.project, text, tuple(dict.fromkeys(keys)))
+    return Methods(assessment.project, text, tuple(dict.fromkeys(keys)))
 
 
 def _publications() -> dict[str, Publication]:

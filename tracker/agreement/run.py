@@ -203,7 +203,9 @@ def _summed(
     enters = ~np.isnan(influences)
     filled = np.where(enters, influences, 0.0)
     sums = np.array([np.bincount(cluster, one[pattern] * items, clusters) for one in filled])
-    met = np.array([np.bincount(cluster[one[pattern]], minlength=clusters) > 0 for one in enters])
+    met = np.array(
+        [np.bincount(cluster[enter[pattern]], minlength=clusters) > 0 for enter in enters]
+    )
     return sums, met.sum(axis=1)
 
 
@@ -248,11 +250,11 @@ def assess(
     )
 
 
-def _answers_of_models(connection: Connection, selection: Selection, found: Assessment) -> int:
+def _answers_of_models(connection: Connection, selection: Selection, assessment: Assessment) -> int:
     """The answers of models where there are no others, so that a reader is told of them."""
-    if found.counts.answers:
+    if assessment.counts.answers:
         return 0
-    return sum(one.answers for one in count_model_answers(connection, selection))
+    return sum(answer.answers for answer in count_model_answers(connection, selection))
 
 
 def _intraclass(counted: Study) -> tuple[IntraclassCorrelation, ...]:
@@ -349,7 +351,9 @@ def _assess_spans(
         project=question.project.name,
         scale=question.scale,
         counts=found.counts,
-        measures=tuple(one for one in found.coefficients() if one.measure in wanted),
+        measures=tuple(
+            coefficient for coefficient in found.coefficients() if coefficient.measure in wanted
+        ),
         rates=found.rates,
         categories=names,
         gold=None,

@@ -55,7 +55,7 @@ def recent_sentence(
 
     ``changed`` annotators ``of`` so many changed, too; ``whole`` is the figure of all answers.
     """
-    told = (
+    sentence = (
         f"Since {day} {MEASURES[now.measure].title} is {figure_cell(now.value)} "
         f"({figure_cell(now.ci_low)} to {figure_cell(now.ci_high)}, "
         f"{count_noun(now.items, 'item')}); before, it was {figure_cell(before)}."
@@ -63,12 +63,12 @@ def recent_sentence(
     fell = now.value is not None and now.value < before
     if whole is not None:
         does = "hides it" if fell else "still counts the time before"
-        told += f" The figure of all answers, {figure_cell(whole)}, {does}."
+        sentence += f" The figure of all answers, {figure_cell(whole)}, {does}."
     if changed:
         agree = "agrees" if changed == 1 else "agree"
         way = "less" if fell else "more"
-        told += f" {changed} of {count_noun(of, 'annotator')} {agree} {way} with the others."
-    return told
+        sentence += f" {changed} of {count_noun(of, 'annotator')} {agree} {way} with the others."
+    return sentence
 
 
 def changed_sentence(told: Mapping[str, Any]) -> str:
@@ -90,7 +90,7 @@ def changed_sentence(told: Mapping[str, Any]) -> str:
 
 def own_errors(measures: Sequence[str], others: str) -> str:
     """Return which figures keep their analytic errors; ``others``: how those of others are made."""
-    names = listed([MEASURES[one].title for one in measures], len(measures))
+    names = listed([MEASURES[measure].title for measure in measures], len(measures))
     have = "has an analytic error" if len(measures) == 1 else "have analytic errors"
     rest = f"the other figures have those asked for ({others})" if others else "no other is known"
     return f"{names} {have} over items; {rest}."
@@ -99,14 +99,14 @@ def own_errors(measures: Sequence[str], others: str) -> str:
 def few_telling(items: int, compared: int) -> str:
     """Return that nearly all answers are one category, so that intervals are not to be trusted."""
     has = "has" if items == 1 else "have"
-    told = (
+    sentence = (
         f"Only {count_noun(items, 'item')} could be compared."
         if items == compared
         else f"Only {items} of the {compared:,} items compared {has} anything but the most "
         "frequent answer."
     )
     return (
-        f"{told} Where a category has 1% of the answers, 95% intervals of alpha and the kappas "
+        f"{sentence} Where a category has 1% of the answers, 95% intervals of alpha and the kappas "
         f"held the truth in {_HELD}."
     )
 

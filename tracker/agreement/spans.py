@@ -106,7 +106,7 @@ class SpanFigures:
 
     def coefficients(self) -> list[Coefficient]:
         """The measures as the figures of a project."""
-        return [*(one.coefficient for one in self.measures), self.unitizing]
+        return [*(measure.coefficient for measure in self.measures), self.unitizing]
 
     def measure(self, name: str) -> SpanAgreement:
         """The measure of that name; raises KeyError where there is none."""

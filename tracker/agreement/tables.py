@@ -42,34 +42,34 @@ _MOST_CHANGES = 5
 """Changes of categories, annotators and shares, the largest first, that are told."""
 
 
-def agreement_view(found: Assessment, *, named: bool = False) -> Iterator[RenderableType]:
+def agreement_view(assessment: Assessment, *, named: bool = False) -> Iterator[RenderableType]:
     """Yield the parts of the page, in order; ``named``: the measures were asked for by name."""
-    counts = found.counts
+    counts = assessment.counts
     yield Text.assemble(
-        (found.project, "bold"),
+        (assessment.project, "bold"),
         f"  {count_cell(counts.items_compared)} of {count_noun(counts.items, 'item')} compared, "
         f"{count_noun(counts.annotators, 'annotator')}, {count_noun(counts.answers, 'answer')}",
     )
-    yield from selection_view(found.selection)
+    yield from selection_view(assessment.selection)
     if not counts.answers:
-        for warning in found.warnings:
+        for warning in assessment.warnings:
             yield Text(warning, style="yellow")
-        if not found.warnings:
-            yield _no_answers(found.project, chosen=found.selection is not None)
+        if not assessment.warnings:
+            yield _no_answers(assessment.project, chosen=assessment.selection is not None)
         return
-    yield from _of_late(found)
-    yield from _lead(found)
-    for warning in found.warnings:
+    yield from _of_late(assessment)
+    yield from _lead(assessment)
+    for warning in assessment.warnings:
         yield Text(warning, style="yellow")
-    if found.rates:
-        yield _rates_table(found)
-    yield _measures_table(found.measures, named=named)
-    if found.intraclass:
-        yield _intraclass_table(found)
-        if any(one.assumes for one in found.intraclass):
+    if assessment.rates:
+        yield _rates_table(assessment)
+    yield _measures_table(assessment.measures, named=named)
+    if assessment.intraclass:
+        yield _intraclass_table(assessment)
+        if any(one.assumes for one in assessment.intraclass):
             yield Text(_ASSUMES, style="dim")
-    if found.gold is not None:
-        yield _gold_line(found)
+    if assessment.gold is not None:
+        yield _gold_line(assessment)
     yield Text(
         "Verbal labels after Landis and Koch (1977), in brackets the one that holds with 95% "
         "confidence; Krippendorff (2004): too low below 0.667.",
@@ -84,15 +84,17 @@ def _no_answers(project: str, *, chosen: bool) -> Text:
     return Text(f"There are no answers yet; next: tracker import FILE --project {quote(project)}")
 
 
-def _of_late(found: Assessment) -> Iterator[RenderableType]:
+def _of_late(assessment: Assessment) -> Iterator[RenderableType]:
     """Yield what changed: the level of all, annotators, categories and shares."""
-    if found.recent is not None:
-        yield Text(found.recent_words, style="yellow")
-        yield from _who_changed(found.recent, found.counts.annotators)
-    for one in found.changes[:_MOST_CHANGES]:
-        yield Text(one.to_dict()["why"], style="yellow")
-    if len(found.changes) > _MOST_CHANGES:
-        yield Text(f"{len(found.changes) - _MOST_CHANGES} more changes are in --json.", style="dim")
+    if assessment.recent is not None:
+        yield Text(assessment.recent_words, style="yellow")
+        yield from _who_changed(assessment.recent, assessment.counts.annotators)
+    for change in assessment.changes[:_MOST_CHANGES]:
+        yield Text(change.to_dict()["why"], style="yellow")
+    if len(assessment.changes) > _MOST_CHANGES:
+        yield Text(
+            f"{len(assessment.changes) - _MOST_CHANGES} more changes are in --json.", style="dim"
+        )
 
 
 def _who_changed(recent: Recent, of: int) -> Iterator[RenderableType]:
@@ -105,12 +107,12 @@ def _who_changed(recent: Recent, of: int) -> Iterator[RenderableType]:
         yield Text(f"What changed: {'; '.join(parts)}")
 
 
-def _lead(found: Assessment) -> Iterator[Text]:
-    summed = found.summary
+def _lead(assessment: Assessment) -> Iterator[Text]:
+    summed = assessment.summary
     lowest = summed.lowest
     if lowest is None or lowest.rate is None:
         return
-    name = found.categories[lowest.category]
+    name = assessment.categories[lowest.category]
     yield Text.assemble(
         "Weakest category: ",
         (name, "bold yellow" if lowest.rate < _LOW else "bold"),
@@ -120,55 +122,57 @@ def _lead(found: Assessment) -> Iterator[Text]:
     )
     if summed.passed_over:
         few = ", ".join(
-            f"{found.categories[rate.category]} {figure_cell(rate.rate)} of "
+            f"{assessment.categories[rate.category]} {figure_cell(rate.rate)} of "
             f"{count_noun(rate.potential_agreements, 'pair')}"
             for rate in summed.passed_over[:_MOST_PASSED_OVER]
         )
         more = len(summed.passed_over) - _MOST_PASSED_OVER
         rest = f" and {more} more" if more > 0 else ""
         yield Text(f"Lower, but with too few pairs to rank: {few}{rest}.", style="dim")
-    yield from _lazy_pair(found, lowest, name)
+    yield from _lazy_pair(assessment, lowest, name)
 
 
-def _lazy_pair(found: Assessment, lowest: CategoryRate, name: str) -> Iterator[Text]:
+def _lazy_pair(assessment: Assessment, lowest: CategoryRate, name: str) -> Iterator[Text]:
     """Yield a warning if raw agreement hides a category that nobody agrees on."""
-    raw = next((c.value for c in found.measures if c.measure == "percent_agreement"), None)
+    raw = next((c.value for c in assessment.measures if c.measure == "percent_agreement"), None)
     if raw is None or lowest.rate is None or raw < _HIGH or lowest.rate >= _LOW:
         return
-    commonest = max(found.rates, key=lambda rate: rate.labels)
-    part = commonest.labels / max(found.counts.answers, 1)
+    commonest = max(assessment.rates, key=lambda rate: rate.labels)
+    part = commonest.labels / max(assessment.counts.answers, 1)
     yield Text(
         f"! Raw agreement of {share_cell(raw)} hides this: {share_cell(part)} of the answers are "
-        f"{found.categories[commonest.category]!r}, and annotators who gave it without looking "
-        f"would agree as often. On {name!r} they hardly agree at all.",
+        f"{assessment.categories[commonest.category]!r}, and annotators who gave it without "
+        f"looking would agree as often. On {name!r} they hardly agree at all.",
         style="bold red",
     )
 
 
-def _rates_table(found: Assessment) -> RenderableType:
-    rows = found.to_dict()["categories"]
-    lowest = found.summary.lowest
-    name = None if lowest is None else found.categories[lowest.category]
+def _rates_table(assessment: Assessment) -> RenderableType:
+    rows = assessment.to_dict()["categories"]
+    lowest = assessment.summary.lowest
+    name = None if lowest is None else assessment.categories[lowest.category]
     weakest = next((row for row in rows if row["category"] == name), None)
     return listing_table(
-        category_columns(level_cell(found.rates[0].confidence)), rows, bold=weakest
+        category_columns(level_cell(assessment.rates[0].confidence)), rows, bold=weakest
     )
 
 
 def _measures_table(measures: Sequence[Coefficient], *, named: bool) -> RenderableType:
     rows = [
         (
-            figure_title_words(one),
-            figure_cell(one.value),
-            figure_cell(one.standard_error),
-            interval_cell(one.ci_low, one.ci_high),
-            figure_cell(one.observed),
-            figure_cell(one.expected),
-            count_cell(one.items),
-            figure_reading_words(one),
+            figure_title_words(measure),
+            figure_cell(measure.value),
+            figure_cell(measure.standard_error),
+            interval_cell(measure.ci_low, measure.ci_high),
+            figure_cell(measure.observed),
+            figure_cell(measure.expected),
+            count_cell(measure.items),
+            figure_reading_words(measure),
         )
-        for one in measures
-        if named or one.undefined != "not_applicable" or one.details.get("scale") == "ordinal"
+        for measure in measures
+        if named
+        or measure.undefined != "not_applicable"
+        or measure.details.get("scale") == "ordinal"
     ]
     confidence = measures[0].confidence if measures else 0.95
     columns = (
@@ -191,7 +195,7 @@ _ASSUMES = (
 )
 
 
-def _intraclass_table(found: Assessment) -> RenderableType:
+def _intraclass_table(assessment: Assessment) -> RenderableType:
     rows = [
         (
             one.form,
@@ -201,15 +205,15 @@ def _intraclass_table(found: Assessment) -> RenderableType:
             count_cell(one.items),
             one.note or "" if one.value is not None else undefined_in_words(one.undefined),
         )
-        for one in found.intraclass
+        for one in assessment.intraclass
     ]
-    confidence = found.intraclass[0].confidence
+    confidence = assessment.intraclass[0].confidence
     columns = ("intraclass", "value", f"{level_cell(confidence)} interval", "F", "items", "note ")
     return table(columns, rows)
 
 
-def _gold_line(found: Assessment) -> Text:
-    gold = found.gold
+def _gold_line(assessment: Assessment) -> Text:
+    gold = assessment.gold
     if gold is None or gold.observed is None:
         return Text("No item with a known answer has been answered.")
     kappa = gold.cohen_kappa
@@ -248,61 +252,70 @@ _FATES: Final = {
 }
 
 
-def explanation_view(found: Explanation) -> Iterator[RenderableType]:
+def explanation_view(explanation: Explanation) -> Iterator[RenderableType]:
     """Yield what went in, what was left out, the formula with its numbers, the source."""
-    one = found.figure
+    one = explanation.figure
     value = figure_cell(one.value) if one.value is not None else figure_reading_words(one)
     bounds = f"  ({interval_cell(one.ci_low, one.ci_high)})" if one.ci_low is not None else ""
-    yield Text.assemble((f"{figure_title_words(one)} of {found.project}: {value}", "bold"), bounds)
-    fates = found.inclusion.to_dict()
-    rows = [("answers that stand", count_cell(found.inclusion.standing))]
+    yield Text.assemble(
+        (f"{figure_title_words(one)} of {explanation.project}: {value}", "bold"), bounds
+    )
+    fates = explanation.inclusion.to_dict()
+    rows = [("answers that stand", count_cell(explanation.inclusion.standing))]
     rows += [
         (f"  less those {word}", count_cell(fates[key]))
         for key, word in _FATES.items()
         if fates[key]
     ]
     rows += [
-        ("answers counted", count_cell(found.inclusion.counted)),
-        ("items answered", count_cell(found.items_answered)),
-        ("  of which a single answer, with nothing to compare", count_cell(found.items_alone)),
-        ("items compared", count_cell(found.items_answered - found.items_alone)),
+        ("answers counted", count_cell(explanation.inclusion.counted)),
+        ("items answered", count_cell(explanation.items_answered)),
+        (
+            "  of which a single answer, with nothing to compare",
+            count_cell(explanation.items_alone),
+        ),
+        ("items compared", count_cell(explanation.items_answered - explanation.items_alone)),
     ]
-    if found.inclusion.past or found.inclusion.taken_back:
-        rows.append(("records that no longer stand", count_cell(found.inclusion.past)))
+    if explanation.inclusion.past or explanation.inclusion.taken_back:
+        rows.append(("records that no longer stand", count_cell(explanation.inclusion.past)))
         rows.append(
-            ("records taken back with their import", count_cell(found.inclusion.taken_back))
+            ("records taken back with their import", count_cell(explanation.inclusion.taken_back))
         )
     yield table((" ", ""), rows)
-    if found.shares:
+    if explanation.shares:
         yield table(
             ("category", "share"),
-            [(name, share_cell(value)) for name, value in list(found.shares.items())[:_MOST_ROWS]],
+            [
+                (name, share_cell(value))
+                for name, value in list(explanation.shares.items())[:_MOST_ROWS]
+            ],
         )
-    yield Text(found.measure.formula)
-    yield Text(found.numbers, style="bold")
+    yield Text(explanation.measure.formula)
+    yield Text(explanation.numbers, style="bold")
     if one.standard_error is not None:
         yield Text(
             f"standard error {one.standard_error:.4g} over {count_noun(one.items, 'item')}; "
             f"{level_cell(one.confidence)} interval: {one.method or 'none'}"
         )
-    yield Text(found.measure.source, style="dim")
+    yield Text(explanation.measure.source, style="dim")
 
 
 def influence_view(
-    of: str, measure: str, value: float | None, found: Sequence[Influence]
+    of: str, measure: str, value: float | None, influences: Sequence[Influence]
 ) -> Iterator[RenderableType]:
     """Yield the coefficient, and what it becomes without each."""
     yield _figure_title(measure, value, f"without each {of}")
     rows = [
-        (row.name, figure_cell(row.without), _change_cell(row.change)) for row in found[:_MOST_ROWS]
+        (row.name, figure_cell(row.without), _change_cell(row.change))
+        for row in influences[:_MOST_ROWS]
     ]
     yield table((of, "without", "change"), rows)
-    if found:
+    if influences:
         yield Text("A positive change: agreement is better without.", style="dim")
 
 
 def best_category_merges_view(
-    found: Merges, without: Advice | None = None
+    merges: Merges, without: Advice | None = None
 ) -> Iterator[RenderableType]:
     """Yield which two categories the coefficient gains most by taking for one.
 
@@ -312,15 +325,15 @@ def best_category_merges_view(
         yield Text(f"{without_flagged(without.flagged)}:", style="bold")
         yield from _merges(without.merges)
         yield Text(f"{WITH_FLAGGED}:")
-    yield from _merges(found)
+    yield from _merges(merges)
     yield Text("To see all figures with two categories merged: --merge A+B", style="dim")
 
 
-def _merges(found: Merges) -> Iterator[RenderableType]:
-    yield _figure_title(found.measure, found.value, "with two categories merged")
+def _merges(merges: Merges) -> Iterator[RenderableType]:
+    yield _figure_title(merges.measure, merges.value, "with two categories merged")
     rows = [
         (" + ".join(merge.categories), figure_cell(merge.value), _change_cell(merge.change))
-        for merge in found.rows
+        for merge in merges.rows
     ]
     yield table(("categories ", "value", "change"), rows)
 
@@ -333,34 +346,34 @@ def _change_cell(change: float | None) -> str:
     return "-" if change is None else f"{change:+.4f}"
 
 
-def self_agreement_csv_rows(found: Themselves) -> list[dict[str, Any]]:
+def self_agreement_csv_rows(themselves: Themselves) -> list[dict[str, Any]]:
     """Return a row per annotator and measure."""
     return [
         {"annotator": name, "repeats": own.repeats, "days_between": own.days_between}
-        | one.to_dict()
-        for name, own in (("", found.pooled), *found.annotators)
-        for one in own.measures
+        | measure.to_dict()
+        for name, own in (("", themselves.pooled), *themselves.annotators)
+        for measure in own.measures
     ]
 
 
-def self_agreement_view(found: Themselves) -> Iterator[RenderableType]:
+def self_agreement_view(themselves: Themselves) -> Iterator[RenderableType]:
     """Yield all repeats pooled, then each annotator, the least consistent first."""
     yield Text.assemble(
-        (found.project, "bold"),
-        f"  {count_noun(found.pooled.repeats, 'answer')} given again on a later pass",
+        (themselves.project, "bold"),
+        f"  {count_noun(themselves.pooled.repeats, 'answer')} given again on a later pass",
     )
-    if found.alone:
+    if themselves.alone:
         yield Text(
-            f"! {count_noun(found.alone, 'answer')} on a later pass "
+            f"! {count_noun(themselves.alone, 'answer')} on a later pass "
             f"without an earlier one: left out",
             style="yellow",
         )
-    if not found.pooled.repeats:
+    if not themselves.pooled.repeats:
         yield Text("No annotator answered an item twice: import a column named pass (1, 2, …).")
         return
-    names = [figure_title_words(one) for one in _few(found.pooled)]
-    ordered = sorted(found.annotators, key=lambda row: (row[1].measures[0].value or 0, row[0]))
-    rows = [("all", found.pooled), *ordered[:_MOST_ROWS]]
+    names = [figure_title_words(one) for one in _few(themselves.pooled)]
+    ordered = sorted(themselves.annotators, key=lambda row: (row[1].measures[0].value or 0, row[0]))
+    rows = [("all", themselves.pooled), *ordered[:_MOST_ROWS]]
     yield table(
         ("annotator", "repeats", "days between", *names),
         [(name, *_self_cells(own)) for name, own in rows],
@@ -375,26 +388,26 @@ def _self_cells(own: SelfAgreement) -> tuple[str, ...]:
 def _few(own: SelfAgreement) -> list[Coefficient]:
     """Return the figures that a terminal has room for; JSON and CSV have them all."""
     few = len(own.measures) <= _MOST_MEASURES
-    return [one for one in own.measures if few or one.measure not in _LEFT_OUT]
+    return [measure for measure in own.measures if few or measure.measure not in _LEFT_OUT]
 
 
-def against_gold_csv_rows(found: AgainstTruth) -> list[dict[str, Any]]:
+def against_gold_csv_rows(against_truth: AgainstTruth) -> list[dict[str, Any]]:
     """Return a row per annotator, the pooled one first and without a name."""
     return [
         {"annotator": name} | own.to_dict() | {"ci_low": own.ci_low, "ci_high": own.ci_high}
-        for name, own in (("", found.pooled), *found.annotators)
+        for name, own in (("", against_truth.pooled), *against_truth.annotators)
     ]
 
 
-def against_gold_view(found: AgainstTruth) -> Iterator[RenderableType]:
+def against_gold_view(against_truth: AgainstTruth) -> Iterator[RenderableType]:
     """Yield the annotators, precision and recall of the categories, the confusion table."""
     yield Text.assemble(
-        (found.project, "bold"),
-        f"  {count_noun(found.pooled.answers, 'answer')} to "
-        f"{count_noun(found.pooled.items, 'item')} "
+        (against_truth.project, "bold"),
+        f"  {count_noun(against_truth.pooled.answers, 'answer')} to "
+        f"{count_noun(against_truth.pooled.items, 'item')} "
         "with a truth",
     )
-    rows = [("all", found.pooled), *found.annotators[:_MOST_ROWS]]
+    rows = [("all", against_truth.pooled), *against_truth.annotators[:_MOST_ROWS]]
     yield table(
         ("annotator", "answers", "right", "interval", "by chance", "Cohen's kappa"),
         [
@@ -413,30 +426,30 @@ def against_gold_view(found: AgainstTruth) -> Iterator[RenderableType]:
         ("category", "true", "given", "right", "precision", "recall", "F1"),
         [
             (
-                found.categories[one.category],
-                count_cell(one.true),
-                count_cell(one.given),
-                count_cell(one.right),
-                figure_cell(one.precision),
-                figure_cell(one.recall),
-                figure_cell(one.f1),
+                against_truth.categories[category.category],
+                count_cell(category.true),
+                count_cell(category.given),
+                count_cell(category.right),
+                figure_cell(category.precision),
+                figure_cell(category.recall),
+                figure_cell(category.f1),
             )
-            for one in found.pooled.categories[:_MOST_ROWS]
+            for category in against_truth.pooled.categories[:_MOST_ROWS]
         ],
     )
-    yield from _confusion(found, found.pooled)
+    yield from _confusion(against_truth, against_truth.pooled)
 
 
-def _confusion(found: AgainstTruth, own: GoldAgreement) -> Iterator[RenderableType]:
+def _confusion(against_truth: AgainstTruth, own: GoldAgreement) -> Iterator[RenderableType]:
     answers = sorted({answer for cell in own.confusion for answer in cell})
     if len(answers) > _MOST_CELLS:
         yield Text("The confusion table is too wide to show: use --json", style="dim")
         return
     yield table(
-        ("truth \\ answer", *(found.name(answer) for answer in answers)),
+        ("truth \\ answer", *(against_truth.name(answer) for answer in answers)),
         [
             (
-                found.name(truth),
+                against_truth.name(truth),
                 *(count_cell(own.confusion.get((truth, answer), 0)) for answer in answers),
             )
             for truth in answers

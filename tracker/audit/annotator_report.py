@@ -146,15 +146,15 @@ class OwnReport:
         return as_json(self)
 
 
-def annotator_own_report(found: Audit, annotator: AuditedAnnotator, least: int) -> OwnReport:
+def annotator_own_report(audit: Audit, annotator: AuditedAnnotator, least: int) -> OwnReport:
     """Return an annotator's own report, without figures of fewer than ``least`` answers."""
     others = [
         suppressed_audit_figures(one.figures, least)
-        for one in found.annotators
+        for one in audit.annotators
         if one.id != annotator.id
     ]
     return OwnReport(
-        found,
+        audit,
         annotator,
         suppressed_audit_figures(annotator.figures, least),
         {"annotators": len(others)}
@@ -178,7 +178,7 @@ class OwnReportByQuestion:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON of ``tracker annotator report``: of one question its own, or all."""
-        pages = {one.audit.question: one.to_dict() for one in self.reports}
+        pages = {report.audit.question: report.to_dict() for report in self.reports}
         return json_by_question({"project": self.project, "annotator": self.annotator}, pages)
 
 

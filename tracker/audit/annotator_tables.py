@@ -35,21 +35,23 @@ _NAMES = {
 
 
 def annotator_view(
-    told: Mapping[str, Any], lives: Sequence[Mapping[str, Any]] = ()
+    payload: Mapping[str, Any], lives: Sequence[Mapping[str, Any]] = ()
 ) -> Iterator[RenderableType]:
     """Yield one annotator's page: who, figures, findings, and what became of recorded ones."""
-    yield Text.assemble((told["annotator"], "bold"), f"  {told['kind']} in {told['project']}")
-    if told["aliases"]:
-        yield Text(f"also known as {', '.join(told['aliases'])}")
-    if told["left_on"] is not None:
-        yield Text(f"left on {told['left_on']}; the answers count as before")
-    for name, value in told.get("attributes", {}).items():
+    yield Text.assemble(
+        (payload["annotator"], "bold"), f"  {payload['kind']} in {payload['project']}"
+    )
+    if payload["aliases"]:
+        yield Text(f"also known as {', '.join(payload['aliases'])}")
+    if payload["left_on"] is not None:
+        yield Text(f"left on {payload['left_on']}; the answers count as before")
+    for name, value in payload.get("attributes", {}).items():
         yield Text(f"{name}: {value}", style="dim")
-    pages = told.get("questions", [told])
+    pages = payload.get("questions", [payload])
     for page in pages:
         if "question" in page:
             yield Text(page["question"], style="bold")
-        yield from _page(page, told["annotator"])
+        yield from _page(page, payload["annotator"])
     for life in lives if any("answers" in page for page in pages) else ():
         note = f": {life['note']}" if life["note"] else ""
         about = f" in {life['question']}" if "question" in life else ""
@@ -59,65 +61,65 @@ def annotator_view(
         )
 
 
-def _page(told: Mapping[str, Any], annotator: str) -> Iterator[RenderableType]:
+def _page(payload: Mapping[str, Any], annotator: str) -> Iterator[RenderableType]:
     """Yield the figures and findings of one question."""
-    if "answers" not in told:
+    if "answers" not in payload:
         yield Text("None of this annotator's answers are counted.")
         return
-    yield table((" ", "", " "), list(_figures(told)))
-    if told["category_shares"]:
-        yield _shares(told)
-    for flag in told["flags"]:
+    yield table((" ", "", " "), list(_figures(payload)))
+    if payload["category_shares"]:
+        yield _shares(payload)
+    for flag in payload["flags"]:
         yield from finding_lines(annotator, flag)
-    if not told["flags"]:
+    if not payload["flags"]:
         yield Text("No finding.", style="green")
 
 
-def _figures(told: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+def _figures(payload: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     active = ""
-    if told.get("days_active"):
-        first, last = told["first_answer"][:10], told["last_answer"][:10]
-        active = f"on {told['days_active']} days from {first} to {last}"
-    yield "answers", count_cell(told["answers"]), active
-    peers = told.get("agreement_of_peers")
-    bounds = interval_cell(told.get("agreement_low"), told.get("agreement_high"))
+    if payload.get("days_active"):
+        first, last = payload["first_answer"][:10], payload["last_answer"][:10]
+        active = f"on {payload['days_active']} days from {first} to {last}"
+    yield "answers", count_cell(payload["answers"]), active
+    peers = payload.get("agreement_of_peers")
+    bounds = interval_cell(payload.get("agreement_low"), payload.get("agreement_high"))
     theirs = "" if peers is None else f"; others with each other {peers:.3f}"
-    over = f"{bounds}, over {told['items_shared']:,} shared items{theirs}"
-    yield "agrees with others", figure_cell(told["agreement_with_peers"]), over
-    if told.get("kappa_with_majority") is not None:
-        yield _NAMES["kappa_with_majority"], figure_cell(told["kappa_with_majority"]), ""
-    if told["self_agreement"] is not None:
+    over = f"{bounds}, over {payload['items_shared']:,} shared items{theirs}"
+    yield "agrees with others", figure_cell(payload["agreement_with_peers"]), over
+    if payload.get("kappa_with_majority") is not None:
+        yield _NAMES["kappa_with_majority"], figure_cell(payload["kappa_with_majority"]), ""
+    if payload["self_agreement"] is not None:
         yield (
             _NAMES["self_agreement"],
-            figure_cell(told["self_agreement"]),
-            f"of {told['repeats']:,}",
+            figure_cell(payload["self_agreement"]),
+            f"of {payload['repeats']:,}",
         )
-    if told["gold_accuracy"] is not None:
+    if payload["gold_accuracy"] is not None:
         yield (
             _NAMES["gold_accuracy"],
-            figure_cell(told["gold_accuracy"]),
-            f"of {told['gold_answers']:,}",
+            figure_cell(payload["gold_accuracy"]),
+            f"of {payload['gold_answers']:,}",
         )
-    if told.get(_SECONDS) is not None:
-        yield _NAMES[_SECONDS], f"{told[_SECONDS]:.3g}", ""
-    moved = told.get("influence")
+    if payload.get(_SECONDS) is not None:
+        yield _NAMES[_SECONDS], f"{payload[_SECONDS]:.3g}", ""
+    moved = payload.get("influence")
     if moved and moved["change"] is not None:
         yield (
             f"{measure_title_words(moved['measure'])} without them",
             figure_cell(moved["without"]),
             f"change {moved['change']:+.3f}",
         )
-    if told.get("competence") is not None:
-        yield "competence", figure_cell(told["competence"]), "by the model of Dawid and Skene"
+    if payload.get("competence") is not None:
+        yield "competence", figure_cell(payload["competence"]), "by the model of Dawid and Skene"
 
 
-def _shares(told: Mapping[str, Any]) -> RenderableType:
-    peers = told.get("peer_shares") or {}
+def _shares(payload: Mapping[str, Any]) -> RenderableType:
+    peers = payload.get("peer_shares") or {}
     return table(
         ("category", "share", "others, same items", " "),
         [
             (name, share_cell(own), share_cell(peers.get(name)), bar_cell(own))
-            for name, own in told["category_shares"].items()
+            for name, own in payload["category_shares"].items()
         ],
     )
 
@@ -182,12 +184,12 @@ def own_finding_lines(finding: Mapping[str, Any]) -> Iterator[str]:
         yield f"{line} - {row['text']}" if "text" in row else line
 
 
-def own_report_view(told: Mapping[str, Any]) -> Iterator[RenderableType]:
+def own_report_view(payload: Mapping[str, Any]) -> Iterator[RenderableType]:
     """Yield the annotator's own report in the terminal."""
     yield Text.assemble(
-        ("Report for ", "bold"), (told["annotator"], "bold"), f"  {told['project']}"
+        ("Report for ", "bold"), (payload["annotator"], "bold"), f"  {payload['project']}"
     )
-    for page in told.get("questions", [told]):
+    for page in payload.get("questions", [payload]):
         if "question" in page:
             yield Text(page["question"], style="bold")
         yield table((" ", "you", "middle half of the others"), compared_figures(page))
@@ -202,11 +204,11 @@ def own_report_view(told: Mapping[str, Any]) -> Iterator[RenderableType]:
             yield Text(NOTHING_STANDS_OUT, style="green")
 
 
-def compared_figures(told: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+def compared_figures(payload: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     """Return an annotator's figures, each with the range of the others."""
     rows = []
     for name, words in _NAMES.items():
-        own, others = told["figures"].get(name), told["others"].get(name)
+        own, others = payload["figures"].get(name), payload["others"].get(name)
         shown = count_cell if name == "answers" else figure_cell
         between = "too few others"
         if others is not None:

@@ -62,5 +62,5 @@ class GivenBesideModels:
 
     def _telling(self, given: Any, answers: Any) -> Any:
         """Return whether so many of so many people leave open who of them gave an answer."""
-        told = (given > 0) & (given < answers)
-        return told & (2 * (given - 1) < answers - 1) if self.minority else told
+        payload = (given > 0) & (given < answers)
+        return payload & (2 * (given - 1) < answers - 1) if self.minority else payload

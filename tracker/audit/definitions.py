@@ -108,10 +108,10 @@ def _slices(
 
 
 def _divided_definitions(
-    connection: Connection, selection: Selection, evidence: Evidence, found: Sequence[Finding]
+    connection: Connection, selection: Selection, evidence: Evidence, findings: Sequence[Finding]
 ) -> list[DividedDefinition]:
     """Return the categories that are read in two ways, with items that show it."""
-    blind = {flag.annotator for flag in found if flag.kind in BLIND and flag.state == "flagged"}
+    blind = {flag.annotator for flag in findings if flag.kind in BLIND and flag.state == "flagged"}
     divided = []
     for one in [*divided_definitions(evidence, blind)][:MOST_DIVIDED]:
         sides = count_sides(connection, selection, one.category, one.more, one.less)
@@ -129,7 +129,7 @@ def _divided_definitions(
 
 
 def _said_of_people(
-    found: Sequence[Finding], divided: Sequence[DividedDefinition]
+    findings: Sequence[Finding], divided: Sequence[DividedDefinition]
 ) -> list[Finding]:
     """Return the flags; those about a category that is read in two ways say so."""
     categories = {one.category for one in divided if one.certain}
@@ -137,7 +137,7 @@ def _said_of_people(
         replace(flag, details={**flag.details, "divided": True})
         if flag.category in categories and flag.kind not in BLIND
         else flag
-        for flag in found
+        for flag in findings
     ]
 
 

@@ -263,20 +263,20 @@ def judge_tests(questions: Sequence[Tests], alpha: float) -> list[dict[Key, Judg
 
     It is over all tests of all kinds, annotators, categories and questions.
     """
-    p_values = (_p_value(one) for tests in questions for one in tests)
+    p_values = (_p_value(test) for tests in questions for test in tests)
     q_values = iter(benjamini_hochberg([p_value for p_value in p_values if p_value is not None]))
     judged: list[dict[Key, Judged]] = []
     for tests in questions:
         judged.append({})
-        for one in tests:
-            q_value = None if _p_value(one) is None else next(q_values)
-            if isinstance(one, TestResult):
+        for test in tests:
+            q_value = None if _p_value(test) is None else next(q_values)
+            if isinstance(test, TestResult):
                 significant = q_value is not None and q_value <= alpha
-                judged[-1][one.key] = Judged(
-                    one,
+                judged[-1][test.key] = Judged(
+                    test,
                     q_value,
-                    stands_out=significant and one.notable,
-                    doubtful=one.suspicious and (significant or q_value is None),
+                    stands_out=significant and test.notable,
+                    doubtful=test.suspicious and (significant or q_value is None),
                 )
     return judged
 

@@ -110,7 +110,7 @@ class FlagList(Record):
         """Yield the table."""
         from tracker.audit.tables import flags_view
 
-        yield from flags_view([one.to_dict() for one in self.flags])
+        yield from flags_view([flag.to_dict() for flag in self.flags])
 
     def hints(self) -> Iterator[str]:
         """Yield how to see one, or more."""
@@ -134,7 +134,7 @@ class FlagHistory(Record):
         """Yield the table."""
         from tracker.audit.tables import flag_changes_view
 
-        yield from flag_changes_view([one.to_dict() for one in self.changes])
+        yield from flag_changes_view([change.to_dict() for change in self.changes])
 
     def hints(self) -> Iterator[str]:
         """Yield how to record findings, if there are none."""
@@ -175,7 +175,7 @@ def list_flags(
     if kind is not None:
         statement = statement.where(FlagRow.kind == kind)
     if questions:
-        named = [one.id for one in find_questions(connection, project, questions)]
+        named = [question.id for question in find_questions(connection, project, questions)]
         statement = statement.where(FlagRow.question_id.in_(named))
     names = Names(connection, project)
     appeals = flag_appeals(connection, project)
@@ -362,20 +362,20 @@ class ActedFlags(Record):
     @property
     def changed(self) -> list[int]:
         """The numbers of those that were not in that state already."""
-        return [one.flag for one in self.flags if one.changed]
+        return [flag.flag for flag in self.flags if flag.changed]
 
     def view(self) -> Iterator[str]:
         """Yield what each is now."""
-        for one in self.flags:
-            if one.changed:
-                became = _BECAME.get(self.action, "{}").format(one.state)
-                yield f"flag {one.flag} of {self.project} is {became} (by {one.by})"
+        for flag in self.flags:
+            if flag.changed:
+                became = _BECAME.get(self.action, "{}").format(flag.state)
+                yield f"flag {flag.flag} of {self.project} is {became} (by {flag.by})"
 
     def warnings(self) -> Iterator[str]:
         """Yield which were in that state already."""
-        for one in self.flags:
-            if not one.changed:
-                yield f"flag {one.flag} is already {one.before}"
+        for flag in self.flags:
+            if not flag.changed:
+                yield f"flag {flag.flag} is already {flag.before}"
 
     def hints(self) -> Iterator[str]:
         """Yield what comes next."""

@@ -158,8 +158,10 @@ class Names:
         self.project = project.name
         self.annotators = annotator_names(connection, project)
         questions = list_questions(connection, project)
-        self.questions = {one.id: one.name for one in questions}
-        self.categories = {one.id: every_category_name(connection, one) for one in questions}
+        self.questions = {question.id: question.name for question in questions}
+        self.categories = {
+            question.id: every_category_name(connection, question) for question in questions
+        }
 
     def of(self, row: Row[Any]) -> dict[str, Any]:
         """The flag's number, and what it is about, as the fields of `FlagSubject`."""
@@ -322,10 +324,10 @@ class FlagState:
     def __str__(self) -> str:
         """The state, who made it and when: "dismissed (by ann, 2026-11-21)"."""
         who = f"by {self.made_by}" if self.made_by is not None else self.action
-        told = f"{self.state} ({who}, {clock.iso(self.made_at)[:10]})"
+        sentence = f"{self.state} ({who}, {clock.iso(self.made_at)[:10]})"
         if self.appeal is not None and self.appeal.outcome in {"upheld", "rejected"}:
-            told += f", its appeal {self.appeal.outcome} by {self.appeal.answered_by}"
-        return told
+            sentence += f", its appeal {self.appeal.outcome} by {self.appeal.answered_by}"
+        return sentence
 
 
 def flag_states(connection: Connection, project: ProjectInfo) -> dict[int, FlagState]:
@@ -450,8 +452,8 @@ class _Rows:
         self, flag: int, number: int, finding: Finding | ProjectFinding, evidence: str
     ) -> None:
         row = {"project_id": self.project_id, "flag_id": flag, "number": number}
-        told = {"severity": finding.severity, "informative": finding.informative}
-        self.sightings.append(row | told | {"seen_at": self.moment, "evidence": evidence})
+        payload = {"severity": finding.severity, "informative": finding.informative}
+        self.sightings.append(row | payload | {"seen_at": self.moment, "evidence": evidence})
 
     def change(self, flag: int, number: int, made: tuple[str, str, str | None], seen: int) -> None:
         row = {"project_id": self.project_id, "flag_id": flag, "number": number}
@@ -470,7 +472,7 @@ class _Rows:
 
 
 def record_flags(
-    connection: Connection, question: QuestionInfo, found: Audit, *, closes: bool
+    connection: Connection, question: QuestionInfo, audit: Audit, *, closes: bool
 ) -> Recorded:
     """Record the findings that stand up.
 
@@ -482,8 +484,8 @@ def record_flags(
     states = flag_states(connection, question.project)
     known = {state.key: state for state in states.values() if state.key.question == question.id}
     rows = _Rows(question.project_id, next_flag_moment(states.values()))
-    findings = _findings(question, found)
-    numbered = Numbered(found, annotator_names(connection, question.project))
+    findings = _findings(question, audit)
+    numbered = Numbered(audit, annotator_names(connection, question.project))
     numbers = count(max(states, default=0) + 1)
     reopened = closed = 0
     for key, finding in findings.items():
@@ -520,7 +522,7 @@ def with_settled(
     connection: Connection, questions: Sequence[QuestionInfo], audits: Sequence[Audit]
 ) -> list[Audit]:
     """Return the audits of questions with the findings that people settled; two statements."""
-    states = {one.key: one for one in flag_states(connection, questions[0].project).values()}
+    states = {state.key: state for state in flag_states(connection, questions[0].project).values()}
     settled = []
     for question, audit in zip(questions, audits, strict=True):
         numbers = {
@@ -581,11 +583,11 @@ class Numbered:
     ``names`` are all of the project, aliases too.
     """
 
-    def __init__(self, found: Audit, names: Mapping[int, str]) -> None:
-        self.found = found
+    def __init__(self, audit: Audit, names: Mapping[int, str]) -> None:
+        self.found = audit
         self.numbers = {name: number for number, name in names.items()}
-        self.selection = with_annotator_names(found.selection, self.numbers)
-        self.annotators = {annotator.id: annotator for annotator in found.annotators}
+        self.selection = with_annotator_names(audit.selection, self.numbers)
+        self.annotators = {annotator.id: annotator for annotator in audit.annotators}
 
     def evidence(self, finding: Finding | ProjectFinding) -> str:
         """Return one finding, of a pair as it is reported of the annotator with the lower id."""

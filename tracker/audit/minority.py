@@ -36,7 +36,7 @@ ENOUGH_TRUTHS = 0.3
 _KINDS = frozenset({CATEGORY_BIAS.name, LOW_AGREEMENT.name, SEVERITY_BIAS.name})
 
 
-def flags_of_minorities(found: Sequence[Finding], evidence: Evidence) -> list[Finding]:
+def flags_of_minorities(findings: Sequence[Finding], evidence: Evidence) -> list[Finding]:
     """Return the flags; those of people who may be a minority that is right say so.
 
     Two who are flagged for copying stand out, too: experts agree that much. That flag itself
@@ -44,7 +44,7 @@ def flags_of_minorities(found: Sequence[Finding], evidence: Evidence) -> list[Fi
     """
     standing = {
         who
-        for flag in found
+        for flag in findings
         if flag.kind in {*_KINDS, COPYING.name} and _stands_out(flag)
         for who in (flag.annotator, flag.other)
         if who is not None
@@ -54,7 +54,7 @@ def flags_of_minorities(found: Sequence[Finding], evidence: Evidence) -> list[Fi
         replace(flag, details={**flag.details, "minority": True})
         if flag.annotator in agreeing and flag.kind in _KINDS and flag.state == "flagged"
         else flag
-        for flag in found
+        for flag in findings
     ]
 
 

@@ -112,8 +112,8 @@ class ModelAgreement:
             "kappa_high": None if kappa is None else kappa.ci_high,
             "majority_items": 0 if kappa is None else kappa.items,
             "left_out_of_people": list(self.left_out_of_people),
-            "findings": [dict(one) for one in self.findings],
-            "categories": [one.to_dict() for one in self.categories],
+            "findings": [dict(finding) for finding in self.findings],
+            "categories": [category.to_dict() for category in self.categories],
         }
 
 
@@ -151,7 +151,7 @@ def models_beside_people(
     found = []
     for model in models:
         out = sorted(named[one] for one in copying.get(model.id, ()))
-        beside = [*(one for one in people if one not in out), model.name]
+        beside = [*(person for person in people if person not in out), model.name]
         together = replace(choice, annotators=tuple(sorted(beside)))
         query = AuditQuery(kinds=audit_kinds_named(_KINDS), filter=together)
         audit, tallies = audit_with_tallies(connection, question, query)

@@ -115,13 +115,19 @@ class Audit(Shown):
         return self._share(standing)
 
     def _share(self, annotators: Collection[int]) -> float:
-        answers = {one.id: int(one.figures["answers"] or 0) for one in self.annotators}
+        answers = {
+            annotator.id: int(annotator.figures["answers"] or 0) for annotator in self.annotators
+        }
         total = sum(answers.values())
-        return sum(answers[one] for one in annotators) / total if total else 0.0
+        return sum(answers[annotator] for annotator in annotators) / total if total else 0.0
 
     def by_strength(self, *, clear: bool = False) -> list[tuple[AuditedAnnotator, Finding]]:
         """Return each finding once, with one annotator: flagged, by severity, the surest first."""
-        once = {flag.key: (one, flag) for one in reversed(self.annotators) for flag in one.flags}
+        once = {
+            flag.key: (annotator, flag)
+            for annotator in reversed(self.annotators)
+            for flag in annotator.flags
+        }
         told = [row for row in once.values() if clear or row[1].state != "clear"]
         return sorted(told, key=lambda row: (*finding_strength(row[1]), row[0].name))
 
@@ -137,7 +143,9 @@ class Audit(Shown):
 
     def definition_values(self) -> list[dict[str, Any]]:
         """Return what is wrong with definitions and slices of the items, as JSON."""
-        return [self._as_json(one, question=self.question) for one in self.definitions]
+        return [
+            self._as_json(definition, question=self.question) for definition in self.definitions
+        ]
 
     def design_values(self) -> list[dict[str, Any]]:
         """Return what is wrong with the design, as JSON."""
@@ -235,18 +243,18 @@ _SHARES = {"category_shares": "answers", "peer_shares": "items_shared"}
 
 
 def renamed_audit(
-    found: Audit, names: Mapping[int, str], ids: Mapping[str, int] | None = None
+    audit: Audit, names: Mapping[int, str], ids: Mapping[str, int] | None = None
 ) -> Audit:
     """The audit with other names of the annotators, in the order of these.
 
     Args:
-        found: the audit.
+        audit: the audit.
         names: the other names, by the annotators' numbers.
         ids: the numbers of all annotators of the project, also of those left out, by name; without
             them the selection keeps its names.
     """
-    annotators = (replace(one, name=names[one.id]) for one in found.annotators)
-    selection = found.selection
+    annotators = (replace(annotator, name=names[annotator.id]) for annotator in audit.annotators)
+    selection = audit.selection
     if selection is not None and ids is not None:
         others = {
             key: sorted(names[ids[name]] for name in selection[key] or ())
@@ -254,11 +262,11 @@ def renamed_audit(
         }
         selection = {**selection, **others}
     ordered = tuple(sorted(annotators, key=lambda one: one.name))
-    models = {number: names[number] for number in found.models}
-    return replace(found, annotators=ordered, selection=selection, models=models)
+    models = {number: names[number] for number in audit.models}
+    return replace(audit, annotators=ordered, selection=selection, models=models)
 
 
-def suppressed_audit(found: Audit, least: int) -> Audit:
+def suppressed_audit(audit: Audit, least: int) -> Audit:
     """The audit without cells of fewer than ``least`` answers.
 
     Figures of fewer are None, findings that rest on fewer are left out, and so are the items of
@@ -267,13 +275,15 @@ def suppressed_audit(found: Audit, least: int) -> Audit:
     Raises InvalidOption where ``least`` is negative.
     """
     check_audit_suppress_below(least)
-    annotators = tuple(_suppressed(one, least) for one in found.annotators)
+    annotators = tuple(_suppressed(annotator, least) for annotator in audit.annotators)
     definitions = tuple(
-        replace(one, items=()) if least > 1 and isinstance(one, DividedDefinition) else one
-        for one in found.definitions
+        replace(definition, items=())
+        if least > 1 and isinstance(definition, DividedDefinition)
+        else definition
+        for definition in audit.definitions
     )
-    shown = {} if least > 1 else found.shown
-    return replace(found, annotators=annotators, shown=shown, definitions=definitions)
+    shown = {} if least > 1 else audit.shown
+    return replace(audit, annotators=annotators, shown=shown, definitions=definitions)
 
 
 def check_audit_suppress_below(least: int) -> None:
@@ -327,21 +337,21 @@ class AuditByQuestion(Shown):
 
     def to_dict(self, *, clear: bool = False) -> dict[str, Any]:
         """Return the JSON of ``tracker audit``: of one question its own, of several all."""
-        pages = {one.question: one.to_dict(clear=clear) for one in self.audits}
+        pages = {audit.question: audit.to_dict(clear=clear) for audit in self.audits}
         return json_by_question({"project": self.project}, pages)
 
     def flagged(self) -> list[tuple[Audit, AuditedAnnotator, Finding]]:
         """Return every finding that stands up, with its audit and annotator; of a pair, both."""
-        return [(one, *row) for one in self.audits for row in one.flagged()]
+        return [(audit, *row) for audit in self.audits for row in audit.flagged()]
 
     def by_strength(self, *, clear: bool = False) -> list[tuple[Audit, AuditedAnnotator, Finding]]:
         """Return each finding once, as `Audit.by_strength` of all questions together."""
-        told = [(one, *row) for one in self.audits for row in one.by_strength(clear=clear)]
+        told = [(audit, *row) for audit in self.audits for row in audit.by_strength(clear=clear)]
         return sorted(told, key=lambda row: (*finding_strength(row[2]), row[1].name))
 
     def failing(self, condition: str) -> list[Finding]:
         """Return the findings that ``--fail-on`` names; see `Audit.failing`."""
-        return [flag for one in self.audits for flag in one.failing(condition)]
+        return [flag for audit in self.audits for flag in audit.failing(condition)]
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per annotator and question; of one question, as its own audit."""
@@ -349,7 +359,7 @@ class AuditByQuestion(Shown):
 
         if len(self.audits) == 1:
             return self.audits[0].to_frame()
-        frames = [one.to_frame() for one in self.audits]
+        frames = [audit.to_frame() for audit in self.audits]
         for one, frame in zip(self.audits, frames, strict=True):
             frame.insert(0, "question", one.question)
         return pd.concat(frames, ignore_index=True)

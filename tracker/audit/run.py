@@ -180,8 +180,8 @@ class _Words:
         return {"item": self.items[item], "seconds": seconds, "others_seconds": others}
 
     def again(self, item: int, earlier: Answer, later: Answer) -> Row:
-        told = {"answer": self._told(earlier), "again": self._told(later)}
-        return {"item": self.items[item], **told}
+        payload = {"answer": self._told(earlier), "again": self._told(later)}
+        return {"item": self.items[item], **payload}
 
     def _told(self, answer: Iterable[int]) -> str:
         return "+".join(self.categories[category] for category in answer)
@@ -277,7 +277,7 @@ def _counted(connection: Connection, question: QuestionInfo, query: AuditQuery) 
     selection = select_answers(connection, question, query.filter)
     there = select_label_contents(connection, selection)
     models = count_model_answers(connection, selection)
-    beside = [one.id for one in sorted(models, key=lambda one: -one.answers)[:MOST_MODELS]]
+    beside = [model.id for model in sorted(models, key=lambda one: -one.answers)[:MOST_MODELS]]
     evidence = gather_evidence(connection, selection, query, there, models=beside)
     return _Counted(selection, there, evidence, models)
 
@@ -341,7 +341,7 @@ def _audit(
         kinds_not_looked_for(question, evidence, query.kinds),
         shown,
         question.name,
-        {one.id: one.name for one in models},
+        {model.id: model.name for model in models},
         tuple(definitions),
         tuple(design),
     )
@@ -452,7 +452,7 @@ def _by_name(shares: Mapping[int, float], categories: Mapping[int, str]) -> dict
 
 
 def order_audit_flags(
-    connection: Connection, selection: Selection, found: Sequence[Finding]
+    connection: Connection, selection: Selection, findings: Sequence[Finding]
 ) -> list[Finding]:
     """Return the flags; those of copying with how often each one's answers came later.
 
@@ -460,7 +460,7 @@ def order_audit_flags(
     """
     pairs = {
         (flag.annotator, flag.other): flag
-        for flag in found
+        for flag in findings
         if flag.state == "flagged" and flag.other is not None and "model" not in flag.details
     }
     orders = count_pair_order(connection, selection, list(pairs)) if pairs else {}
@@ -468,7 +468,7 @@ def order_audit_flags(
         _with_order(flag, orders[flag.annotator, flag.other])
         if flag.other is not None and (flag.annotator, flag.other) in orders
         else flag
-        for flag in found
+        for flag in findings
     ]
 
 

@@ -238,22 +238,22 @@ def _about(number: float) -> str:
     return f"{number:.0f}" if number >= 10 else f"{number:.1f}"
 
 
-def _sentence(found: TestResult, names: Names, own: str | None = None) -> str:
+def _sentence(test_result: TestResult, names: Names, own: str | None = None) -> str:
     """Return the sentence of a finding's kind, or another, figures and names filled in."""
-    details, effect = found["details"], found["effect"] or 0.0
+    details, effect = test_result["details"], test_result["effect"] or 0.0
     given = {
         "who": " and ".join(name for name in (names.annotator, names.other) if name),
-        "about": "" if found["category"] is None else f" for {names.category}",
-        "given": round((found["observed"] or 0.0) * found["n"]),
-        "most": (found["effect_high"] or 0.0) * (found["peers"] or 0.0),
+        "about": "" if test_result["category"] is None else f" for {names.category}",
+        "given": round((test_result["observed"] or 0.0) * test_result["n"]),
+        "most": (test_result["effect_high"] or 0.0) * (test_result["peers"] or 0.0),
         "distance": abs(effect),
         "side": "above" if effect >= 0 else "below",
         "faster": 1.0 / (effect or 1.0),
         "by_chance": _about(details.get("expected_minority_answers", 0.0)),
         "since": details.get("since", "")[:16].replace("T", " "),
     }
-    values = {**found, **details, **names._asdict(), **given}
-    form = own or (_ON_GOLD if "against" in details else SENTENCES.get(found["kind"], _PLAIN))
+    values = {**test_result, **details, **names._asdict(), **given}
+    form = own or (_ON_GOLD if "against" in details else SENTENCES.get(test_result["kind"], _PLAIN))
     return form.format_map(
         {
             name: _Figure(value) if value is None or isinstance(value, float) else value
@@ -283,16 +283,16 @@ def _short_of_items(informative: int) -> str:
     return f"{number} of the items could show a difference; {MINIMUM_INFORMATIVE} are needed"
 
 
-def _tested(found: TestResult) -> str:
+def _tested(test_result: TestResult) -> str:
     return (
-        f"{_odds(found)}{found['informative']} items that could show a difference, "
-        f"p {_small(found['p_value'] or 0.0)}, q {_small(found['q_value'])}"
+        f"{_odds(test_result)}{test_result['informative']} items that could show a difference, "
+        f"p {_small(test_result['p_value'] or 0.0)}, q {_small(test_result['q_value'])}"
     )
 
 
-def _odds(found: TestResult) -> str:
-    ratio = found["effect"]
-    if found["effect_measure"] != "odds ratio" or not ratio:
+def _odds(test_result: TestResult) -> str:
+    ratio = test_result["effect"]
+    if test_result["effect_measure"] != "odds ratio" or not ratio:
         return ""
     more = ratio >= 1
     return f"odds {ratio if more else 1 / ratio:.1f} times {'higher' if more else 'lower'}, "
@@ -309,18 +309,18 @@ def _of_model(finding: TestResult) -> bool:
     return bool(finding["details"].get("model"))
 
 
-def _second_opinion(found: TestResult) -> str:
-    flagged = found["state"] == "flagged"
-    if not flagged and found["consensus"]["p_value"] is None:
+def _second_opinion(test_result: TestResult) -> str:
+    flagged = test_result["state"] == "flagged"
+    if not flagged and test_result["consensus"]["p_value"] is None:
         return _UNTESTED
-    observed, expected = found["consensus"]["observed"], found["consensus"]["expected"]
-    if found["with"] is not None:
+    observed, expected = test_result["consensus"]["observed"], test_result["consensus"]["expected"]
+    if test_result["with"] is not None:
         return (
             f"{'' if flagged else 'but '}they agree on {percent_text(observed)} of these items; "
             f"answering independently, they would on {percent_text(expected)}"
         )
-    right = _RIGHT.get(found["effect_measure"], "")
-    if found["effect_measure"] == "points":
+    right = _RIGHT.get(test_result["effect_measure"], "")
+    if test_result["effect_measure"] == "points":
         shown = f"{observed:.2f} on average", f"{expected:.2f}"
     else:
         shown = (

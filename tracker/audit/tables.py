@@ -37,78 +37,78 @@ _LOST = (
 _STYLES = {"flagged": "bold red", "insufficient": "yellow", "clear": "green", "remark": "cyan"}
 
 
-def audit_as_json(found: Audit, *, clear: bool = False) -> dict[str, Any]:
+def audit_as_json(audit: Audit, *, clear: bool = False) -> dict[str, Any]:
     """Return the JSON of an audit; ``clear`` findings only on request."""
     from tracker.audit.result import MOST_LOST
 
     return {
-        "project": found.project,
-        "selection": None if found.selection is None else dict(found.selection),
+        "project": audit.project,
+        "selection": None if audit.selection is None else dict(audit.selection),
         "annotators": [
             {"annotator": annotator.name, **annotator.figures}
             | {
                 "flags": [
-                    finding_as_json(found, annotator, flag)
+                    finding_as_json(audit, annotator, flag)
                     for flag in annotator.flags
                     if clear or flag.state != "clear"
                 ]
             }
-            for annotator in found.annotators
+            for annotator in audit.annotators
         ],
         "yardstick": {
-            "share_flagged": found.lost,
-            "share_standing_out": found.standing_out,
-            "lost": found.standing_out > MOST_LOST,
+            "share_flagged": audit.lost,
+            "share_standing_out": audit.standing_out,
+            "lost": audit.standing_out > MOST_LOST,
         },
-        "detectable_gap": found.detectable_gap,
-        "definitions": found.definition_values(),
-        "design": found.design_values(),
-        "models_left_out": list(found.models_left_out),
+        "detectable_gap": audit.detectable_gap,
+        "definitions": audit.definition_values(),
+        "design": audit.design_values(),
+        "models_left_out": list(audit.models_left_out),
         "not_applicable": [
             {"kind": kind, "why": lacking_evidence_sentence(need)}
-            for kind, need in found.not_applicable.items()
+            for kind, need in audit.not_applicable.items()
         ],
     }
 
 
-def finding_as_json(found: Audit, annotator: AuditedAnnotator, flag: Finding) -> dict[str, Any]:
+def finding_as_json(audit: Audit, annotator: AuditedAnnotator, flag: Finding) -> dict[str, Any]:
     """Return one finding as JSON, as it is reported of one annotator."""
-    other = None if flag.other is None else found.names[flag.other]
-    values = found.finding_values(annotator, flag) | {"settled": flag.key in found.settled}
-    return finding_json_with_sentence(values, found.names[flag.annotator], other)
+    other = None if flag.other is None else audit.names[flag.other]
+    values = audit.finding_values(annotator, flag) | {"settled": flag.key in audit.settled}
+    return finding_json_with_sentence(values, audit.names[flag.annotator], other)
 
 
 def audit_view(
-    found: Audit, *, clear: bool = False, limit: int | None = None
+    audit: Audit, *, clear: bool = False, limit: int | None = None
 ) -> Iterator[RenderableType]:
     """Yield the parts of the page: the strongest findings first, at most ``limit`` of them.
 
     Findings that are clear are shown only on request.
     """
-    flagged = len({annotator.name for annotator, _ in found.flagged()})
-    total = len(found.annotators)
+    flagged = len({annotator.name for annotator, _ in audit.flagged()})
+    total = len(audit.annotators)
     has = "has" if flagged == 1 else "have"
     yield Text.assemble(
-        (found.project, "bold"),
+        (audit.project, "bold"),
         f"  {count_cell(flagged)} of {count_noun(total, 'annotator')} "
         f"{has} at least one flagged finding",
     )
-    yield from selection_view(found.selection)
-    told = found.to_dict(clear=clear)
-    yield from design_view(told["design"])
-    yield from definitions_view(told["definitions"])
-    findings = found.by_strength(clear=clear)
+    yield from selection_view(audit.selection)
+    payload = audit.to_dict(clear=clear)
+    yield from design_view(payload["design"])
+    yield from definitions_view(payload["definitions"])
+    findings = audit.by_strength(clear=clear)
     for annotator, flag in findings[:limit]:
-        yield from finding_lines(annotator.name, finding_as_json(found, annotator, flag))
+        yield from finding_lines(annotator.name, finding_as_json(audit, annotator, flag))
     if limit is not None and len(findings) > limit:
         yield Text(f"{count_noun(len(findings) - limit, 'more finding')}: --limit 0", style="dim")
-    if told["yardstick"]["lost"]:
-        yield Text(_LOST.format(share=share_cell(found.standing_out)), style="yellow")
-    yield from _models_left_out(found.project, found.models_left_out, alone=not found.annotators)
-    if found.not_applicable:
-        yield Text(f"not looked for: {_lacking(found.not_applicable)}", style="dim")
-    kinds = {annotator.name: _accused_of(annotator) for annotator in found.annotators}
-    rows = told["annotators"]
+    if payload["yardstick"]["lost"]:
+        yield Text(_LOST.format(share=share_cell(audit.standing_out)), style="yellow")
+    yield from _models_left_out(audit.project, audit.models_left_out, alone=not audit.annotators)
+    if audit.not_applicable:
+        yield Text(f"not looked for: {_lacking(audit.not_applicable)}", style="dim")
+    kinds = {annotator.name: _accused_of(annotator) for annotator in audit.annotators}
+    rows = payload["annotators"]
     if len(rows) > _MOST_ROWS:
         # Those to look at first: with a finding, then by agreement with the others.
         rows.sort(key=lambda row: (not kinds[row["annotator"]], row["agreement_with_peers"] or 0))
@@ -129,14 +129,14 @@ def definitions_view(
 ) -> Iterator[RenderableType]:
     """Yield what is wrong with definitions or some of the items; it stands above people."""
     of = "" if question is None else f"{question}: "
-    for one in definitions:
+    for definition in definitions:
         yield Text.assemble(
-            (f"{one['state']:<13}", _STYLES[one["state"]]),
-            (f"{one['kind']}  ", "bold"),
-            f"{of}{one['why']}",
+            (f"{definition['state']:<13}", _STYLES[definition["state"]]),
+            (f"{definition['kind']}  ", "bold"),
+            f"{of}{definition['why']}",
         )
-        if one.get("evidence"):
-            yield Text(f"  items that show it: {', '.join(one['evidence'])}", style="dim")
+        if definition.get("evidence"):
+            yield Text(f"  items that show it: {', '.join(definition['evidence'])}", style="dim")
 
 
 def _models_left_out(
@@ -149,67 +149,67 @@ def _models_left_out(
 
 
 def audit_by_question_view(
-    found: AuditByQuestion, *, clear: bool = False, limit: int | None = None
+    audit_by_question: AuditByQuestion, *, clear: bool = False, limit: int | None = None
 ) -> Iterator[RenderableType]:
     """Yield the parts of the page as `audit_view`; of several questions together."""
-    if len(found.audits) == 1:
-        yield from audit_view(found.audits[0], clear=clear, limit=limit)
+    if len(audit_by_question.audits) == 1:
+        yield from audit_view(audit_by_question.audits[0], clear=clear, limit=limit)
         return
-    names = {one.name for audit in found.audits for one in audit.annotators}
-    flagged = len({annotator.name for _, annotator, _ in found.flagged()})
+    names = {one.name for audit in audit_by_question.audits for one in audit.annotators}
+    flagged = len({annotator.name for _, annotator, _ in audit_by_question.flagged()})
     yield Text.assemble(
-        (found.project, "bold"),
+        (audit_by_question.project, "bold"),
         f"  {count_cell(flagged)} of {count_noun(len(names), 'annotator')} "
         f"{'has' if flagged == 1 else 'have'} at least one flagged finding "
-        f"in {count_noun(len(found.audits), 'question')}",
+        f"in {count_noun(len(audit_by_question.audits), 'question')}",
     )
-    yield from selections_view({one.question: one.selection for one in found.audits})
+    yield from selections_view({one.question: one.selection for one in audit_by_question.audits})
     # Of a text the same is said of every question.
-    said = {str(row): row for audit in found.audits for row in audit.design_values()}
+    said = {str(row): row for audit in audit_by_question.audits for row in audit.design_values()}
     yield from design_view([*said.values()])
-    for audit in found.audits:
+    for audit in audit_by_question.audits:
         yield from definitions_view(audit.definition_values(), audit.question)
-    findings = found.by_strength(clear=clear)
+    findings = audit_by_question.by_strength(clear=clear)
     for audit, annotator, flag in findings[:limit]:
         told = finding_as_json(audit, annotator, flag)
         yield from finding_lines(annotator.name, told, audit.question)
     if limit is not None and len(findings) > limit:
         yield Text(f"{count_noun(len(findings) - limit, 'more finding')}: --limit 0", style="dim")
-    for audit in found.audits:
+    for audit in audit_by_question.audits:
         if audit.to_dict()["yardstick"]["lost"]:
             lost = _LOST.format(share=share_cell(audit.standing_out))
             yield Text(f"{audit.question}: {lost}", style="yellow")
-    models = sorted({name for audit in found.audits for name in audit.models_left_out})
-    yield from _models_left_out(found.project, models, alone=not names)
-    yield from _not_looked_for(found)
-    if sum(len(audit.annotators) for audit in found.audits) > _MOST_ROWS:
+    models = sorted({name for audit in audit_by_question.audits for name in audit.models_left_out})
+    yield from _models_left_out(audit_by_question.project, models, alone=not names)
+    yield from _not_looked_for(audit_by_question)
+    if sum(len(audit.annotators) for audit in audit_by_question.audits) > _MOST_ROWS:
         yield Text(f"The {_MOST_ROWS} to look at first; for all of them: --json")
-    yield _annotators_by_question(found)
+    yield _annotators_by_question(audit_by_question)
 
 
-def _not_looked_for(found: AuditByQuestion) -> Iterator[RenderableType]:
+def _not_looked_for(audit_by_question: AuditByQuestion) -> Iterator[RenderableType]:
     """Yield what was not looked for, the questions that lack the same together."""
     by_lack: dict[str, list[str]] = {}
-    for audit in found.audits:
+    for audit in audit_by_question.audits:
         if audit.not_applicable:
             by_lack.setdefault(_lacking(audit.not_applicable), []).append(audit.question)
     for lacking, names in by_lack.items():
-        of = "" if len(names) == len(found.audits) else f"{', '.join(names)}: "
+        of = "" if len(names) == len(audit_by_question.audits) else f"{', '.join(names)}: "
         yield Text(f"{of}not looked for: {lacking}", style="dim")
 
 
-def _annotators_by_question(found: AuditByQuestion) -> RenderableType:
+def _annotators_by_question(audit_by_question: AuditByQuestion) -> RenderableType:
     """Return one row per annotator and question, those with a flagged finding first."""
     rows = [
         (
-            one.name,
+            annotator.name,
             audit.question,
-            count_cell(one.figures["answers"]),
-            figure_cell(one.figures["agreement_with_peers"]),
-            _accused_of(one),
+            count_cell(annotator.figures["answers"]),
+            figure_cell(annotator.figures["agreement_with_peers"]),
+            _accused_of(annotator),
         )
-        for audit in found.audits
-        for one in audit.annotators
+        for audit in audit_by_question.audits
+        for annotator in audit.annotators
     ]
     rows.sort(key=lambda row: (not row[-1], row[0]))
     columns = ("annotator", "question ", "answers", "agrees with others", "flags ")
@@ -377,26 +377,26 @@ def flag_subject_text(row: Mapping[str, Any]) -> str:
     return row["annotator"] if row["with"] is None else f"{row['annotator']}, {row['with']}"
 
 
-def flag_view(told: Mapping[str, Any]) -> Iterator[RenderableType]:
+def flag_view(payload: Mapping[str, Any]) -> Iterator[RenderableType]:
     """Yield one flag's page: what, the figures when last seen, what was done, each sighting."""
-    category = None if told["category"] is None else f'"{told["category"]}"'
-    about = ", ".join(filter(None, (flag_subject_text(told), category))) or "the design"
-    where = (told["project"], *_question_cell(told))
+    category = None if payload["category"] is None else f'"{payload["category"]}"'
+    about = ", ".join(filter(None, (flag_subject_text(payload), category))) or "the design"
+    where = (payload["project"], *_question_cell(payload))
     yield Text.assemble(
-        (f"flag {told['flag']}", "bold"),
+        (f"flag {payload['flag']}", "bold"),
         "  ",
-        (_state(told), _FLAG_STYLES[told["state"]]),
-        f"  {told['severity']} {told['kind']} in {', '.join(where)}: {about}",
+        (_state(payload), _FLAG_STYLES[payload["state"]]),
+        f"  {payload['severity']} {payload['kind']} in {', '.join(where)}: {about}",
     )
-    yield Text(told["why"] or "")
-    yield from selection_view(told["evidence"]["selection"])
-    figures = [row for row in _figures(told["evidence"]) if row[0] not in _TOLD]
+    yield Text(payload["why"] or "")
+    yield from selection_view(payload["evidence"]["selection"])
+    figures = [row for row in _figures(payload["evidence"]) if row[0] not in _TOLD]
     yield table(
         ("when last seen ", ""),
         [(name.replace("_", " "), _number(value)) for name, value in figures],
     )
-    yield from flag_changes_view(told["changes"], alone=True)
-    yield Text(f"Seen by {count_noun(told['times_seen'], 'recorded audit')}:")
+    yield from flag_changes_view(payload["changes"], alone=True)
+    yield Text(f"Seen by {count_noun(payload['times_seen'], 'recorded audit')}:")
     yield table(
         ("seen ", "severity ", "informative", "observed", "expected", "only answers "),
         [
@@ -408,7 +408,7 @@ def flag_view(told: Mapping[str, Any]) -> Iterator[RenderableType]:
                 figure_cell(seen["expected"]),
                 "" if seen["selection"] is None else selection_in_words(seen["selection"]),
             )
-            for seen in told["sightings"]
+            for seen in payload["sightings"]
         ],
     )
 

@@ -158,8 +158,8 @@ def project_verdict(
         recent, changes = None, ()
         if question.answers != "spans":
             query = Query(("krippendorff_alpha",), filter=choice)
-            told = assess(connection, question, query, recent=True).to_dict()
-            recent, changes = told["recent"], told["changes"]
+            payload = assess(connection, question, query, recent=True).to_dict()
+            recent, changes = payload["recent"], payload["changes"]
         name = question.name if several else None
         figures.append(Figures(name, recent, changes, audit.to_dict()))
     gaps = [one.detectable_gap for one in audits if one.detectable_gap is not None]

@@ -132,19 +132,23 @@ def report_annotator_command(
     found = ledger_of_command(context).annotator_report_by_question(
         project, name, suppress_below=suppress_below, questions=question or ()
     )
-    told = found.to_dict()
+    payload = found.to_dict()
     if output is None:
         if as_json:
-            print_json(told)
+            print_json(payload)
         else:
-            print_result(told, view=own_report_view(told))
+            print_result(payload, view=own_report_view(payload))
             _report_next(project, name)
         return
-    made = printed_json_text(told).encode() if kind == "json" else FORMATS[kind](own_document(told))
+    made = (
+        printed_json_text(payload).encode()
+        if kind == "json"
+        else FORMATS[kind](own_document(payload))
+    )
     with new_output_file(output, force=force) as file:
         file.write(made)
     if as_json:
-        print_json(told)
+        print_json(payload)
     else:
         say(f"wrote {output}")
         _report_next(project, name)
@@ -193,7 +197,7 @@ def merge_annotators_command(
     known = ledger_of_command(context).annotators
     pairs = file if name is None or into is None else [(name, into)]
     assert pairs is not None
-    rows = [one.to_dict() for one in known.merge_pairs(project, pairs, dry_run=True)]
+    rows = [pair.to_dict() for pair in known.merge_pairs(project, pairs, dry_run=True)]
     both, different = (sum(row[n] for row in rows) for n in ("answers_in_common", "different"))
     if both:
         warn(
@@ -248,8 +252,8 @@ def erase_annotator_command(
         say(f"{count_noun(labels, 'label')} gone from {where}")
     if erased.mentions:
         say("the name may still be in:")
-        for one in erased.mentions:
-            say(f"  {one.project or 'the database'}, {one.what}: {one.rows:,}")
+        for mention in erased.mentions:
+            say(f"  {mention.project or 'the database'}, {mention.what}: {mention.rows:,}")
     warn(
         "it is also in backups, exports and reports made before; on Postgres in the server's "
         "write-ahead log, and in its statistics until it renews them"

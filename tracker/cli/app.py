@@ -134,8 +134,8 @@ def _stored(context: Any) -> bool:
 
 def _interrupted(*, stored: bool) -> int:
     """Say what an interrupt left behind; returns the exit code."""
-    told = "what was asked is stored" if stored else "what was under way is not stored"
-    say_error([f"tracker: interrupted; {told}"])
+    sentence = "what was asked is stored" if stored else "what was under way is not stored"
+    say_error([f"tracker: interrupted; {sentence}"])
     return 0 if stored else 130
 
 

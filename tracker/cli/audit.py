@@ -83,11 +83,11 @@ def audit(
             for one in found.audits
         ),
     )
-    told = found.to_dict(clear=everything)
+    payload = found.to_dict(clear=everything)
     print_result(
-        told,
+        payload,
         output=output,
-        rows=audit_rows(told),
+        rows=audit_rows(payload),
         view=audit_by_question_view(found, clear=everything, limit=limit or None),
     )
     if recorded is not None:
@@ -112,7 +112,7 @@ def audit(
         raise typer.Exit(1)
 
 
-def audit_rows(told: dict[str, Any]) -> list[dict[str, Any]]:
+def audit_rows(payload: dict[str, Any]) -> list[dict[str, Any]]:
     """Return one row per finding about an annotator, without what has no place in a table."""
     nested = {"refit", "consensus", "details", "evidence"}
     return [
@@ -120,7 +120,7 @@ def audit_rows(told: dict[str, Any]) -> list[dict[str, Any]]:
         | {"annotator": one["annotator"]}
         | {key: value for key, value in flag.items() if key not in nested}
         | {"also": " ".join(flag["also"])}
-        for page in told.get("questions", [told])
+        for page in payload.get("questions", [payload])
         for one in page["annotators"]
         for flag in one["flags"]
     ]

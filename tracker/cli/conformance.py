@@ -40,9 +40,9 @@ def conformance(output: Output = Output()) -> None:
             found = check_installation(ledger, Path(folder))
         finally:
             ledger.database.engine.dispose()
-    told = found.to_dict()
-    rows = [{k: v for k, v in row.items() if k != "agree"} for row in told["checks"]]
-    print_result(told, output, rows=rows, view=conformance_view(found))
+    payload = found.to_dict()
+    rows = [{k: v for k, v in row.items() if k != "agree"} for row in payload["checks"]]
+    print_result(payload, output, rows=rows, view=conformance_view(found))
     hint("computed in a temporary SQLite file; no database of yours was opened")
     if found.failed:
         raise typer.Exit(1)

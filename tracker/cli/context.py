@@ -146,15 +146,17 @@ def with_project_argument(
         hints = get_type_hints(flat, include_extras=True)
         hints |= {"project": _Only if guess else _Must, "named": _Option}
         parameters: list[inspect.Parameter] = []
-        for one in inspect.signature(flat).parameters.values():
-            parameters.append(one.replace(annotation=hints[one.name]))
-            if one.name == "project":
+        for parameter in inspect.signature(flat).parameters.values():
+            parameters.append(parameter.replace(annotation=hints[parameter.name]))
+            if parameter.name == "project":
                 parameters[-1] = parameters[-1].replace(default=None)
                 parameters.append(
-                    inspect.Parameter("named", one.KEYWORD_ONLY, default=None, annotation=_Option)
+                    inspect.Parameter(
+                        "named", parameter.KEYWORD_ONLY, default=None, annotation=_Option
+                    )
                 )
         # Only their names count: the parser gives every argument by its name.
-        keywords = [one.replace(kind=one.KEYWORD_ONLY) for one in parameters]
+        keywords = [parameter.replace(kind=parameter.KEYWORD_ONLY) for parameter in parameters]
         command.__signature__ = inspect.Signature(keywords)  # type: ignore[attr-defined]
         command.__annotations__ = hints
         app.command(name, cls=_BeforeNumbers if numbers else _OrFile if file else _First)(command)
@@ -186,8 +188,8 @@ class _First(TyperCommand):
 
     def _begins_otherwise(self, ctx: Any, args: list[str]) -> bool:
         given, _, _ = self.make_parser(ctx).parse_args(list(args))
-        _, *others = (one for one in self.params if one.param_type_name == "argument")
-        return any(one.required and not _is_given(given[str(one.name)]) for one in others)
+        _, *others = (param for param in self.params if param.param_type_name == "argument")
+        return any(other.required and not _is_given(given[str(other.name)]) for other in others)
 
 
 def _is_given(value: Any) -> bool:
@@ -200,7 +202,7 @@ class _OrFile(_First):
 
     def _begins_otherwise(self, ctx: Any, args: list[str]) -> bool:
         given, _, _ = self.make_parser(ctx).parse_args(list(args))
-        _, *others = (one for one in self.params if one.param_type_name == "argument")
+        _, *others = (param for param in self.params if param.param_type_name == "argument")
         return given.get("file") is None and not all(_is_given(given[str(o.name)]) for o in others)
 
 

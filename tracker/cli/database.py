@@ -49,8 +49,10 @@ def current_revision_command(context: typer.Context, output: Output = Output()) 
     """
     database = ledger_of_command(context).database
     revision = database.revision()
-    told = {"database": str(database), "revision": revision, "head": database.head}
-    print_result(told, output, view=[f"{database}: {revision or 'empty'} (head: {database.head})"])
+    payload = {"database": str(database), "revision": revision, "head": database.head}
+    print_result(
+        payload, output, view=[f"{database}: {revision or 'empty'} (head: {database.head})"]
+    )
 
 
 @databases.command("check")

@@ -261,11 +261,11 @@ def _write_document(to: Target, document: Document, output: str) -> None:
         hint(f"left out, {number:,} times: {what}")
 
 
-def _write(to: Target, found: Labels, output: str) -> None:
+def _write(to: Target, labels: Labels, output: str) -> None:
     """Write rows to a file in the form of its name, and say how many."""
     from tracker.render.nouns import count_noun
 
-    hint(f"{count_noun(to.write_rows(*found, found.types), 'row')}: {output}")
+    hint(f"{count_noun(to.write_rows(*labels, labels.types), 'row')}: {output}")
 
 
 @with_project_argument(exports, "tallies")
@@ -312,8 +312,8 @@ def export_audit_command(
     from tracker.render.nouns import count_noun
 
     to, ledger = output_option_target(output, force=force), ledger_of_command(context)
-    told = ledger.audit_by_question(project, **answers).to_dict(clear=True)
-    rows = audit_rows(told)
+    payload = ledger.audit_by_question(project, **answers).to_dict(clear=True)
+    rows = audit_rows(payload)
     columns = list(dict.fromkeys(name for row in rows for name in row))
     cells = (tuple(row.get(name) for name in columns) for row in rows)
     found = Labels(columns or ["annotator"], cells)

@@ -121,30 +121,32 @@ def _form(form: str | None, as_json: bool) -> str:
     return "json" if as_json else form or "text"
 
 
-def _tell(found: GateResult, form: str, output: Path | None, *, force: bool) -> None:
+def _tell(gate_result: GateResult, form: str, output: Path | None, *, force: bool) -> None:
     """Print the result, or write it and say so; other programs' forms leave people a line."""
     from tracker.gate.tables import FORMATS, gate_summary_text, gate_view
 
     if output is not None:
         is_json = form == "json"
-        text = printed_json_text(found.to_dict()) if is_json else FORMATS[form](found)
+        text = printed_json_text(gate_result.to_dict()) if is_json else FORMATS[form](gate_result)
         write_output_file(output, text, force=force)
-        _tell_people(found, f"{gate_summary_text(found)}: {output}")
+        _tell_people(gate_result, f"{gate_summary_text(gate_result)}: {output}")
     elif form in {"text", "json"}:
         print_result(
-            found.to_dict(), Output(form if form == "json" else None), view=gate_view(found)
+            gate_result.to_dict(),
+            Output(form if form == "json" else None),
+            view=gate_view(gate_result),
         )
-        then = "snapshot" if found.passed else "audit"
-        hint(f"next: tracker {then} {shlex.quote(found.project)}")
+        then = "snapshot" if gate_result.passed else "audit"
+        hint(f"next: tracker {then} {shlex.quote(gate_result.project)}")
     else:
         with while_output_is_read():
-            say_data(FORMATS[form](found), nl=False)
-        _tell_people(found, gate_summary_text(found))
+            say_data(FORMATS[form](gate_result), nl=False)
+        _tell_people(gate_result, gate_summary_text(gate_result))
 
 
-def _tell_people(found: GateResult, text: str) -> None:
+def _tell_people(gate_result: GateResult, text: str) -> None:
     """Say what became of the checks; where none fails, to a person only."""
-    (hint if found.passed else warn)(text)
+    (hint if gate_result.passed else warn)(text)
 
 
 def _start(ledger: Ledger, project: str, config: Path, answers: Answers) -> None:

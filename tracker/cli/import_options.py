@@ -245,8 +245,8 @@ def print_import_result(
     verb = "would import" if dry_run else f"import {result.id}:"
     read = count_noun(result.rows, result.unit)
     say(f"{verb} {read} into {result.project}: {counts or 'nothing'}")
-    for one in result.questions:
-        say(question_sentence(one))
+    for question in result.questions:
+        say(question_sentence(question))
     if result.gold is not None:
         fates = ", ".join(f"{number:,} {fate}" for fate, number in result.gold.items() if number)
         say(f"truths: {fates or 'nothing'}")
@@ -265,7 +265,7 @@ def _say_how_read(columns: Iterable[Mapping[str, Any]], *, items: bool) -> None:
     """Say on standard error which column of each file was read as what."""
     from tracker.imports.preview import columns_sentence
 
-    sentences = [*dict.fromkeys(columns_sentence(one, items=items) for one in columns)]
+    sentences = [*dict.fromkeys(columns_sentence(column, items=items) for column in columns)]
     for words in sentences[:_MOST_WAYS]:
         warn(words)
     if (more := len(sentences) - _MOST_WAYS) > 0:

@@ -51,7 +51,9 @@ def add_operations(group: typer.Typer, namespace: type, name: str) -> None:
             words = [field for field in operation.fields if field.is_word]
             if any(field.name == "project" for field in words):
                 # Numbers that may be few or none: they cannot tell by how many there are.
-                numbers = any(one.kind is int and (one.repeated or one.optional) for one in words)
+                numbers = any(
+                    word.kind is int and (word.repeated or word.optional) for word in words
+                )
                 add = with_project_argument(group, last, guess=operation.guess, numbers=numbers)
                 add(command)
             else:
@@ -75,7 +77,7 @@ def _command(operation: Operation, namespace: type) -> Callable[..., None]:
 
     parameters = _parameters(operation)
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    command.__annotations__ = {one.name: one.annotation for one in parameters}
+    command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     command.__doc__ = _help(operation.method)
     return command
 
@@ -157,4 +159,6 @@ def _print(operation: Operation, result: Any, given: Given, output: Output) -> N
 def _help(method: Callable[..., Any]) -> str:
     """Return what the docstring of a method says to those who use the command."""
     paragraphs = inspect.cleandoc(method.__doc__ or "").split("\n\n")
-    return "\n\n".join(one for one in paragraphs if not one.startswith(_OF_METHODS))
+    return "\n\n".join(
+        paragraph for paragraph in paragraphs if not paragraph.startswith(_OF_METHODS)
+    )

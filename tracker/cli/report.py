@@ -147,10 +147,10 @@ def _own_file(
 
     answers["annotators"] = ()
     found = ledger.annotator_report_by_question(project, name, suppress_below=least, **answers)
-    told = found.to_dict()
+    payload = found.to_dict()
     if pseudonyms:
-        told = own_with_number(told, numbered_annotators(ledger, project))
-    return FORMATS[kind](own_document(told))
+        payload = own_with_number(payload, numbered_annotators(ledger, project))
+    return FORMATS[kind](own_document(payload))
 
 
 def _format(output: Path, form: str | None) -> str:

@@ -35,23 +35,23 @@ def flatten_option_groups(function: _Function) -> _Function:
     @wraps(function)
     def command(**given: Any) -> None:
         for name, kind in classes.items():
-            given[name] = kind(**{one.name: given.pop(one.name) for one in fields(kind)})
+            given[name] = kind(**{field.name: given.pop(field.name) for field in fields(kind)})
         for name, keys in groups.items():
-            given[name] = arguments_of(keys, {one.name: given.pop(one.name) for one in keys})
+            given[name] = arguments_of(keys, {key.name: given.pop(key.name) for key in keys})
         function(**given)
 
     parameters: list[inspect.Parameter] = []
-    for one in inspect.signature(function).parameters.values():
-        if one.name in classes:
-            parameters += _options(classes[one.name])
-        elif one.name in groups:
-            parameters += map(parameter_of, groups[one.name])
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.name in classes:
+            parameters += _options(classes[parameter.name])
+        elif parameter.name in groups:
+            parameters += map(parameter_of, groups[parameter.name])
         else:
-            parameters.append(one.replace(annotation=hints[one.name]))
+            parameters.append(parameter.replace(annotation=hints[parameter.name]))
     # Only their names count: the parser gives every argument by its name.
-    keywords = [one.replace(kind=one.KEYWORD_ONLY) for one in parameters]
+    keywords = [parameter.replace(kind=parameter.KEYWORD_ONLY) for parameter in parameters]
     command.__signature__ = inspect.Signature(keywords)  # type: ignore[attr-defined]
-    command.__annotations__ = {one.name: one.annotation for one in keywords}
+    command.__annotations__ = {keyword.name: keyword.annotation for keyword in keywords}
     return command  # type: ignore[return-value]
 
 
@@ -74,15 +74,15 @@ def group_fields(hint: Any) -> list[Field]:
 def _options(group: Any) -> Iterable[inspect.Parameter]:
     """Return the fields of a dataclass as parameters of a command."""
     hints = get_type_hints(group, include_extras=True)
-    for one in fields(group):
-        hint = hints[one.name]
+    for field in fields(group):
+        hint = hints[field.name]
         for option in getattr(hint, "__metadata__", ()):
             if isinstance(option, OptionInfo):  # others may show it elsewhere
                 titled = copy(option)
                 titled.rich_help_panel = getattr(group, "TITLE", None)
                 hint = Annotated[hint.__origin__, titled]
-        default = _REQUIRED if one.default is MISSING else one.default
-        yield keyword_parameter(one.name, hint, default)
+        default = _REQUIRED if field.default is MISSING else field.default
+        yield keyword_parameter(field.name, hint, default)
 
 
 def parameter_of(field: Field) -> inspect.Parameter:

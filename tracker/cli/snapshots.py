@@ -46,8 +46,8 @@ def list_snapshots_command(
         _list_by_question(ledger, project, last or None, output)
         return
     if not output.for_people:
-        told = ledger.history(project).to_dict()
-        print_result(told, output, rows=snapshot_csv_rows(told))
+        payload = ledger.history(project).to_dict()
+        print_result(payload, output, rows=snapshot_csv_rows(payload))
         return
     found = ledger.overview(project, last=last or None)
     print_result(None, output, view=snapshots_view(found))
@@ -65,11 +65,11 @@ def _list_by_question(ledger: Ledger, project: str, last: int | None, output: Ou
     from tracker.history.tables import snapshot_csv_rows
 
     found = ledger.history_by_question(project)
-    told = found.to_dict()
+    payload = found.to_dict()
     rows = [
         {"question": one["question"], **row}
-        for one in told["questions"]
+        for one in payload["questions"]
         for row in snapshot_csv_rows(one)
     ]
-    print_result(told, output, rows=rows, view=snapshots_by_question_view(found, last))
+    print_result(payload, output, rows=rows, view=snapshots_by_question_view(found, last))
     hint(f"next: tracker snapshots show {shlex.quote(project)} last")

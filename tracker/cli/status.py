@@ -76,25 +76,25 @@ def status(
         hint(f"next: tracker {_next(found)}")
 
 
-def _unseen(found: Sequence[Status], verdict: Mapping[str, Any]) -> str:
+def _unseen(statuses: Sequence[Status], verdict: Mapping[str, Any]) -> str:
     """Return that nothing stands out, and what could not have been seen."""
     from tracker.audit.sentences import nothing
 
-    return nothing(max(one.annotators for one in found), verdict["detectable_gap"])
+    return nothing(max(one.annotators for one in statuses), verdict["detectable_gap"])
 
 
-def _row(told: dict[str, Any]) -> dict[str, Any]:
+def _row(payload: dict[str, Any]) -> dict[str, Any]:
     """One status as a flat row."""
     parts = {"answers_per_item", "last_import", "recent", "verdict", "detectable_gap"}
-    return {key: told[key] for key in told if key not in parts}
+    return {key: payload[key] for key in payload if key not in parts}
 
 
-def _next(found: Sequence[Status]) -> str:
+def _next(statuses: Sequence[Status]) -> str:
     """What to look at first: open flags, then figures, then answers that are still to come."""
-    for one in found:
+    for one in statuses:
         if one.flags:
             return f"flags list {quote(one.project)}"
-    for one in found:
+    for one in statuses:
         if one.answers:
             return f"agreement {quote(one.project)}"
-    return f"import FILE --project {quote(found[0].project)}"
+    return f"import FILE --project {quote(statuses[0].project)}"

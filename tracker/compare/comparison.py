@@ -331,8 +331,12 @@ def _categories(first: Side, second: Side, steps: Steps) -> Iterator[Compared]:
             )
 
 
-def _of_people(of: tuple[str, str], found: Comparison, first: Side, second: Side) -> Comparison:
-    return compared_with_other_people(found, first.without.get(of, {}), second.without.get(of, {}))
+def _of_people(
+    of: tuple[str, str], comparison: Comparison, first: Side, second: Side
+) -> Comparison:
+    return compared_with_other_people(
+        comparison, first.without.get(of, {}), second.without.get(of, {})
+    )
 
 
 def _difference(
@@ -437,7 +441,7 @@ def _shares(first: Side, second: Side, kinds: Sequence[str], make: Make) -> Shar
 
 def _because(first: Side, second: Side, measures: Sequence[Compared]) -> Because | None:
     """What made the difference of the first measure that can be shared out among answers."""
-    by_name = {one.name: one for one in measures}
+    by_name = {measure.name: measure for measure in measures}
     lead = next(
         (
             by_name[name]

@@ -273,7 +273,9 @@ def answering_versions(
     """
     chosen = frozenset(models) if selection.only is None else selection.only & models.keys()
     selection = replace(selection, only=chosen, left_out=frozenset())
-    return frozenset(models[one] for one in select_answering_annotators(connection, selection))
+    return frozenset(
+        models[annotator] for annotator in select_answering_annotators(connection, selection)
+    )
 
 
 def family_changes(
@@ -290,4 +292,6 @@ def family_changes(
 
 
 def _of_family(versions: Iterable[ModelVersion], family: str) -> tuple[ModelVersion, ...]:
-    return tuple(sorted({one for one in versions if one.family == family}, key=lambda v: v[1]))
+    return tuple(
+        sorted({version for version in versions if version.family == family}, key=lambda v: v[1])
+    )

@@ -50,7 +50,7 @@ def figures_without_people(
 
 
 def compared_with_other_people(
-    found: Comparison, first: Mapping[str, float | None], second: Mapping[str, float | None]
+    comparison: Comparison, first: Mapping[str, float | None], second: Mapping[str, float | None]
 ) -> Comparison:
     """Return a tested difference with the p-value of other annotators.
 
@@ -59,31 +59,31 @@ def compared_with_other_people(
     there are annotators, of two different teams two less.
 
     Args:
-        found: the difference, second less first, tested over items.
+        comparison: the difference, second less first, tested over items.
         first: the first figure without each annotator, by name.
         second: likewise of the second.
     """
-    if found.difference is None or found.standard_error is None:
-        return replace(found, undefined_annotators=found.undefined or NOT_APPLICABLE)
+    if comparison.difference is None or comparison.standard_error is None:
+        return replace(comparison, undefined_annotators=comparison.undefined or NOT_APPLICABLE)
     if not first or not second:
-        return found  # not counted
+        return comparison  # not counted
     if min(len(first), len(second)) < FEWEST:
-        return replace(found, undefined_annotators=TOO_FEW_ANNOTATORS)
+        return replace(comparison, undefined_annotators=TOO_FEW_ANNOTATORS)
     before, after = _pulls(first), _pulls(second)
     if before is None or after is None:
-        return replace(found, undefined_annotators=TOO_FEW_ANNOTATORS)
+        return replace(comparison, undefined_annotators=TOO_FEW_ANNOTATORS)
     people = before.keys() | after.keys()
     moves = (after.get(who, 0.0) - before.get(who, 0.0) for who in people)
-    error = max(found.standard_error, math.sqrt(math.fsum(move**2 for move in moves)))
+    error = max(comparison.standard_error, math.sqrt(math.fsum(move**2 for move in moves)))
     if error <= NO_DIFFERENCE:
-        alike = abs(found.difference) <= NO_DIFFERENCE
+        alike = abs(comparison.difference) <= NO_DIFFERENCE
         reason = None if alike else WITHOUT_SPREAD
         return replace(
-            found, p_value_annotators=1.0 if alike else None, undefined_annotators=reason
+            comparison, p_value_annotators=1.0 if alike else None, undefined_annotators=reason
         )
     freedom = len(people) - (1 if before.keys() == after.keys() else 2)
-    tested = found.by_t(found.difference, error, freedom)
-    return replace(found, p_value_annotators=tested.p_value, undefined_annotators=None)
+    tested = comparison.by_t(comparison.difference, error, freedom)
+    return replace(comparison, p_value_annotators=tested.p_value, undefined_annotators=None)
 
 
 def _pulls(without: Mapping[str, float | None]) -> dict[str, float] | None:

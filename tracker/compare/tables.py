@@ -41,43 +41,54 @@ _KINDS = {
 }
 
 
-def comparison_test_as_json(found: Comparison) -> dict[str, Any]:
+def comparison_test_as_json(comparison: Comparison) -> dict[str, Any]:
     """Return a difference and its test as JSON has them, key order included."""
-    return asdict(found) | {"why": "" if found.why is None else str(found.why)}
+    return asdict(comparison) | {"why": "" if comparison.why is None else str(comparison.why)}
 
 
-def comparison_as_json(found: StateComparison) -> dict[str, Any]:
+def comparison_as_json(state_comparison: StateComparison) -> dict[str, Any]:
     """Return the contract's JSON of ``tracker compare``."""
-    apart = found.changes is None and found.is_of_one_project
+    apart = state_comparison.changes is None and state_comparison.is_of_one_project
     return {
-        "project": found.project,
-        "a": compared_state_as_json(found.a),
-        "b": compared_state_as_json(found.b),
-        "shared_items": found.items.both,
-        "changes": None if found.changes is None else dict(found.changes),
-        "periods": _items_dict(found.items) if apart else None,
-        "measures": [_compared_dict("measure", one) for one in found.measures],
-        "categories": [_compared_dict("category", one) for one in found.categories],
-        "because": None if found.because is None else _because_dict(found.because),
-        "notes": [note.to_dict() for note in found.notes],
-        "families": [one.to_dict() for one in found.families],
-        "items": comparison_test_as_json(found.by_item),
-        "annotators": comparison_test_as_json(found.by_annotator),
+        "project": state_comparison.project,
+        "a": compared_state_as_json(state_comparison.a),
+        "b": compared_state_as_json(state_comparison.b),
+        "shared_items": state_comparison.items.both,
+        "changes": None if state_comparison.changes is None else dict(state_comparison.changes),
+        "periods": _items_dict(state_comparison.items) if apart else None,
+        "measures": [_compared_dict("measure", measure) for measure in state_comparison.measures],
+        "categories": [
+            _compared_dict("category", category) for category in state_comparison.categories
+        ],
+        "because": None
+        if state_comparison.because is None
+        else _because_dict(state_comparison.because),
+        "notes": [note.to_dict() for note in state_comparison.notes],
+        "families": [family.to_dict() for family in state_comparison.families],
+        "items": comparison_test_as_json(state_comparison.by_item),
+        "annotators": comparison_test_as_json(state_comparison.by_annotator),
     }
 
 
-def against_other_as_json(found: AgainstOther) -> dict[str, Any]:
+def against_other_as_json(against_other: AgainstOther) -> dict[str, Any]:
     """Return the JSON of ``tracker agreement --against``, the answers asked about first."""
     return {
-        "project": found.project,
-        "against": found.a.told,
-        "shared_items": found.items.both,
-        "measures": [_compared_dict("measure", one, turned=True) for one in found.measures],
-        "items": comparison_test_as_json(found.by_item),
-        "annotators": comparison_test_as_json(found.by_annotator),
-        "categories": [_compared_dict("category", one, turned=True) for one in found.categories],
-        "because": None if found.because is None else _because_dict(found.because, turned=True),
-        "families": [one.to_dict(turned=True) for one in found.families],
+        "project": against_other.project,
+        "against": against_other.a.told,
+        "shared_items": against_other.items.both,
+        "measures": [
+            _compared_dict("measure", measure, turned=True) for measure in against_other.measures
+        ],
+        "items": comparison_test_as_json(against_other.by_item),
+        "annotators": comparison_test_as_json(against_other.by_annotator),
+        "categories": [
+            _compared_dict("category", category, turned=True)
+            for category in against_other.categories
+        ],
+        "because": None
+        if against_other.because is None
+        else _because_dict(against_other.because, turned=True),
+        "families": [family.to_dict(turned=True) for family in against_other.families],
     }
 
 
@@ -147,60 +158,69 @@ def _every_kind(shares: Mapping[str, float] | None) -> dict[str, float] | None:
     return {kind: shares.get(kind, 0.0) for kind in kinds}
 
 
-def compare_view(found: StateComparison) -> Iterator[RenderableType]:
+def compare_view(state_comparison: StateComparison) -> Iterator[RenderableType]:
     """Yield the parts of the page, in order."""
     yield Text.assemble(
-        (found.a.question.project.name, "bold"), f"  A: {_state(found.a)}   B: {_state(found.b)}"
+        (state_comparison.a.question.project.name, "bold"),
+        f"  A: {_state(state_comparison.a)}   B: {_state(state_comparison.b)}",
     )
-    yield Text(_items(found), style="dim")
-    for note in found.notes:
+    yield Text(_items(state_comparison), style="dim")
+    for note in state_comparison.notes:
         yield Text(f"{clock.iso(note.at)[:10]}  {note.text}")
-    yield from _families(found)
-    defined = [one for one in found.measures if one.before is not None or one.after is not None]
+    yield from _families(state_comparison)
+    defined = [
+        measure
+        for measure in state_comparison.measures
+        if measure.before is not None or measure.after is not None
+    ]
     rows = [
         _row(measure_title_words(one.name), one.comparison, one.before, one.after)
         for one in defined
     ]
-    rows.append(_row("agreement of the items", found.by_item))
+    rows.append(_row("agreement of the items", state_comparison.by_item))
     yield table(_columns("measure "), rows)
-    yield table(_columns("agreement on"), _rates(found.categories))
+    yield table(_columns("agreement on"), _rates(state_comparison.categories))
     yield Text(_WHICH_P, style="dim")
-    if found.because is not None:
-        yield from _because(found)
+    if state_comparison.because is not None:
+        yield from _because(state_comparison)
 
 
-def compare_causes_view(found: StateComparison) -> Iterator[RenderableType]:
+def compare_causes_view(state_comparison: StateComparison) -> Iterator[RenderableType]:
     """Yield the last part alone: how much one figure moved, and what made it."""
-    for note in found.notes:
+    for note in state_comparison.notes:
         yield Text(f"{clock.iso(note.at)[:10]}  {note.text}")
-    yield from _families(found)
-    if found.because is not None:
-        yield from _because(found)
+    yield from _families(state_comparison)
+    if state_comparison.because is not None:
+        yield from _because(state_comparison)
 
 
-def compare_against_view(found: AgainstOther) -> Iterator[RenderableType]:
+def compare_against_view(against_other: AgainstOther) -> Iterator[RenderableType]:
     """Yield each measure of both, the difference and whether chance would make it."""
     yield Text.assemble(
-        (f"{found.project} against {found.a.told}", "bold"),
-        f"  {count_noun(found.items.both, 'item')} in both",
+        (f"{against_other.project} against {against_other.a.told}", "bold"),
+        f"  {count_noun(against_other.items.both, 'item')} in both",
     )
     rows = [
         (
-            figure_title_words(one.second),
-            figure_cell(one.after),
-            figure_cell(one.before),
-            *_tested(one.comparison),
+            figure_title_words(measure.second),
+            figure_cell(measure.after),
+            figure_cell(measure.before),
+            *_tested(measure.comparison),
         )
-        for one in found.measures
-        if "not_applicable" not in {one.first.undefined, one.second.undefined}
+        for measure in against_other.measures
+        if "not_applicable" not in {measure.first.undefined, measure.second.undefined}
     ]
-    rows.append(("agreement of the items", "", "", *_tested(found.by_item)))
-    rows.append(("agreement of the annotators", "", "", *_tested(found.by_annotator)))
-    yield from _families(found)
+    rows.append(("agreement of the items", "", "", *_tested(against_other.by_item)))
+    rows.append(("agreement of the annotators", "", "", *_tested(against_other.by_annotator)))
+    yield from _families(against_other)
     columns = ("measure ", "this", "other", "difference", "interval", "p", _PEOPLE, "test ")
     yield table(columns, rows)
     yield Text(_WHICH_P, style="dim")
-    every = (*(one.comparison for one in found.measures), found.by_item, found.by_annotator)
+    every = (
+        *(measure.comparison for measure in against_other.measures),
+        against_other.by_item,
+        against_other.by_annotator,
+    )
     for why in dict.fromkeys(
         str(one.why)
         for one in every
@@ -209,17 +229,17 @@ def compare_against_view(found: AgainstOther) -> Iterator[RenderableType]:
         yield Text(why, style="dim")
 
 
-def _tested(found: Comparison) -> tuple[str, str, str, str, str]:
-    if found.p_value is None:
-        untested = found.difference is not None and found.undefined == "not_applicable"
-        why = "no test" if untested else undefined_in_words(found.undefined)
-        return figure_cell(found.difference), "-", "-", "-", why
+def _tested(comparison: Comparison) -> tuple[str, str, str, str, str]:
+    if comparison.p_value is None:
+        untested = comparison.difference is not None and comparison.undefined == "not_applicable"
+        why = "no test" if untested else undefined_in_words(comparison.undefined)
+        return figure_cell(comparison.difference), "-", "-", "-", why
     return (
-        figure_cell(found.difference),
-        interval_cell(found.ci_low, found.ci_high),
-        _short_p(found.p_value),
-        _people(found, _short_p),
-        found.test.replace("_", " "),
+        figure_cell(comparison.difference),
+        interval_cell(comparison.ci_low, comparison.ci_high),
+        _short_p(comparison.p_value),
+        _people(comparison, _short_p),
+        comparison.test.replace("_", " "),
     )
 
 
@@ -227,11 +247,11 @@ def _short_p(value: float) -> str:
     return "< .001" if value < 0.001 else f"{value:.3f}"
 
 
-def _people(found: Comparison, shown: Callable[[float], str]) -> str:
+def _people(comparison: Comparison, shown: Callable[[float], str]) -> str:
     """Return the p-value of other annotators; a word if there are too few to tell."""
-    if found.p_value_annotators is not None:
-        return shown(found.p_value_annotators)
-    return "too few" if found.undefined_annotators == TOO_FEW_ANNOTATORS else "-"
+    if comparison.p_value_annotators is not None:
+        return shown(comparison.p_value_annotators)
+    return "too few" if comparison.undefined_annotators == TOO_FEW_ANNOTATORS else "-"
 
 
 def _state(state: State) -> str:
@@ -246,11 +266,13 @@ def _state(state: State) -> str:
     return " ".join(words) or "all answers"
 
 
-def _items(found: StateComparison) -> str:
-    items = found.items
-    if found.changes is not None or not found.is_of_one_project:
+def _items(state_comparison: StateComparison) -> str:
+    items = state_comparison.items
+    if state_comparison.changes is not None or not state_comparison.is_of_one_project:
         return f"{count_cell(items.both)} items have answers in both."
-    apart = found.a.ends_before(found.b) or found.b.ends_before(found.a)
+    apart = state_comparison.a.ends_before(state_comparison.b) or state_comparison.b.ends_before(
+        state_comparison.a
+    )
     words = "Two periods that do not overlap: no answer is in both." if apart else "Other answers:"
     return (
         f"{words} {count_noun(items.only_a, 'item')} in A alone, "
@@ -259,18 +281,18 @@ def _items(found: StateComparison) -> str:
     )
 
 
-def _families(found: StateComparison) -> Iterator[Text]:
+def _families(state_comparison: StateComparison) -> Iterator[Text]:
     """Yield a sentence for each model of which other versions answer."""
-    for one in found.families:
-        sides = [[(v.annotator, v.version) for v in side] for side in (one.before, one.after)]
+    for family in state_comparison.families:
+        sides = [[(v.annotator, v.version) for v in side] for side in (family.before, family.after)]
         moved = None
-        if one.contribution is not None and found.because is not None:
-            moved = (measure_title_words(found.because.measure), one.contribution)
-        if isinstance(found, AgainstOther):
+        if family.contribution is not None and state_comparison.because is not None:
+            moved = (measure_title_words(state_comparison.because.measure), family.contribution)
+        if isinstance(state_comparison, AgainstOther):
             which: tuple[str, str] | None = ("the other answers", "these")
         else:
-            which = None if found.is_of_one_project else ("A", "B")
-        yield Text(judge_change_sentence(one.family, sides[0], sides[1], which, moved), "yellow")
+            which = None if state_comparison.is_of_one_project else ("A", "B")
+        yield Text(judge_change_sentence(family.family, sides[0], sides[1], which, moved), "yellow")
 
 
 def _columns(first: str) -> tuple[str, ...]:
@@ -278,21 +300,26 @@ def _columns(first: str) -> tuple[str, ...]:
 
 
 def _rates(categories: Sequence[Compared]) -> list[tuple[str, ...]]:
-    return [_row(one.name, one.comparison, one.before, one.after) for one in categories]
+    return [
+        _row(category.name, category.comparison, category.before, category.after)
+        for category in categories
+    ]
 
 
 def _row(
-    name: str, found: Comparison, before: float | None = None, after: float | None = None
+    name: str, comparison: Comparison, before: float | None = None, after: float | None = None
 ) -> tuple[str, ...]:
     return (
         name,
         figure_cell(before),
         figure_cell(after),
-        _signed(found.difference),
-        _signed(found.ci_low),
-        _signed(found.ci_high),
-        undefined_in_words(found.undefined or "") if found.p_value is None else _p(found.p_value),
-        _people(found, _p),
+        _signed(comparison.difference),
+        _signed(comparison.ci_low),
+        _signed(comparison.ci_high),
+        undefined_in_words(comparison.undefined or "")
+        if comparison.p_value is None
+        else _p(comparison.p_value),
+        _people(comparison, _p),
     )
 
 
@@ -304,29 +331,31 @@ def _p(value: float) -> str:
     return "<.0001" if value < 0.0001 else f"{value:.4f}"
 
 
-def _because(found: StateComparison) -> Iterator[RenderableType]:
-    if found.is_unchanged:
+def _because(state_comparison: StateComparison) -> Iterator[RenderableType]:
+    if state_comparison.is_unchanged:
         yield Text("Both hold the same answers.")
         return
-    because = found.because
+    because = state_comparison.because
     assert because is not None
-    lead = next(one for one in found.measures if one.name == because.measure)
+    lead = next(measure for measure in state_comparison.measures if measure.name == because.measure)
     yield Text.assemble(
         ("Why", "bold"),
         f"  {measure_title_words(because.measure)} changed by "
         f"{_signed(lead.comparison.difference)}, which is the sum of the shares:",
     )
-    if because.shares is not None and found.changes is None:
-        yield table(("what differs ", "how many", "share"), _differences(found.items, because))
-    elif because.shares is not None and found.changes is not None:
+    if because.shares is not None and state_comparison.changes is None:
+        yield table(
+            ("what differs ", "how many", "share"), _differences(state_comparison.items, because)
+        )
+    elif because.shares is not None and state_comparison.changes is not None:
         rows = [
             (
                 words,
-                f"{count_cell(found.changes[kind])} {unit}",
+                f"{count_cell(state_comparison.changes[kind])} {unit}",
                 _signed(because.shares.get(kind, 0.0)),
             )
             for kind, (words, unit) in _KINDS.items()
-            if found.changes[kind]
+            if state_comparison.changes[kind]
         ]
         if rows:
             yield table(("what changed ", "how many", "share"), rows)

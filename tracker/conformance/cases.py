@@ -110,15 +110,15 @@ def known_cases() -> list[Case]:
     return [_case(told, shipped["tolerance"]) for told in shipped["cases"]]
 
 
-def _case(told: Mapping[str, Any], tolerance: float) -> Case:
+def _case(payload: Mapping[str, Any], tolerance: float) -> Case:
     return Case(
-        name=told["name"],
-        title=told["title"],
-        source=told["source"],
-        answers=told.get("answers", "one"),
-        scale=told.get("scale", "nominal"),
-        categories=tuple(told["categories"]),
-        items=tuple(_items(told)),
+        name=payload["name"],
+        title=payload["title"],
+        source=payload["source"],
+        answers=payload.get("answers", "one"),
+        scale=payload.get("scale", "nominal"),
+        categories=tuple(payload["categories"]),
+        items=tuple(_items(payload)),
         documents=tuple(
             Document(
                 document["length"],
@@ -127,32 +127,34 @@ def _case(told: Mapping[str, Any], tolerance: float) -> Case:
                     for who, spans in document["answers"].items()
                 },
             )
-            for document in told.get("documents", ())
+            for document in payload.get("documents", ())
         ),
-        figures=tuple(_figure(figure) for figure in told["figures"]),
+        figures=tuple(_figure(figure) for figure in payload["figures"]),
         tolerance=tolerance,
     )
 
 
-def _figure(told: Mapping[str, Any]) -> Figure:
+def _figure(payload: Mapping[str, Any]) -> Figure:
     return Figure(
-        measure=told["measure"],
-        of=told.get("of"),
-        reading={name: told[name] for name in ("weights", "scale", "distance") if name in told},
-        numbers=told["numbers"],
-        printed=told.get("printed", {}),
-        agree=tuple(told.get("agree", ())),
+        measure=payload["measure"],
+        of=payload.get("of"),
+        reading={
+            name: payload[name] for name in ("weights", "scale", "distance") if name in payload
+        },
+        numbers=payload["numbers"],
+        printed=payload.get("printed", {}),
+        agree=tuple(payload.get("agree", ())),
     )
 
 
-def _items(told: Mapping[str, Any]) -> Iterator[dict[str, Given]]:
+def _items(payload: Mapping[str, Any]) -> Iterator[dict[str, Given]]:
     """From a cross-table of annotators A and B, or each annotator's answers in a line."""
-    names = told["categories"]
-    for one, row in enumerate(told.get("table", ())):
+    names = payload["categories"]
+    for one, row in enumerate(payload.get("table", ())):
         for other, count in enumerate(row):
             for _ in range(count):
                 yield {"A": (names[one],), "B": (names[other],)}
-    lines = {who: line.split() for who, line in told.get("answers_of", {}).items()}
+    lines = {who: line.split() for who, line in payload.get("answers_of", {}).items()}
     for answers in zip(*lines.values(), strict=True):
         yield {
             who: () if answer == _NONE_APPLIES else tuple(answer.split("|"))

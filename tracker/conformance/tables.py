@@ -17,22 +17,22 @@ _TITLES = {"category_rate": "Category rate of", "intraclass": "Intraclass correl
 _FIRST = ("value", "rate", "undefined")  # the number that stands for a figure
 
 
-def conformance_view(found: Conformance) -> Iterator[RenderableType]:
+def conformance_view(conformance: Conformance) -> Iterator[RenderableType]:
     """Yield a row per figure, the numbers that are wrong, the sources, the versions."""
     figures = [
-        (case, figure, [check for check in found.checks if check.figure is figure])
-        for case in _cases(found)
+        (case, figure, [check for check in conformance.checks if check.figure is figure])
+        for case in _cases(conformance)
         for figure in case.figures
     ]
     yield table(
         ("case", "figure ", "expected", "computed", "difference", "numbers", ""),
         [_row(case, figure, checks) for case, figure, checks in figures],
     )
-    for check in found.failed:
+    for check in conformance.failed:
         yield Text(_wrong(check), style="bold red")
     yield table(
         ("case", "what it is ", "source "),
-        [(case.name, case.title, case.source) for case in _cases(found)],
+        [(case.name, case.title, case.source) for case in _cases(conformance)],
     )
     yield Text(
         "Each number is computed by the functions and by the whole program, from a file through "
@@ -40,17 +40,18 @@ def conformance_view(found: Conformance) -> Iterator[RenderableType]:
         style="dim",
     )
     yield Text.assemble(
-        ", ".join(f"{name} {version}" for name, version in found.versions.items()) + ": ",
+        ", ".join(f"{name} {version}" for name, version in conformance.versions.items()) + ": ",
         (
-            f"{count_cell(found.passed)} of {count_cell(len(found.checks))} numbers are right, "
-            f"{len(figures)} figures of {len(_cases(found))} cases",
-            "bold" if not found.failed else "bold red",
+            f"{count_cell(conformance.passed)} of {count_cell(len(conformance.checks))} numbers "
+            "are right, "
+            f"{len(figures)} figures of {len(_cases(conformance))} cases",
+            "bold" if not conformance.failed else "bold red",
         ),
     )
 
 
-def _cases(found: Conformance) -> list[Case]:
-    return [case for case, _ in groupby(check.case for check in found.checks)]
+def _cases(conformance: Conformance) -> list[Case]:
+    return [case for case, _ in groupby(check.case for check in conformance.checks)]
 
 
 def _row(case: Case, figure: Figure, checks: Sequence[Check]) -> tuple[str | Text, ...]:

@@ -144,7 +144,7 @@ def _field(name: str, hint: Any, default: Any) -> Field:
     if option is None:
         raise LookupError(f"{name} has no Option")
     members = get_args(kind) if get_origin(kind) in {Union, UnionType} else (kind,)
-    several = [one for one in members if get_origin(one) in _SEVERAL or one in _SEVERAL]
+    several = [member for member in members if get_origin(member) in _SEVERAL or member in _SEVERAL]
     members += tuple(of for one in several for of in get_args(one))
     plain = str if str in members else next((one for one in _PLAIN if one in members), str)
     return Field(name, plain, bool(several), NoneType in members, option, default)

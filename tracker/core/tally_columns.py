@@ -49,7 +49,9 @@ class TallyColumns(Mapping[int, Mapping[tuple[Answer, Pattern], int]]):
     @cached_property
     def shared(self) -> TallyColumns:
         """The rows of items that others answered too, and their patterns; annotators stay."""
-        wide = np.array([answers_in_pattern(one) > 1 for one in self.patterns], dtype=np.bool_)
+        wide = np.array(
+            [answers_in_pattern(pattern) > 1 for pattern in self.patterns], dtype=np.bool_
+        )
         kept = wide[self.pattern]
         return TallyColumns(
             self.annotators,

@@ -243,7 +243,11 @@ def _narrowed(connection: Connection, every: Selection, choice: AnswerFilter) ->
     if choice.exclude_flagged:
         flagged = find_flagged_annotators(connection, every.question)
         flagged = flagged if only is None else flagged & only
-        excluded += [one for one in list_annotators(connection, project) if one.id in flagged]
+        excluded += [
+            annotator
+            for annotator in list_annotators(connection, project)
+            if annotator.id in flagged
+        ]
     out = frozenset(one.id for one in excluded)
     said = replace(
         choice, annotators=_annotator_names(included), excluded=_annotator_names(excluded)
@@ -285,4 +289,4 @@ def within_guideline(
 
 
 def _annotator_names(annotators: Iterable[AnnotatorInfo]) -> tuple[str, ...]:
-    return tuple(sorted({one.name for one in annotators}))
+    return tuple(sorted({annotator.name for annotator in annotators}))

@@ -107,9 +107,9 @@ def list_activity(
 
 def _place(text: str) -> list[ColumnElement[int]]:
     numbers = text.split("-")
-    if len(numbers) != 3 or not all(_NUMBER(one) for one in numbers):
+    if len(numbers) != 3 or not all(_NUMBER(number) for number in numbers):
         raise InvalidOption(f"{text!r} is no place in the changes", "begin with the last one")
-    return [literal(min(int(one), 2**62)) for one in numbers]
+    return [literal(min(int(number), 2**62)) for number in numbers]
 
 
 def _changes(project_id: int) -> SelectBase:
@@ -175,8 +175,8 @@ class _Names:
             number: one.name for number, one in every_question(connection, project).items()
         }
         of_categories = [row.detail for row in rows if row.kind in _OF_CATEGORIES]
-        numbers = {one for text in of_categories for one in json.loads(text).values()
-                   if type(one) is int}  # fmt: skip
+        numbers = {load for text in of_categories for load in json.loads(text).values()
+                   if type(load) is int}  # fmt: skip
         known = select(Category.question_id, Category.id, Category.name).where(
             Category.project_id == project.id, Category.id.in_(sorted(numbers))
         )

@@ -166,17 +166,17 @@ def labels_with_items(
     """
     project = questions[0].project
     known = item_columns(connection, project)
-    columns = max((exported_columns(connection, one) for one in questions), key=len)
+    columns = max((exported_columns(connection, question) for question in questions), key=len)
 
     def rows() -> Generator[tuple[Any, ...], None, None]:
-        for one in questions:
-            found = exported_labels(connection, one, choice=choice)
+        for question in questions:
+            found = exported_labels(connection, question, choice=choice)
             found = _padded(found, len(columns))
             if known:
                 found = rows_with_items(connection, project, found, known)
             with closing(found):
                 for row in found:
-                    yield (one.name, *row) if named else row
+                    yield (question.name, *row) if named else row
 
     return (*(["question"] if named else []), *columns, *known), rows()
 
@@ -265,8 +265,8 @@ def import_keywords(
     if not named:
         ((one, categories),) = asked
         usual = {"answers": ANSWERS[0], "scale": SCALES[0], "offsets": OFFSETS[0]}
-        told = {name: getattr(one, name) for name, word in usual.items()}
-        settings: dict[str, Any] = {n: word for n, word in told.items() if word != usual[n]}
+        payload = {name: getattr(one, name) for name, word in usual.items()}
+        settings: dict[str, Any] = {n: word for n, word in payload.items() if word != usual[n]}
         if _needs_order(one, categories):
             settings["categories"] = tuple(categories)
         return {"options": QuestionOptions(**settings)}
@@ -294,11 +294,11 @@ def listed_annotators(
     """Return the columns and the rows of all annotators: who, the kind, each attribute."""
     told = annotator_attributes(connection, project)
     people = list_annotators(connection, project)
-    names = sorted({name for one in people for name in told.get(one.id, {})})
+    names = sorted({name for person in people for name in told.get(person.id, {})})
 
     def rows() -> Generator[tuple[Any, ...], None, None]:
-        for one in people:
-            values = told.get(one.id, {})
-            yield (one.name, one.kind, *(values.get(name) for name in names))
+        for person in people:
+            values = told.get(person.id, {})
+            yield (person.name, person.kind, *(values.get(name) for name in names))
 
     return ("annotator", "kind", *(ATTRIBUTE + name for name in names)), rows()

@@ -127,7 +127,9 @@ def batches_of_answers(
     not there, and for a file without answers. ``unit`` is what the places of answers count, and
     ``name`` that of the file, if the source is an archive.
     """
-    names = {one.column: one.name for one in reading.mapped.questions if one.column}
+    names = {
+        question.column: question.name for question in reading.mapped.questions if question.column
+    }
     fields = _ItemFields(reading, source.name)
     empty = True
     rejected_before = reading.rejections.count
@@ -163,16 +165,16 @@ def _within_their_text(
     answers: Iterable[Answer], reading: Reading, source: str, unit: Unit
 ) -> Iterator[Answer]:
     """Yield answers; those with a span that ends behind its text are rejected."""
-    for one in answers:
-        if one.marked:
-            last = max((label.end for label in one.labels if isinstance(label, Span)), default=0)
-            if last > len(one.marked):
-                item = item_key(reading, one.item, one.data)
-                reason = behind_the_end(last, one.marked)
-                reading.rejections.add(source, one.place, reason, unit, item)
+    for answer in answers:
+        if answer.marked:
+            last = max((label.end for label in answer.labels if isinstance(label, Span)), default=0)
+            if last > len(answer.marked):
+                item = item_key(reading, answer.item, answer.data)
+                reason = behind_the_end(last, answer.marked)
+                reading.rejections.add(source, answer.place, reason, unit, item)
                 reading.rejections.ragged += 1
                 continue
-        yield one
+        yield answer
 
 
 def item_key(reading: Reading, item: str, data: Fields) -> str:
@@ -190,10 +192,10 @@ def _portion(answers: Iterator[Answer]) -> list[Answer]:
     """Return the next answers: as many as fit into the memory with the data of their items."""
     some: list[Answer] = []
     size, data = 0, None
-    for one in answers:
-        some.append(one)
-        if one.data is not data:
-            data = one.data
+    for answer in answers:
+        some.append(answer)
+        if answer.data is not data:
+            data = answer.data
             size += sum(len(text) for text in data.values() if isinstance(text, str))
         if len(some) >= _AT_ONCE or size > _ENOUGH:
             break
@@ -401,7 +403,7 @@ def ask_for(reading: Reading, question: str, labels: Sequence[str | Span]) -> No
     An answer without labels says nothing of its question. Raises Malformed if the name cannot be
     one, or if answers hold spans and categories of the whole.
     """
-    spans = any(isinstance(one, Span) for one in labels)
+    spans = any(isinstance(label, Span) for label in labels)
     try:
         check_entered_name(question, "question")
         if not labels:
@@ -481,12 +483,12 @@ def after_their_kind(answers: Iterable[Answer], reading: Reading) -> Iterator[An
     If none of a question's answers says anything, it asks for one category.
     """
     held: dict[str, list[Answer]] = {}
-    for one in answers:
-        if one.question in reading.asked:
-            yield from held.pop(one.question, ())
-            yield one
+    for answer in answers:
+        if answer.question in reading.asked:
+            yield from held.pop(answer.question, ())
+            yield answer
         else:
-            held.setdefault(one.question, []).append(one)
+            held.setdefault(answer.question, []).append(answer)
     for question, some in held.items():
         reading.ask(question)
         yield from some
@@ -515,7 +517,7 @@ def batches_of_files(
     All are read once before, so that it is known what each question asks for. Raises Refused if
     none of the files holds an answer.
     """
-    wanted = {one.column for one in reading.mapped.questions if one.column}
+    wanted = {question.column for question in reading.mapped.questions if question.column}
     before = reading.left_out.copy()
     for name in names:
         with closing(archive.open(name)) as source:
@@ -533,7 +535,7 @@ def batches_of_files(
                 batches = batches_of_answers(
                     archive, reading, chain([first], rest), form, unit, source.name
                 )
-                yield from (replace(one, source=source.name) for one in batches)
+                yield from (replace(batch, source=source.name) for batch in batches)
     if empty:
         yield from batches_of_answers(archive, reading, (), form, unit)
 
@@ -541,8 +543,8 @@ def batches_of_files(
 def _of_questions(
     answers: Iterable[Answer], wanted: set[str], reading: Reading
 ) -> Iterator[Answer]:
-    for one in answers:
-        if one.question in wanted:
-            yield one
+    for answer in answers:
+        if answer.question in wanted:
+            yield answer
         else:
-            reading.left_out[f"answer to {one.question!r}"] += 1
+            reading.left_out[f"answer to {answer.question!r}"] += 1

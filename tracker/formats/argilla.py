@@ -185,7 +185,7 @@ def _nested(record: Mapping[str, Any]) -> Iterator[_Said]:
                 yield _Said(question, who, response.get("value"), status)
     suggestions = record.get("suggestions")
     if isinstance(suggestions, list):
-        for one in (object_of(one, "a suggestion") for one in suggestions):
+        for one in (object_of(suggestion, "a suggestion") for suggestion in suggestions):
             yield _suggested(field_text(one.get("question_name")), one)
     else:
         for question, value in object_in(record, "suggestions").items():

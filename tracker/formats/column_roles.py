@@ -80,7 +80,7 @@ class Mapped:
     @property
     def by_question(self) -> bool:
         """Whether the user names a column for each question."""
-        return any(one.column for one in self.questions)
+        return any(question.column for question in self.questions)
 
     @property
     def names_question(self) -> bool:
@@ -327,10 +327,10 @@ def layout_of_header(
         for role, column in mapped.roles.items()
         if column
     }
-    for one in mapped.questions:
-        if one.column:
-            flag = f"--question {one.name}={one.column}"
-            roles[OF_QUESTION + one.name] = _position(names, one.column, flag, source)
+    for question in mapped.questions:
+        if question.column:
+            flag = f"--question {question.name}={question.column}"
+            roles[OF_QUESTION + question.name] = _position(names, question.column, flag, source)
     if mapped.several and "question" not in mapped.roles:
         roles |= _question_column(names, _taken(roles, joined))
     roles |= _judge_columns(names, mapped, _taken(roles, joined))
@@ -406,7 +406,7 @@ def _mapped_place(
 
 def _taken(roles: Mapping[str, int], joined: Mapping[int, tuple[int, ...]]) -> set[int]:
     """Return the places of columns that have a role, alone or joined with others."""
-    return {place for one in roles.values() for place in joined.get(one, (one,))}
+    return {place for role in roles.values() for place in joined.get(role, (role,))}
 
 
 def _patterned(

@@ -161,7 +161,7 @@ def _are_documents(archive: Archive, files: Sequence[AnnotatorFile]) -> bool:
         text = archive.text(file.name).split("\n")
         sentences = list(_sentences(text, columns_of(text), f"{archive.name}/{file.name}"))
         for part in _parts(file, sentences):
-            tokens.setdefault(part.key, []).append(tuple(one.text for one in part.tokens))
+            tokens.setdefault(part.key, []).append(tuple(token.text for token in part.tokens))
     shared = [some for some in tokens.values() if len(some) > 1]
     return 2 * sum(len(set(some)) > 1 for some in shared) > len(shared)
 
@@ -221,7 +221,7 @@ class _Folder:
             yield Answer(
                 place + part.tokens[0].line if part.tokens else place,
                 part.key, file.annotator, QUESTION, spans, length=str(len(part.tokens)),
-                lines=[place + part.tokens[one.start].line for one in spans],
+                lines=[place + part.tokens[span.start].line for span in spans],
                 data={"text": " ".join(one.text for one in part.tokens)},
             )  # fmt: skip
 
@@ -230,14 +230,14 @@ class _Folder:
         if self.loose:
             more = f" and {len(self.loose) - 1} more" if len(self.loose) > 1 else ""
             self.reading.notes.append(f"{self.loose[0]}{more}: IOB1, where a span begins with I-")
-        for one in sorted(one for one in self.columns if one.others):
+        for one in sorted(column for column in self.columns if column.others):
             others = ", ".join(str(one.width + other + 1) for other in sorted(one.others))
             self.reading.notes.append(
                 f"tags of column {one.width + one.tag + 1}, without those of column {others}"
             )
 
     def _check_text(self, part: _Part, name: str) -> None:
-        text = hashlib.sha256("\0".join(one.text for one in part.tokens).encode()).digest()
+        text = hashlib.sha256("\0".join(token.text for token in part.tokens).encode()).digest()
         known, whose = self.texts.setdefault(part.key, (text, name))
         if known != text:
             line = part.tokens[0].line if part.tokens else 1

@@ -84,7 +84,7 @@ def _questions(source: SourceFile, reading: Reading) -> list[str]:
 
     Other columns hold what was shown, which is the same for all judgments of a unit.
     """
-    wanted = {one.column for one in reading.mapped.questions}
+    wanted = {question.column for question in reading.mapped.questions}
     names = head_columns(source)
     shown = [
         name for name in names
@@ -140,25 +140,29 @@ class _Report:
         data = object_in(unit, "data")
         for one in objects_in(object_in(unit, "results"), "judgments"):
             given = object_in(one, "data")
-            told = {f"_{name}": field_text(value) for name, value in one.items()}
-            told.setdefault(_UNIT, field_text(unit.get("id")))
-            yield from self._judgment(place, {**data, **told}, given, data)
+            payload = {f"_{name}": field_text(value) for name, value in one.items()}
+            payload.setdefault(_UNIT, field_text(unit.get("id")))
+            yield from self._judgment(place, {**data, **payload}, given, data)
 
     def _judgment(
-        self, place: int, told: Mapping[str, Any], given: Mapping[str, Any], data: Mapping[str, Any]
+        self,
+        place: int,
+        payload: Mapping[str, Any],
+        given: Mapping[str, Any],
+        data: Mapping[str, Any],
     ) -> Iterator[Answer]:
-        item, who = told.get(_UNIT, ""), told.get(_WORKER, "")
+        item, who = payload.get(_UNIT, ""), payload.get(_WORKER, "")
         if not item.strip():
             raise Malformed(f"there is no {_UNIT}")
         truth = Answer(place, item, GOLD, "", (), kind="reference", data=data)
         for name in given:
-            yield from self._truth(truth, name, told.get(name + _TRUTH))
-        if told.get(_TAINTED, "").strip().lower() == "true" and (
+            yield from self._truth(truth, name, payload.get(name + _TRUTH))
+        if payload.get(_TAINTED, "").strip().lower() == "true" and (
             _TAINTED not in self.reading.options.ignore
         ):
             self.reading.left_out["tainted judgment"] += 1
             return
-        created, started = _moment(told.get(_CREATED, "")), _moment(told.get(_STARTED, ""))
+        created, started = _moment(payload.get(_CREATED, "")), _moment(payload.get(_STARTED, ""))
         answer = truth._replace(
             annotator=who, kind="", labeled_at=created, seconds=_between(started, created),
             number=self.repeats.number(item, who, data),

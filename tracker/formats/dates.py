@@ -120,7 +120,10 @@ class DateOrder:
                 self._forms.setdefault(_DIGIT.sub("0", _YEAR.sub("Y", text.strip())), text.strip())
             if len(orders) == 1:
                 self._only.setdefault(min(orders), text.strip())
-            elif self.doubtful is None and len({_moment_in_order(text, one) for one in orders}) > 1:
+            elif (
+                self.doubtful is None
+                and len({_moment_in_order(text, order) for order in orders}) > 1
+            ):
                 self.doubtful = text.strip()
             self.left &= orders
             self.mark = _NUMBERS.match(text.strip())["mark"]  # type: ignore[index]

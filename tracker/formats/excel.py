@@ -110,8 +110,11 @@ def sheet_paths(packed: zipfile.ZipFile) -> list[tuple[str, str]]:
     links = _elements(packed, "xl/_rels/workbook.xml.rels", "Relationship")
     targets = {link["Id"]: link["Target"] for link in links}
     return [
-        (one["name"], normpath(join("/xl", targets.get(one["id"], ""))).strip("/").casefold())
-        for one in _elements(packed, "xl/workbook.xml", "sheet")
+        (
+            element["name"],
+            normpath(join("/xl", targets.get(element["id"], ""))).strip("/").casefold(),
+        )
+        for element in _elements(packed, "xl/workbook.xml", "sheet")
     ]
 
 
@@ -336,14 +339,14 @@ XLSX = Reader(
 def _sheet(sheets: Sequence[CalamineSheet], archive: Archive, reading: Reading) -> CalamineSheet:
     """Return the only sheet whose header can be read as one of answers. Raises Refused."""
     if archive.part is not None:
-        named = [one for one in sheets if one.name == archive.part]
+        named = [sheet for sheet in sheets if sheet.name == archive.part]
         if named:
             return named[0]
-        names = ", ".join(repr(one.name) for one in sheets)
+        names = ", ".join(repr(sheet.name) for sheet in sheets)
         raise Refused(f"{archive.name} has no sheet of that name with cells; it has: {names}")
     fitting, objection = _fitting(sheets, archive, reading)
     if not fitting and len(sheets) > 1:
-        names = ", ".join(repr(one.name) for one in sheets)
+        names = ", ".join(repr(sheet.name) for sheet in sheets)
         raise Refused(
             f"no sheet of {archive.name} has a header with item, annotator and category: {names}",
             f"say which, and its columns: {quote(f'{archive.name}#{sheets[-1].name}')} with --map "
@@ -404,7 +407,7 @@ def _rows(
     number, start = _start(sheet, archive, reading)
     if others:
         reading.left_out["sheet without a header of answers"] += len(others)
-    start = table.layout = replace(start, sheets_left_out=tuple(one.name for one in others))
+    start = table.layout = replace(start, sheets_left_out=tuple(other.name for other in others))
     table.facts |= start.facts | {"sheet": sheet.name}
     rows = _answered(_filled(sheet, archive, number), start)
     while some := list(islice(rows, _ROWS_AT_ONCE)):

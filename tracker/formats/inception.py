@@ -197,7 +197,9 @@ class _Lines:
 
     def document(self) -> Document:
         """Return the annotations, in characters."""
-        made = Document(self.text, {one.question: {} for one in self.columns if one.question})
+        made = Document(
+            self.text, {column.question: {} for column in self.columns if column.question}
+        )
         made.left_out += Counter({"link or relation": self.links})
         places = CharacterPlaces(self.text)
         for (layer, _), one in self._found.items():
@@ -260,7 +262,7 @@ def read_cas(value: Any) -> Document:
         structures = list(structures.values())
     if not isinstance(structures, list):
         raise Malformed(f"{STRUCTURES!r} is no list")
-    some = [object_of(one, f"a value of {STRUCTURES!r}") for one in structures]
+    some = [object_of(structure, f"a value of {STRUCTURES!r}") for structure in structures]
     document = Document(text=_text(some), unit="annotation")
     places = CharacterPlaces(document.text)
     for one in some:
@@ -287,7 +289,7 @@ def _number(one: Mapping[str, Any]) -> int:
 
 
 def _text(structures: list[dict[str, Any]]) -> str:
-    texts = [one.get("sofaString") for one in structures if "sofaString" in one]
+    texts = [structure.get("sofaString") for structure in structures if "sofaString" in structure]
     if len(texts) != 1 or not isinstance(texts[0], str):
         raise Malformed(f"there are {len(texts)} texts, not one" if texts else "there is no text")
     return texts[0]
@@ -413,7 +415,7 @@ class _Project:
                     place, file.document, GOLD if file.curated else file.user, question, [*labels],
                     labeled_at=state.changed_at, kind="reference" if file.curated else "",
                     comment=state.comment, length=str(len(document.text)),
-                    lines=[place + one for one in labels.values()], data=data,
+                    lines=[place + label for label in labels.values()], data=data,
                 )  # fmt: skip
 
     def _state(self, file: _File) -> State:
@@ -455,7 +457,7 @@ class _Project:
 
     def _note(self, file: _File, question: str, labels: list[str | Span]) -> None:
         try:
-            if any(isinstance(one, Span) for one in labels):
+            if any(isinstance(label, Span) for label in labels):
                 self.reading.ask(question, "spans", offsets="characters")
             ask_for(self.reading, question, labels)
         except (Malformed, Refused) as error:

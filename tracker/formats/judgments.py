@@ -103,24 +103,24 @@ def answers_of_judgments(
 ) -> Iterator[Answer]:
     """Yield judgments as answers; those without an author or a category are counted instead."""
     left_out = reading.left_out
-    for one in judgments:
+    for judgment in judgments:
         mapped = mapped_annotator(reading, record)
-        who = one.who if mapped is None else mapped
+        who = judgment.who if mapped is None else mapped
         who = who or reading.annotator or ""
         if not who:
             left_out["judgment without an author"] += 1
-        elif one.value is None or one.value == "":
+        elif judgment.value is None or judgment.value == "":
             left_out["judgment without a value"] += 1
-        elif isinstance(one.value, dict) or len(str(one.value)) > _LONGEST:
+        elif isinstance(judgment.value, dict) or len(str(judgment.value)) > _LONGEST:
             left_out["judgment that is no category"] += 1
         else:
-            values = one.value if isinstance(one.value, list) else [one.value]
+            values = judgment.value if isinstance(judgment.value, list) else [judgment.value]
             labels = unique_labels(category_of(value, "a judgment") for value in values)
-            ask_for(reading, one.question, labels)
+            ask_for(reading, judgment.question, labels)
             yield Answer(
-                place, one.item, who, one.question, labels, labeled_at=one.when,
-                number=one.number, kind=one.kind, confidence=one.confidence, comment=one.comment,
-                data=one.data or record,
+                place, judgment.item, who, judgment.question, labels, labeled_at=judgment.when,
+                number=judgment.number, kind=judgment.kind, confidence=judgment.confidence,
+                comment=judgment.comment, data=judgment.data or record,
             )  # fmt: skip
 
 

@@ -112,7 +112,7 @@ class Tasks:
             left_out["draft"] += len(drafts) if isinstance(drafts, list) else 1
         item = field_text(task.get("id"))
         given = self._read(record, annotations, self._annotation, data)
-        whole = [one for one in predictions if isinstance(one, dict)]
+        whole = [prediction for prediction in predictions if isinstance(prediction, dict)]
         if len(whole) < len(predictions):
             left_out["prediction without its result"] += len(predictions) - len(whole)
         models = self._read(record, whole, self._prediction, data)
@@ -121,11 +121,11 @@ class Tasks:
         if len(given) > 1:
             given.sort(key=itemgetter(0))
         yield from self._of_people(place, item, data, given)
-        for one in models:
-            for question, labels in (one.labels or dict.fromkeys(self._shown, _NOTHING)).items():
+        for model in models:
+            for question, labels in (model.labels or dict.fromkeys(self._shown, _NOTHING)).items():
                 yield Answer(
-                    place, item, one.name, question, labels, one.created_at,
-                    kind="model", confidence=one.confidence, data=data,
+                    place, item, model.name, question, labels, model.created_at,
+                    kind="model", confidence=model.confidence, data=data,
                 )  # fmt: skip
 
     def _of_people(
@@ -414,13 +414,13 @@ class Records:
         Their cells are results, or choices that differ between the annotations of a task, or that
         JSON has between the task's number and the annotator. Raises Refused if that is unknown.
         """
-        wanted = {one.column for one in self.reading.mapped.questions}
+        wanted = {question.column for question in self.reading.mapped.questions}
         columns = {name: one for name, one in self._columns.items()
                    if name not in self.reading.options.ignore}  # fmt: skip
         # The number stands among the data if they have an id of their own.
         is_of_data = any(
-            one.after_id and not (one.results or one.varies or one.may_be_choices)
-            for one in columns.values()
+            column.after_id and not (column.results or column.varies or column.may_be_choices)
+            for column in columns.values()
         )
         found = [
             name for name, one in columns.items()
@@ -438,8 +438,10 @@ class Records:
             )
         for name, one in columns.items():
             if name in left:
-                told = f"column {name!r}, alike in each task (a control? --question {name}={name})"
-                self.reading.left_out[told] = 1
+                sentence = (
+                    f"column {name!r}, alike in each task (a control? --question {name}={name})"
+                )
+                self.reading.left_out[sentence] = 1
             elif name not in found and one.varies:
                 self.reading.left_out[f"column {name!r} of free texts"] = 1
         return found

@@ -64,7 +64,7 @@ class Regions:
             labels = list(dict.fromkeys(labels))
         kind = kind or ""
         answers = "several" if len(labels) > 1 or kind.endswith("labels") else "one"
-        spans = sum(isinstance(one, Span) for one in labels)
+        spans = sum(isinstance(label, Span) for label in labels)
         if spans:
             answers = "spans"
         if 0 < spans < len(labels):
@@ -98,16 +98,16 @@ class Regions:
             raise Malformed(f"{kind!r} is no list")
         what = f"a value of {kind!r}"
         if kind == "taxonomy":
-            names = [_path(one) if isinstance(one, list) else one for one in names]
+            names = [_path(name) if isinstance(name, list) else name for name in names]
         categories: list[str | Span] = [
-            one if type(one) is str and one and one[0] > " " else category_of(one, what)
-            for one in names
+            name if type(name) is str and name and name[0] > " " else category_of(name, what)
+            for name in names
         ]
         if len(value) == 1:
             return categories
         place = _place(kind, value, data)
         if place is not None:
-            return [Span(str(one), *place) for one in categories]
+            return [Span(str(category), *place) for category in categories]
         if kind.endswith("labels") or not _GEOMETRY.isdisjoint(value):
             self.left_out[f"place of a region of type {kind!r}"] += 1
         return categories
@@ -139,7 +139,7 @@ def _is_number(label: str | Span) -> bool:
 
 
 def _path(parts: list[Any]) -> str:
-    return " / ".join(category_of(one, "a part of a taxonomy") for one in parts)
+    return " / ".join(category_of(part, "a part of a taxonomy") for part in parts)
 
 
 def _place(kind: str, value: Mapping[str, Any], data: Mapping[str, Any]) -> tuple[int, int] | None:
@@ -170,7 +170,7 @@ def _check_end(end: int, data: Mapping[str, Any]) -> None:
     if any(isinstance(one, list | dict) for one in data.values()):
         return
     texts = [one for one in data.values() if isinstance(one, str)]
-    if not texts or any(end <= len(one) or _is_address(one) for one in texts):
+    if not texts or any(end <= len(text) or _is_address(text) for text in texts):
         return
     longest = max(texts, key=_units)
     if end > _units(longest):

@@ -153,7 +153,7 @@ class _Assignments:
     def __init__(self, reading: Reading) -> None:
         self.reading = reading
         self.repeats = Repeats(reading)
-        self.named = {one.column.lower() for one in reading.mapped.questions}
+        self.named = {question.column.lower() for question in reading.mapped.questions}
 
     def answers(self, line: int, cells: Mapping[str, str]) -> Iterator[Answer]:
         status = cells.get("AssignmentStatus", "").strip()

@@ -97,7 +97,7 @@ def _whole_column(file: pq.ParquetFile, name: str, kind: Any) -> bool:
         return True
     parts = file.iter_batches(_AT_ONCE, columns=[_top(file, name)], use_threads=False)
     tables = (flattened(pa.Table.from_batches([part])) for part in parts)
-    return all(whole_numbers(one.column(name)) for one in tables)
+    return all(whole_numbers(table.column(name)) for table in tables)
 
 
 def _is_floating(kind: Any) -> bool:

@@ -115,7 +115,7 @@ class _Tasks:
                 self.reading.ask("accept", "several")
         for name, what in _NO_PLACES.items():
             spans = objects_in(task, name)
-            placed = [one for one in spans if name == "spans" and "points" not in one]
+            placed = [span for span in spans if name == "spans" and "points" not in span]
             if len(placed) < len(spans):
                 self.reading.left_out[what] += len(spans) - len(placed)
             elif name == "spans" and name in task:

@@ -150,7 +150,7 @@ class _Responses:
         if "labels" in value:
             self.reading.ask(question, "several")
             labels = list_in(value, "labels")
-            return unique_labels(category_of(one, f"a label of {question!r}") for one in labels)
+            return unique_labels(category_of(label, f"a label of {question!r}") for label in labels)
         if "label" in value:
             return [category_of(value["label"], f"the label of {question!r}")]
         if value and all(isinstance(one, bool) for one in value.values()):

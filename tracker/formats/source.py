@@ -579,7 +579,7 @@ class SourceFolder:
         root = Path(self.path)
         found: list[str] = []
         for folder, _, files in os.walk(root, onerror=_unreadable):
-            some = (Path(folder, one) for one in files)
+            some = (Path(folder, file) for file in files)
             found += [str(PurePosixPath(one.relative_to(root))) for one in some if _is_plain(one)]
             if len(found) > _MOST_FILES:
                 raise Refused(f"{self.path} has more than {_MOST_FILES:,} files")

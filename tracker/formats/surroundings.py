@@ -164,7 +164,7 @@ def _refuse_row(
     number: int, rows: Mapping[int, Sequence[str]], mapped: Mapped, source: str
 ) -> None:
     """Raise Refused if columns are mapped by what are answers of the first row."""
-    named = {*mapped.roles.values(), *(one.column for one in mapped.questions)}
+    named = {*mapped.roles.values(), *(question.column for question in mapped.questions)}
     header, below = rows[number], [cells for n, cells in rows.items() if n > number]
     again = [n for n in _recurring(header, below) if header[n].strip() in named]
     if len(again) > 1:

@@ -181,7 +181,7 @@ def column_of_arrow(array: Any, *, whole: bool = True, names: Sequence[str] = ()
         array = array.combine_chunks()
     if pa.types.is_nested(array.type):
         values = array.to_pylist()
-        return column_of_values([named(one, names) for one in values] if names else values)
+        return column_of_values([named(value, names) for value in values] if names else values)
     encoded = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
     distinct = _texts(encoded.dictionary, whole=whole)
     if names:
@@ -501,11 +501,11 @@ def _row_by_row(columns: Sequence[Cells]) -> Cells:
     joined = replace(
         Cells.of(
             [
-                pa.DictionaryArray.from_arrays(one.codes.astype(np.int32), one.distinct)
-                for one in columns
+                pa.DictionaryArray.from_arrays(column.codes.astype(np.int32), column.distinct)
+                for column in columns
             ]
         ),
-        listed=any(one.listed for one in columns),
+        listed=any(column.listed for column in columns),
     )
     return joined.take(np.arange(number * width).reshape(width, number).T.ravel())
 

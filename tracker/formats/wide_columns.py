@@ -28,8 +28,8 @@ def summary_columns(names: Sequence[str]) -> dict[int, str]:
 def _is_summary(name: str) -> bool:
     words = folded_name(name)
     return words in SUMMARIES or any(
-        words in {f"{one}_vote", f"{one}_label", f"{one}_score", f"{one}_rating"}
-        for one in SUMMARIES
+        words in {f"{summary}_vote", f"{summary}_label", f"{summary}_score", f"{summary}_rating"}
+        for summary in SUMMARIES
     )
 
 

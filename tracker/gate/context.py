@@ -77,38 +77,46 @@ class Levels:
     now: Assessment
 
 
-def gate_standings(found: Assessment, figure: Figure) -> list[Standing]:
+def gate_standings(assessment: Assessment, figure: Figure) -> list[Standing]:
     """The figures of that name; several for `EVERY` category, none where there is none."""
     if figure.measure is not None:
-        return [_measured(one) for one in found.measures if one.measure == figure.measure]
-    rated = ((found.categories[rate.category], rate) for rate in found.rates)
+        return [
+            _measured(measure)
+            for measure in assessment.measures
+            if measure.measure == figure.measure
+        ]
+    rated = ((assessment.categories[rate.category], rate) for rate in assessment.rates)
     return [_rated(name, rate) for name, rate in rated if figure.category in {EVERY, name}]
 
 
 def _model_standings(
-    found: ModelAgreement | None, figure: Figure, confidence: float
+    model_agreement: ModelAgreement | None, figure: Figure, confidence: float
 ) -> list[Standing]:
     """The figures of a model beside the people, as `gate_standings`; None if it met nobody."""
     none = Standing(
         figure.measure, figure.category, None, None, None, confidence, "no_overlap", {},
         figure.model,
     )  # fmt: skip
-    if found is None:
+    if model_agreement is None:
         return [none]
-    if figure.measure == "cohen_kappa" and found.majority is not None:
-        return [replace(_measured(found.majority), model=found.model)]
+    if figure.measure == "cohen_kappa" and model_agreement.majority is not None:
+        return [replace(_measured(model_agreement.majority), model=model_agreement.model)]
     if figure.measure is not None:
-        return [_beside(none, found)] if figure.measure == "percent_agreement" else [none]
-    rows = (one for one in found.categories if figure.category in {EVERY, one.category})
-    return [_beside(replace(none, category=one.category), one) for one in rows] or [none]
+        return [_beside(none, model_agreement)] if figure.measure == "percent_agreement" else [none]
+    rows = (
+        category
+        for category in model_agreement.categories
+        if figure.category in {EVERY, category.category}
+    )
+    return [_beside(replace(none, category=row.category), row) for row in rows] or [none]
 
 
-def _beside(none: Standing, found: ModelAgreement | ModelCategory) -> Standing:
+def _beside(none: Standing, model_agreement: ModelAgreement | ModelCategory) -> Standing:
     """A share of agreement with people, and that of two people."""
-    undefined = "no_overlap" if found.with_people is None else None
+    undefined = "no_overlap" if model_agreement.with_people is None else None
     return replace(
-        none, value=found.with_people, low=found.low, high=found.high, undefined=undefined,
-        people=found.people, confidence=CONFIDENCE,
+        none, value=model_agreement.with_people, low=model_agreement.low, high=model_agreement.high,
+        undefined=undefined, people=model_agreement.people, confidence=CONFIDENCE,
     )  # fmt: skip
 
 
@@ -178,11 +186,11 @@ class Present:
     @cached_property
     def assessment(self) -> Assessment:
         """The measures that checks name, every category and the counts."""
-        of_figures = [one for one in self.config.checks if isinstance(one, AtLeast | MaxDrop)]
+        of_figures = [check for check in self.config.checks if isinstance(check, AtLeast | MaxDrop)]
         measures = [
-            one.figure.measure
-            for one in of_figures
-            if one.figure.measure is not None and one.figure.model is None
+            figure.figure.measure
+            for figure in of_figures
+            if figure.figure.measure is not None and figure.figure.model is None
         ]
         query = Query(
             list(dict.fromkeys(measures)) or [self._cheapest()],
@@ -191,7 +199,7 @@ class Present:
             self.choice,
             self.config.interval,
         )
-        wanted = any(isinstance(one, MaxDrop) or one.figure.recent for one in of_figures)
+        wanted = any(isinstance(figure, MaxDrop) or figure.figure.recent for figure in of_figures)
         return assess(self.connection, self.question, query, recent=wanted)
 
     @cached_property
@@ -202,7 +210,7 @@ class Present:
         """
         found = self.assessment
         parts: dict[str | None, Recent | Changed] = {
-            one.name: one for one in found.changes if one.subject == "category"
+            change.name: change for change in found.changes if change.subject == "category"
         }
         if found.recent is not None:
             parts[None] = found.recent
@@ -210,7 +218,7 @@ class Present:
 
     def _levels_of(self, change: Recent | Changed) -> Levels:
         names = category_names(self.connection, self.question)
-        known = [one.measure for one in self.assessment.measures]
+        known = [measure.measure for measure in self.assessment.measures]
         query = Query(
             [name for name in known if MEASURES[name].needs == "patterns"],
             self.config.confidence,
@@ -250,8 +258,10 @@ class Present:
     @cached_property
     def _models(self) -> Mapping[str, ModelAgreement | None]:
         """The models that checks name beside the people; None for one that met nobody."""
-        figures = (one.figure for one in self.config.checks if isinstance(one, AtLeast | MaxDrop))
-        names = {one.model for one in figures if one.model is not None}
+        figures = (
+            check.figure for check in self.config.checks if isinstance(check, AtLeast | MaxDrop)
+        )
+        names = {figure.model for figure in figures if figure.model is not None}
         found = models_beside_people(
             self.connection, self.question, self.choice,
             only=names, confidence=self.config.confidence,
@@ -295,7 +305,11 @@ class Present:
 
 def _with_models(config: GateConfig, connection: Connection, question: QuestionInfo) -> GateConfig:
     """The checks with the models' names as the project has them; raises Refused for others."""
-    models = [one for one in list_annotators(connection, question.project) if one.kind == "model"]
+    models = [
+        annotator
+        for annotator in list_annotators(connection, question.project)
+        if annotator.kind == "model"
+    ]
     names = {name: one.name for one in models for name in (one.name, *one.aliases)}
     checks: list[Check] = []
     for check in config.checks:

@@ -99,7 +99,7 @@ def _blocks_of(
     key = (f"question = {_quoted(question.name)}",) if named else ()
     numbers = are_many_numbers(question.answers, question.scale, len(found.categories))
     blocks = _blocks(found, measures, of_category=not numbers)
-    return [replace(one, lines=(*key, *one.lines)) for one in blocks]
+    return [replace(block, lines=(*key, *block.lines)) for block in blocks]
 
 
 def _why_not(result: CheckResult) -> str:
@@ -108,16 +108,22 @@ def _why_not(result: CheckResult) -> str:
     return flagged_sentence(annotators=len(found)) if found else result.why
 
 
-def _blocks(found: Assessment, measures: tuple[str, ...], *, of_category: bool) -> Iterator[_Block]:
-    of_measures = [one for name in measures for one in gate_standings(found, Figure(measure=name))]
-    overall = next((one for one in of_measures if one.value is not None), None)
+def _blocks(
+    assessment: Assessment, measures: tuple[str, ...], *, of_category: bool
+) -> Iterator[_Block]:
+    of_measures = [
+        standing
+        for name in measures
+        for standing in gate_standings(assessment, Figure(measure=name))
+    ]
+    overall = next((measure for measure in of_measures if measure.value is not None), None)
     if overall is not None:
         least = -1.0 if overall.measure == "krippendorff_alpha" else 0.0
         yield _least(overall, f'measure = "{overall.measure}"', least)
-    lowest = found.summary.lowest
+    lowest = assessment.summary.lowest
     if of_category and lowest is not None:
-        name = found.categories[lowest.category]
-        every = gate_standings(found, Figure(category=EVERY))
+        name = assessment.categories[lowest.category]
+        every = gate_standings(assessment, Figure(category=EVERY))
         weakest = next(one for one in every if one.category == name)
         about = Message(figure_sentence, found=weakest, weakest=True)
         yield _least(weakest, f"category = {_quoted(name)}", 0.0, about)
@@ -133,7 +139,7 @@ def _blocks(found: Assessment, measures: tuple[str, ...], *, of_category: bool) 
             )
     for kind in _KINDS:
         yield _Block(Message(finding_sentence, kind=kind), (f'flags = ["{kind}"]',))
-    counts = found.counts
+    counts = assessment.counts
     yield _Block(
         Message(items_sentence, number=counts.items_compared),
         (f"items_at_least = {_two_digits(counts.items_compared)}",),

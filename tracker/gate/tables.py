@@ -41,20 +41,24 @@ def gate_check_text(check: CheckResult) -> str:
     return text if check.question is None else f"{check.question}: {text}"
 
 
-def gate_summary_text(found: GateResult) -> str:
+def gate_summary_text(gate_result: GateResult) -> str:
     """Return all checks in a line: "3 of 5 checks pass, 1 fails, 1 cannot be computed"."""
-    total, failed, unknown = len(found.checks), len(found.failed), len(found.unknown)
+    total, failed, unknown = (
+        len(gate_result.checks),
+        len(gate_result.failed),
+        len(gate_result.unknown),
+    )
     parts = [f"{total - failed - unknown:,} of {total:,} checks pass"]
     parts += [f"{failed:,} fail{'s' if failed == 1 else ''}"] if failed else []
     parts += [f"{unknown:,} cannot be computed"] if unknown else []
     return ", ".join(parts)
 
 
-def gate_view(found: GateResult) -> Iterator[RenderableType]:
+def gate_view(gate_result: GateResult) -> Iterator[RenderableType]:
     """Yield the parts of the page, in order."""
-    yield Text.assemble((found.project, "bold"), f"  {gate_summary_text(found)}")
-    yield from selection_view(found.selection)
-    yield from verdict_view(found.verdict)
+    yield Text.assemble((gate_result.project, "bold"), f"  {gate_summary_text(gate_result)}")
+    yield from selection_view(gate_result.selection)
+    yield from verdict_view(gate_result.verdict)
     yield table(
         ("", "check ", "threshold", "value"),
         [
@@ -64,10 +68,10 @@ def gate_view(found: GateResult) -> Iterator[RenderableType]:
                 _number(check, check.threshold),
                 _number(check, check.value),
             )
-            for check in found.checks
+            for check in gate_result.checks
         ],
     )
-    for check in (*found.failed, *found.unknown):
+    for check in (*gate_result.failed, *gate_result.unknown):
         yield Text.assemble(
             (f"{gate_outcome_text(check):<13}", _STYLES[check.passed]),
             (f"{gate_check_text(check)}  ", "bold"),
@@ -81,11 +85,11 @@ def _number(check: CheckResult, value: float | None) -> str:
     return figure_cell(value)
 
 
-def gate_text(found: GateResult) -> str:
+def gate_text(gate_result: GateResult) -> str:
     """Return the page as plain text, for a file."""
     file = io.StringIO()
     console = Console(file=file, width=_WIDTH, color_system=None, highlight=False)
-    for part in gate_view(found):
+    for part in gate_view(gate_result):
         console.print(printable_part(part), crop=False)
     return "\n".join(line.rstrip() for line in file.getvalue().split("\n"))
 
@@ -106,19 +110,19 @@ _RULES: Final = {
 # -- JUnit ---------------------------------------------------------------------------------
 
 
-def gate_junit_xml(found: GateResult) -> str:
+def gate_junit_xml(gate_result: GateResult) -> str:
     """Return a test suite: a check is a test; one that cannot be computed is an error in it."""
     numbers = {
-        "name": _xml(f"tracker gate {found.project}"),
-        "tests": str(len(found.checks)),
-        "failures": str(len(found.failed)),
-        "errors": str(len(found.unknown)),
+        "name": _xml(f"tracker gate {gate_result.project}"),
+        "tests": str(len(gate_result.checks)),
+        "failures": str(len(gate_result.failed)),
+        "errors": str(len(gate_result.unknown)),
     }
     suites = ET.Element("testsuites", numbers)
     suite = ET.SubElement(suites, "testsuite", numbers | {"skipped": "0"})
-    for check in found.checks:
-        named = {"classname": _xml(found.project), "name": _xml(check.full_name)}
-        place = {"file": _xml(found.config), "line": str(check.line)}
+    for check in gate_result.checks:
+        named = {"classname": _xml(gate_result.project), "name": _xml(check.full_name)}
+        place = {"file": _xml(gate_result.config), "line": str(check.line)}
         test = ET.SubElement(suite, "testcase", named | place)
         if not check.passed:
             what = "error" if check.passed is None else "failure"
@@ -136,26 +140,26 @@ def _xml(text: str) -> str:
 # -- SARIF ---------------------------------------------------------------------------------
 
 
-def gate_sarif(found: GateResult) -> str:
+def gate_sarif(gate_result: GateResult) -> str:
     """Return a run of SARIF 2.1.0: a result for each check that does not pass, by its line."""
-    kinds = list(dict.fromkeys(check.kind for check in found.checks))
+    kinds = list(dict.fromkeys(check.kind for check in gate_result.checks))
     rules = [{"id": kind, "shortDescription": {"text": _RULES[kind]}} for kind in kinds]
     driver = {"name": "tracker", "version": VERSION, "rules": rules}
     results = [
-        _sarif_result(found, check, kinds.index(check.kind))
-        for check in found.checks
+        _sarif_result(gate_result, check, kinds.index(check.kind))
+        for check in gate_result.checks
         if not check.passed
     ]
     run = {"tool": {"driver": driver}, "results": results, "columnKind": "unicodeCodePoints"}
     schema = "https://json.schemastore.org/sarif-2.1.0.json"
-    told = {"$schema": schema, "version": "2.1.0", "runs": [run]}
-    return json.dumps(told, ensure_ascii=False, indent=2) + "\n"
+    payload = {"$schema": schema, "version": "2.1.0", "runs": [run]}
+    return json.dumps(payload, ensure_ascii=False, indent=2) + "\n"
 
 
-def _sarif_result(found: GateResult, check: CheckResult, rule: int) -> Mapping[str, Any]:
-    place = {"uri": _uri(found.config)}
+def _sarif_result(gate_result: GateResult, check: CheckResult, rule: int) -> Mapping[str, Any]:
+    place = {"uri": _uri(gate_result.config)}
     text = escaped_text(
-        f"{found.project}: {check.full_name}: {gate_outcome_text(check)}. {check.why}"
+        f"{gate_result.project}: {check.full_name}: {gate_outcome_text(check)}. {check.why}"
     )
     return {
         "ruleId": check.kind,
@@ -166,7 +170,9 @@ def _sarif_result(found: GateResult, check: CheckResult, rule: int) -> Mapping[s
             {"physicalLocation": {"artifactLocation": place, "region": {"startLine": check.line}}}
         ],
         # Two categories of one check stand on one line, and are two results.
-        "partialFingerprints": {"check/v1": escaped_text(f"{found.project}: {check.full_name}")},
+        "partialFingerprints": {
+            "check/v1": escaped_text(f"{gate_result.project}: {check.full_name}")
+        },
     }
 
 
@@ -178,16 +184,16 @@ def _uri(path: str) -> str:
 # -- Markdown ------------------------------------------------------------------------------
 
 
-def gate_markdown(found: GateResult) -> str:
+def gate_markdown(gate_result: GateResult) -> str:
     """Return a heading and a table, as a job's summary or a comment has them."""
-    mark = "✅" if found.passed else "❌"
+    mark = "✅" if gate_result.passed else "❌"
     lines = [
-        f"### {mark} {_plain(found.project)}: {gate_summary_text(found)}",
+        f"### {mark} {_plain(gate_result.project)}: {gate_summary_text(gate_result)}",
         "",
         "| | check | threshold | value | why |",
         "|---|---|---:|---:|---|",
     ]
-    for check in found.checks:
+    for check in gate_result.checks:
         bold = gate_outcome_text(check) if check.passed else f"**{gate_outcome_text(check)}**"
         numbers = [_number(check, check.threshold), _number(check, check.value)]
         cells = [bold, _plain(gate_check_text(check)), *numbers, _plain(check.why)]
@@ -203,21 +209,21 @@ def _plain(text: str) -> str:
 # -- GitHub --------------------------------------------------------------------------------
 
 
-def gate_github_commands(found: GateResult) -> str:
+def gate_github_commands(gate_result: GateResult) -> str:
     """Workflow commands: an error at its line for each check that does not pass, else a notice."""
-    if found.passed:
-        title = _property(f"tracker gate {found.project}")
-        return f"::notice title={title}::{_message(gate_summary_text(found))}\n"
+    if gate_result.passed:
+        title = _property(f"tracker gate {gate_result.project}")
+        return f"::notice title={title}::{_message(gate_summary_text(gate_result))}\n"
     return "".join(
-        f"::error file={_property(found.config)},line={check.line},"
-        f"title={_property(_github_title(found, check))}"
+        f"::error file={_property(gate_result.config)},line={check.line},"
+        f"title={_property(_github_title(gate_result, check))}"
         f"::{_message(check.why)}\n"
-        for check in (*found.failed, *found.unknown)
+        for check in (*gate_result.failed, *gate_result.unknown)
     )
 
 
-def _github_title(found: GateResult, check: CheckResult) -> str:
-    return f"{found.project}: {gate_check_text(check)}: {gate_outcome_text(check)}"
+def _github_title(gate_result: GateResult, check: CheckResult) -> str:
+    return f"{gate_result.project}: {gate_check_text(check)}: {gate_outcome_text(check)}"
 
 
 def _message(text: str) -> str:

@@ -116,13 +116,15 @@ class AgreementByQuestion(Shown):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the questions as JSON."""
-        told = [one.to_dict() for one in self.questions]
+        told = [question.to_dict() for question in self.questions]
         told += [one.to_dict() for one in self.unfit]
         return {"project": self.project, "questions": told}
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one flat row per question."""
-        return [one.row() for one in self.questions] + [one.to_dict() for one in self.unfit]
+        return [question.row() for question in self.questions] + [
+            one.to_dict() for one in self.unfit
+        ]
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per question."""
@@ -184,7 +186,10 @@ class TakenByQuestion:
     @property
     def before(self) -> int | None:
         """The number of the last one of the same settings and moment, of any question."""
-        return max((one.before for one in self.questions.values() if one.before), default=None)
+        return max(
+            (question.before for question in self.questions.values() if question.before),
+            default=None,
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON of ``tracker snapshot``."""
@@ -216,7 +221,7 @@ def _figure_words(record: SnapshotRecord) -> str:
     from tracker.render.cells import figure_cell
 
     measures = record.assessment.measures
-    known = next((one for one in measures if one.measure == _FIRST), measures[0])
+    known = next((measure for measure in measures if measure.measure == _FIRST), measures[0])
     name = _SHORT.get(known.measure, known.measure.replace("_", " "))
     if known.value is None:
         return f"{name} undefined: {undefined_in_words(known.undefined)}"

@@ -74,8 +74,8 @@ class Watched:
         of = {"measure": self.measure, "every": self.every}
         return {
             "periods": [
-                {"at": clock.iso(one.at), "value": one.value, "standard_error": one.error}
-                for one in self.points
+                {"at": clock.iso(point.at), "value": point.value, "standard_error": point.error}
+                for point in self.points
             ],
             "trend": None if self.slope is None else of | self.slope.to_dict(),
             "changes": None if self.changes is None else of | self._changes(self.changes),
@@ -83,11 +83,13 @@ class Watched:
         }
 
     def _changes(self, points: monitoring.ChangePoints) -> dict[str, Any]:
-        changes = [one.to_dict() | _told(self.note_of_change(one)) for one in points.changes]
+        changes = [
+            change.to_dict() | _told(self.note_of_change(change)) for change in points.changes
+        ]
         return points.to_dict() | {"changes": changes}
 
     def _watch(self, watch: monitoring.Watch) -> dict[str, Any]:
-        alarms = [one.to_dict() | _told(self.note_of_alarm(one)) for one in watch.alarms]
+        alarms = [alarm.to_dict() | _told(self.note_of_alarm(alarm)) for alarm in watch.alarms]
         return watch.to_dict() | {"alarms": alarms}
 
 

@@ -157,7 +157,11 @@ def _own_assessment(
     """Return the figures of a snapshot's measures; None if they are read as they no longer can."""
     found = record.assessment
     names = {rate.category: found.categories[rate.category] for rate in found.rates}
-    known = [one.measure for one in found.measures if MEASURES[one.measure].needs == "patterns"]
+    known = [
+        measure.measure
+        for measure in found.measures
+        if MEASURES[measure.measure].needs == "patterns"
+    ]
     measures = [one for one in known if not only or one in only]
     then = replace(question, scale=found.scale)
     query = query_of_snapshot(record.settings)

@@ -50,17 +50,17 @@ class Plot:
             title: [value for value in values if value is not None]
             for title, values in self.curves.items()
         }
-        told = {
+        payload = {
             title: _told(values, steady=title in self.steady)
             for title, values in known.items()
             if len(values) > 1
         }
-        if not told:
+        if not payload:
             return
-        left = max(map(len, told)) + 2
-        room = options.max_width - left - max(map(len, told.values())) - 2
+        left = max(map(len, payload)) + 2
+        room = options.max_width - left - max(map(len, payload.values())) - 2
         columns = min(len(self.moments), _MOST_POINTS, max(room, _FEWEST_POINTS))
-        for title, words in told.items():
+        for title, words in payload.items():
             values = _last_of_stretches(self.curves[title], columns)
             drawn = sparkline(values, flat=title in self.steady)
             yield Text(f"{title:<{left}}{drawn}  {words}")

@@ -41,48 +41,49 @@ from tracker.render.tables import table
 _MOST_FAULTS = 20
 
 
-def snapshots_view(found: Overview) -> Iterator[RenderableType]:
+def snapshots_view(overview: Overview) -> Iterator[RenderableType]:
     """Yield the list: the parts of the page, in order."""
-    yield snapshots_title(found)
-    if not found.shown:
+    yield snapshots_title(overview)
+    if not overview.shown:
         return
-    first = found.measures[:1]
+    first = overview.measures[:1]
     # All but the last cell, a rate: what was chosen and noted needs the room.
     titles = ("snapshot", "name ", "taken ", *history_figure_titles(first)[:-1])
     optional = {
-        "as of ": [_as_of(one) for one in found.shown],
-        "only answers ": [_chosen(one) for one in found.shown],
-        "note ": [one.note or "" for one in found.shown],
+        "as of ": [_as_of(one) for one in overview.shown],
+        "only answers ": [_chosen(one) for one in overview.shown],
+        "note ": [one.note or "" for one in overview.shown],
     }
-    told = {title: cells for title, cells in optional.items() if any(cells)}
+    payload = {title: cells for title, cells in optional.items() if any(cells)}
     yield table(
-        (*titles, *told),
+        (*titles, *payload),
         [
             (
                 str(one.id),
                 one.name or "",
                 minute_cell(one.taken_at),
                 *history_figure_cells(one.assessment, first)[:-1],
-                *(cells[place] for cells in told.values()),
+                *(cells[place] for cells in payload.values()),
             )
-            for place, one in enumerate(found.shown)
+            for place, one in enumerate(overview.shown)
         ],
     )
 
 
 def snapshots_by_question_view(
-    found: HistoryByQuestion, last: int | None
+    history_by_question: HistoryByQuestion, last: int | None
 ) -> Iterator[RenderableType]:
     """Yield the last snapshots of several questions, or all: the main figure of each."""
     by_number: dict[int, dict[str, SnapshotRecord]] = {}
-    for name, history in found.questions.items():
+    for name, history in history_by_question.questions.items():
         for one in history:
             if isinstance(one, SnapshotRecord):
                 by_number.setdefault(one.id, {})[name] = one
     numbers = sorted(by_number)
-    questions = count_noun(len(found.questions), "question")
+    questions = count_noun(len(history_by_question.questions), "question")
     yield Text.assemble(
-        (found.project, "bold"), f"  {count_noun(len(numbers), 'snapshot')} of {questions}"
+        (history_by_question.project, "bold"),
+        f"  {count_noun(len(numbers), 'snapshot')} of {questions}",
     )
     rows = []
     for number in numbers[-last:] if last else numbers:
@@ -96,13 +97,13 @@ def snapshots_by_question_view(
                 minute_cell(any_of.taken_at),
                 *(
                     figure_cell(mains[name].value) if name in mains else ""
-                    for name in found.questions
+                    for name in history_by_question.questions
                 ),
                 any_of.note or "",
             )
         )
     if rows:
-        yield table(("snapshot", "name ", "taken ", *found.questions, "note "), rows)
+        yield table(("snapshot", "name ", "taken ", *history_by_question.questions, "note "), rows)
 
 
 def _as_of(one: SnapshotRecord) -> str:
@@ -114,14 +115,14 @@ def _chosen(one: SnapshotRecord) -> str:
     return "" if selection is None else selection_in_words(selection)
 
 
-def snapshot_page_view(found: SnapshotPage) -> Iterator[RenderableType]:
+def snapshot_page_view(snapshot_page: SnapshotPage) -> Iterator[RenderableType]:
     """Yield one snapshot: the parts of the page, in order."""
-    record = found.record
+    record = snapshot_page.record
     named = "" if record.name is None else f" {record.name}"
     yield Text.assemble((f"snapshot {record.id}{named}", "bold"), f"  {record.note or ''}".rstrip())
     yield from agreement_view(record.assessment)
-    yield table((" ", " "), list(_about(found)))
-    for flag in found.flags:
+    yield table((" ", " "), list(_about(snapshot_page)))
+    for flag in snapshot_page.flags:
         pair = f" with {flag['with']}" if flag["with"] else ""
         category = f" on {flag['category']!r}" if flag["category"] else ""
         yield Text(
@@ -130,27 +131,27 @@ def snapshot_page_view(found: SnapshotPage) -> Iterator[RenderableType]:
         )
 
 
-def snapshot_pages_view(found: SnapshotPages) -> Iterator[RenderableType]:
+def snapshot_pages_view(snapshot_pages: SnapshotPages) -> Iterator[RenderableType]:
     """Yield one snapshot, question by question if there are several."""
-    for name, page in found.questions.items():
-        if len(found.questions) > 1:
+    for name, page in snapshot_pages.questions.items():
+        if len(snapshot_pages.questions) > 1:
             yield Text(name, style="bold")
         yield from snapshot_page_view(page)
 
 
-def _about(found: SnapshotPage) -> Iterator[tuple[str, str]]:
+def _about(snapshot_page: SnapshotPage) -> Iterator[tuple[str, str]]:
     """Yield what there is to know of it but its figures."""
-    record, change = found.record, found.change
+    record, change = snapshot_page.record, snapshot_page.change
     changed = minute_cell(change["recorded_at"])
     patterns = len(record.assessment.patterns.counts)
     yield "taken", f"{minute_cell(record.taken_at)} by tracker {record.version}"
     yield "as of", "everything known then" if record.as_of is None else minute_cell(record.as_of)
     yield "through change", f"{change['change']} ({change['kind']}, {changed})"
-    yield "read", _read(found.settings, record.assessment.scale)
-    if found.settings["left_out"]:
-        yield "left out", ", ".join(found.settings["left_out"])
+    yield "read", _read(snapshot_page.settings, record.assessment.scale)
+    if snapshot_page.settings["left_out"]:
+        yield "left out", ", ".join(snapshot_page.settings["left_out"])
     yield "item patterns", count_cell(patterns)
-    yield "flags that stood", count_cell(len(found.flags))
+    yield "flags that stood", count_cell(len(snapshot_page.flags))
     yield "digest", record.digest
     yield "seal", record.seal
 
@@ -164,26 +165,26 @@ def _read(settings: Mapping[str, Any], scale: str) -> str:
     return ", ".join([*parts, f"intervals of {level_cell(settings['confidence'])}{how}"])
 
 
-def verified_snapshots_view(found: Verified, *, chain_only: bool) -> Iterator[RenderableType]:
+def verified_snapshots_view(verified: Verified, *, chain_only: bool) -> Iterator[RenderableType]:
     """Yield what was checked and what is wrong: the parts of the page, in order."""
     checked = "digests and seals recomputed"
     if not chain_only:
-        checked += f", {count_noun(found.recomputed, 'snapshot')} recounted from the ledger"
-    thinned = f" ({found.thinned:,} thinned out)" if found.thinned else ""
-    wrong = len(found.faults) + len(found.ledger)
-    result = "no faults" if found.passed else count_noun(wrong, "fault")
+        checked += f", {count_noun(verified.recomputed, 'snapshot')} recounted from the ledger"
+    thinned = f" ({verified.thinned:,} thinned out)" if verified.thinned else ""
+    wrong = len(verified.faults) + len(verified.ledger)
+    result = "no faults" if verified.passed else count_noun(wrong, "fault")
     yield Text.assemble(
-        (found.project, "bold"),
-        f"  {count_noun(found.snapshots, 'snapshot')}{thinned}: {checked}: ",
-        (result, "green" if found.passed else "bold red"),
+        (verified.project, "bold"),
+        f"  {count_noun(verified.snapshots, 'snapshot')}{thinned}: {checked}: ",
+        (result, "green" if verified.passed else "bold red"),
     )
-    if found.digest is None:
+    if verified.digest is None:
         yield Text("the ledger is not sealed yet: the next change will seal it", style="dim")
     else:
-        yield Text(f"ledger sealed {found.seals:,} times; its digest: {found.digest}")
-    yield from _listed([f"ledger: {why}" for why in found.ledger], "red")
-    yield from _listed([_fault_line(one) for one in found.faults], "red")
-    yield from _listed([_fault_line(one) for one in found.notes], "dim")
+        yield Text(f"ledger sealed {verified.seals:,} times; its digest: {verified.digest}")
+    yield from _listed([f"ledger: {why}" for why in verified.ledger], "red")
+    yield from _listed([_fault_line(fault) for fault in verified.faults], "red")
+    yield from _listed([_fault_line(note) for note in verified.notes], "dim")
 
 
 def _fault_line(fault: Fault) -> str:
@@ -222,42 +223,41 @@ def status_recent_view(statuses: Sequence[Status]) -> Iterator[RenderableType]:
             yield Text(f"{_whose(status, statuses)}: {status.recent['why']}", style="yellow")
 
 
-def status_pace_view(found: Sequence[Status]) -> Iterator[Text]:
+def status_pace_view(statuses: Sequence[Status]) -> Iterator[Text]:
     """Yield for each question over which days its pace was taken, and why it has no forecast."""
-    for status in found:
-        told = status.to_dict()
-        if told["pace_from"] is None:
+    for status in statuses:
+        payload = status.to_dict()
+        if payload["pace_from"] is None:
             continue
-        line = (
-            f"{_whose(status, found)}: pace of {told['pace_from'][:10]} to {told['pace_to'][:10]}"
-        )
+        first, last = payload["pace_from"][:10], payload["pace_to"][:10]
+        line = f"{_whose(status, statuses)}: pace of {first} to {last}"
         if status.missing and status.done_at is None:
             line += "; nobody has answered since, so there is no forecast"
         yield Text(f"{line}.", style="dim")
 
 
-def _ask_several(found: Sequence[Status]) -> bool:
+def _ask_several(statuses: Sequence[Status]) -> bool:
     """Return whether one of the projects has several of the questions."""
-    return len({one.project for one in found}) < len(found)
+    return len({one.project for one in statuses}) < len(statuses)
 
 
-def _whose(status: Status, found: Sequence[Status]) -> str:
-    several = _ask_several(found)
+def _whose(status: Status, statuses: Sequence[Status]) -> str:
+    several = _ask_several(statuses)
     return f"{status.project}, {status.question.name}" if several else status.project
 
 
-def project_status_view(found: Status) -> Iterator[RenderableType]:
+def project_status_view(status: Status) -> Iterator[RenderableType]:
     """Yield a question's progress and pace."""
-    yield status_view([found])
-    yield from status_pace_view([found])
+    yield status_view([status])
+    yield from status_pace_view([status])
 
 
-def status_view(found: Sequence[Status]) -> RenderableType:
+def status_view(statuses: Sequence[Status]) -> RenderableType:
     """Return one row per question."""
-    several = _ask_several(found)
+    several = _ask_several(statuses)
     rows = []
-    for status in found:
-        told = status.to_dict()
+    for status in statuses:
+        payload = status.to_dict()
         last = status.last_import
         rows.append(
             (
@@ -267,8 +267,8 @@ def status_view(found: Sequence[Status]) -> RenderableType:
                 count_cell(status.unanswered),
                 count_cell(status.answers),
                 count_cell(status.annotators),
-                f"{bar_cell(told['coverage'], 8)} {share_cell(told['coverage'])}"
-                if told["coverage"] is not None
+                f"{bar_cell(payload['coverage'], 8)} {share_cell(payload['coverage'])}"
+                if payload["coverage"] is not None
                 else "-",
                 count_cell(status.missing),
                 "-" if status.per_day is None else f"{status.per_day:,.1f}",
@@ -301,26 +301,26 @@ _FEWEST: Final = {"trend": 3, "change of level": 4, "alarm": 4}
 _WORDS: Final = {"drop": "a drop", "rise": "a rise", "change": "a change"}
 
 
-def watched_view(found: Watched) -> Iterator[Text]:
+def watched_view(watched: Watched) -> Iterator[Text]:
     """Yield the lines, in order."""
-    without = f", {found.left_out:,} more without a figure" if found.left_out else ""
+    without = f", {watched.left_out:,} more without a figure" if watched.left_out else ""
     yield Text.assemble(
-        (f"{MEASURES[found.measure].title}, {found.every} by {found.every}", "bold"),
-        f"  {count_noun(len(found.points), found.every)}, each of its own answers{without}",
+        (f"{MEASURES[watched.measure].title}, {watched.every} by {watched.every}", "bold"),
+        f"  {count_noun(len(watched.points), watched.every)}, each of its own answers{without}",
     )
-    if found.slope is not None:
-        yield _slope(found, found.slope)
-        if found.slope.autocorrelation is not None:
-            yield _dependence(found, found.slope.autocorrelation)
-    if found.changes is not None:
-        yield from _changes(found)
-    if found.watch is not None:
-        yield from _alarms(found)
+    if watched.slope is not None:
+        yield _slope(watched, watched.slope)
+        if watched.slope.autocorrelation is not None:
+            yield _dependence(watched, watched.slope.autocorrelation)
+    if watched.changes is not None:
+        yield from _changes(watched)
+    if watched.watch is not None:
+        yield from _alarms(watched)
 
 
-def _few(found: Watched, what: str) -> Text:
+def _few(watched: Watched, what: str) -> Text:
     """Return that there is too little to go by."""
-    weeks = count_noun(len(found.points), found.every)
+    weeks = count_noun(len(watched.points), watched.every)
     return Text(f"Too few for {_article(what)}: {weeks}, and {_FEWEST[what]} are needed.")
 
 
@@ -328,9 +328,9 @@ def _article(what: str) -> str:
     return f"an {what}" if what[0] in "aeiou" else f"a {what}"
 
 
-def _slope(found: Watched, slope: Slope) -> Text:
+def _slope(watched: Watched, slope: Slope) -> Text:
     if slope.per_30_days is None:
-        return _few(found, "trend")
+        return _few(watched, "trend")
     rise = slope.per_30_days
     if rise == 0:
         return Text("It neither rises nor falls.")
@@ -343,49 +343,49 @@ def _slope(found: Watched, slope: Slope) -> Text:
     return Text(f"{moved} ({level_cell(slope.confidence)} interval {bounds}, {p}): {words}.")
 
 
-def _dependence(found: Watched, of: Autocorrelation) -> Text:
+def _dependence(watched: Watched, of: Autocorrelation) -> Text:
     """Return how much neighboring periods depend on each other, or that it is not known."""
-    if len(found.points) < FEW_PERIODS:
+    if len(watched.points) < FEW_PERIODS:
         words = (
-            f"{FEW_PERIODS} {found.every}s or more are needed to estimate how much neighboring "
-            f"{found.every}s depend on each other; the results here allow for it in part."
+            f"{FEW_PERIODS} {watched.every}s or more are needed to estimate how much neighboring "
+            f"{watched.every}s depend on each other; the results here allow for it in part."
         )
     else:
         words = (
-            f"Autocorrelation of neighboring {found.every}s {figure_cell(of.value)} "
+            f"Autocorrelation of neighboring {watched.every}s {figure_cell(of.value)} "
             f"({figure_cell(of.ci_low)} to {figure_cell(of.ci_high)}), taken into account."
         )
     return Text(words, style="dim")
 
 
-def _changes(found: Watched) -> Iterator[Text]:
-    changes = found.changes
+def _changes(watched: Watched) -> Iterator[Text]:
+    changes = watched.changes
     if changes is None:
         return
     if changes.undefined is not None:
-        yield _few(found, "change of level")
+        yield _few(watched, "change of level")
         return
     if not changes.changes:
         yield Text("Its level stayed the same.")
     for change in changes.changes:
-        yield Text(_change(found, change))
+        yield Text(_change(watched, change))
     yield Text(str(changes.method), style="dim")
 
 
-def _change(found: Watched, change: Change) -> str:
+def _change(watched: Watched, change: Change) -> str:
     return (
         f"Its level changed after {day_cell(change.at)}: {figure_cell(change.before)} before "
-        f"({count_noun(change.n_before, found.every)}), {figure_cell(change.after)} from then on "
-        f"({count_noun(change.n_after, found.every)}){_near(found.note_of_change(change))}."
+        f"({count_noun(change.n_before, watched.every)}), {figure_cell(change.after)} from then on "
+        f"({count_noun(change.n_after, watched.every)}){_near(watched.note_of_change(change))}."
     )
 
 
-def _alarms(found: Watched) -> Iterator[Text]:
-    watch = found.watch
+def _alarms(watched: Watched) -> Iterator[Text]:
+    watch = watched.watch
     if watch is None:
         return
     if watch.undefined is not None:
-        yield _few(found, "alarm")
+        yield _few(watched, "alarm")
         return
     if watch.too_few and not watch.alarms:
         yield Text(
@@ -396,17 +396,17 @@ def _alarms(found: Watched) -> Iterator[Text]:
     elif not watch.alarms:
         yield Text(f"No alarm: {_WORDS[watch.direction]} was watched for.")
     for alarm in watch.alarms:
-        yield Text(_alarm(found, alarm), style="bold red")
-    if found.slope is None and watch.autocorrelation is not None:
-        yield _dependence(found, watch.autocorrelation)
+        yield Text(_alarm(watched, alarm), style="bold red")
+    if watched.slope is None and watch.autocorrelation is not None:
+        yield _dependence(watched, watch.autocorrelation)
     yield Text(str(watch.method), style="dim")
 
 
-def _alarm(found: Watched, alarm: Alarm) -> str:
+def _alarm(watched: Watched, alarm: Alarm) -> str:
     return (
-        f"! Alarm on {day_cell(alarm.at)}: {_WORDS[alarm.direction]} since the {found.every} to "
+        f"! Alarm on {day_cell(alarm.at)}: {_WORDS[alarm.direction]} since the {watched.every} to "
         f"{day_cell(alarm.since)}, from {figure_cell(alarm.before)} to {figure_cell(alarm.after)}"
-        f"{_near(found.note_of_alarm(alarm))}."
+        f"{_near(watched.note_of_alarm(alarm))}."
     )
 
 
@@ -415,14 +415,14 @@ def _near(note: NoteInfo | None) -> str:
     return "" if note is None else f"; noted {day_cell(note.at)}: {' '.join(note.text.split())}"
 
 
-def alarm_days_text(found: Watched) -> tuple[str, str] | None:
+def alarm_days_text(watched: Watched) -> tuple[str, str] | None:
     """Return the last day before the last alarm's or change's new level, and its first day."""
-    alarms = found.watch.alarms if found.watch is not None else ()
-    changes = found.changes.changes if found.changes is not None else ()
+    alarms = watched.watch.alarms if watched.watch is not None else ()
+    changes = watched.changes.changes if watched.changes is not None else ()
     if alarms:
-        before = alarms[-1].since - found.period
+        before = alarms[-1].since - watched.period
     elif changes:
-        before = changes[-1].from_at - found.period
+        before = changes[-1].from_at - watched.period
     else:
         return None
     return day_cell(before), day_cell(before + 1)

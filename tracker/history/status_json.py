@@ -12,20 +12,20 @@ if TYPE_CHECKING:
 
 
 def status_as_json(
-    found: Sequence[Status], verdict: Mapping[str, Any] | None = None
+    statuses: Sequence[Status], verdict: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
     """Return the status of a project: of its one question, or of each of several.
 
     The ``verdict`` is there if it was asked for.
     """
     about = dict(verdict or {})
-    if len(found) == 1:
-        return found[0].to_dict() | about
-    questions = [{"question": one.question.name, **one.to_dict()} for one in found]
-    return {"project": found[0].question.project.name, **about, "questions": questions}
+    if len(statuses) == 1:
+        return statuses[0].to_dict() | about
+    questions = [{"question": one.question.name, **one.to_dict()} for one in statuses]
+    return {"project": statuses[0].question.project.name, **about, "questions": questions}
 
 
-def statuses_as_json(found: Iterable[Status]) -> dict[str, Any]:
+def statuses_as_json(statuses: Iterable[Status]) -> dict[str, Any]:
     """Return the status of each project; the questions of one stand together."""
-    projects = groupby(found, lambda one: one.question.project.id)
+    projects = groupby(statuses, lambda one: one.question.project.id)
     return {"projects": [status_as_json(list(questions)) for _, questions in projects]}

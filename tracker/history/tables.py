@@ -42,7 +42,7 @@ _SHORT = {"krippendorff_alpha": "alpha", "percent_agreement": "raw agreement"}
 _SHORTER = _SHORT | {"percent_agreement": "raw"}
 
 
-def snapshot_csv_rows(told: Mapping[str, Any]) -> list[dict[str, Any]]:
+def snapshot_csv_rows(payload: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the JSON of a history as flat rows, one per snapshot, for CSV."""
     return [
         {key: one[key] for key in ("snapshot", "name", "note", "taken_at", "as_of")}
@@ -51,7 +51,7 @@ def snapshot_csv_rows(told: Mapping[str, Any]) -> list[dict[str, Any]]:
         | {measure["measure"]: measure["value"] for measure in one["measures"]}
         | {f"rate of {row['category']}": row["rate"] for row in one["categories"]}
         | _own_csv_cells(one.get("own"))
-        for one in told["snapshots"]
+        for one in payload["snapshots"]
     ]
 
 
@@ -66,100 +66,100 @@ def _own_csv_cells(own: Mapping[str, Any] | None) -> dict[str, Any]:
     }
 
 
-def recorded_history_view(found: History) -> Iterator[RenderableType]:
+def recorded_history_view(history: History) -> Iterator[RenderableType]:
     """Yield the last snapshots of a history, oldest first."""
-    total, shown = len(found.snapshots), found.snapshots[-_LAST:]
+    total, shown = len(history.snapshots), history.snapshots[-_LAST:]
     earlier = f", the last {len(shown)}" if total > len(shown) else ""
-    yield Text(f"{found.project}  {count_noun(total, 'snapshot')}{earlier}")
+    yield Text(f"{history.project}  {count_noun(total, 'snapshot')}{earlier}")
     if shown:
-        measures = [one.measure for one in shown[-1].assessment.measures][:_MEASURES]
+        measures = [measure.measure for measure in shown[-1].assessment.measures][:_MEASURES]
         yield table(
             ("snapshot", "as of ", "name ", *history_figure_titles(measures)),
             [_snapshot(one, measures, False) for one in shown],
         )
 
 
-def snapshots_title(found: Overview) -> Text:
+def snapshots_title(overview: Overview) -> Text:
     """Return the project's name, and how many snapshots it has."""
-    thinned = f", {found.thinned:,} more thinned out" if found.thinned else ""
+    thinned = f", {overview.thinned:,} more thinned out" if overview.thinned else ""
     return Text.assemble(
-        (found.project, "bold"), f"  {count_noun(found.total, 'snapshot')}{thinned}"
+        (overview.project, "bold"), f"  {count_noun(overview.total, 'snapshot')}{thinned}"
     )
 
 
-def history_view(found: Overview) -> Iterator[RenderableType]:
+def history_view(overview: Overview) -> Iterator[RenderableType]:
     """Yield recorded snapshots: the parts of the page, in order."""
-    yield snapshots_title(found)
-    own = found.own
+    yield snapshots_title(overview)
+    own = overview.own
     yield _plot(
-        found.moments[-len(own) :] if own else (),
-        {one: _recorded_figures(found, own, one) for one in found.measures},
-        found.notes,
-        found.zone,
+        overview.moments[-len(own) :] if own else (),
+        {measure: _recorded_figures(overview, own, measure) for measure in overview.measures},
+        overview.notes,
+        overview.zone,
     )
-    if found.apart and len(found.moments) > 1:
+    if overview.apart and len(overview.moments) > 1:
         yield Text(
-            f"Not on the curve: {count_noun(found.apart, 'snapshot')} "
+            f"Not on the curve: {count_noun(overview.apart, 'snapshot')} "
             f"with other settings or answers.",
             style="dim",
         )
-    if not found.shown:
+    if not overview.shown:
         return
-    chosen = any(answers_of_snapshot(one) for one in found.shown)
-    new = _new_titles(found)
-    titles = ("snapshot", "as of ", "name ", *history_figure_titles(found.measures), *new)
+    chosen = any(answers_of_snapshot(one) for one in overview.shown)
+    new = _new_titles(overview)
+    titles = ("snapshot", "as of ", "name ", *history_figure_titles(overview.measures), *new)
     rows = [
         (
             one.moment,
             _snapshot(
-                one, found.measures, chosen, _new_cells(one, found.measures[0]) if new else ()
+                one, overview.measures, chosen, _new_cells(one, overview.measures[0]) if new else ()
             ),
         )
-        for one in found.shown
+        for one in overview.shown
     ]
-    hidden = len(found.shown) < found.total
+    hidden = len(overview.shown) < overview.total
     yield table(
         (*titles, "only answers ") if chosen else titles,
         _with_notes(
             rows,
-            found.notes,
+            overview.notes,
             hidden,
             lambda note: ("", minute_cell(note.at), history_note_text(note)),
         ),
     )
 
 
-def curve_view(found: Curve, measures: Sequence[str], last: int | None) -> Iterator[RenderableType]:
+def curve_view(curve: Curve, measures: Sequence[str], last: int | None) -> Iterator[RenderableType]:
     """Yield a rebuilt curve: the parts of the page, in order; ``last`` rows, or all."""
-    points, zone = found.points, found.zone
-    window = "" if found.window == "all" else f", of the last {found.window} each"
+    points, zone = curve.points, curve.zone
+    window = "" if curve.window == "all" else f", of the last {curve.window} each"
     window = window.replace("last last-", "last ").replace("-items", " items")
     yield Text.assemble(
-        (found.project, "bold"),
-        f"  {count_noun(len(points), found.every)} from the labels{window}",
+        (curve.project, "bold"),
+        f"  {count_noun(len(points), curve.every)} from the labels{window}",
     )
     if not points:
         return
     yield from selection_view(points[-1].assessment.selection)
     moments = [point.moment for point in points]
     yield _plot(
-        moments, {m: _figures([p.own for p in points], m) for m in measures}, found.notes, zone
+        moments, {m: _figures([p.own for p in points], m) for m in measures}, curve.notes, zone
     )
     shown = points[-last:] if last else points
     hidden = len(shown) < len(points)
-    noted = any(note.at > shown[0].moment or not hidden for note in found.notes)
+    noted = any(note.at > shown[0].moment or not hidden for note in curve.notes)
     rows = [
         (one.moment, (day_cell(one.moment, zone), *_blank(noted), *_point_cells(one, measures)))
         for one in shown
     ]
-    of_all = "so far" if found.window == "all" else found.window.replace("-", " ")
+    of_all = "so far" if curve.window == "all" else curve.window.replace("-", " ")
     note = ["note "] if noted else []
-    titles = (f"{found.every} to ", *note, *_point_titles(points[-1], measures, of_all))
+    titles = (f"{curve.every} to ", *note, *_point_titles(points[-1], measures, of_all))
     yield table(
         titles,
         _with_notes(
             rows,
-            found.notes,
+            curve.notes,
             hidden,
             lambda note: (day_cell(note.at, zone), history_note_text(note)),
         ),
@@ -168,7 +168,7 @@ def curve_view(found: Curve, measures: Sequence[str], last: int | None) -> Itera
 
 def _point_titles(point: Point, measures: Sequence[str], of_all: str) -> Row:
     """Return the titles of `_point_cells`; ``of_all`` is that of the figures beside a period's."""
-    titles = [(_SHORTER.get(one, MEASURES[one].title), of_all) for one in measures]
+    titles = [(_SHORTER.get(measure, MEASURES[measure].title), of_all) for measure in measures]
     level = f"{level_cell(point.own.main.confidence)} interval"
     return ("items", "answers", *_with_interval(titles, level), "weakest ", "rate")
 
@@ -178,11 +178,14 @@ def _point_cells(point: Point, measures: Sequence[str]) -> Row:
 
     The first has its interval.
     """
-    own = {one.measure: one for one in point.own.measures}
+    own = {measure.measure: measure for measure in point.own.measures}
     lowest, first = point.own.summary.lowest, own[measures[0]]
     figures = [
-        (figure_cell(own[one].value), figure_cell(history_measure_value(point.assessment, one)))
-        for one in measures
+        (
+            figure_cell(own[measure].value),
+            figure_cell(history_measure_value(point.assessment, measure)),
+        )
+        for measure in measures
     ]
     return (
         count_cell(point.own.counts.items),
@@ -200,20 +203,20 @@ def _with_interval(cells: Sequence[tuple[str, str]], interval: str) -> Iterator[
 
 
 def _recorded_figures(
-    found: Overview, own: Sequence[Assessment | None], measure: str
+    overview: Overview, own: Sequence[Assessment | None], measure: str
 ) -> list[Figure]:
     """Return the figures of what came since the snapshot before; those of all if there are none."""
     figures = _figures([one for one in own if one is not None], measure)
     if len(figures) == len(own) and any(value is not None for value, _ in figures[1:]):
         return figures
-    return [(value, None) for value in found.values[measure][-len(own) :]]
+    return [(value, None) for value in overview.values[measure][-len(own) :]]
 
 
-def _figures(found: Iterable[Assessment], measure: str) -> list[Figure]:
+def _figures(assessments: Iterable[Assessment], measure: str) -> list[Figure]:
     """Return a measure's values with their errors, point by point."""
     return [
         next(((m.value, m.standard_error) for m in one.measures if m.measure == measure), _NONE)
-        for one in found
+        for one in assessments
     ]
 
 
@@ -251,9 +254,9 @@ def _widened(row: Row, width: int) -> Row:
     return (*row, *[""] * (width - len(row)))
 
 
-def history_measure_value(found: Assessment, measure: str) -> float | None:
+def history_measure_value(assessment: Assessment, measure: str) -> float | None:
     """Return a measure's value; None where there is none."""
-    return next((one.value for one in found.measures if one.measure == measure), None)
+    return next((one.value for one in assessment.measures if one.measure == measure), None)
 
 
 def history_figure_titles(measures: Sequence[str]) -> Row:
@@ -262,15 +265,15 @@ def history_figure_titles(measures: Sequence[str]) -> Row:
     return ("items", "answers", "annotators", *named, "weakest ", "rate")
 
 
-def history_figure_cells(found: Assessment, measures: Sequence[str]) -> Row:
+def history_figure_cells(assessment: Assessment, measures: Sequence[str]) -> Row:
     """Return the figures of a row: counts, measures, the weakest category."""
-    lowest = found.summary.lowest
+    lowest = assessment.summary.lowest
     return (
-        count_cell(found.counts.items),
-        count_cell(found.counts.answers),
-        count_cell(found.counts.annotators),
-        *(figure_cell(history_measure_value(found, measure)) for measure in measures),
-        "" if lowest is None else found.categories[lowest.category],
+        count_cell(assessment.counts.items),
+        count_cell(assessment.counts.answers),
+        count_cell(assessment.counts.annotators),
+        *(figure_cell(history_measure_value(assessment, measure)) for measure in measures),
+        "" if lowest is None else assessment.categories[lowest.category],
         figure_cell(None if lowest is None else lowest.rate),
     )
 
@@ -289,9 +292,9 @@ def _snapshot(one: SnapshotRecord, measures: Sequence[str], chosen: bool, new: R
     return (str(one.id), minute_cell(one.moment), one.name or "", *cells, *new, *words)
 
 
-def _new_titles(found: Overview) -> Row:
+def _new_titles(overview: Overview) -> Row:
     """Return the titles of `_new_cells`; none of spans."""
-    return ("new items", "of new") if any(one.own for one in found.shown) else ()
+    return ("new items", "of new") if any(one.own for one in overview.shown) else ()
 
 
 def _new_cells(one: SnapshotRecord, measure: str) -> Row:
@@ -305,15 +308,15 @@ def _new_cells(one: SnapshotRecord, measure: str) -> Row:
 # -- The questions of a project in one table, the weakest first -----------------------------------
 
 
-def agreement_by_question_view(found: AgreementByQuestion) -> Iterator[RenderableType]:
+def agreement_by_question_view(
+    agreement: AgreementByQuestion,
+) -> Iterator[RenderableType]:
     """Yield a row per question: its main figure, its weakest category, what changed."""
-    first = found.questions[0]
-    yield Text.assemble(
-        (found.project, "bold"),
-        f"  {count_noun(len(found.questions) + len(found.unfit), 'question')}, weakest first",
-    )
+    first = agreement.questions[0]
+    number = count_noun(len(agreement.questions) + len(agreement.unfit), "question")
+    yield Text.assemble((agreement.project, "bold"), f"  {number}, weakest first")
     yield from selections_view(
-        {one.question.name: one.assessment.selection for one in found.questions}
+        {question.question.name: question.assessment.selection for question in agreement.questions}
     )
     columns = (
         "question",
@@ -327,28 +330,26 @@ def agreement_by_question_view(found: AgreementByQuestion) -> Iterator[Renderabl
         "change",
         "findings",
     )
-    yield table(columns, [_row(one) for one in found.questions])
-    for one in found.questions:
-        if one.main.value is None:
-            yield _undefined_line(one.question.name, figure_reading_words(one.main))
-    yield from unfit_questions_view(found.unfit)
+    yield table(columns, [_row(question) for question in agreement.questions])
+    for question in agreement.questions:
+        if question.main.value is None:
+            yield _undefined_line(question.question.name, figure_reading_words(question.main))
+    yield from unfit_questions_view(agreement.unfit)
     yield Text("Change: since the last snapshot of the same choice of answers.", style="dim")
 
 
 def history_by_question_view(
-    found: HistoryByQuestion, measures: Sequence[str], last: int | None
+    histories: HistoryByQuestion, measures: Sequence[str], last: int | None
 ) -> Iterator[RenderableType]:
     """Yield a row per moment with the main figure of each question, the ``last`` rows or all."""
-    yield Text.assemble(
-        (found.project, "bold"),
-        f"  {count_noun(len(found.questions) + len(found.unfit), 'question')}",
-    )
+    number = count_noun(len(histories.questions) + len(histories.unfit), "question")
+    yield Text.assemble((histories.project, "bold"), f"  {number}")
     figures: dict[tuple[str, int], dict[str, Coefficient]] = {}
     chosen: dict[tuple[str, int], str] = {}
-    for name, history in found.questions.items():
+    for name, history in histories.questions.items():
         for point in history:
             assessment = point.own if isinstance(point, Point) else point.assessment
-            known = {one.measure: one for one in assessment.measures}
+            known = {measure.measure: measure for measure in assessment.measures}
             main = known.get(measures[0]) if measures else assessment.main
             row = figures.setdefault(_when(point), {})
             if isinstance(point, SnapshotRecord) and (answers := answers_of_snapshot(point)):
@@ -356,7 +357,7 @@ def history_by_question_view(
             if main is not None:
                 row[name] = main
     shown = sorted(figures)[-last:] if last else sorted(figures)
-    titles = [_title(name, figures.values()) for name in found.questions]
+    titles = [_title(name, figures.values()) for name in histories.questions]
     selected = ["only answers "] if any(when in chosen for when in shown) else []
     rows = [
         (
@@ -364,14 +365,14 @@ def history_by_question_view(
             str(when[1] or "-"),
             *(
                 figure_cell(figures[when][name].value) if name in figures[when] else ""
-                for name in found.questions
+                for name in histories.questions
             ),
             *(chosen.get(when, "") for _ in selected),
         )
         for when in shown
     ]
     yield table(("as of ", "snapshot", *titles, *selected), rows)
-    yield from unfit_questions_view(found.unfit)
+    yield from unfit_questions_view(histories.unfit)
 
 
 def _when(point: SnapshotRecord | Point) -> tuple[str, int]:

@@ -256,7 +256,7 @@ def take_snapshots(
     moment = moment_as_of(connection, project.id, query.filter.as_of, query.filter.known_at)
     if moment.through == 0:
         raise InvalidOption(f"{project.name!r} did not exist then", "name a later --known-at")
-    then = [question_settings_then(connection, one, moment.through) for one in questions]
+    then = [question_settings_then(connection, question, moment.through) for question in questions]
     texts = [snapshot_pattern_texts(connection, one.key) for one in then]
     with as_it_was(connection, project.id, moment):
         counted = [
@@ -266,7 +266,7 @@ def take_snapshots(
     standing = [_standing(connection, one) for one in then]
     counts = [_ToRecord(*one) for one in zip(then, counted, texts, standing, strict=True)]
     if how.get("if_changed", False) and _is_recorded(counts):
-        return [one.unchanged(connection) for one in counts]
+        return [count.unchanged(connection) for count in counts]
     through = moment.through
     if through is None:
         through = last_stored_change(connection, project.id)
@@ -280,7 +280,7 @@ def take_snapshots(
         "last_change_id": through,
         "version": VERSION,
     }
-    return [one.store(connection, header) for one in counts]
+    return [count.store(connection, header) for count in counts]
 
 
 @dataclass(frozen=True)
@@ -346,7 +346,7 @@ class _ToRecord:
 
 def _is_recorded(counts: Sequence[_ToRecord]) -> bool:
     """Return whether one snapshot says the same of every question."""
-    numbers = {one.recorded for one in counts}
+    numbers = {count.recorded for count in counts}
     return len(numbers) == 1 and None not in numbers
 
 

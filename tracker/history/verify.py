@@ -209,8 +209,8 @@ def verify_snapshots_in_turn(
     numbers = {row["id"] for row in rows}
     thinned = {number for chain in chains for number in chain.thinned}
     unread = {number for chain in chains for number in chain.unread}
-    faults = sorted((one for chain in chains for one in chain.faults), key=_by_snapshot)
-    notes = sorted((one for chain in chains for one in chain.notes), key=_by_snapshot)
+    faults = sorted((fault for chain in chains for fault in chain.faults), key=_by_snapshot)
+    notes = sorted((note for chain in chains for note in chain.notes), key=_by_snapshot)
     return Verified(
         project.name,
         len(numbers),

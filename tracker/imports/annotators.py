@@ -56,7 +56,7 @@ def load_annotators(
     something new. Raises Refused (`Rejected` for single rows) if a file cannot be imported.
     """
     lock_project(connection, project.id)
-    known = {one.id for one in list_annotators(connection, project)}
+    known = {annotator.id for annotator in list_annotators(connection, project)}
     before = annotator_attributes(connection, project)
     names = [source.name for source in sources]
     change, _ = record_change(

@@ -51,10 +51,10 @@ class StagedDetails:
         self.connection = connection
         self.table: Table | None = None
 
-    def add(self, told: Sequence[Told]) -> None:
+    def add(self, tolds: Sequence[Told]) -> None:
         """Append details of staged rows; of several of one row the first holds."""
         first: dict[tuple[int, int, int], tuple[float | None, str | None]] = {}
-        for line, annotator, source, confidence, comment in told:
+        for line, annotator, source, confidence, comment in tolds:
             first.setdefault((source, line, annotator), (confidence, comment))
         if not first:
             return

@@ -39,10 +39,10 @@ class FirstRows:
                 for row in zip(*some.values(), strict=True)
             ]
 
-    def add_details(self, told: Sequence[Told]) -> None:
+    def add_details(self, tolds: Sequence[Told]) -> None:
         """Take what answers hold beside their labels."""
         if not self.complete:
-            self._told |= {(source, line, who): rest for line, who, source, *rest in told}  # type: ignore[misc]
+            self._told |= {(source, line, who): rest for line, who, source, *rest in tolds}  # type: ignore[misc]
 
     def named(
         self,

@@ -198,7 +198,7 @@ def load_import(
             connection, rows, [one.__table__ for one in filled]
         )
     outcomes = tuple(outcomes_by_question(answered, intake.counted, told))
-    fates = {fate: sum(one[fate] for one in outcomes) for fate in FATES}
+    fates = {fate: sum(outcome[fate] for outcome in outcomes) for fate in FATES}
     truths = {fate: sum(one.truths[fate] for one in told.values()) for fate in FATES}
     number, record = record_import(connection, (project.id, change), rows, fates, sources, reading)
     result = import_result(
@@ -272,8 +272,8 @@ def _settle(
 def _ways_round(rejections: Rejections, sources: Sequence[Reader]) -> list[str]:
     """Return how files can be imported: other ways to read them, or not to read some columns."""
     unread = rejections.optional
-    layouts = [one.to_dict() for source in sources for one in source.layouts.values()]
-    named = {(role, one["read"].get(role)) for role in unread for one in layouts}
+    layouts = [layout.to_dict() for source in sources for layout in source.layouts.values()]
+    named = {(role, layout["read"].get(role)) for role in unread for layout in layouts}
     columns = sorted({name for _, name in named if name})
     ways = ["say how dates are written: --date-format '%d.%m.%Y %H:%M'"]
     return (

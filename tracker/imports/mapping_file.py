@@ -72,11 +72,11 @@ def mapping_file_text(
     options = how.get("options") or QuestionOptions()
     if read is not None and "others" not in read:
         how = _with_decided(how, read)
-    told = {key: how.get(keyword) for key, keyword in _KEYWORDS.items()}
-    told |= {key: getattr(options, key) for key in (*_SETTINGS, "categories")}
-    if told["values"]:
-        told["values"] = os.path.relpath(told["values"], folder)
-    lines = [f"{key} = {_written(value)}\n" for key, value in told.items() if value]
+    payload = {key: how.get(keyword) for key, keyword in _KEYWORDS.items()}
+    payload |= {key: getattr(options, key) for key in (*_SETTINGS, "categories")}
+    if payload["values"]:
+        payload["values"] = os.path.relpath(payload["values"], folder)
+    lines = [f"{key} = {_written(value)}\n" for key, value in payload.items() if value]
     text = "".join(["# How tracker import reads such a file: --mapping FILE\n", *lines])
     try:
         text.encode()
@@ -149,15 +149,15 @@ class _MappingFile:
 
     def keywords(self) -> dict[str, Any]:
         """Return what it says as keywords of an import."""
-        told = {_KEYWORDS[key]: value for key, value in self.told.items() if key in _KEYWORDS}
-        if "values_file" in told:
-            told["values_file"] = self.path.parent / told["values_file"]
-        return told
+        payload = {_KEYWORDS[key]: value for key, value in self.told.items() if key in _KEYWORDS}
+        if "values_file" in payload:
+            payload["values_file"] = self.path.parent / payload["values_file"]
+        return payload
 
     def settings(self) -> dict[str, Any]:
         """Return what it says of the project, as fields of `QuestionOptions`."""
-        told = {key: self.told[key] for key in _SETTINGS if key in self.told}
-        return told | {key: tuple(self.told[key]) for key in ("categories",) if key in self.told}
+        payload = {key: self.told[key] for key in _SETTINGS if key in self.told}
+        return payload | {key: tuple(self.told[key]) for key in ("categories",) if key in self.told}
 
     def _check(self, key: str, value: Any) -> None:
         if key not in _KEYS:

@@ -136,20 +136,22 @@ def reading_rows(imported: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [row for row in (*rows, ("left out", ", ".join(left_out))) if row[1]]
 
 
-def question_sentence(told: Mapping[str, Any]) -> str:
+def question_sentence(payload: Mapping[str, Any]) -> str:
     """Return what became of the answers to one question of an import."""
     fates = ("inserted", "changed", "unchanged", "older")
-    counts = [f"{told[fate]:,} {fate}" for fate in fates if told[fate]]
-    says = "says" if told["skipped"] == 1 else "say"
-    if told["unit"] == "label":  # an answer may be several labels, and one that says nothing none
-        answers = count_noun(told["answers"] - told["skipped"], "label")
-        empty = f"{count_noun(told['skipped'], 'answer')} that {says} nothing"
-        answers += f" and {empty}" if told["skipped"] else ""
+    counts = [f"{payload[fate]:,} {fate}" for fate in fates if payload[fate]]
+    says = "says" if payload["skipped"] == 1 else "say"
+    if (
+        payload["unit"] == "label"
+    ):  # an answer may be several labels, and one that says nothing none
+        answers = count_noun(payload["answers"] - payload["skipped"], "label")
+        empty = f"{count_noun(payload['skipped'], 'answer')} that {says} nothing"
+        answers += f" and {empty}" if payload["skipped"] else ""
     else:
-        skipped = f", of them {told['skipped']:,} {says} nothing" if told["skipped"] else ""
-        answers = f"{count_noun(told['answers'], 'answer')}{skipped}"
+        skipped = f", of them {payload['skipped']:,} {says} nothing" if payload["skipped"] else ""
+        answers = f"{count_noun(payload['answers'], 'answer')}{skipped}"
     parts = filter(None, (answers, ", ".join(counts)))
-    return f"  {escaped_line(told['question'])}: {'; '.join(parts)}"
+    return f"  {escaped_line(payload['question'])}: {'; '.join(parts)}"
 
 
 def _advice(left: Sequence[str], items: bool) -> str:
@@ -176,24 +178,24 @@ _USUAL: Final = {"kind": "human", "pass": 1}
 _LONGEST: Final = 60  # characters of a comment
 
 
-def preview_view(told: Mapping[str, Any]) -> Iterator[RenderableType]:
+def preview_view(payload: Mapping[str, Any]) -> Iterator[RenderableType]:
     """Yield how each file is read and the first rows, from an import as JSON."""
     from tracker.render.tables import table
 
-    for one in told.get("columns", ()):
+    for one in payload.get("columns", ()):
         yield Text("\n".join([f"{one['source']}:", *(f"  {line}" for line in layout_lines(one))]))
-    rows = told["preview"]
+    rows = payload["preview"]
     if rows:
-        shown = [name for name in _SHOWN if _is_shown(name, rows, told)]
+        shown = [name for name in _SHOWN if _is_shown(name, rows, payload)]
         yield table(
             [f"{name} " for name in shown], [[_cell(name, row[name]) for name in shown]
                                              for row in rows]
         )  # fmt: skip
 
 
-def _is_shown(name: str, rows: Sequence[Mapping[str, Any]], told: Mapping[str, Any]) -> bool:
+def _is_shown(name: str, rows: Sequence[Mapping[str, Any]], payload: Mapping[str, Any]) -> bool:
     if name == "question":
-        return bool(told.get("questions"))
+        return bool(payload.get("questions"))
     return name in _ALWAYS or any(row[name] not in {None, _USUAL.get(name)} for row in rows)
 
 

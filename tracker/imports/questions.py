@@ -78,7 +78,7 @@ class ImportQuestions:
         """
         self.connection = connection
         self.project: ProjectInfo = questions[0].project
-        self.known = {one.name: one for one in questions}
+        self.known = {question.name: question for question in questions}
         self.asked = [one.name for one in asked if not one.column]
         self.made_with = made_with
         self.only_asked = only_asked
@@ -215,7 +215,7 @@ class ImportQuestions:
         The reasons for records of no known question are added to ``bad``. Raises Refused if the
         source does not say which question it answers.
         """
-        wide = [one for one in columns if one.startswith(OF_QUESTION)]
+        wide = [column for column in columns if column.startswith(OF_QUESTION)]
         if wide and role == "category":
             found = ((one, one.removeprefix(OF_QUESTION)) for one in wide)
             return [Share(self._of_column(name, source), None, one) for one, name in found]
@@ -341,4 +341,4 @@ class ImportQuestions:
 
 def question_numbers_of(questions: Collection[QuestionInfo], answers: str) -> set[int]:
     """Return the numbers of those questions whose answers are of one kind."""
-    return {one.id for one in questions if one.answers == answers}
+    return {question.id for question in questions if question.answers == answers}

@@ -88,8 +88,10 @@ def _standing(connection: Connection, project: ProjectInfo) -> list[QuestionInfo
     There are none if all are vacant.
     """
     lock_project(connection, project.id)
-    vacant = {one.id for one in vacant_questions(connection, project)}
-    return [one for one in list_questions(connection, project) if one.id not in vacant]
+    vacant = {question.id for question in vacant_questions(connection, project)}
+    return [
+        question for question in list_questions(connection, project) if question.id not in vacant
+    ]
 
 
 def _started(

@@ -100,7 +100,7 @@ class Files:
             if layout is None or "item" not in layout.to_dict()["read"]:
                 continue
             unused = self._unused(layout)
-            cells = self._cells(number, unused, {one for places in groups for one in places})
+            cells = self._cells(number, unused, {place for places in groups for place in places})
             names = _telling(cells, groups, own=own)
             if names:
                 read = layout.to_dict()["read"]["item"]
@@ -196,7 +196,7 @@ def _telling(
     def apart(names: Sequence[str]) -> int:
         """Return the number of answers whose rows all differ in some of the columns."""
         return sum(
-            len({tuple(columns[name].texts.get(one) for name in names) for one in places})
+            len({tuple(columns[name].texts.get(place) for name in names) for place in places})
             == len(places)
             for places in answers
         )

@@ -75,17 +75,17 @@ class ImportInfo(Record):
         from tracker.render.cells import count_cell, minute_cell
         from tracker.render.tables import table
 
-        told = self.to_dict()
+        payload = self.to_dict()
         rows = [
             ("import", str(self.id)),
             ("project", self.project),
-            ("recorded", minute_cell(told["recorded_at"])),
+            ("recorded", minute_cell(payload["recorded_at"])),
             *((name, count_cell(number)) for name, number in vars(self.counts).items()),
-            ("undone", minute_cell(told["undone_at"])),
-            *reading_rows(told),
+            ("undone", minute_cell(payload["undone_at"])),
+            *reading_rows(payload),
         ]
         yield table((" ", " "), rows)
-        yield table(("file", "sha256 "), [(one.name, one.sha256) for one in self.sources])
+        yield table(("file", "sha256 "), [(source.name, source.sha256) for source in self.sources])
 
 
 def list_imports(
@@ -138,7 +138,7 @@ def list_imports(
             row.change_id,
             row.recorded_at,
             tuple(sources.get(row.id, ())),
-            ImportedRows(*(getattr(row, one.name) for one in fields(ImportedRows))),
+            ImportedRows(*(getattr(row, field.name) for field in fields(ImportedRows))),
             **ReadingRecord.stored(row.reading),
             undone_at=row.undone_at,
         )

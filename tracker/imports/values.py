@@ -18,9 +18,9 @@ Value = tuple[str | None, str, str]
 class Values:
     """What cells stand for, question by question."""
 
-    def __init__(self, told: Sequence[Value] = (), asked: Sequence[Value] = ()) -> None:
+    def __init__(self, values: Sequence[Value] = (), asked: Sequence[Value] = ()) -> None:
         """``told`` are those of a file, and ``asked`` those that go before them."""
-        self._told = (*told, *asked)
+        self._told = (*values, *asked)
         self._asked = asked
 
     def of(self, question: str) -> Mapping[str, str]:

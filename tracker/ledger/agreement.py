@@ -55,8 +55,8 @@ class AgreementQuestions(Transactions):
         """Return the figures of a project's only question, or of the one named, as they are now."""
         from tracker.agreement.run import assess
 
-        with self._asked(project, asking) as (connection, found, query):
-            return assess(connection, found, query, recent=True)
+        with self._asked(project, asking) as (connection, question, query):
+            return assess(connection, question, query, recent=True)
 
     def agreement_by_question(
         self, project: str, *, questions: Sequence[str] = (), **asking: Unpack[Asking]
@@ -72,25 +72,27 @@ class AgreementQuestions(Transactions):
         from tracker.history.by_question import agreement_by_question
 
         query = agreement_query(**asking)
-        with self.asking_each(project, query.filter, questions) as (connection, found):
-            return agreement_by_question(connection, found, query)
+        with self.asking_each(project, query.filter, questions) as (connection, each):
+            return agreement_by_question(connection, each, query)
 
     def by_pair(self, project: str, **asking: Unpack[Asking]) -> Pairs:
         """Return the figures of each pair of annotators, by name."""
         from tracker.agreement.pairs import agreement_by_pair
         from tracker.agreement.run import span_pair_agreement
 
-        with self._asked(project, asking, "--by pair") as (connection, found, query):
-            if found.answers == "spans":
-                return Pairs(found.project.name, (), span_pair_agreement(connection, found, query))
-            return Pairs(found.project.name, agreement_by_pair(connection, found, query))
+        with self._asked(project, asking, "--by pair") as (connection, question, query):
+            if question.answers == "spans":
+                return Pairs(
+                    question.project.name, (), span_pair_agreement(connection, question, query)
+                )
+            return Pairs(question.project.name, agreement_by_pair(connection, question, query))
 
     def pair_weights(self, project: str, question: str | None = None) -> str | None:
         """Return the weights for `by_pair` of a question whose answers are in order; else None."""
         from tracker.agreement.pairs import pair_weights
 
-        with self.asking(project, question=question) as (_, found):
-            return pair_weights(found.answers, found.scale)
+        with self.asking(project, question=question) as (_, about):
+            return pair_weights(about.answers, about.scale)
 
     def cross_table(
         self, project: str, one: str, other: str, **selecting: Unpack[Selecting]
@@ -104,22 +106,22 @@ class AgreementQuestions(Transactions):
 
         selecting["annotators"] = [one, other]
         choice = make_answer_filter(**selecting)
-        with self.asking(project, choice) as (connection, found):
-            return cross_table(connection, found, choice)
+        with self.asking(project, choice) as (connection, question):
+            return cross_table(connection, question, choice)
 
     def by_annotator(self, project: str, **asking: Unpack[Asking]) -> list[dict[str, Any]]:
         """Return each annotator's figures, by name, without any test."""
         from tracker.audit.run import audited_annotator_rows
 
-        with self._asked(project, asking, "--by annotator") as (connection, found, query):
-            return audited_annotator_rows(connection, found, choice=query.filter)
+        with self._asked(project, asking, "--by annotator") as (connection, question, query):
+            return audited_annotator_rows(connection, question, choice=query.filter)
 
     def by_item(self, project: str, **asking: Unpack[Asking]) -> list[dict[str, Any]]:
         """Return the votes on each item that has an answer, and how far they disagree."""
         from tracker.agreement.groups import agreement_by_item
 
-        with self._asked(project, asking, "--by item") as (connection, found, query):
-            return list(agreement_by_item(connection, found, choice=query.filter))
+        with self._asked(project, asking, "--by item") as (connection, question, query):
+            return list(agreement_by_item(connection, question, choice=query.filter))
 
     def by_attribute(
         self, project: str, attribute: str, **asking: Unpack[Asking]
@@ -128,15 +130,15 @@ class AgreementQuestions(Transactions):
         from tracker.agreement.groups import agreement_by_attribute
 
         way = f"--by attribute:{attribute}"
-        with self._asked(project, asking, way) as (connection, found, query):
-            return agreement_by_attribute(connection, found, attribute, query)
+        with self._asked(project, asking, way) as (connection, question, query):
+            return agreement_by_attribute(connection, question, attribute, query)
 
     def by_import(self, project: str, **asking: Unpack[Asking]) -> GroupedAgreement:
         """Return the figures of the items with answers of each import, by its number."""
         from tracker.agreement.groups import agreement_by_attribute
 
-        with self._asked(project, asking, "--by import") as (connection, found, query):
-            return agreement_by_attribute(connection, found, None, query)
+        with self._asked(project, asking, "--by import") as (connection, question, query):
+            return agreement_by_attribute(connection, question, None, query)
 
     def by_slice(self, project: str, **asking: Unpack[Asking]) -> list[SliceAgreement]:
         """Return every slice of the items beside the rest, those that explain most first.
@@ -146,8 +148,8 @@ class AgreementQuestions(Transactions):
         """
         from tracker.audit.definitions import question_by_slice
 
-        with self._asked(project, asking, "--by slice") as (connection, found, query):
-            return question_by_slice(connection, found, query.filter)
+        with self._asked(project, asking, "--by slice") as (connection, question, query):
+            return question_by_slice(connection, question, query.filter)
 
     def by_annotator_attribute(
         self, project: str, attribute: str, **asking: Unpack[Asking]
@@ -159,42 +161,42 @@ class AgreementQuestions(Transactions):
         from tracker.agreement.groups import agreement_by_annotator_attribute
 
         way = f"--by annotator-attribute:{attribute}"
-        with self._asked(project, asking, way) as (connection, found, query):
-            return agreement_by_annotator_attribute(connection, found, attribute, query)
+        with self._asked(project, asking, way) as (connection, question, query):
+            return agreement_by_annotator_attribute(connection, question, attribute, query)
 
     def explain(self, project: str, measure: str, **asking: Unpack[Asking]) -> Explanation:
         """Return what a figure is computed from, what was left out, and the formula."""
         from tracker.agreement.coefficients import study
         from tracker.agreement.explain import explain, explain_spans
 
-        with self._asked(project, asking, "--explain") as (connection, found, query):
-            if found.answers == "spans":
-                return explain_spans(connection, found, query, measure)
-            return explain(study(connection, found, query), measure)
+        with self._asked(project, asking, "--explain") as (connection, question, query):
+            if question.answers == "spans":
+                return explain_spans(connection, question, query, measure)
+            return explain(study(connection, question, query), measure)
 
     def influence(self, project: str, of: str, **asking: Unpack[Asking]) -> Influences:
         """Return how a coefficient moves without each ``of``: annotator, item or category."""
         from tracker.agreement.coefficients import study
         from tracker.agreement.explain import agreement_influences
 
-        with self._asked(project, asking, "--influence") as (connection, found, query):
-            return agreement_influences(study(connection, found, query), of)
+        with self._asked(project, asking, "--influence") as (connection, question, query):
+            return agreement_influences(study(connection, question, query), of)
 
     def merged(self, project: str, merges: Sequence[str], **asking: Unpack[Asking]) -> Assessment:
         """Return the figures as if the categories of each of ``merges``, as "A+B", were one."""
         from tracker.agreement.coefficients import study
         from tracker.agreement.explain import assess_merged_categories
 
-        with self._asked(project, asking, "--merge") as (connection, found, query):
-            return assess_merged_categories(study(connection, found, query), merges)
+        with self._asked(project, asking, "--merge") as (connection, question, query):
+            return assess_merged_categories(study(connection, question, query), merges)
 
     def best_merges(self, project: str, **asking: Unpack[Asking]) -> Merges:
         """Return the merges of two categories that raise a coefficient most."""
         from tracker.agreement.coefficients import study
         from tracker.agreement.explain import best_merges
 
-        with self._asked(project, asking, "--best-merges") as (connection, found, query):
-            return best_merges(study(connection, found, query))
+        with self._asked(project, asking, "--best-merges") as (connection, question, query):
+            return best_merges(study(connection, question, query))
 
     def against(
         self,
@@ -228,13 +230,13 @@ class AgreementQuestions(Transactions):
             raise InvalidOption(
                 "--against compares what stands now", "for two states: tracker compare P A B"
             )
-        with self._asked(project, asking, "--against") as (connection, found, query):
+        with self._asked(project, asking, "--against") as (connection, question, query):
             if isinstance(other, str):
-                theirs, asked = find_counterpart(connection, found, other), query
+                theirs, asked = find_counterpart(connection, question, other), query
             else:
-                theirs, asked = found, replace(query, filter=make_answer_filter(**other))
+                theirs, asked = question, replace(query, filter=make_answer_filter(**other))
             called = name or (other if isinstance(other, str) else "other answers")
-            own = compared_chosen_answers(connection, found, query, found.project.name)
+            own = compared_chosen_answers(connection, question, query, question.project.name)
             others = compared_chosen_answers(connection, theirs, asked, called)
             return AgainstOther(**vars(compare_states(connection, others, own, test)))
 
@@ -242,15 +244,15 @@ class AgreementQuestions(Transactions):
         """Return each annotator's agreement with their own earlier pass over the same items."""
         from tracker.agreement.intra_annotator import self_agreement
 
-        with self._asked(project, asking, "--self") as (connection, found, query):
-            return self_agreement(connection, found, query)
+        with self._asked(project, asking, "--self") as (connection, question, query):
+            return self_agreement(connection, question, query)
 
     def against_gold(self, project: str, **asking: Unpack[Asking]) -> AgainstTruth:
         """Return each annotator's accuracy against the reference, and what they confuse."""
         from tracker.agreement.gold import agreement_against_gold
 
-        with self._asked(project, asking, "--gold") as (connection, found, query):
-            return agreement_against_gold(connection, found, query)
+        with self._asked(project, asking, "--gold") as (connection, question, query):
+            return agreement_against_gold(connection, question, query)
 
     def calibration(self, project: str, **asking: Unpack[Asking]) -> Calibrations:
         """Return how far confidences fit the share of right answers, by annotator.
@@ -259,8 +261,8 @@ class AgreementQuestions(Transactions):
         """
         from tracker.agreement.gold import confidence_calibration
 
-        with self._asked(project, asking, "--calibration") as (connection, found, query):
-            return confidence_calibration(connection, found, query)
+        with self._asked(project, asking, "--calibration") as (connection, question, query):
+            return confidence_calibration(connection, question, query)
 
     def calibration_by_question(
         self, project: str, *, questions: Sequence[str] = (), **asking: Unpack[Asking]
@@ -270,8 +272,8 @@ class AgreementQuestions(Transactions):
         from tracker.agreement.query import agreement_query, check_agreement_query
 
         query = check_agreement_query(agreement_query(**asking), "--calibration")
-        with self.asking_each(project, query.filter, questions) as (connection, found):
-            return calibration_by_question(connection, found, query)
+        with self.asking_each(project, query.filter, questions) as (connection, each):
+            return calibration_by_question(connection, each, query)
 
     def methods(self, project: str, **asking: Unpack[Asking]) -> Methods:
         """Return the sentences that a paper needs about the measures, with BibTeX entries.
@@ -281,10 +283,10 @@ class AgreementQuestions(Transactions):
         from tracker.agreement.result import methods_of_assessment
         from tracker.agreement.run import assess
 
-        with self._asked(project, asking) as (connection, found, query):
-            figures = assess(connection, found, query)
+        with self._asked(project, asking) as (connection, question, query):
+            figures = assess(connection, question, query)
         # Those asked for by name, under whatever names the weights give them.
-        named = [one.measure for one in figures.measures] if query.measures else []
+        named = [measure.measure for measure in figures.measures] if query.measures else []
         return methods_of_assessment(figures, *named)
 
     @contextmanager
@@ -294,8 +296,8 @@ class AgreementQuestions(Transactions):
         from tracker.agreement.query import Query
 
         asked = query or Query()
-        with self.asking(project, asked.filter) as (connection, found):
-            yield study(connection, found, asked)
+        with self.asking(project, asked.filter) as (connection, question):
+            yield study(connection, question, asked)
 
     @contextmanager
     def _asked(
@@ -310,8 +312,8 @@ class AgreementQuestions(Transactions):
         query = agreement_query(**asking)
         if way is not None:
             check_agreement_query(query, way)
-        with self.asking(project, query.filter) as (connection, found):
-            yield connection, found, query
+        with self.asking(project, query.filter) as (connection, question):
+            yield connection, question, query
 
 
 # -- What a page about a project needs beside its figures -----------------------------------------
@@ -344,8 +346,8 @@ class Pages(Transactions):
         """Return which state of a project's ledger is read."""
         from tracker.projects.projects import last_change
 
-        with self.reading(project) as (connection, found):
-            return LedgerState(*last_change(connection, found.id))
+        with self.reading(project) as (connection, info):
+            return LedgerState(*last_change(connection, info.id))
 
     def confusions(
         self, project: str, *, category: str | None = None, **asking: Unpack[Asking]
@@ -359,8 +361,8 @@ class Pages(Transactions):
         from tracker.agreement.query import agreement_query, check_agreement_query
 
         query = check_agreement_query(agreement_query(**asking), "--by confusion")
-        with self.asking(project, query.filter) as (connection, found):
-            return confused_categories(connection, found, query, category)
+        with self.asking(project, query.filter) as (connection, question):
+            return confused_categories(connection, question, query, category)
 
     def models(self, project: str, **asking: Unpack[Asking]) -> list[ModelAgreement]:
         """Return the models that answered a question, each beside the people."""
@@ -368,15 +370,15 @@ class Pages(Transactions):
         from tracker.audit.models import models_beside_people
 
         query = check_agreement_query(agreement_query(**asking), "--by model")
-        with self.asking(project, query.filter) as (connection, found):
-            return models_beside_people(connection, found, query.filter)
+        with self.asking(project, query.filter) as (connection, question):
+            return models_beside_people(connection, question, query.filter)
 
     def moments(self, project: str, most: int) -> list[str]:
         """Return moments at which something was answered, ``most`` at most: dates, if on days."""
         from tracker.counts.timeline import answered_moments
 
-        with self.reading(project) as (connection, found):
-            return answered_moments(connection, found, most)
+        with self.reading(project) as (connection, info):
+            return answered_moments(connection, info, most)
 
     def short_items(self, project: str, most: int, **selecting: Unpack[Selecting]) -> ShortItems:
         """Return the first items with too few answers to a question, ``most`` at most.
@@ -388,8 +390,8 @@ class Pages(Transactions):
         from tracker.counts.items import select_items_below
 
         choice = make_answer_filter(**selecting)
-        with self.asking(project, choice) as (connection, found):
-            selection = select_answers(connection, found, choice)
-            wanted = found.target_answers or 2
+        with self.asking(project, choice) as (connection, question):
+            selection = select_answers(connection, question, choice)
+            wanted = question.target_answers or 2
             rows = select_items_below(connection, selection, wanted, most)
             return ShortItems(wanted, [(name, answers) for _, name, answers in rows])

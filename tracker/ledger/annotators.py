@@ -44,14 +44,14 @@ _PEOPLE = (
 
 
 def _attributes(people: Sequence[AnnotatorLabels]) -> list[str]:
-    return sorted({name for one in people for name in one.attributes or ()})
+    return sorted({name for person in people for name in person.attributes or ()})
 
 
 def _people_rows(people: Sequence[AnnotatorLabels], _: Given) -> Iterator[Mapping[str, Any]]:
     """Yield a row for each annotator, with the attributes among the columns."""
     names = _attributes(people)
-    for one in people:
-        row = one.to_dict()
+    for person in people:
+        row = person.to_dict()
         told = row.pop("attributes", {})
         yield row | {name: told.get(name) for name in names if name not in row}
 
@@ -60,23 +60,24 @@ def _people_view(people: Sequence[AnnotatorLabels], _: Given) -> Iterator[Any]:
     """Yield the table of annotators; an attribute may be named like another column."""
     names = _attributes(people)
     rows = [
-        one.to_dict() | {f"attribute {name}": told for name, told in (one.attributes or {}).items()}
-        for one in people
+        person.to_dict()
+        | {f"attribute {name}": told for name, told in (person.attributes or {}).items()}
+        for person in people
     ]
     columns = [*_PEOPLE, *(Column(f"attribute {name}", name) for name in names)]
     yield listing_table(columns, rows)
 
 
 def _duplicates_view(pairs: Sequence[Duplicate], _: Given) -> Iterator[Any]:
-    rows = [one.to_dict() for one in pairs]
+    rows = [pair.to_dict() for pair in pairs]
     yield listing_table(PAIRS, rows) if rows else "no two annotators look like one person"
 
 
 def _page_view(page: AnnotatorPage, _: Given) -> Iterator[Any]:
     from tracker.audit.annotator_tables import annotator_view
 
-    told = page.to_dict()
-    return annotator_view(told, told["recorded"])
+    payload = page.to_dict()
+    return annotator_view(payload, payload["recorded"])
 
 
 class Annotators(Namespace):
@@ -99,8 +100,8 @@ class Annotators(Namespace):
         """
         from tracker.projects.annotators import annotators_with_labels
 
-        with self._ledger.reading(project) as (connection, found):
-            return annotators_with_labels(connection, found)
+        with self._ledger.reading(project) as (connection, info):
+            return annotators_with_labels(connection, info)
 
     @operation("annotator show", f"GET {_ONE}", "getAnnotator", view=_page_view)
     def show(
@@ -161,8 +162,8 @@ class Annotators(Namespace):
         """
         from tracker.projects.annotators import rename_annotator
 
-        with self._ledger.writing(project) as (connection, found):
-            return rename_annotator(connection, found, annotator, name)
+        with self._ledger.writing(project) as (connection, info):
+            return rename_annotator(connection, info, annotator, name)
 
     @operation(
         "annotator kind", f"POST {_ONE}/kind", "setAnnotatorKind",
@@ -195,8 +196,8 @@ class Annotators(Namespace):
         """
         from tracker.projects.annotators import set_annotator_kind
 
-        with self._ledger.writing(project) as (connection, found):
-            return set_annotator_kind(connection, found, annotator, kind)
+        with self._ledger.writing(project) as (connection, info):
+            return set_annotator_kind(connection, info, annotator, kind)
 
     @operation(
         "annotator leave", f"POST {_ONE}/leave", "annotatorLeft",
@@ -234,10 +235,10 @@ class Annotators(Namespace):
         from tracker.counts.filter import begin_of
         from tracker.projects.annotators import leave_annotator
 
-        with self._ledger.writing(project) as (connection, found):
-            day = clock.day_of_moment(clock.now(), found.timezone) if on is None else on
-            moment = begin_of("--on", day, found.timezone)
-            return leave_annotator(connection, found, annotator, moment)
+        with self._ledger.writing(project) as (connection, info):
+            day = clock.day_of_moment(clock.now(), info.timezone) if on is None else on
+            moment = begin_of("--on", day, info.timezone)
+            return leave_annotator(connection, info, annotator, moment)
 
     @operation(
         "annotator return", f"POST {_ONE}/return", "annotatorBack",
@@ -253,8 +254,8 @@ class Annotators(Namespace):
         """
         from tracker.projects.annotators import return_annotator
 
-        with self._ledger.writing(project) as (connection, found):
-            return return_annotator(connection, found, annotator)
+        with self._ledger.writing(project) as (connection, info):
+            return return_annotator(connection, info, annotator)
 
     @operation(
         "annotator alias", f"POST {_ONE}/aliases", "addAlias",
@@ -277,13 +278,13 @@ class Annotators(Namespace):
         """
         from tracker.projects.annotators import add_annotator_alias
 
-        with self._ledger.writing(project) as (connection, found):
-            return add_annotator_alias(connection, found, annotator, alias)
+        with self._ledger.writing(project) as (connection, info):
+            return add_annotator_alias(connection, info, annotator, alias)
 
     @operation(
         "annotator duplicates",
         listing="duplicates", about=("project",), view=_duplicates_view,
-        hints=lambda pairs, _: (one.merge for one in pairs),
+        hints=lambda pairs, _: (pair.merge for pair in pairs),
     )  # fmt: skip
     def duplicates(self, project: Project) -> Sequence[Duplicate]:
         """List annotators who may be one person under two names; nobody is merged.
@@ -301,17 +302,17 @@ class Annotators(Namespace):
         """
         from tracker.projects.identities import likely_duplicates
 
-        with self._ledger.reading(project) as (connection, found):
-            return likely_duplicates(connection, found)
+        with self._ledger.reading(project) as (connection, info):
+            return likely_duplicates(connection, info)
 
     def common(self, project: str, annotator: str, other: str) -> Common:
         """Return how many answers two annotators both gave, and how many of them differ."""
         from tracker.projects.annotators import find_annotators
         from tracker.projects.identities import Common, answers_in_common
 
-        with self._ledger.reading(project) as (connection, found):
-            people = {one.id for one in find_annotators(connection, found, [annotator, other])}
-            return next(iter(answers_in_common(connection, found, people).values()), Common())
+        with self._ledger.reading(project) as (connection, info):
+            people = {one.id for one in find_annotators(connection, info, [annotator, other])}
+            return next(iter(answers_in_common(connection, info, people).values()), Common())
 
     @operation(None, f"POST {_ONE}/merge", "mergeAnnotator")
     def merge(
@@ -328,8 +329,8 @@ class Annotators(Namespace):
         """
         from tracker.projects.identities import merge_annotators
 
-        with self._ledger.writing(project) as (connection, found):
-            return merge_annotators(connection, found, annotator, into)
+        with self._ledger.writing(project) as (connection, info):
+            return merge_annotators(connection, info, annotator, into)
 
     def merge_pairs(
         self,
@@ -353,8 +354,8 @@ class Annotators(Namespace):
             rows = pairs_of_file(pairs, "annotator", "into", further=True, bare=True)
         else:
             rows = [(n, *pair) for n, pair in enumerate(pairs)]
-        with self._ledger.writing(project, keep=not dry_run) as (connection, found):
-            return merge_annotator_pairs(connection, found, rows, file)
+        with self._ledger.writing(project, keep=not dry_run) as (connection, info):
+            return merge_annotator_pairs(connection, info, rows, file)
 
     @operation(
         "annotator split", f"POST {_ONE}/split", "splitAnnotator",
@@ -374,8 +375,8 @@ class Annotators(Namespace):
         """
         from tracker.projects.identities import split_annotator
 
-        with self._ledger.writing(project) as (connection, found):
-            return split_annotator(connection, found, alias)
+        with self._ledger.writing(project) as (connection, info):
+            return split_annotator(connection, info, alias)
 
     def erase(self, project: str, annotator: str) -> Erased:
         """Delete an annotator's answers and names in a project, for good."""

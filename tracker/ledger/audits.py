@@ -40,8 +40,8 @@ class Audits(Transactions):
         from tracker.audit.query import audit_query
 
         query = audit_query(**looking)
-        with self.asking(project, query.filter) as (connection, found):
-            (audit,) = settled_audits(connection, [found], query)
+        with self.asking(project, query.filter) as (connection, question):
+            (audit,) = settled_audits(connection, [question], query)
             return audit
 
     def record_audit(self, project: str, **looking: Unpack[Looking]) -> tuple[Audit, Recorded]:
@@ -49,8 +49,8 @@ class Audits(Transactions):
         from tracker.audit.query import audit_query
 
         query = audit_query(**looking)
-        with self.changing(project, query.filter.question) as (connection, found):
-            (audited,), recorded = _recorded(connection, [found], query)
+        with self.changing(project, query.filter.question) as (connection, question):
+            (audited,), recorded = _recorded(connection, [question], query)
             return audited, recorded
 
     def audit_by_question(
@@ -69,9 +69,9 @@ class Audits(Transactions):
 
         query = audit_query(**looking)
         named = _named(questions, query)
-        with self.asking_each(project, query.filter, named) as (connection, found):
-            audits = tuple(settled_audits(connection, found, query))
-        return AuditByQuestion(found[0].project.name, audits)
+        with self.asking_each(project, query.filter, named) as (connection, each):
+            audits = tuple(settled_audits(connection, each, query))
+        return AuditByQuestion(each[0].project.name, audits)
 
     def verdict(
         self, project: str, *, questions: Sequence[str] = (), **selecting: Unpack[Selecting]
@@ -98,10 +98,10 @@ class Audits(Transactions):
         from tracker.projects.questions import find_questions
 
         query = audit_query(**looking)
-        with self.writing(project) as (connection, found):
-            asked = find_questions(connection, found, _named(questions, query))
+        with self.writing(project) as (connection, info):
+            asked = find_questions(connection, info, _named(questions, query))
             audited, recorded = _recorded(connection, asked, query)
-        return AuditByQuestion(found.name, tuple(audited)), recorded
+        return AuditByQuestion(info.name, tuple(audited)), recorded
 
     def advice(
         self,
@@ -129,12 +129,12 @@ class Audits(Transactions):
         from tracker.audit.run import audit_project
 
         query = agreement_query(**asking)
-        with self.asking(project, query.filter) as (connection, found):
+        with self.asking(project, query.filter) as (connection, question):
             if flagged is None:
-                made = audit_project(connection, found, AuditQuery(filter=query.filter))
+                made = audit_project(connection, question, AuditQuery(filter=query.filter))
                 flagged = made.flagged_names
             return advice_without(
-                connection, found, query, flagged, category=category, merges=merges
+                connection, question, query, flagged, category=category, merges=merges
             )
 
     def anonymized(
@@ -154,16 +154,16 @@ class Audits(Transactions):
             audit = suppressed_audit(audit, suppress_below)
         if not pseudonyms:
             return audit
-        with self.reading(audit.project) as (connection, found):
-            ids = {one.name: one.id for one in list_annotators(connection, found)}
+        with self.reading(audit.project) as (connection, info):
+            ids = {annotator.name: annotator.id for annotator in list_annotators(connection, info)}
         return renamed_audit(audit, self.pseudonyms(audit.project), ids)
 
     def pseudonyms(self, project: str) -> dict[int, str]:
         """Return a pseudonym for every annotator, by number; see `projects.pseudonyms`."""
         from tracker.projects.annotators import annotator_pseudonyms
 
-        with self.reading(project) as (connection, found):
-            return annotator_pseudonyms(connection, found)
+        with self.reading(project) as (connection, info):
+            return annotator_pseudonyms(connection, info)
 
     def annotator(
         self,
@@ -191,9 +191,9 @@ class Audits(Transactions):
         from tracker.audit.annotator_report import annotator_own_reports
         from tracker.projects.annotators import find_annotator
 
-        with self.asking(project, question=question) as (connection, found):
-            annotator = find_annotator(connection, found.project, name)
-            return annotator_own_reports(connection, [found], annotator, suppress_below).reports[0]
+        with self.asking(project, question=question) as (connection, about):
+            annotator = find_annotator(connection, about.project, name)
+            return annotator_own_reports(connection, [about], annotator, suppress_below).reports[0]
 
     def annotator_report_by_question(
         self,
@@ -212,23 +212,23 @@ class Audits(Transactions):
         from tracker.projects.items import item_texts_by_name
 
         choice = make_answer_filter(**selecting)
-        with self.asking_each(project, choice, questions) as (connection, found):
-            project_found = found[0].project
+        with self.asking_each(project, choice, questions) as (connection, each):
+            project_found = each[0].project
             annotator = find_annotator(connection, project_found, name)
-            made = annotator_own_reports(connection, found, annotator, suppress_below, choice)
+            made = annotator_own_reports(connection, each, annotator, suppress_below, choice)
             rows = list_flags(connection, project_found, annotator=annotator.name)
             recorded = [one.to_dict() for one in rows]
-            shown = {row.get("item", "") for one in made.reports for flag in one.findings
-                     for row in one.items(flag)}  # fmt: skip
+            shown = {row.get("item", "") for report in made.reports for flag in report.findings
+                     for row in report.items(flag)}  # fmt: skip
             texts = item_texts_by_name(connection, project_found, shown)
-            several = len(found) > 1
+            several = len(each) > 1
             reports = [
-                replace(one, texts=texts, recorded={
+                replace(report, texts=texts, recorded={
                     (row["kind"], row["category"]): row
                     for row in recorded
-                    if not several or row.get("question") in (None, one.audit.question)
+                    if not several or row.get("question") in (None, report.audit.question)
                 })
-                for one in made.reports
+                for report in made.reports
             ]  # fmt: skip
             return replace(made, reports=reports)
 

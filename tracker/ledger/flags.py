@@ -65,17 +65,17 @@ class Flags(Namespace):
         from tracker.audit.flag_list import FlagList, list_flags
         from tracker.storage.schema import STANDING
 
-        with self._ledger.reading(project) as (connection, found):
+        with self._ledger.reading(project) as (connection, info):
             flags = list_flags(
                 connection,
-                found,
+                info,
                 states=states or STANDING,
                 annotator=annotator,
                 kind=kind,
                 questions=questions,
             )
-            any_recorded = bool(flags or list_flags(connection, found))
-            return FlagList(found.name, tuple(flags), any_recorded)
+            any_recorded = bool(flags or list_flags(connection, info))
+            return FlagList(info.name, tuple(flags), any_recorded)
 
     @operation("flags history", f"GET {_ALL}/changes", "listChanges", listing="changes")
     def history(
@@ -100,9 +100,9 @@ class Flags(Namespace):
         from tracker.audit.flag_list import FlagHistory
         from tracker.audit.flags import flag_changes
 
-        with self._ledger.reading(project) as (connection, found):
-            changes = flag_changes(connection, found, finding)
-            return FlagHistory(found.name, tuple(changes))
+        with self._ledger.reading(project) as (connection, info):
+            changes = flag_changes(connection, info, finding)
+            return FlagHistory(info.name, tuple(changes))
 
     @operation(None, f"GET {_ONE}/changes", "listChangesOfFinding")
     def history_of_one(self, project: Project, finding: Finding) -> FlagHistory:
@@ -120,8 +120,8 @@ class Flags(Namespace):
         """
         from tracker.audit.flag_list import show_flag
 
-        with self._ledger.reading(project) as (connection, found):
-            return show_flag(connection, found, finding)
+        with self._ledger.reading(project) as (connection, info):
+            return show_flag(connection, info, finding)
 
     @operation("flags acknowledge", f"POST {_ONE}/acknowledge", "acknowledgeFinding")
     def acknowledge(
@@ -231,9 +231,9 @@ class Flags(Namespace):
         from tracker.audit.flags import act_on_flags
 
         by = _login_name() if by is None else by
-        with self._ledger.writing(project) as (connection, found):
-            acted = act_on_flags(connection, found, numbers, action, by=by, note=note)
-            return ActedFlags(found.name, action, tuple(acted))
+        with self._ledger.writing(project) as (connection, info):
+            acted = act_on_flags(connection, info, numbers, action, by=by, note=note)
+            return ActedFlags(info.name, action, tuple(acted))
 
 
 def _login_name() -> str:

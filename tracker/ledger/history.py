@@ -109,9 +109,9 @@ class Snapshots(Mixin):
         query = agreement_query(**settings)
         if query.filter.question is not None:
             raise InvalidOption("a snapshot is of all questions", "leave out the question")
-        with self.writing(project) as (connection, found):
-            self.moment_of(connection, found, query.filter)
-            questions = list_questions(connection, found)
+        with self.writing(project) as (connection, info):
+            self.moment_of(connection, info, query.filter)
+            questions = list_questions(connection, info)
             taken = take_snapshots(
                 connection,
                 questions,
@@ -126,8 +126,8 @@ class Snapshots(Mixin):
                 {question.name: one for question, one in zip(questions, taken, strict=True)}
             )
             if made.fresh:
-                data = {"project": found.name, "snapshot": made.id, "name": name}
-                tell_webhooks(connection, found.id, "snapshot_taken", data)
+                data = {"project": info.name, "snapshot": made.id, "name": name}
+                tell_webhooks(connection, info.id, "snapshot_taken", data)
         return made
 
     @overload
@@ -153,8 +153,8 @@ class Snapshots(Mixin):
         ``every`` day, week or month makes a curve; ``since`` and ``until`` say from when to when.
         """
         read, choice = _history(every, window, measures, interval, selecting)
-        with self.asking(project, choice) as (connection, found):
-            return read(connection, found)
+        with self.asking(project, choice) as (connection, question):
+            return read(connection, question)
 
     def history_by_question(
         self,
@@ -174,9 +174,9 @@ class Snapshots(Mixin):
         from tracker.history.by_question import HistoryByQuestion
 
         read, choice = _history(every, window, measures, interval, selecting)
-        with self.asking_each(project, choice, questions) as (connection, found):
-            histories, unfit = ask_each_question(found, lambda one: read(connection, one))
-        return HistoryByQuestion(found[0].project.name, histories, unfit)
+        with self.asking_each(project, choice, questions) as (connection, each):
+            histories, unfit = ask_each_question(each, lambda one: read(connection, one))
+        return HistoryByQuestion(each[0].project.name, histories, unfit)
 
     def overview(
         self,
@@ -198,8 +198,8 @@ class Snapshots(Mixin):
 
         choice = make_answer_filter(**selecting)
         check_recorded_curve(window, choice, interval)
-        with self.asking(project, question=choice.question) as (connection, found):
-            return snapshots_overview(connection, found, measures, last)
+        with self.asking(project, question=choice.question) as (connection, question):
+            return snapshots_overview(connection, question, measures, last)
 
     def monitor(
         self,
@@ -220,9 +220,9 @@ class Snapshots(Mixin):
         from tracker.history.monitor import watched_history
 
         query = agreement_query(**selecting)
-        with self.asking(project, query.filter) as (connection, found):
+        with self.asking(project, query.filter) as (connection, question):
             return watched_history(
-                connection, found, measure, every, query, trends=trends, watch_for=watch_for
+                connection, question, measure, every, query, trends=trends, watch_for=watch_for
             )
 
     @operation(None, f"GET {_ALL}", "listSnapshots")
@@ -237,8 +237,8 @@ class Snapshots(Mixin):
         """Return everything about one snapshot: by number, name, "last" or "last~2"."""
         from tracker.history.overview import snapshot_page
 
-        with self.asking(project, question=question) as (connection, found):
-            return snapshot_page(connection, found, which)
+        with self.asking(project, question=question) as (connection, about):
+            return snapshot_page(connection, about, which)
 
     @operation(
         "snapshots show", f"GET {_ALL}/{{snapshot}}", "getSnapshot",
@@ -265,8 +265,8 @@ class Snapshots(Mixin):
         """
         from tracker.history.by_question import snapshot_pages
 
-        with self.asking_each(project, names=questions) as (connection, found):
-            return snapshot_pages(connection, found, snapshot)
+        with self.asking_each(project, names=questions) as (connection, each):
+            return snapshot_pages(connection, each, snapshot)
 
     @operation(
         "snapshots verify", None, "verifySnapshots", doing="verifying",
@@ -350,9 +350,9 @@ class Snapshots(Mixin):
             with self.asking_each(project) as (connection, asked):
                 fates = plan_prune(connection, asked, rules)
                 return pruned(asked[0].project.name, keep, fates, dry_run=True)
-        with self.writing(project) as (connection, found):
-            fates = prune_snapshots(connection, list_questions(connection, found), rules)
-            return pruned(found.name, keep, fates, dry_run=False)
+        with self.writing(project) as (connection, info):
+            fates = prune_snapshots(connection, list_questions(connection, info), rules)
+            return pruned(info.name, keep, fates, dry_run=False)
 
 
 def _history(

@@ -17,7 +17,7 @@ Number = Annotated[int, Option("The import's number.", metavar="IMPORT", least=1
 
 
 def _names(sources: Iterable[dict[str, str]]) -> str:
-    return " ".join(one["name"] for one in sources)
+    return " ".join(source["name"] for source in sources)
 
 
 def _rows(imports: Sequence[ImportInfo], _: Given) -> Iterable[dict[str, Any]]:

@@ -50,13 +50,13 @@ _COLUMNS = (
 
 
 def _joined(items: Sequence[ItemAnnotators], _: Given) -> Iterable[dict[str, Any]]:
-    return (one.to_dict() | {"aliases": " ".join(one.aliases)} for one in items)
+    return (item.to_dict() | {"aliases": " ".join(item.aliases)} for item in items)
 
 
 def _pairs(pairs: Sequence[KeyPair], _: Given) -> Iterable[Any]:
     columns = Column("item"), Column("alias")
     nothing = "no two items have the same text"
-    yield listing_table(columns, [one.to_dict() for one in pairs]) if pairs else nothing
+    yield listing_table(columns, [pair.to_dict() for pair in pairs]) if pairs else nothing
 
 
 def _item(item: ItemRecord, _: Given) -> Iterable[Any]:
@@ -71,7 +71,7 @@ class Items(Namespace):
     @operation(
         "item list", None, "listItems",
         listing="items", about=("project",), rows=_joined,
-        view=lambda items, _: [listing_table(_COLUMNS, [one.to_dict() for one in items])],
+        view=lambda items, _: [listing_table(_COLUMNS, [item.to_dict() for item in items])],
         warnings=lambda items, given: (
             [f"the first {given.limit}; for all: --limit 0"] if len(items) == given.limit else ()
         ),
@@ -88,8 +88,8 @@ class Items(Namespace):
         """
         from tracker.projects.items import list_items
 
-        with self._ledger.reading(project) as (connection, found):
-            return list_items(connection, found, limit)
+        with self._ledger.reading(project) as (connection, info):
+            return list_items(connection, info, limit)
 
     def list_page(
         self,
@@ -110,10 +110,10 @@ class Items(Namespace):
         from tracker.storage.as_of import as_it_was
 
         choice = make_answer_filter(**moment)
-        with self._ledger.reading(project) as (connection, found):
-            then = self._ledger.moment_of(connection, found, choice)
-            with as_it_was(connection, found.id, then):
-                return list_item_page(connection, found, limit, after, search)
+        with self._ledger.reading(project) as (connection, info):
+            then = self._ledger.moment_of(connection, info, choice)
+            with as_it_was(connection, info.id, then):
+                return list_item_page(connection, info, limit, after, search)
 
     def alias(self, project: str | None, item: str, *aliases: str) -> ItemRecord:
         """Let later imports under other keys be about an item, and return it.
@@ -123,18 +123,18 @@ class Items(Namespace):
         from tracker.projects.item_aliases import Pair, add_item_aliases
         from tracker.projects.items import find_item
 
-        with self._ledger.writing(project) as (connection, found):
+        with self._ledger.writing(project) as (connection, info):
             add_item_aliases(
-                connection, found, [Pair(n, item, one) for n, one in enumerate(aliases)]
+                connection, info, [Pair(n, item, one) for n, one in enumerate(aliases)]
             )
-            return find_item(connection, found, item)
+            return find_item(connection, info, item)
 
     def alias_file(self, project: str | None, path: str | Path) -> int:
         """Do so with the pairs of a file (columns item, alias); returns how many keys are new."""
         from tracker.projects.item_aliases import add_item_aliases
 
-        with self._ledger.writing(project) as (connection, found):
-            return add_item_aliases(connection, found, _pairs_of_file(path), str(path))
+        with self._ledger.writing(project) as (connection, info):
+            return add_item_aliases(connection, info, _pairs_of_file(path), str(path))
 
     def unalias(self, project: str | None, *aliases: str) -> int:
         """Let keys stand for no other item; what was imported under them stays where it is.
@@ -143,16 +143,16 @@ class Items(Namespace):
         """
         from tracker.projects.item_aliases import Pair, end_item_aliases
 
-        with self._ledger.writing(project) as (connection, found):
+        with self._ledger.writing(project) as (connection, info):
             pairs = [Pair(n, "", one) for n, one in enumerate(aliases)]
-            return end_item_aliases(connection, found, pairs)
+            return end_item_aliases(connection, info, pairs)
 
     def unalias_file(self, project: str | None, path: str | Path) -> int:
         """Do so with the pairs of a file (columns item, alias); returns how many there are."""
         from tracker.projects.item_aliases import end_item_aliases
 
-        with self._ledger.writing(project) as (connection, found):
-            return end_item_aliases(connection, found, _pairs_of_file(path), str(path))
+        with self._ledger.writing(project) as (connection, info):
+            return end_item_aliases(connection, info, _pairs_of_file(path), str(path))
 
     @operation(
         "item duplicates", None, "itemDuplicates",
@@ -172,13 +172,13 @@ class Items(Namespace):
         """
         from tracker.projects.same_text import list_same_text
 
-        with self._ledger.reading(project) as (connection, found):
-            return list_same_text(connection, found)
+        with self._ledger.reading(project) as (connection, info):
+            return list_same_text(connection, info)
 
     @operation(
         "item show", "GET /projects/{project}/items/{item}", "getItem",
         about=("project",), kept=False, view=_item,
-        rows=lambda item, _: [one.to_dict() for one in item.labels],
+        rows=lambda item, _: [label.to_dict() for label in item.labels],
     )  # fmt: skip
     def show(
         self,
@@ -200,9 +200,9 @@ class Items(Namespace):
         from tracker.projects.items import find_item
 
         choice = make_answer_filter(**moment)
-        with self._ledger.reading(project) as (connection, found):
-            then = self._ledger.moment_of(connection, found, choice)
-            return find_item(connection, found, item, then)
+        with self._ledger.reading(project) as (connection, info):
+            then = self._ledger.moment_of(connection, info, choice)
+            return find_item(connection, info, item, then)
 
     def page(
         self,
@@ -239,17 +239,20 @@ class Items(Namespace):
         from tracker.storage.schema import NONE_APPLIES
 
         choice = make_answer_filter(**selecting)
-        with self._ledger.asking(project, choice) as (connection, found):
+        with self._ledger.asking(project, choice) as (connection, question):
             wanted = ItemChoice(
                 search.strip(),
-                [one.id for one in find_annotators(connection, found.project, answered_by)],
-                [find_category(connection, found, name) for name in categories],
+                [
+                    annotator.id
+                    for annotator in find_annotators(connection, question.project, answered_by)
+                ],
+                [find_category(connection, question, name) for name in categories],
                 differ,
                 fewer_than,
             )
-            selection = select_answers(connection, found, choice)
+            selection = select_answers(connection, question, choice)
             rows = select_item_page(connection, selection, wanted, after, most + 1)
-            names = category_names(connection, found) | {NONE_APPLIES: NONE}
+            names = category_names(connection, question) | {NONE_APPLIES: NONE}
         items = [
             ListedItem(
                 row.name,
@@ -259,7 +262,7 @@ class Items(Namespace):
             )
             for row in rows[:most]
         ]
-        return ItemsPage(found.name, items, rows[most - 1].id if len(rows) > most else None)
+        return ItemsPage(question.name, items, rows[most - 1].id if len(rows) > most else None)
 
 
 def _pairs_of_file(path: str | Path) -> list[Pair]:

@@ -84,9 +84,9 @@ class Notes(Namespace):
         from tracker.counts.filter import begin_of
         from tracker.projects.notes import add_note
 
-        with self._ledger.writing(project) as (connection, found):
-            moment = None if at is None else begin_of("--at", at, found.timezone)
-            return add_note(connection, found, text, moment, guideline)
+        with self._ledger.writing(project) as (connection, info):
+            moment = None if at is None else begin_of("--at", at, info.timezone)
+            return add_note(connection, info, text, moment, guideline)
 
     @operation(
         "project notes", f"GET {_ALL}", "listNotes",
@@ -109,8 +109,8 @@ class Notes(Namespace):
         """
         from tracker.projects.notes import list_notes
 
-        with self._ledger.reading(project) as (connection, found):
-            return list_notes(connection, found)
+        with self._ledger.reading(project) as (connection, info):
+            return list_notes(connection, info)
 
     @operation(
         "project unnote", f"DELETE {_ALL}/{{note}}", "removeNote",
@@ -137,5 +137,5 @@ class Notes(Namespace):
         """
         from tracker.projects.notes import remove_note
 
-        with self._ledger.writing(project) as (connection, found):
-            return remove_note(connection, found, note, erase=erase)
+        with self._ledger.writing(project) as (connection, info):
+            return remove_note(connection, info, note, erase=erase)

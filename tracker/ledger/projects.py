@@ -66,8 +66,8 @@ def _rows(projects: Sequence[ProjectSettings], _: Given) -> Iterator[dict[str, A
 
     several = any(project.only is None for project in projects)
     for project in projects:
-        for one in project.questions:
-            yield replace(one, name=one.question.name if several else None).to_dict()
+        for question in project.questions:
+            yield replace(question, name=question.question.name if several else None).to_dict()
 
 
 class Projects(Namespace):
@@ -171,9 +171,9 @@ class Projects(Namespace):
 
         questions = self.settings(project).questions
         chosen = [
-            (one.question, one.categories)
-            for one in questions
-            if not names or one.question.name in names
+            (question.question, question.categories)
+            for question in questions
+            if not names or question.question.name in names
         ]
         return cast("Reading", import_keywords(chosen, named=len(questions) > 1))
 
@@ -219,7 +219,7 @@ class Projects(Namespace):
             if timezone is not None:
                 about = set_project_timezone(connection, about, timezone)
                 if question is None and not any(
-                    one not in (None, False) for one in settings.values()
+                    setting not in (None, False) for setting in settings.values()
                 ):
                     return QuestionSettings.read(connection, list_questions(connection, about)[0])
             asked = find_question(connection, about, question)

@@ -74,8 +74,8 @@ class Reports(Transactions):
         from tracker.gate.evaluate import judge_gate
 
         checks, choice = read_gate_config(Path(config), project), make_answer_filter(**selecting)
-        with self.asking_each(project, choice, questions) as (connection, found):
-            return judge_gate(connection, found, checks, choice, with_verdict=True)
+        with self.asking_each(project, choice, questions) as (connection, each):
+            return judge_gate(connection, each, checks, choice, with_verdict=True)
 
     def gate_text(
         self,
@@ -91,8 +91,8 @@ class Reports(Transactions):
         from tracker.gate.evaluate import judge_gate
 
         checks, choice = parse_gate_config(text, "gate.toml"), make_answer_filter(**selecting)
-        with self.asking_each(project, choice, questions) as (connection, found):
-            return judge_gate(connection, found, checks, choice, with_verdict=True)
+        with self.asking_each(project, choice, questions) as (connection, each):
+            return judge_gate(connection, each, checks, choice, with_verdict=True)
 
     def gate_config(
         self, project: str, *, questions: Sequence[str] = (), **selecting: Unpack[Selecting]
@@ -102,8 +102,8 @@ class Reports(Transactions):
         from tracker.gate.scaffold import starting_gate_config
 
         choice = make_answer_filter(**selecting)
-        with self.asking_each(project, choice, questions) as (connection, found):
-            return starting_gate_config(connection, found, choice)
+        with self.asking_each(project, choice, questions) as (connection, each):
+            return starting_gate_config(connection, each, choice)
 
     def compare(
         self,
@@ -131,9 +131,9 @@ class Reports(Transactions):
         from tracker.projects.questions import find_counterpart
 
         query = agreement_query(measures=measures, **computing)
-        with self.asking(project, question=question) as (connection, found):
-            second = found if other is None else find_counterpart(connection, found, other)
-            first, then = find_compared_states(connection, (found, a), (second, b), query)
+        with self.asking(project, question=question) as (connection, about):
+            second = about if other is None else find_counterpart(connection, about, other)
+            first, then = find_compared_states(connection, (about, a), (second, b), query)
             if not anyway:
                 refuse_incomparable_states(first, then)
             return compare_states(connection, first, then, test)
@@ -151,8 +151,8 @@ class Reports(Transactions):
         from tracker.history.status import project_status
 
         choice = make_answer_filter(as_of=as_of, known_at=known_at, question=question)
-        with self.asking(project, choice) as (connection, found):
-            return project_status(connection, found, choice.as_of or choice.known_at)
+        with self.asking(project, choice) as (connection, about):
+            return project_status(connection, about, choice.as_of or choice.known_at)
 
     def status_by_question(
         self,
@@ -168,8 +168,8 @@ class Reports(Transactions):
 
         choice = make_answer_filter(as_of=as_of, known_at=known_at)
         at = choice.as_of or choice.known_at
-        with self.asking_each(project, choice, questions) as (connection, found):
-            return [project_status(connection, one, at) for one in found]
+        with self.asking_each(project, choice, questions) as (connection, each):
+            return [project_status(connection, one, at) for one in each]
 
     def statuses(
         self, *, as_of: date | str | None = None, known_at: date | str | None = None
@@ -180,7 +180,7 @@ class Reports(Transactions):
         if self.is_missing:
             return []
         with self.database.read() as connection:
-            names = [one.name for one in list_projects(connection)]
+            names = [project.name for project in list_projects(connection)]
         return [
             status
             for name in names
@@ -208,10 +208,10 @@ class Reports(Transactions):
         from tracker.projects.questions import ONLY_QUESTION, list_questions
 
         choice = make_answer_filter(**selecting)
-        with self.asking_each(project, choice, questions) as (connection, found):
-            only = found[0].name == ONLY_QUESTION and len(found) == 1
-            named = not only or len(list_questions(connection, found[0].project)) > 1
-            labels = Labels(*labels_with_items(connection, found, choice, named=named))
+        with self.asking_each(project, choice, questions) as (connection, each):
+            only = each[0].name == ONLY_QUESTION and len(each) == 1
+            named = not only or len(list_questions(connection, each[0].project)) > 1
+            labels = Labels(*labels_with_items(connection, each, choice, named=named))
             with closing(labels.rows):
                 yield labels.typed(COLUMN_TYPES)
 
@@ -226,8 +226,8 @@ class Reports(Transactions):
         from tracker.export.labels import listed_annotators, listed_items
 
         listed = listed_items if of == "items" else listed_annotators
-        with self.reading(project) as (connection, found):
-            facts = Labels(*listed(connection, found))
+        with self.reading(project) as (connection, info):
+            facts = Labels(*listed(connection, info))
             with closing(facts.rows):
                 yield facts.typed(COLUMN_TYPES)
 
@@ -253,10 +253,10 @@ class Reports(Transactions):
         from tracker.export.files import COLUMN_TYPES
 
         choice = make_answer_filter(**selecting)
-        with self.asking_each(project, choice, questions) as (connection, found):
-            rows = consensus_rows(connection, found, method, choice)
+        with self.asking_each(project, choice, questions) as (connection, each):
+            rows = consensus_rows(connection, each, method, choice)
             with closing(rows):
-                yield Labels(consensus_columns(found), rows).typed(COLUMN_TYPES)
+                yield Labels(consensus_columns(each), rows).typed(COLUMN_TYPES)
 
     @contextmanager
     def matrix(
@@ -271,8 +271,8 @@ class Reports(Transactions):
         from tracker.export.matrix import matrix_for
 
         choice = make_answer_filter(**selecting)
-        with self.asking(project, choice) as (connection, found):
-            matrix = Labels(*matrix_for(reader, connection, found, choice))
+        with self.asking(project, choice) as (connection, question):
+            matrix = Labels(*matrix_for(reader, connection, question, choice))
             with closing(matrix.rows):
                 yield matrix
 
@@ -292,8 +292,8 @@ class Reports(Transactions):
 
         choice = make_answer_filter(**selecting)
         with (
-            self.asking_each(project, choice, questions) as (connection, found),
-            closing(tally_rows(connection, found, choice)) as rows,
+            self.asking_each(project, choice, questions) as (connection, each),
+            closing(tally_rows(connection, each, choice)) as rows,
         ):
             yield Labels(TALLY_COLUMNS, rows).typed(TALLY_TYPES)
 
@@ -322,14 +322,14 @@ class Reports(Transactions):
         from tracker.export.writers import conll_document, label_studio_document, lewidi_document
 
         choice = make_answer_filter(**selecting)
-        with self.asking(project, choice) as (connection, found):
+        with self.asking(project, choice) as (connection, question):
             if reader == "lewidi":
-                document = lewidi_document(connection, found, choice)
+                document = lewidi_document(connection, question, choice)
             elif reader == "conll":
-                document = conll_document(connection, found, method, choice)
+                document = conll_document(connection, question, method, choice)
             else:
                 document = label_studio_document(
-                    connection, found, method, choice, control=control, on=on
+                    connection, question, method, choice, control=control, on=on
                 )
             with closing(document.parts):
                 yield document

@@ -57,8 +57,8 @@ class Transactions:
         """Return the revision of a project: another one after every change; raises NotFound."""
         from tracker.projects.projects import project_revisions
 
-        with self.reading(project) as (connection, found):
-            return project_revisions(connection, found.id)[found.name]
+        with self.reading(project) as (connection, info):
+            return project_revisions(connection, info.id)[info.name]
 
     def revisions(self) -> dict[str, str]:
         """Return the revision of each project by its name."""
@@ -110,23 +110,26 @@ class Transactions:
         find: Callable[[Connection, ProjectInfo], list[QuestionInfo]],
     ) -> Iterator[tuple[Connection, list[QuestionInfo]]]:
         """A connection that sees the state of a choice, and the questions found, as set then."""
-        with self.reading(project) as (connection, found):
+        with self.reading(project) as (connection, info):
             if choice is None:
-                yield connection, find(connection, found)
+                yield connection, find(connection, info)
                 return
             from tracker.projects.questions import questions_asked_then
             from tracker.projects.settings import question_settings_then
             from tracker.storage.as_of import as_it_was
 
-            moment = self.moment_of(connection, found, choice)
+            moment = self.moment_of(connection, info, choice)
             asked = None
             if moment.through is not None:
-                asked = questions_asked_then(connection, found, moment.through)
-            with as_it_was(connection, found.id, moment):
-                questions = self._known(find(connection, found), asked)
+                asked = questions_asked_then(connection, info, moment.through)
+            with as_it_was(connection, info.id, moment):
+                questions = self._known(find(connection, info), asked)
                 yield (
                     connection,
-                    [question_settings_then(connection, one, moment.through) for one in questions],
+                    [
+                        question_settings_then(connection, question, moment.through)
+                        for question in questions
+                    ],
                 )
 
     def _known(
@@ -138,8 +141,8 @@ class Transactions:
         """
         if asked is None:
             return questions
-        known = [one for one in questions if one.id in asked]
-        names = ", ".join(repr(one.name) for one in questions if one not in known)
+        known = [question for question in questions if question.id in asked]
+        names = ", ".join(repr(question.name) for question in questions if question not in known)
         if not known:
             raise InvalidOption(f"{names}: not asked then", "name a later --known-at")
         if names:
@@ -148,8 +151,8 @@ class Transactions:
 
     def question_names(self, project: str) -> list[str]:
         """Return the names of a project's questions in the order in which they were made."""
-        with self.asking_each(project) as (_, found):
-            return [one.name for one in found]
+        with self.asking_each(project) as (_, questions):
+            return [one.name for one in questions]
 
     def moment_of(
         self, connection: Connection, project: ProjectInfo, choice: AnswerFilter

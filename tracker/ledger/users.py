@@ -19,7 +19,7 @@ Name = Annotated[str, Option("The user's name.")]
 
 def _row(user: UserInfo) -> dict[str, Any]:
     """Return a user as a row, the annotators in one cell."""
-    bound = ", ".join(f"{one.project}:{one.annotator}" for one in user.annotators)
+    bound = ", ".join(f"{annotator.project}:{annotator.annotator}" for annotator in user.annotators)
     return user.to_dict() | {"annotators": bound}
 
 

@@ -25,14 +25,14 @@ Number = Annotated[int, Option("The webhook's number.", metavar="WEBHOOK", least
 
 def _rows(webhooks: Sequence[WebhookInfo]) -> list[dict[str, Any]]:
     """Return a row each, the events in one cell."""
-    return [one.to_dict() | {"events": " ".join(one.events)} for one in webhooks]
+    return [webhook.to_dict() | {"events": " ".join(webhook.events)} for webhook in webhooks]
 
 
 def _view(webhooks: Sequence[WebhookInfo]) -> Iterator[Any]:
     """Yield the table, and what must not be broken, as cells are: addresses."""
     yield listing_table(_COLUMNS, _rows(webhooks))
-    yield from (f"webhook {one.id} at {one.url}" for one in webhooks)
-    yield from (f"webhook {one.id}: {one.fault}" for one in webhooks if one.fault)
+    yield from (f"webhook {webhook.id} at {webhook.url}" for webhook in webhooks)
+    yield from (f"webhook {webhook.id}: {webhook.fault}" for webhook in webhooks if webhook.fault)
 
 
 class Webhooks(Namespace):
@@ -160,18 +160,18 @@ class Webhooks(Namespace):
 
         return Sent(0, 0, 0) if self._ledger.is_missing else deliver_messages(self._ledger.database)
 
-    def tell_of_gate(self, found: GateResult) -> None:
+    def tell_of_gate(self, gate_result: GateResult) -> None:
         """Tell the webhooks of a gate that failed; nothing of one that did not."""
         from tracker.sync.webhooks import tell_webhooks
 
-        if not found.failed:
+        if not gate_result.failed:
             return
-        told = found.to_dict()
-        failed = [one for one in told["checks"] if one["passed"] is False]
+        payload = gate_result.to_dict()
+        failed = [one for one in payload["checks"] if one["passed"] is False]
         data = {
-            "project": found.project, "config": told["config"],
+            "project": gate_result.project, "config": payload["config"],
             "failed": [one["check"] for one in failed],
             "checks": [{name: one.get(name) for name in _TOLD} for one in failed],
         }  # fmt: skip
-        with self._ledger.writing(found.project) as (connection, project):
+        with self._ledger.writing(gate_result.project) as (connection, project):
             tell_webhooks(connection, project.id, "gate_failed", data)

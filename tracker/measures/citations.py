@@ -179,7 +179,9 @@ SOURCES: Final = {publication.key: publication for publication in _PUBLICATIONS}
 def bibtex(publications: Iterable[Publication]) -> str:
     """Return the entries of these publications, in their order, each once."""
     entries = []
-    for key, kind, fields in {one.key: one for one in publications}.values():
+    for key, kind, fields in {
+        publication.key: publication for publication in publications
+    }.values():
         lines = [f"  {name} = {{{value}}}," for name, value in fields.items()]
         entries.append("\n".join([f"@{kind}{{{key},", *lines, "}"]))
     return "\n\n".join(entries) + "\n"

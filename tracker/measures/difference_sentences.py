@@ -94,18 +94,18 @@ def judge_change_sentence(
         moved: a figure, and by how much the versions' answers move it; None if they do not count.
     """
     if sides is None:
-        told = (
+        sentence = (
             f"The judge changed: {family} {_versions('was', before, 'had')} before and "
             f"{_versions('is', after, 'has')} now."
         )
     else:
-        told = (
+        sentence = (
             f"The judge differs: {family} {_versions('is', before, 'has')} in {sides[0]} and "
             f"{_versions('is', after, 'has')} in {sides[1]}."
         )
     if moved is None:
-        return f"{told} Its answers do not count in these figures."
-    return f"{told} {moved[0]} moves by {moved[1]:+.3f} because of its answers."
+        return f"{sentence} Its answers do not count in these figures."
+    return f"{sentence} {moved[0]} moves by {moved[1]:+.3f} because of its answers."
 
 
 def _versions(verb: str, versions: Versions, verb_of_none: str) -> str:

@@ -65,7 +65,7 @@ def explained_by_owners(columns: TallyColumns) -> dict[int, float]:
         return dict.fromkeys(columns.annotators.tolist(), 0.0)
     lost: FloatArray = np.array([_lost(*pair) for pair in met])
     totals = [columns.total(lost[place, column]) for column in (0, 1)]
-    rows = zip(columns.annotators.tolist(), *(one.tolist() for one in totals), strict=True)
+    rows = zip(columns.annotators.tolist(), *(total.tolist() for total in totals), strict=True)
     return {
         owner: 1 - (within - less) / (answers - fewer) * answers / within if fewer < answers else 0
         for owner, less, fewer in rows

@@ -217,7 +217,11 @@ def intraclass_correlations(
     """
     check_confidence(confidence)
     numbers, _ = numeric_whole_numbers(values)
-    own = None if marginals is None else [one for one in marginals.values() if any(one.values())]
+    own = (
+        None
+        if marginals is None
+        else [marginal for marginal in marginals.values() if any(marginal.values())]
+    )
     blank = IntraclassCorrelation("", None, "", confidence=confidence)
     if not all(answer in numbers for pattern, _ in patterns for answer, _ in pattern):
         return _all_undefined(replace(blank, items=patterns.items_compared), NOT_APPLICABLE)

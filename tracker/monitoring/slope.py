@@ -158,7 +158,9 @@ def slope(points: Sequence[Point], confidence: float = 0.95) -> Slope:
         return _on_a_line(blank, lines[0].rise, float(np.ptp(months)))
     of_line = np.array([line.misfit for line in lines]) - lines[0].misfit
     of_line += series_misfit(series, lines[0].dispersion, 2, 0.0) + math.log(len(points))
-    of_levels = np.array([one.price for one in change_point_divisions(series)]) + _PRICE_OF_LEVELS
+    of_levels = (
+        np.array([division.price for division in change_point_divisions(series)]) + _PRICE_OF_LEVELS
+    )
     likely = PRIOR + np.logaddexp(-of_line / 2, -of_levels / 2)
     dispersion = float(autocorrelation_weights(likely) @ [line.dispersion for line in lines])
     return _mixed(

@@ -130,7 +130,7 @@ def find_annotators(
 def annotators_by_name(connection: Connection, project: ProjectInfo) -> dict[str, AnnotatorInfo]:
     """Return the annotators of a project by each of their names and aliases."""
     people = list_annotators(connection, project)
-    return {name: one for one in people for name in (one.name, *one.aliases)}
+    return {name: person for person in people for name in (person.name, *person.aliases)}
 
 
 def annotator_of_name(
@@ -346,17 +346,17 @@ def project_labels_by_annotator(connection: Connection, project: ProjectInfo) ->
 
 
 def with_annotator_names(
-    told: Mapping[str, Any] | None, people: Mapping[Any, Any]
+    payload: Mapping[str, Any] | None, people: Mapping[Any, Any]
 ) -> dict[str, Any] | None:
     """Return a choice as JSON with other words for its annotators.
 
     Numbers by name, as it is stored, for names may have to go; or the names of now by number.
     """
-    if told is None:
+    if payload is None:
         return None
     return {
-        **told,
-        **{who: [people[one] for one in told[who]] for who in ("annotators", "excluded")},
+        **payload,
+        **{who: [people[one] for one in payload[who]] for who in ("annotators", "excluded")},
     }
 
 
@@ -430,8 +430,10 @@ def annotators_with_labels(connection: Connection, project: ProjectInfo) -> list
     labels = project_labels_by_annotator(connection, project)
     told = annotator_attributes(connection, project)
     return [
-        AnnotatorLabels(one, labels.get(one.id, 0), told.get(one.id, {}) if told else None)
-        for one in list_annotators(connection, project)
+        AnnotatorLabels(
+            annotator, labels.get(annotator.id, 0), told.get(annotator.id, {}) if told else None
+        )
+        for annotator in list_annotators(connection, project)
     ]
 
 
@@ -448,7 +450,7 @@ def annotators_by_attribute(
         if name in values:
             groups.setdefault(values[name], []).append(number)
     if not groups:
-        known = sorted({one for values in every.values() for one in values})
+        known = sorted({value for values in every.values() for value in values})
         raise InvalidOption(
             f"no annotator of {project.name!r} has an attribute {name!r}",
             near_names(name, known)

@@ -98,7 +98,7 @@ def likely_duplicates(connection: Connection, project: ProjectInfo) -> list[Dupl
     (`name_fullness`); of two that are equally full, the one with more answers. Each annotator goes
     once at most, into the fullest name.
     """
-    people = {one.id: one for one in list_annotators(connection, project)}
+    people = {annotator.id: annotator for annotator in list_annotators(connection, project)}
     labels = project_labels_by_annotator(connection, project)
     why = alike_annotators(people.values())
     strangers = [pair for pair in _numbers_and_addresses(people.values()) if pair not in why]
@@ -182,9 +182,9 @@ def answers_in_common(
 def alike_annotators(people: Iterable[AnnotatorInfo]) -> dict[tuple[int, int], str]:
     """Return why the names of two of a kind look like one person's, by their numbers."""
     spelt = [
-        (one, name, words)
-        for one in people
-        for name in (one.name, *one.aliases)
+        (person, name, words)
+        for person in people
+        for name in (person.name, *person.aliases)
         for words in _spellings(name)
     ]
     known: dict[tuple[str, str], list[tuple[int, str]]] = {}
@@ -242,8 +242,8 @@ def _numbers_and_addresses(people: Iterable[AnnotatorInfo]) -> list[tuple[int, i
 
     None if there are too many for each to have one counterpart only.
     """
-    numbers = [one for one in people if _NUMBER.fullmatch(one.name)]
-    addresses = [one for one in people if _ADDRESS.fullmatch(one.name)]
+    numbers = [person for person in people if _NUMBER.fullmatch(person.name)]
+    addresses = [person for person in people if _ADDRESS.fullmatch(person.name)]
     if max(len(numbers), len(addresses)) > _MOST_NUMBERED:
         return []
     return [
@@ -457,9 +457,9 @@ def erase_annotator(connection: Connection, project: ProjectInfo, name: str) -> 
         connection.execute(delete(_past).where(ours[1]))
     given = (MergedLabel.project_id == project.id) & MergedLabel.given_as.in_(names)
     connection.execute(delete(MergedLabel).where(given))
-    told = (AnswerDetail.project_id == project.id) & AnswerDetail.given_as.in_(names)
+    payload = (AnswerDetail.project_id == project.id) & AnswerDetail.given_as.in_(names)
     seals.seal_erased_details(connection, project.id, names)
-    connection.execute(delete(AnswerDetail).where(told))
+    connection.execute(delete(AnswerDetail).where(payload))
     withdrawn = (Withdrawal.project_id == project.id) & Withdrawal.given_as.in_(names)
     connection.execute(delete(Withdrawal).where(withdrawn))
     connection.execute(

@@ -292,7 +292,7 @@ class _Asked:
         pair = f"--from {quote(self.file)}" if self.file else f"{quote(row.item)} {quote(row.name)}"
         steps = [f"tracker imports undo {number}" for number in again]
         steps += [f"tracker item alias {of} {pair}"]
-        steps += [f"{one} {of}" for one in dict.fromkeys(again.values())]
+        steps += [f"{fromkey} {of}" for fromkey in dict.fromkeys(again.values())]
         which = ", ".join(map(str, again))
         return Refused(
             f"{row.name!r} is an item of its own, from import{'s' * (len(again) > 1)} {which}",

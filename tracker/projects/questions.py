@@ -148,7 +148,7 @@ def find_questions(
     if not names:
         return list_questions(connection, project)
     named = {find_question(connection, project, name).id for name in names}
-    return [one for one in list_questions(connection, project) if one.id in named]
+    return [question for question in list_questions(connection, project) if question.id in named]
 
 
 def find_counterpart(connection: Connection, question: QuestionInfo, project: str) -> QuestionInfo:
@@ -357,7 +357,7 @@ def update_question(connection: Connection, key: QuestionKey, settings: dict[str
 
 
 def _check_free(connection: Connection, project: ProjectInfo, name: str) -> None:
-    if name.strip() in {one.name for one in list_questions(connection, project)}:
+    if name.strip() in {question.name for question in list_questions(connection, project)}:
         raise InvalidOption(
             f"{project.name!r} already has the question {name.strip()!r}", "choose another name"
         )
@@ -435,9 +435,10 @@ def questions_asked_then(connection: Connection, project: ProjectInfo, through: 
         )
     }
     return {
-        one
-        for one in questions
-        if one == FIRST or (added[one] <= through if one in added else spoken.get(one, True))
+        question
+        for question in questions
+        if question == FIRST
+        or (added[question] <= through if question in added else spoken.get(question, True))
     }
 
 

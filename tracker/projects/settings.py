@@ -322,7 +322,7 @@ class ProjectSettings(Record):
     def read(cls, connection: Connection, project: ProjectInfo) -> ProjectSettings:
         """Return a project with its questions and their categories."""
         questions = list_questions(connection, project)
-        return cls(tuple(QuestionSettings.read(connection, one) for one in questions))
+        return cls(tuple(QuestionSettings.read(connection, question) for question in questions))
 
     @property
     def project(self) -> ProjectInfo:
@@ -342,7 +342,9 @@ class ProjectSettings(Record):
     @property
     def rows(self) -> Annotated[tuple[ListedQuestion, ...] | None, Json("questions", rare=True)]:
         """The questions as JSON has them, if there are several."""
-        rows = tuple(ListedQuestion(one.question, one.listed) for one in self.questions)
+        rows = tuple(
+            ListedQuestion(question.question, question.listed) for question in self.questions
+        )
         return rows if self.only is None else None
 
     def view(self) -> Iterator[Table]:
@@ -351,9 +353,9 @@ class ProjectSettings(Record):
 
         about = self.project.to_dict()
         lines = [("project", about["project"])]
-        for one in self.questions:
-            lines += [] if self.only else [("question", one.question.name)]
-            lines += one.cells
+        for question in self.questions:
+            lines += [] if self.only else [("question", question.question.name)]
+            lines += question.cells
         lines += [("time zone", about["timezone"]), ("made", about["created_at"][:10])]
         lines += [("archived", (about["archived_at"] or "no")[:10])]
         yield table((" ", " "), lines)

@@ -121,7 +121,7 @@ def list_tokens(connection: Connection) -> list[TokenInfo]:
 
 def revoke_token(connection: Connection, name: str) -> TokenInfo:
     """Delete a token, and return what it was; raises NotFound."""
-    known = {one.name: one for one in list_tokens(connection)}
+    known = {token.name: token for token in list_tokens(connection)}
     if name not in known:
         advice = near_names(name, known) or "see: tracker token list"
         raise NotFound(f"there is no token {name!r}", advice)

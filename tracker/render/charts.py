@@ -60,9 +60,9 @@ class Chart:
             spec.pop("title", None)
         drawn = vl_convert.vegalite_to_svg(spec)
         title, description = escape(_drawable(self.title)), escape(_drawable(self.description))
-        told = f"<title>{title}</title><desc>{description}</desc>"
+        sentence = f"<title>{title}</title><desc>{description}</desc>"
         head, _, rest = _TAG.sub(lambda tag: _ROLE.sub("", tag[0]), drawn).partition(">")
-        return f'{head} role="img">{told}{rest}'
+        return f'{head} role="img">{sentence}{rest}'
 
     def png(self, scale: float = 2) -> bytes:
         """Return the chart as PNG, ``scale`` times as large as its SVG."""

@@ -19,7 +19,7 @@ def selection_view(selection: Mapping[str, Any] | None) -> Iterator[Text]:
 def selections_view(selections: Mapping[str, Mapping[str, Any] | None]) -> Iterator[Text]:
     """Yield the line about the selections of questions, or one for each if they differ."""
     first, *others = selections.values()
-    if all(one == first for one in others):
+    if all(other == first for other in others):
         yield from selection_view(first)
         return
     for question, one in selections.items():

@@ -166,9 +166,9 @@ class Table:
         parts = list(whole._parts(room))
         widths = [_widths(part, room) for part in parts]
         for name in range(self.names if len(parts) > 1 else 0):  # shortened alike in every part
-            least = min(one[name] for one in widths)
-            for one in widths:
-                one[name] = least
+            least = min(width[name] for width in widths)
+            for width in widths:
+                width[name] = least
         for part, wide in zip(parts, widths, strict=True):
             yield _drawn(part, wide, room)
 

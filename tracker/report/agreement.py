@@ -48,13 +48,14 @@ from tracker.report.sizes import NARROW, WIDE
 
 
 def each_question(
-    found: Gathered, of: Callable[[Gathered, OfQuestion], Iterator[Block]]
+    gathered: Gathered, of: Callable[[Gathered, OfQuestion], Iterator[Block]]
 ) -> list[Block]:
     """Return the parts of the only question, or a group for each, the weakest open."""
-    if not found.several:
-        return [*of(found, found.questions[0])]
+    if not gathered.several:
+        return [*of(gathered, gathered.questions[0])]
     return [
-        Group(one.name, [*of(found, one)], place > 0) for place, one in enumerate(found.questions)
+        Group(one.name, [*of(gathered, one)], place > 0)
+        for place, one in enumerate(gathered.questions)
     ]
 
 
@@ -65,21 +66,21 @@ _OPEN = 1  # confusions whose items are seen at once
 _LONGEST = 600  # characters of an item's text
 
 
-def confusions_section(found: Gathered) -> Section:
+def confusions_section(gathered: Gathered) -> Section:
     """Return the categories that stand in for each other, question by question."""
     title = "What is confused"
-    counted = found.questions[0].confusions is not None
-    code = python_call(found, "confusions", one=True) if counted else ""
-    return Section("confusions", title, each_question(found, _confusions_of_question), code)
+    counted = gathered.questions[0].confusions is not None
+    code = python_call(gathered, "confusions", one=True) if counted else ""
+    return Section("confusions", title, each_question(gathered, _confusions_of_question), code)
 
 
-def _confusions_of_question(found: Gathered, one: OfQuestion) -> Iterator[Block]:
+def _confusions_of_question(gathered: Gathered, one: OfQuestion) -> Iterator[Block]:
     told = one.confusions
     if told is None:
         yield Paragraph(line(words.NO_CONFUSIONS_COUNTED))
         return
     if not told["confusions"]:
-        yield Paragraph(line(_nothing(found, one, left_out=told.get("left_out", False))))
+        yield Paragraph(line(_nothing(gathered, one, left_out=told.get("left_out", False))))
         return
     if one.without is not None and one.without.confusions is not None:
         of = f"{without_flagged(one.without.annotators)}: "
@@ -87,7 +88,7 @@ def _confusions_of_question(found: Gathered, one: OfQuestion) -> Iterator[Block]
             yield _table(f"{of}{figures.CONFUSIONS}", one.without.confusions)
         else:
             left_out = one.without.confusions.get("left_out", False)
-            yield Paragraph(line(of, _nothing(found, one, left_out=left_out)))
+            yield Paragraph(line(of, _nothing(gathered, one, left_out=left_out)))
         yield _table(f"{WITH_FLAGGED}: {figures.CONFUSIONS}", told)
         told = one.without.confusions
     else:
@@ -95,7 +96,7 @@ def _confusions_of_question(found: Gathered, one: OfQuestion) -> Iterator[Block]
     shown = [
         Examples(
             figures.confusion_title(row["categories"]),
-            [_example(found, e) for e in row["examples"]],
+            [_example(gathered, e) for e in row["examples"]],
         )
         for row in told["confusions"]
         if row["examples"]
@@ -104,11 +105,11 @@ def _confusions_of_question(found: Gathered, one: OfQuestion) -> Iterator[Block]
     yield from (Group(one.title, [replace(one, title="")], True) for one in shown[_OPEN:])
     yield Why(
         [line(words.WHY_WHICH)],
-        command(found, "agreement", "--by", "confusion", question=one.name),
+        command(gathered, "agreement", "--by", "confusion", question=one.name),
     )
 
 
-def _table(caption: str, told: Mapping[str, Any]) -> Table:
+def _table(caption: str, payload: Mapping[str, Any]) -> Table:
     return Table(
         caption,
         ["categories", "disagreements", "share", "items"],
@@ -119,25 +120,25 @@ def _table(caption: str, told: Mapping[str, Any]) -> Table:
                 percent(row["share"]),
                 count_cell(row["items"]),
             ]
-            for row in told["confusions"]
+            for row in payload["confusions"]
         ],
         frozenset({1, 2, 3}),
     )
 
 
-def _nothing(found: Gathered, one: OfQuestion, *, left_out: bool) -> str:
+def _nothing(gathered: Gathered, one: OfQuestion, *, left_out: bool) -> str:
     """Return why no confusion is shown."""
     if left_out:
-        return words.confusions_left_out(found.asked.suppress_below)
+        return words.confusions_left_out(gathered.asked.suppress_below)
     compared = one.agreement["counts"]["items_compared"]
     return figures.NO_CONFUSIONS if compared else figures.NOTHING_TO_CONFUSE
 
 
-def _example(found: Gathered, item: Mapping[str, Any]) -> Example:
+def _example(gathered: Gathered, item: Mapping[str, Any]) -> Example:
     said: dict[str, list[str]] = {}
     for row in item["answers"]:
         said.setdefault(row["answer"], []).append(row["annotator"])
-    text = (item["text"] or "") if found.asked.texts else ""
+    text = (item["text"] or "") if gathered.asked.texts else ""
     if len(text) > _LONGEST:
         text = f"{text[:_LONGEST]} …"
     return Example(item["item"], text, [Said(answer, people) for answer, people in said.items()])
@@ -146,17 +147,17 @@ def _example(found: Gathered, item: Mapping[str, Any]) -> Example:
 # -- Models beside people: over all, and category by category -------------------------------------
 
 
-def model_blocks(found: Gathered) -> Iterator[Block]:
+def model_blocks(gathered: Gathered) -> Iterator[Block]:
     """Return each model beside the human ceiling; nothing where no model met a person."""
-    met = [one for one in found.questions if any(_met(row) for row in one.models)]
+    met = [question for question in gathered.questions if any(_met(row) for row in question.models)]
     title, blocks = "Models and the human ceiling", list[Block]()
     rows = [{"question": one.name, **row} for one in met for row in one.models if not one.numbers]
     if rows:
-        blocks.append(_overall(found, title, rows))
+        blocks.append(_overall(gathered, title, rows))
     for one in met:
-        of = of_question(one.name) if found.several else ""
+        of = of_question(one.name) if gathered.several else ""
         numbers = Paragraph(line(of, words.NO_SHARES_OF_NUMBERS))
-        blocks += [numbers] if one.numbers else _of_question(found, one)
+        blocks += [numbers] if one.numbers else _of_question(gathered, one)
         findings = [flag["why"] for row in one.models for flag in row["findings"]]
         findings += [
             left_out_of_people_sentence(row) for row in one.models if row["left_out_of_people"]
@@ -170,7 +171,7 @@ def _met(row: Mapping[str, Any]) -> bool:
     return row["with_people"] is not None
 
 
-def _overall(found: Gathered, title: str, rows: list[dict[str, Any]]) -> Figure:
+def _overall(gathered: Gathered, title: str, rows: list[dict[str, Any]]) -> Figure:
     table = Table(
         title,
         [
@@ -203,12 +204,12 @@ def _overall(found: Gathered, title: str, rows: list[dict[str, Any]]) -> Figure:
         draw_models(title, rows, width=NARROW),
         table,
         _models_why(
-            found, list(dict.fromkeys(row["question"] for row in rows)), figures.WHY_MODELS
+            gathered, list(dict.fromkeys(row["question"] for row in rows)), figures.WHY_MODELS
         ),
     )
 
 
-def _of_question(found: Gathered, one: OfQuestion) -> Iterator[Block]:
+def _of_question(gathered: Gathered, one: OfQuestion) -> Iterator[Block]:
     """Return each category of each model, the widest gap below the ceiling first."""
     rows = sorted(
         ({"model": model["model"], **row} for model in one.models for row in model["categories"]),
@@ -216,16 +217,16 @@ def _of_question(found: Gathered, one: OfQuestion) -> Iterator[Block]:
     )
     if not rows or one.confusions is None:  # spans and numbers have no categories to compare
         return
-    title = f"Models on each category of {one.name}" if found.several else figures.ON_CATEGORIES
+    title = f"Models on each category of {one.name}" if gathered.several else figures.ON_CATEGORIES
     figure = Figure(
-        f"models-{found.questions.index(one)}",
+        f"models-{gathered.questions.index(one)}",
         figures.MODEL_CATEGORIES,
         draw_model_categories(title, rows, width=WIDE),
         draw_model_categories(title, rows, width=NARROW),
         _models_table(title, rows),
-        _models_why(found, [one.name], figures.WHY_MODEL_CATEGORIES),
+        _models_why(gathered, [one.name], figures.WHY_MODEL_CATEGORIES),
     )
-    yield Group(title, [figure], found.questions.index(one) > 0)
+    yield Group(title, [figure], gathered.questions.index(one) > 0)
 
 
 def _models_table(title: str, rows: list[dict[str, Any]]) -> Table:
@@ -255,9 +256,9 @@ def _no_ceiling(row: Mapping[str, Any]) -> str:
     return SUPPRESSED if row["people_potential"] else figures.NO_CEILING
 
 
-def _models_why(found: Gathered, questions: Sequence[str], lines: Sequence[str]) -> Why:
+def _models_why(gathered: Gathered, questions: Sequence[str], lines: Sequence[str]) -> Why:
     first, *also = [
-        command(found, "agreement", "--by", "model", question=name) for name in questions
+        command(gathered, "agreement", "--by", "model", question=name) for name in questions
     ]
     return Why([line(text) for text in lines], first, also)
 
@@ -271,22 +272,22 @@ def _shares(row: Mapping[str, Any]) -> str:
 _MOST_ROWS = 60
 
 
-def agreement_section(found: Gathered) -> Section:
+def agreement_section(gathered: Gathered) -> Section:
     """Return the agreement on each category, with the human ceiling beside each model."""
-    blocks = [*_categories(found), *model_blocks(found), *_all(found)]
-    code = python_call(found, "agreement_by_question")
+    blocks = [*_categories(gathered), *model_blocks(gathered), *_all(gathered)]
+    code = python_call(gathered, "agreement_by_question")
     return Section("agreement", "Agreement", blocks, code)
 
 
-def _categories(found: Gathered) -> Iterator[Block]:
+def _categories(gathered: Gathered) -> Iterator[Block]:
     rows = [
-        {"question": one.name if found.several else None, **row}
-        for one in found.questions
-        for row in one.categories
+        {"question": question.name if gathered.several else None, **row}
+        for question in gathered.questions
+        for row in question.categories
     ]
     known = sorted((row for row in rows if row["rate"] is not None), key=lambda row: row["rate"])
     if not known:
-        numbers = any(one.numbers for one in found.questions)
+        numbers = any(question.numbers for question in gathered.questions)
         yield Paragraph(line(words.NUMBERS if numbers else figures.NO_CATEGORIES))
         return
     title = "Agreement on each category"
@@ -297,26 +298,26 @@ def _categories(found: Gathered) -> Iterator[Block]:
         draw_categories(title, rows, width=WIDE),
         draw_categories(title, rows, width=NARROW),
         listing(title, category_columns(), [*known, *unknown], _MOST_ROWS),
-        _why(found, [one.name for one in found.questions if one.categories]),
+        _why(gathered, [question.name for question in gathered.questions if question.categories]),
     )
 
 
-def _why(found: Gathered, questions: Sequence[str]) -> Why:
-    first, *also = [command(found, "agreement", question=name) for name in questions]
+def _why(gathered: Gathered, questions: Sequence[str]) -> Why:
+    first, *also = [command(gathered, "agreement", question=name) for name in questions]
     return Why([line(text) for text in figures.WHY_CATEGORIES], first, also)
 
 
-def _all(found: Gathered) -> Iterator[Block]:
-    for one in found.questions:
+def _all(gathered: Gathered) -> Iterator[Block]:
+    for question in gathered.questions:
         title = figures.COEFFICIENTS
         yield Group(
-            f"{title}: {one.name}" if found.several else title,
-            [*_figures_of_question(found, one)],
+            f"{title}: {question.name}" if gathered.several else title,
+            [*_figures_of_question(gathered, question)],
             True,
         )
 
 
-def _figures_of_question(found: Gathered, one: OfQuestion) -> Iterator[Block]:
+def _figures_of_question(gathered: Gathered, one: OfQuestion) -> Iterator[Block]:
     rows = one.agreement["measures"]
     yield Table(
         figures.COEFFICIENTS,
@@ -336,8 +337,8 @@ def _figures_of_question(found: Gathered, one: OfQuestion) -> Iterator[Block]:
     known = [row["measure"] for row in rows if row["value"] is not None]
     yield Why(
         [line(figures.formula(name)) for name in known],
-        command(found, "agreement", question=one.name),
-        [command(found, "agreement", "--explain", one.agreement["main"], question=one.name)],
+        command(gathered, "agreement", question=one.name),
+        [command(gathered, "agreement", "--explain", one.agreement["main"], question=one.name)],
     )
 
 
@@ -347,18 +348,20 @@ def _figures_of_question(found: Gathered, one: OfQuestion) -> Iterator[Block]:
 _MOST = 40  # pairs of a table
 
 
-def pairs_section(found: Gathered) -> Section:
+def pairs_section(gathered: Gathered) -> Section:
     """Return who agrees with whom, question by question."""
-    code = python_call(found, "by_pair", one=True, weights=found.questions[0].weights)
-    return Section("pairs", "Who agrees with whom", each_question(found, _pairs_of_question), code)
+    code = python_call(gathered, "by_pair", one=True, weights=gathered.questions[0].weights)
+    return Section(
+        "pairs", "Who agrees with whom", each_question(gathered, _pairs_of_question), code
+    )
 
 
-def _pairs_of_question(found: Gathered, one: OfQuestion) -> Iterator[Block]:
+def _pairs_of_question(gathered: Gathered, one: OfQuestion) -> Iterator[Block]:
     if not one.pairs:
         yield Paragraph(line(figures.NO_PAIRS))
         return
     weighted = ["--weights", one.weights] if one.weights else []
-    shown = command(found, "agreement", "--by", "pair", *weighted, question=one.name)
+    shown = command(gathered, "agreement", "--by", "pair", *weighted, question=one.name)
     if one.settings["answers"] == "spans":
         yield Paragraph(line(figures.PAIRS_OF_SPANS))
         yield _spans(one)
@@ -366,7 +369,7 @@ def _pairs_of_question(found: Gathered, one: OfQuestion) -> Iterator[Block]:
         return
     title = "Each two annotators"
     yield Figure(
-        f"pairs-{found.questions.index(one)}",
+        f"pairs-{gathered.questions.index(one)}",
         figures.PAIRS_IN_ORDER if one.weights else figures.PAIRS,
         draw_pairs(title, pair_rows({"pairs": one.pairs})),
         None,

@@ -41,30 +41,30 @@ _MOST = 60  # annotators of a table
 _FINDINGS = 20
 
 
-def annotators_section(found: Gathered) -> Section:
+def annotators_section(gathered: Gathered) -> Section:
     """Return the annotators of each question, those with findings first."""
-    code = python_call(found, "audit_by_question")
-    return Section("annotators", "Annotators", each_question(found, _of), code)
+    code = python_call(gathered, "audit_by_question")
+    return Section("annotators", "Annotators", each_question(gathered, _of), code)
 
 
-def _of(found: Gathered, one: OfQuestion) -> Iterator[Block]:
+def _of(gathered: Gathered, one: OfQuestion) -> Iterator[Block]:
     rows = one.audit["annotators"]
     if not rows:
         yield Paragraph(line(people.NO_SHARES))
         return
-    yield from _findings(found, one)
+    yield from _findings(gathered, one)
     title = "Shares of the categories"
     drawn = [row for row in map(_known, rows) if row["category_shares"] and row["peer_shares"]]
     if drawn and not one.numbers:
         yield Figure(
-            f"annotators-{found.questions.index(one)}",
+            f"annotators-{gathered.questions.index(one)}",
             people.SHARES,
             draw_annotators(title, drawn, across=ACROSS_WIDE),
             draw_annotators(title, drawn, across=ACROSS_NARROW),
             _shares(title, drawn),
             Why(
                 [line(text) for text in people.WHY_SHARES],
-                command(found, "audit", "--json"),
+                command(gathered, "audit", "--json"),
             ),
         )
     if one.numbers:
@@ -80,13 +80,13 @@ def _known(row: Mapping[str, Any]) -> dict[str, Any]:
     return {**row, "category_shares": shares, "peer_shares": row.get("peer_shares") or {}}
 
 
-def _findings(found: Gathered, one: OfQuestion) -> Iterator[Block]:
+def _findings(gathered: Gathered, one: OfQuestion) -> Iterator[Block]:
     standing: dict[str, Mapping[str, Any]] = {}
     for row in one.audit["annotators"]:
         for flag in row["flags"]:
             if is_accusation(flag) and flag["why"]:
                 standing.setdefault(flag["why"], flag)
-    left_out = words.findings_left_out(found.asked.suppress_below)
+    left_out = words.findings_left_out(gathered.asked.suppress_below)
     left_out = f"{people.NOT_SHOWN}{left_out}." if one.audit["left_out"] else ""
     if not standing:
         compared = any(row["items_shared"] for row in one.audit["annotators"])
@@ -101,7 +101,7 @@ def _findings(found: Gathered, one: OfQuestion) -> Iterator[Block]:
             blocks.append(Group(people.EVIDENCE, [Bullets(shown)], True))
     blocks += [Paragraph(line(left_out))] if left_out else []
     # Its q values are those of all tests of the page: of one question alone they are others.
-    blocks.append(Why([line(words.WHY_WHOM)], command(found, "audit")))
+    blocks.append(Why([line(words.WHY_WHOM)], command(gathered, "audit")))
     yield Group(people.FINDINGS, blocks)
 
 

@@ -108,36 +108,41 @@ def _description(told: Sequence[Mapping[str, Any]], drawn: int) -> str:
 # -- The agreement on each category, weakest first, with its interval -----------------------------
 
 
-def categories_chart(found: AgreementByQuestion) -> Chart:
+def categories_chart(agreement_by_question: AgreementByQuestion) -> Chart:
     """Return a dot for each category: if one annotator chose it, how often another did, too.
 
     The weakest are drawn, if there are many. A category without a figure has no dot; the rows have
     its reason.
     """
-    return draw_categories(f"{found.project}: agreement on each category", category_rows(found))
+    return draw_categories(
+        f"{agreement_by_question.project}: agreement on each category",
+        category_rows(agreement_by_question),
+    )
 
 
-def category_rows(found: AgreementByQuestion) -> list[dict[str, Any]]:
+def category_rows(agreement_by_question: AgreementByQuestion) -> list[dict[str, Any]]:
     """Return a row for each category of each question, as `draw_categories` takes them.
 
     Of `questions_of_numbers` there is none.
     """
-    numbers = questions_of_numbers(found)
+    numbers = questions_of_numbers(agreement_by_question)
     return [
-        {"question": one.question.name, **_category_row(category)}
-        for one in found.questions
-        if one.question.name not in numbers
-        for category in one.assessment.to_dict()["categories"]
+        {"question": question.question.name, **_category_row(category)}
+        for question in agreement_by_question.questions
+        if question.question.name not in numbers
+        for category in question.assessment.to_dict()["categories"]
     ]
 
 
-def questions_of_numbers(found: AgreementByQuestion) -> list[str]:
+def questions_of_numbers(agreement_by_question: AgreementByQuestion) -> list[str]:
     """Return the names of the questions whose answers are many numbers."""
     return [
-        one.question.name
-        for one in found.questions
+        question.question.name
+        for question in agreement_by_question.questions
         if are_many_numbers(
-            one.question.answers, one.question.scale, len(one.assessment.to_dict()["categories"])
+            question.question.answers,
+            question.question.scale,
+            len(question.assessment.to_dict()["categories"]),
         )
     ]
 
@@ -186,14 +191,14 @@ def _categories_description(
     if not drawn:
         return "No category has a figure."
     weakest, strongest = drawn[0], drawn[-1]
-    told = (
+    sentence = (
         f"Weakest: {weakest['category']}, {weakest['rate']:.0%}. "
         f"Strongest: {strongest['category']}, {strongest['rate']:.0%}."
     )
     left_out = len(drawn) - MOST
-    told += f" {left_out} stronger categories are not drawn." if left_out > 0 else ""
+    sentence += f" {left_out} stronger categories are not drawn." if left_out > 0 else ""
     without = len(rows) - len(drawn)
-    return told + (f" {without} have no figure." if without else "")
+    return sentence + (f" {without} have no figure." if without else "")
 
 
 # -- A figure over time, with its interval and the project's notes --------------------------------
@@ -210,27 +215,27 @@ def history_chart(history: History | Curve, measure: str | None = None) -> Chart
     If none is named it is alpha, or the first that the last snapshot has. Points without
     a figure are gaps in the line; the rows have their reason.
     """
-    told = history.to_dict()
-    notes = [{"at": one["at"], "text": one["text"]} for one in told["notes"]]
-    measure = measure or _main(told)
-    title = f"{told['project']}: {MEASURES[measure].title}"
-    return draw_history(title, history_rows(told, measure), notes)
+    payload = history.to_dict()
+    notes = [{"at": one["at"], "text": one["text"]} for one in payload["notes"]]
+    measure = measure or _main(payload)
+    title = f"{payload['project']}: {MEASURES[measure].title}"
+    return draw_history(title, history_rows(payload, measure), notes)
 
 
-def _main(told: Mapping[str, Any]) -> str:
-    points = told["snapshots"] or [{"measures": []}]
+def _main(payload: Mapping[str, Any]) -> str:
+    points = payload["snapshots"] or [{"measures": []}]
     known = [figure["measure"] for figure in points[-1]["measures"]]
     return known[0] if known and _ALPHA not in known else _ALPHA
 
 
-def history_rows(told: Mapping[str, Any], measure: str) -> list[dict[str, Any]]:
+def history_rows(payload: Mapping[str, Any], measure: str) -> list[dict[str, Any]]:
     """Return a row for each point of a history's JSON, as `draw_history` takes them.
 
     The figure is that of what came since the point before, if it has that; ``so_far`` is that of
     all answers.
     """
     rows = []
-    for one in told["snapshots"]:
+    for one in payload["snapshots"]:
         of_all = _figure(one, measure)
         own = _figure(one["own"], measure) if one.get("own") else None
         if of_all is not None:
@@ -433,9 +438,9 @@ def pairs_chart(project: str, pairs: Pairs, weights: str | None = None) -> Chart
     )
 
 
-def pair_rows(told: Mapping[str, Any]) -> list[dict[str, Any]]:
+def pair_rows(payload: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return a row for each pair of their JSON, as `draw_pairs` takes them."""
-    return [_pair_row(one) for one in told["pairs"]]
+    return [_pair_row(one) for one in payload["pairs"]]
 
 
 def draw_pairs(title: str, rows: Sequence[Mapping[str, Any]]) -> Chart:
@@ -489,8 +494,8 @@ def _pair_row(one: Mapping[str, Any]) -> dict[str, Any]:
     who = {"annotator": annotator, "other": other}
     if "span_f1_exact" in one:
         exact = one["span_f1_exact"]
-        told = {"span_f1_exact": exact["value"], "undefined": exact["undefined"]}
-        return {**who, "items": one["items"], **told}
+        payload = {"span_f1_exact": exact["value"], "undefined": exact["undefined"]}
+        return {**who, "items": one["items"], **payload}
     names = ("items", "observed", "cohen_kappa", "undefined")
     return {**who, **{name: one[name] for name in names}}
 

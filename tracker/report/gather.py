@@ -39,8 +39,8 @@ def gather_report(
         )
         step("audit")
         audits = {
-            one.question: one
-            for one in ledger.audit_by_question(
+            audit.question: audit
+            for audit in ledger.audit_by_question(
                 asked.project, questions=asked.questions, evidence=_EVIDENCE, **asked.selecting
             ).audits
         }
@@ -55,18 +55,19 @@ def gather_report(
             )
         }
         settings = {
-            one.question.name: one.question.to_dict() | {"categories": list(one.categories)}
-            for one in ledger.projects.settings(asked.project).questions
+            question.question.name: question.question.to_dict()
+            | {"categories": list(question.categories)}
+            for question in ledger.projects.settings(asked.project).questions
         }
         fit = _private(ledger, asked)
         questions = []
-        for one in agreement.questions:
-            name = one.question.name
+        for question in agreement.questions:
+            name = question.question.name
             questions.append(
                 _of_question(
                     ledger,
                     asked,
-                    one,
+                    question,
                     audits[name],
                     fit,
                     statuses[name].to_dict(),
@@ -80,8 +81,8 @@ def gather_report(
             [one.to_dict() for one in agreement.unfit],
             [one.to_dict() for one in ledger.annotators.list(asked.project)],
             [
-                one.to_dict()
-                for one in ledger.flags.list(
+                flag.to_dict()
+                for flag in ledger.flags.list(
                     asked.project, states=["all"], questions=asked.questions
                 ).flags
             ],
@@ -121,32 +122,35 @@ def _leaves_out(audit: Audit, least: int) -> bool:
 def _of_question(
     ledger: Ledger,
     asked: Asked,
-    found: QuestionAgreement,
+    question_agreement: QuestionAgreement,
     audit: Audit,
     fit: Callable[[Audit], Audit],
     status: Told,
     settings: Told,
     step: Callable[[str], None],
 ) -> OfQuestion:
-    name = found.question.name
+    name = question_agreement.question.name
     choice: Selecting = {**asked.selecting, "question": name}
     step(f"{name}: pairs")
     weights = pair_weights(settings["answers"], settings["scale"])
     pairs = ledger.by_pair(asked.project, weights=weights, **choice).to_dict()["pairs"]
     step(f"{name}: confusions")
-    counted = found.question.answers != "spans" and found.question.scale not in SCALES_OF_NUMBERS
+    counted = (
+        question_agreement.question.answers != "spans"
+        and question_agreement.question.scale not in SCALES_OF_NUMBERS
+    )
     confusions = None if not counted else ledger.confusions(asked.project, **choice).to_dict()
     shown = fit(audit)
-    without = _without(ledger, asked, found, audit, shown, choice, counted=counted)
+    without = _without(ledger, asked, question_agreement, audit, shown, choice, counted=counted)
     step(f"{name}: models")
-    models = [one.to_dict() for one in ledger.models(asked.project, **choice)]
+    models = [model.to_dict() for model in ledger.models(asked.project, **choice)]
     step(f"{name}: history")
-    every, history = _history(ledger, asked, found.main.measure, choice)
+    every, history = _history(ledger, asked, question_agreement.main.measure, choice)
     short = ledger.short_items(asked.project, _SHORT, **choice)
     return OfQuestion(
         name,
         settings,
-        found.to_dict(),
+        question_agreement.to_dict(),
         shown.to_dict() | {"left_out": _leaves_out(audit, asked.suppress_below)},
         status,
         history,
@@ -155,15 +159,15 @@ def _of_question(
         confusions,
         without,
         models,
-        {"wanted": short.wanted, "items": [list(one) for one in short.items]},
-        _methods(found),
+        {"wanted": short.wanted, "items": [list(item) for item in short.items]},
+        _methods(question_agreement),
     )
 
 
 def _without(
     ledger: Ledger,
     asked: Asked,
-    found: QuestionAgreement,
+    question_agreement: QuestionAgreement,
     audit: Audit,
     shown: Audit,
     choice: Selecting,
@@ -172,7 +176,7 @@ def _without(
 ) -> Without | None:
     """Return the question without those whose findings are shown; ``counted``: confusions are."""
     names = sorted({audit.names[annotator.id] for annotator, _ in shown.flagged()})
-    main = found.main.measure
+    main = question_agreement.main.measure
     advice = ledger.advice(asked.project, flagged=names, measures=[main], **choice)
     if advice is None:
         return None
@@ -197,27 +201,27 @@ def _history(
         of_name = ledger.history_by_question(
             asked.project, questions=[str(choice.get("question"))], measures=[measure]
         )
-        told = next(iter(of_name.questions.values())).to_dict()
-        if len({one["as_of"][:10] for one in told["snapshots"]}) > 1:
-            return None, told
-        nothing = told
+        payload = next(iter(of_name.questions.values())).to_dict()
+        if len({one["as_of"][:10] for one in payload["snapshots"]}) > 1:
+            return None, payload
+        nothing = payload
     best: tuple[str | None, Told] = (None, nothing)
     for every in ("week", "day", "month"):
         try:
-            told = ledger.history(asked.project, every, measures=[measure], **choice).to_dict()
+            payload = ledger.history(asked.project, every, measures=[measure], **choice).to_dict()
         except InvalidOption:  # of spans, or of a measure that needs more than patterns
             return best
-        points = len(told["snapshots"])
+        points = len(payload["snapshots"])
         if points > 1 and (best[0] is None or points <= _MANY):
-            best = (every, told)
+            best = (every, payload)
         if _FEW <= points <= _MANY or (every == "day" and points <= _MANY):
             break
     return best
 
 
-def _methods(found: QuestionAgreement) -> Told | None:
+def _methods(question_agreement: QuestionAgreement) -> Told | None:
     try:
-        methods = methods_of_assessment(found.assessment)
+        methods = methods_of_assessment(question_agreement.assessment)
         return methods.to_dict() | {"in_words": methods.in_words}
     except InvalidOption:
         return None
@@ -240,33 +244,33 @@ _MOMENT: Final = ("as_of", "known_at")
 
 
 def command(
-    found: Gathered, verb: str, *words: str, question: str | None = None, moment: bool = False
+    gathered: Gathered, verb: str, *words: str, question: str | None = None, moment: bool = False
 ) -> str:
     """Return a command about the project, with the options that choose the report's answers.
 
     It is about a ``question``, or else about those of the report. Of a command that takes a
     ``moment`` alone, with that.
     """
-    project = found.asked.project
-    asked = _question_words(found, found.asked.questions if question is None else [question])
-    chosen = _moment_words(found, _MOMENT) if moment else choice_words(found)
+    project = gathered.asked.project
+    asked = _question_words(gathered, gathered.asked.questions if question is None else [question])
+    chosen = _moment_words(gathered, _MOMENT) if moment else choice_words(gathered)
     return shlex.join(["tracker", *verb.split(), project, *words, *asked, *chosen])
 
 
-def annotator_command(found: Gathered, verb: str, name: str) -> str:
+def annotator_command(gathered: Gathered, verb: str, name: str) -> str:
     """Return a command about one annotator, whose name is not told if all are numbered."""
-    who = _SOMEBODY if found.asked.pseudonyms else name
-    asked = _question_words(found, found.asked.questions)
-    return shlex.join(["tracker", "annotator", verb, who, "-p", found.asked.project, *asked])
+    who = _SOMEBODY if gathered.asked.pseudonyms else name
+    asked = _question_words(gathered, gathered.asked.questions)
+    return shlex.join(["tracker", "annotator", verb, who, "-p", gathered.asked.project, *asked])
 
 
-def _question_words(found: Gathered, names: Sequence[str]) -> list[str]:
-    return [word for name in names if found.one_of_several for word in ("-q", name)]
+def _question_words(gathered: Gathered, names: Sequence[str]) -> list[str]:
+    return [word for name in names if gathered.one_of_several for word in ("-q", name)]
 
 
-def choice_words(found: Gathered) -> list[str]:
+def choice_words(gathered: Gathered) -> list[str]:
     """Return the options that choose the answers."""
-    chosen, hidden = found.asked.selecting, found.asked.pseudonyms
+    chosen, hidden = gathered.asked.selecting, gathered.asked.pseudonyms
     words: list[str] = []
     for option, names in (
         ("--annotator", chosen.get("annotators") or ()),
@@ -275,15 +279,15 @@ def choice_words(found: Gathered) -> list[str]:
         every = [names] if isinstance(names, str) else list(names)
         words += [word for name in every for word in (option, _SOMEBODY if hidden else name)]
     words += ["--exclude-flagged"] if chosen.get("exclude_flagged") else []
-    words += _moment_words(found, tuple(_OPTIONS))
+    words += _moment_words(gathered, tuple(_OPTIONS))
     for name, values in (chosen.get("where") or {}).items():
         for value in [values] if isinstance(values, str) else values:
             words += ["--where", f"{name}={value}"]
     return words
 
 
-def _moment_words(found: Gathered, keys: tuple[str, ...]) -> list[str]:
-    given = {key: found.asked.selecting.get(key) for key in keys}
+def _moment_words(gathered: Gathered, keys: tuple[str, ...]) -> list[str]:
+    given = {key: gathered.asked.selecting.get(key) for key in keys}
     return [
         word
         for key, value in given.items()
@@ -292,11 +296,11 @@ def _moment_words(found: Gathered, keys: tuple[str, ...]) -> list[str]:
     ]
 
 
-def python_opening(found: Gathered) -> str:
+def python_opening(gathered: Gathered) -> str:
     """Return the Python that opens the ledger; nothing if its readers may not see all of it."""
-    if _is_private(found):
+    if _is_private(gathered):
         return ""
-    return "\n".join(["import tracker", "", f"ledger = tracker.open({found.database!r})"])
+    return "\n".join(["import tracker", "", f"ledger = tracker.open({gathered.database!r})"])
 
 
 def python_call(
@@ -329,6 +333,6 @@ def python_call(
     return f"ledger.{method}({', '.join(given)})"
 
 
-def _is_private(found: Gathered) -> bool:
-    asked = found.asked
+def _is_private(gathered: Gathered) -> bool:
+    asked = gathered.asked
     return asked.pseudonyms or asked.suppress_below > 0 or not asked.texts

@@ -35,25 +35,25 @@ from tracker.report.sizes import NARROW, WIDE
 _MOST = 20  # events on a curve
 
 
-def history_section(found: Gathered) -> Section:
+def history_section(gathered: Gathered) -> Section:
     """Return the curve of each question, the weakest first."""
-    code = python_call(found, "history_by_question", every=found.questions[0].every)
-    return Section("history", "Over time", each_question(found, _history_of_question), code)
+    code = python_call(gathered, "history_by_question", every=gathered.questions[0].every)
+    return Section("history", "Over time", each_question(gathered, _history_of_question), code)
 
 
-def _history_of_question(found: Gathered, one: OfQuestion) -> Iterator[Block]:
+def _history_of_question(gathered: Gathered, one: OfQuestion) -> Iterator[Block]:
     measure = one.agreement["main"]
     rows = history_rows(one.history, measure)
     if len(rows) < 2:
-        yield Paragraph(line(_no_curve(found, one)))
-        yield Paragraph(line(Code(shlex.join(["tracker", "snapshot", found.asked.project]))))
+        yield Paragraph(line(_no_curve(gathered, one)))
+        yield Paragraph(line(Code(shlex.join(["tracker", "snapshot", gathered.asked.project]))))
         return
     title = MEASURES[measure].title
-    events = _events(found, one, rows)
+    events = _events(gathered, one, rows)
     numbers = [{"at": event["at"], "text": str(n)} for n, event in enumerate(events, 1)]
     every = ["--every", one.every] if one.every else []
     yield Figure(
-        f"history-{found.questions.index(one)}",
+        f"history-{gathered.questions.index(one)}",
         figures.points_shown(len(rows), one.every, title, events=bool(events)),
         draw_history(title, rows, numbers, width=WIDE),
         draw_history(title, rows, numbers, width=NARROW),
@@ -63,7 +63,7 @@ def _history_of_question(found: Gathered, one: OfQuestion) -> Iterator[Block]:
                 line(figures.WHY_CURVE["rebuilt" if one.every else None]),
                 line(figures.formula(measure)),
             ],
-            command(found, "history", *every, "--measure", measure, "--json", question=one.name),
+            command(gathered, "history", *every, "--measure", measure, "--json", question=one.name),
         ),
     )
     if events:
@@ -74,9 +74,9 @@ def _history_of_question(found: Gathered, one: OfQuestion) -> Iterator[Block]:
         )
 
 
-def _no_curve(found: Gathered, one: OfQuestion) -> str:
+def _no_curve(gathered: Gathered, one: OfQuestion) -> str:
     """Return why there is no curve, and how to have one."""
-    chosen = found.asked.chosen
+    chosen = gathered.asked.chosen
     if one.settings["answers"] == "spans":
         return figures.NO_CURVE_OF_SPANS_CHOSEN if chosen else figures.NO_CURVE_OF_SPANS
     return figures.NO_CURVE_CHOSEN if chosen else figures.NO_CURVE
@@ -102,14 +102,14 @@ def _points(title: str, rows: Sequence[Mapping[str, Any]]) -> Table:
 
 
 def _events(
-    found: Gathered, one: OfQuestion, rows: Sequence[Mapping[str, Any]]
+    gathered: Gathered, one: OfQuestion, rows: Sequence[Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
     """Return what happened while the curve was drawn, oldest first; of very much, the last."""
     first, last = rows[0]["as_of"][:10], rows[-1]["as_of"]
-    events = [{"at": note["at"], "text": figures.event_note(note)} for note in found.notes]
+    events = [{"at": note["at"], "text": figures.event_note(note)} for note in gathered.notes]
     events += [
         {"at": flag["found_at"], "text": figures.event_finding(flag)}
-        for flag in found.flags
+        for flag in gathered.flags
         if flag.get("question", one.name) == one.name
     ]
     within = (event for event in events if first <= event["at"] <= last)
@@ -119,25 +119,25 @@ def _events(
 # -- Coverage, pace, and who and what is next -----------------------------------------------------
 
 
-def progress_section(found: Gathered) -> Section:
+def progress_section(gathered: Gathered) -> Section:
     """Return how far each question is."""
-    code = python_call(found, "status_by_question", moment=True)
-    return Section("progress", "Progress", each_question(found, _progress_of_question), code)
+    code = python_call(gathered, "status_by_question", moment=True)
+    return Section("progress", "Progress", each_question(gathered, _progress_of_question), code)
 
 
-def _wanted(told: Mapping[str, Any]) -> list[Fact]:
+def _wanted(payload: Mapping[str, Any]) -> list[Fact]:
     """Return how far the wanted answers are there; nothing if no number of them is wanted."""
-    if told["coverage"] is None:
+    if payload["coverage"] is None:
         return []
     return [
-        Fact("Complete", percent(told["coverage"]), f"{told['items_complete']:,} items"),
-        Fact("Missing", count_cell(told["answers_missing"]), "answers"),
+        Fact("Complete", percent(payload["coverage"]), f"{payload['items_complete']:,} items"),
+        Fact("Missing", count_cell(payload["answers_missing"]), "answers"),
     ]
 
 
-def _recorded(found: Gathered, one: OfQuestion) -> int:
+def _recorded(gathered: Gathered, one: OfQuestion) -> int:
     """Return how many findings about a question are recorded, whatever became of them."""
-    return sum(flag.get("question", one.name) == one.name for flag in found.flags)
+    return sum(flag.get("question", one.name) == one.name for flag in gathered.flags)
 
 
 def _stands_out(one: OfQuestion) -> bool:
@@ -145,26 +145,26 @@ def _stands_out(one: OfQuestion) -> bool:
     return any(is_accusation(flag) for row in rows for flag in row["flags"])
 
 
-def _findings(found: Gathered, one: OfQuestion) -> Fact:
+def _findings(gathered: Gathered, one: OfQuestion) -> Fact:
     """Return how many findings wait for somebody; unknown if none was ever recorded."""
-    recorded = _recorded(found, one)
+    recorded = _recorded(gathered, one)
     if not recorded:
         return Fact("Open findings", "-", "none recorded")
     return Fact("Open findings", count_cell(one.status["open_flags"]), f"of {recorded:,} recorded")
 
 
-def _progress_of_question(found: Gathered, one: OfQuestion) -> Iterator[Block]:
+def _progress_of_question(gathered: Gathered, one: OfQuestion) -> Iterator[Block]:
     told = one.status
     yield Facts(
         [
             *_wanted(told),
             Fact("Unanswered", count_cell(told["items_unanswered"]), "items"),
-            _findings(found, one),
+            _findings(gathered, one),
             Fact("Annotators", count_cell(told["annotators"])),
         ]
     )
-    if not _recorded(found, one) and _stands_out(one):
-        record = shlex.join(["tracker", "audit", found.asked.project, "--record"])
+    if not _recorded(gathered, one) and _stands_out(one):
+        record = shlex.join(["tracker", "audit", gathered.asked.project, "--record"])
         yield Paragraph(line(people.NOT_RECORDED, Code(record)))
     yield Paragraph(line(people.coverage(told)))
     yield Paragraph(line(people.pace(told)))
@@ -191,4 +191,6 @@ def _progress_of_question(found: Gathered, one: OfQuestion) -> Iterator[Block]:
             ],
             True,
         )
-    yield Why([line(people.WHY_PROGRESS)], command(found, "status", question=one.name, moment=True))
+    yield Why(
+        [line(people.WHY_PROGRESS)], command(gathered, "status", question=one.name, moment=True)
+    )

@@ -56,8 +56,8 @@ def _code(source: str) -> dict[str, Any]:
 def _images(section: Section) -> dict[str, Any]:
     """Return the charts of a section, by the names that its text has for them."""
     return {
-        figure_image(one): {_PNG: base64.b64encode(one.chart.png(scale=1)).decode()}
-        for one in _figures(section.blocks)
+        figure_image(figure): {_PNG: base64.b64encode(figure.chart.png(scale=1)).decode()}
+        for figure in _figures(section.blocks)
     }
 
 

@@ -24,8 +24,8 @@ def pdf_file(document: Document) -> bytes:
     """
     from typst import TypstError
 
-    told = {"document": _plain(document), "words": WORDS}
-    sources = {"told": json.dumps(told, ensure_ascii=True)}
+    payload = {"document": _plain(document), "words": WORDS}
+    sources = {"told": json.dumps(payload, ensure_ascii=True)}
     try:
         return _compiled(sources, "ua-1")
     except TypstError:  # a sign that no font here can draw keeps a document from the standard
@@ -51,9 +51,9 @@ def _plain(value: Any) -> Any:
     if isinstance(value, str):
         return escaped_text(value)
     if is_dataclass(value):
-        told = {one.name: _plain(getattr(value, one.name)) for one in fields(value)
-                if one.name != "narrow"}  # fmt: skip
-        return {"kind": type(value).__name__, **told}
+        payload = {field.name: _plain(getattr(value, field.name)) for field in fields(value)
+                if field.name != "narrow"}  # fmt: skip
+        return {"kind": type(value).__name__, **payload}
     if isinstance(value, frozenset):
         return sorted(value)
     if isinstance(value, Sequence):

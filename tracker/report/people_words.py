@@ -64,35 +64,35 @@ def evidence_line(row: Mapping[str, Any]) -> str:
     if "again" in row:
         return f"{row['item']}: first {row['answer']}, then {row['again']}"
     others = ", ".join(f"{answer} ({number})" for answer, number in row["others"].items())
-    told = f"{row['item']}: {row['answer'] or '(none)'}; others {others or '(none)'}"
-    return f"{told}. “{row['comment']}”" if row.get("comment") else told
+    sentence = f"{row['item']}: {row['answer'] or '(none)'}; others {others or '(none)'}"
+    return f"{sentence}. “{row['comment']}”" if row.get("comment") else sentence
 
 
-def coverage(told: Mapping[str, Any]) -> str:
+def coverage(payload: Mapping[str, Any]) -> str:
     """Return how many items have how many answers."""
-    counts = told["answers_per_item"]
+    counts = payload["answers_per_item"]
     if not counts:
         return "There are no items yet."
     parts = [
         f"{items:,} with {'no answer' if number == '0' else count_noun(int(number), 'answer')}"
         for number, items in counts.items()
     ]
-    return f"{count_noun(told['items'], 'item')}: {listed(parts, 8)}."
+    return f"{count_noun(payload['items'], 'item')}: {listed(parts, 8)}."
 
 
-def pace(told: Mapping[str, Any]) -> str:
+def pace(payload: Mapping[str, Any]) -> str:
     """Return the pace of late, and when it will be done."""
-    if told["answers_per_day"] is None:
+    if payload["answers_per_day"] is None:
         return "There is no pace yet: the times of answers lie within one day."
     line = (
-        f"{told['answers_per_day']:,.1f} labels a day from {told['pace_from'][:10]} to "
-        f"{told['pace_to'][:10]}"
+        f"{payload['answers_per_day']:,.1f} labels a day from {payload['pace_from'][:10]} to "
+        f"{payload['pace_to'][:10]}"
     )
-    if not told["answers_missing"]:
+    if not payload["answers_missing"]:
         return f"{line}."
-    if told["estimated_completion"] is None:
+    if payload["estimated_completion"] is None:
         return f"{line}; nobody has answered since, so there is no forecast."
-    return f"{line}; at that pace the last answer comes on {told['estimated_completion'][:10]}."
+    return f"{line}; at that pace the last answer comes on {payload['estimated_completion'][:10]}."
 
 
 def who_is_next(names: Sequence[tuple[str, int]]) -> str:
@@ -106,6 +106,6 @@ def short_items(rows: Sequence[tuple[str, int]]) -> str:
     return f"The first {count_noun(len(rows), 'item')} to label"
 
 
-def last_import(told: Mapping[str, Any]) -> str:
+def last_import(payload: Mapping[str, Any]) -> str:
     """Return when answers came last."""
-    return f"Answers were last imported on {minute_cell(told['recorded_at'])} UTC."
+    return f"Answers were last imported on {minute_cell(payload['recorded_at'])} UTC."

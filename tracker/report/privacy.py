@@ -41,7 +41,7 @@ def numbered_annotators(ledger: Ledger, project: str) -> Numbers:
     return Numbers(by_id, by_name, ids)
 
 
-def with_pseudonyms(found: Gathered, numbers: Numbers) -> Gathered:
+def with_pseudonyms(gathered: Gathered, numbers: Numbers) -> Gathered:
     """Return a report's values with numbers for the annotators' names.
 
     What annotators wrote beside their answers is left out. In notes their names are replaced,
@@ -55,25 +55,26 @@ def with_pseudonyms(found: Gathered, numbers: Numbers) -> Gathered:
 
     questions = [
         replace(
-            one,
-            agreement=told(one.agreement),
-            audit=_without_written(one.audit),
-            history=told(one.history) | {"notes": notes_with_numbers(one.history["notes"], names)},
-            pairs=told(one.pairs),
-            confusions=told(one.confusions),
-            without=one.without and replace(one.without, **told(vars(one.without))),
-            models=[_renamed_model(row, names) for row in one.models],
+            question,
+            agreement=told(question.agreement),
+            audit=_without_written(question.audit),
+            history=told(question.history)
+            | {"notes": notes_with_numbers(question.history["notes"], names)},
+            pairs=told(question.pairs),
+            confusions=told(question.confusions),
+            without=question.without and replace(question.without, **told(vars(question.without))),
+            models=[_renamed_model(row, names) for row in question.models],
         )
-        for one in found.questions
+        for question in gathered.questions
     ]
     order = {one: place for place, one in enumerate(numbers.by_id.values())}
-    annotators = sorted(told(found.annotators), key=lambda one: order[one["annotator"]])
+    annotators = sorted(told(gathered.annotators), key=lambda one: order[one["annotator"]])
     return replace(
-        found,
+        gathered,
         questions=questions,
         annotators=annotators,
-        flags=[{**told(flag), "why": ""} for flag in found.flags],
-        notes=notes_with_numbers(found.notes, names),
+        flags=[{**told(flag), "why": ""} for flag in gathered.flags],
+        notes=notes_with_numbers(gathered.notes, names),
     )
 
 
@@ -88,10 +89,10 @@ def _renamed_model(row: Mapping[str, Any], names: Mapping[str, str]) -> dict[str
     return told
 
 
-def own_with_number(told: Mapping[str, Any], numbers: Numbers) -> dict[str, Any]:
+def own_with_number(payload: Mapping[str, Any], numbers: Numbers) -> dict[str, Any]:
     """Return the JSON of an annotator's own report with their number, without what they wrote."""
-    name: str = told["annotator"]
-    return {**_without_written(told), "annotator": numbers.by_name[name]}
+    name: str = payload["annotator"]
+    return {**_without_written(payload), "annotator": numbers.by_name[name]}
 
 
 def notes_with_numbers(notes: Any, names: Mapping[str, str]) -> list[dict[str, Any]]:
@@ -148,12 +149,14 @@ SUPPRESSED = "suppressed"
 """Why a figure of too few answers is not there."""
 
 
-def without_small_cells(found: Gathered, least: int) -> Gathered:
+def without_small_cells(gathered: Gathered, least: int) -> Gathered:
     """Return a report's values without figures that rest on fewer than ``least``.
 
     Findings are taken to be without them already.
     """
-    return replace(found, questions=[_without_small(one, least) for one in found.questions])
+    return replace(
+        gathered, questions=[_without_small(question, least) for question in gathered.questions]
+    )
 
 
 def _without_small(one: OfQuestion, least: int) -> OfQuestion:
@@ -187,9 +190,9 @@ def _without_small(one: OfQuestion, least: int) -> OfQuestion:
     )
 
 
-def _figures_of_enough(found: Mapping[str, Any], least: int) -> dict[str, Any]:
+def _figures_of_enough(payload: Mapping[str, Any], least: int) -> dict[str, Any]:
     """Return the figures of a question, those of too few items or pairs left out."""
-    agreement = dict(found)
+    agreement = dict(payload)
     agreement["measures"] = [_if(row, row["items"], least) for row in agreement["measures"]]
     agreement["categories"] = [
         _if(row, row["potential_agreements"], least) for row in agreement["categories"]
@@ -211,16 +214,16 @@ def _own_of_enough(own: Mapping[str, Any] | None, least: int) -> dict[str, Any] 
     return {**own, "measures": [_if(row, row["items"], least) for row in own["measures"]]}
 
 
-def _confusions_of_enough(found: Mapping[str, Any] | None, least: int) -> dict[str, Any] | None:
+def _confusions_of_enough(payload: Mapping[str, Any] | None, least: int) -> dict[str, Any] | None:
     """Return confusions, those on too few items left out."""
-    if found is None:
+    if payload is None:
         return None
     return {
-        **found,
-        "left_out": any(pair["items"] < least for pair in found["confusions"]),
+        **payload,
+        "left_out": any(pair["items"] < least for pair in payload["confusions"]),
         "confusions": [
             {**pair, "examples": _kept(pair["examples"], lambda e: len(e["answers"]), least)}
-            for pair in _kept(found["confusions"], lambda p: p["items"], least)
+            for pair in _kept(payload["confusions"], lambda p: p["items"], least)
         ],
     }
 

@@ -45,55 +45,55 @@ if TYPE_CHECKING:
 # -- How it was measured, for a paper, and with which settings ------------------------------------
 
 
-def methods_section(found: Gathered) -> Section:
+def methods_section(gathered: Gathered) -> Section:
     """Return the methods paragraph of each question, its citations, and the settings."""
     blocks: list[Block] = []
-    for place, one in enumerate(found.questions):
-        parts = [*_methods_of_question(found, one)]
-        blocks += [Group(one.name, parts, place > 0)] if found.several else parts
-    blocks += [_settings(found), *_choice(found)]
+    for place, one in enumerate(gathered.questions):
+        parts = [*_methods_of_question(gathered, one)]
+        blocks += [Group(one.name, parts, place > 0)] if gathered.several else parts
+    blocks += [_settings(gathered), *_choice(gathered)]
     return Section("methods", "Methods and settings", blocks)
 
 
-def _methods_of_question(found: Gathered, one: OfQuestion) -> Iterator[Block]:
+def _methods_of_question(gathered: Gathered, one: OfQuestion) -> Iterator[Block]:
     if one.methods is None:
         yield Paragraph(line(figures.NO_METHODS))
         return
     yield Paragraph(line(one.methods["in_words"]))
     entries = [line(Code(entry)) for entry in one.methods["bibtex"].strip().split("\n\n")]
     yield Group("BibTeX", [Bullets(entries)], True)
-    yield Why([], command(found, "agreement", "--methods", "--bibtex", question=one.name))
+    yield Why([], command(gathered, "agreement", "--methods", "--bibtex", question=one.name))
 
 
-def _settings(found: Gathered) -> Table:
+def _settings(gathered: Gathered) -> Table:
     return Table(
         "Settings",
         ["question", "answers", "scale", "categories", "wanted"],
         [
             [
-                one.name,
-                one.settings["answers"],
-                one.settings["scale"],
-                figures.categories_listed(one.settings["categories"]),
-                "-" if one.settings["wanted"] is None else str(one.settings["wanted"]),
+                question.name,
+                question.settings["answers"],
+                question.settings["scale"],
+                figures.categories_listed(question.settings["categories"]),
+                "-" if question.settings["wanted"] is None else str(question.settings["wanted"]),
             ]
-            for one in found.questions
+            for question in gathered.questions
         ],
     )
 
 
-def _choice(found: Gathered) -> Iterator[Block]:
-    selection = found.questions[0].agreement["selection"]
+def _choice(gathered: Gathered) -> Iterator[Block]:
+    selection = gathered.questions[0].agreement["selection"]
     lines = []
     if selection is not None:
         lines.append(line(figures.chosen(selection_in_words(selection))))
-    if found.asked.pseudonyms:
+    if gathered.asked.pseudonyms:
         lines.append(line(figures.PSEUDONYMS))
-        lines += [line(figures.NOTES)] if found.notes else []
-    if found.asked.pseudonyms or not found.asked.texts:
-        lines.append(line(figures.TEXTS if found.asked.texts else figures.NO_TEXTS))
-    if found.asked.suppress_below:
-        lines.append(line(figures.suppressed(found.asked.suppress_below)))
+        lines += [line(figures.NOTES)] if gathered.notes else []
+    if gathered.asked.pseudonyms or not gathered.asked.texts:
+        lines.append(line(figures.TEXTS if gathered.asked.texts else figures.NO_TEXTS))
+    if gathered.asked.suppress_below:
+        lines.append(line(figures.suppressed(gathered.asked.suppress_below)))
     if lines:
         yield Bullets(lines)
 
@@ -101,13 +101,13 @@ def _choice(found: Gathered) -> Iterator[Block]:
 # -- What has no figure, and why ------------------------------------------------------------------
 
 
-def undefined_section(found: Gathered) -> Section:
+def undefined_section(gathered: Gathered) -> Section:
     """Return the figures that cannot be had, each with its reason; once if it is that of all."""
     title = "What is undefined, and why"
-    by_name = {one.name: list(_undefined_lines(one)) for one in found.questions}
+    by_name = {question.name: list(_undefined_lines(question)) for question in gathered.questions}
     first, *others = by_name.values()
     common = [told for told in first if all(told in lines for lines in others)]
-    unfit = [line(figures.undefined_line(row["question"], row["why"])) for row in found.unfit]
+    unfit = [line(figures.undefined_line(row["question"], row["why"])) for row in gathered.unfit]
     blocks: list[Block] = [Bullets([*common, *unfit])] if common or unfit else []
     for name, lines in by_name.items():
         own = [told for told in lines if told not in common]
@@ -170,15 +170,15 @@ def report_document(
     return made_document(gather_report(ledger, asked, step), step)
 
 
-def made_document(found: Gathered, step: Callable[[str], None] = lambda _: None) -> Document:
+def made_document(gathered: Gathered, step: Callable[[str], None] = lambda _: None) -> Document:
     """Return what was gathered as a document."""
     step("page")
     made = minute_cell(clock.now())
-    told = report_figures.state_lines(*found.state, VERSION, made)
+    told = report_figures.state_lines(*gathered.state, VERSION, made)
     return Document(
-        found.asked.project,
+        gathered.asked.project,
         report_figures.ABOUT,
-        [make(found) for make in SECTIONS.values()],
+        [make(gathered) for make in SECTIONS.values()],
         [line(text) for text in told],
-        python_opening(found),
+        python_opening(gathered),
     )

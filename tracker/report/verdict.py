@@ -38,37 +38,37 @@ _WIDE = 0.2
 """Of an interval that says too little about its figure."""
 
 
-def acts(found: Gathered) -> Acts:
+def acts(gathered: Gathered) -> Acts:
     """Return the three acts; before them, when and where agreement changed, if it did.
 
     The items that are worse than the rest come before whom to talk to if they explain more of the
     disagreement than any two categories do; else after the definitions.
     """
-    advised = advised_question(found)
-    where = _where(found)
+    advised = advised_question(gathered)
+    where = _where(gathered)
     top = _top(advised.advised)
     first = where and where[0][0] > (0.0 if top is None else top["share"] or 0.0)
     acts = [act for _, act in where]
     return Acts(
         [
-            *_what_happened(found),
+            *_what_happened(gathered),
             *(acts if first else ()),
-            _whom(found),
-            _divided(found) or _which(found, advised),
+            _whom(gathered),
+            _divided(gathered) or _which(gathered, advised),
             *(() if first else acts),
-            _next(found),
+            _next(gathered),
         ]
     )
 
 
-def advised_question(found: Gathered) -> OfQuestion:
+def advised_question(gathered: Gathered) -> OfQuestion:
     """Return the weakest question as advice has it: without the answers of those flagged."""
 
     def weakness(one: OfQuestion) -> tuple[bool, float]:
         value = main_figure(one.advised)["value"]
         return value is None, value or 0.0
 
-    return min(found.questions, key=weakness)
+    return min(gathered.questions, key=weakness)
 
 
 def main_figure(one: OfQuestion) -> Told:
@@ -78,25 +78,25 @@ def main_figure(one: OfQuestion) -> Told:
     return found
 
 
-def answering(found: Gathered) -> list[str]:
+def answering(gathered: Gathered) -> list[str]:
     """Return the annotators with an answer that counts, by name."""
-    rows = (row for one in found.questions for row in one.audit["annotators"])
+    rows = (row for question in gathered.questions for row in question.audit["annotators"])
     return sorted({row["annotator"] for row in rows})
 
 
-def standing_findings(found: Gathered) -> list[tuple[str, Told]]:
+def standing_findings(gathered: Gathered) -> list[tuple[str, Told]]:
     """Return the findings that stand up, each once with its annotator, the surest first.
 
     Those about a category that is read in two ways come last: they may only repeat that.
     """
     once: dict[Any, tuple[str, Told]] = {}
-    for one in found.questions:
-        for row in one.audit["annotators"]:
+    for question in gathered.questions:
+        for row in question.audit["annotators"]:
             for flag in row["flags"]:
                 pair = frozenset({row["annotator"], flag["with"]})
-                key = (one.name, flag["kind"], flag["category"], pair)
+                key = (question.name, flag["kind"], flag["category"], pair)
                 if is_accusation(flag):
-                    once.setdefault(key, (row["annotator"], {**flag, "question": one.name}))
+                    once.setdefault(key, (row["annotator"], {**flag, "question": question.name}))
     return sorted(
         once.values(),
         key=lambda row: (
@@ -108,73 +108,75 @@ def standing_findings(found: Gathered) -> list[tuple[str, Told]]:
     )
 
 
-def findings_left_out(found: Gathered) -> str:
+def findings_left_out(gathered: Gathered) -> str:
     """Return that findings are left out of the page; nothing if none is."""
-    some = any(one.audit["left_out"] for one in found.questions)
-    return words.findings_left_out(found.asked.suppress_below) if some else ""
+    some = any(question.audit["left_out"] for question in gathered.questions)
+    return words.findings_left_out(gathered.asked.suppress_below) if some else ""
 
 
-def _what_happened(found: Gathered) -> Iterator[Act]:
+def _what_happened(gathered: Gathered) -> Iterator[Act]:
     """Yield what lies at the last change of level of each question that has one."""
-    for one in found.questions:
-        recent = one.agreement["recent"]
+    for question in gathered.questions:
+        recent = question.agreement["recent"]
         if recent is None:
             continue
-        notes = [words.noted(note) for note in found.notes if _is_near(note["at"], recent["since"])]
-        sentence = words.what_happened(recent, one.agreement["counts"]["annotators"], notes)
-        begin = of_question(one.name) if found.several else ""
-        shown = command(found, "agreement", "--since", recent["day"], question=one.name)
+        notes = [
+            words.noted(note) for note in gathered.notes if _is_near(note["at"], recent["since"])
+        ]
+        sentence = words.what_happened(recent, question.agreement["counts"]["annotators"], notes)
+        begin = of_question(question.name) if gathered.several else ""
+        shown = command(gathered, "agreement", "--since", recent["day"], question=question.name)
         why = Why([line(recent["why"]), line(words.WHY_HAPPENED)], shown)
         yield Act(words.WHAT_HAPPENED, line(begin, sentence), why, needed=True)
 
 
-def concerns(found: Gathered) -> list[Concern]:
+def concerns(gathered: Gathered) -> list[Concern]:
     """Return what is wrong, whatever it is about, the weightiest first."""
     return concerns_of(
         Figures(
-            one.name if found.several else None,
-            one.agreement["recent"],
-            one.agreement["changes"],
-            one.audit,
+            question.name if gathered.several else None,
+            question.agreement["recent"],
+            question.agreement["changes"],
+            question.audit,
         )
-        for one in found.questions
+        for question in gathered.questions
     )
 
 
-def definitions(found: Gathered) -> list[tuple[OfQuestion, Told]]:
+def definitions(gathered: Gathered) -> list[tuple[OfQuestion, Told]]:
     """Return what is wrong with definitions and some of the items, with its question."""
     return [
-        (one, row)
-        for one in found.questions
-        for row in one.audit["definitions"]
+        (question, row)
+        for question in gathered.questions
+        for row in question.audit["definitions"]
         if row["state"] == "flagged"
     ]
 
 
-def definition_sentence(found: Gathered, one: OfQuestion, row: Told) -> str:
+def definition_sentence(gathered: Gathered, one: OfQuestion, row: Told) -> str:
     """Return what is wrong with a definition, or some of the items, of which question."""
-    return (of_question(one.name) if found.several else "") + str(row["why"])
+    return (of_question(one.name) if gathered.several else "") + str(row["why"])
 
 
-def _where(found: Gathered) -> list[tuple[float, Act]]:
+def _where(gathered: Gathered) -> list[tuple[float, Act]]:
     """Return the slices of the items that explain most, with how much they explain."""
-    weak = [(one, row) for one, row in definitions(found) if row["kind"] == "weak_slice"]
+    weak = [(one, row) for one, row in definitions(gathered) if row["kind"] == "weak_slice"]
     ranked = sorted(weak, key=lambda pair: -pair[1]["explained"])
     acts = []
     for one, row in ranked[:1]:
-        shown = command(found, "agreement", "--by", "slice", question=one.name)
+        shown = command(gathered, "agreement", "--by", "slice", question=one.name)
         why = Why([line(words.WHY_WHERE)], shown)
-        sentence = line(definition_sentence(found, one, row))
+        sentence = line(definition_sentence(gathered, one, row))
         acts.append((row["explained"], Act(words.WHERE, sentence, why, needed=True)))
     return acts
 
 
-def _divided(found: Gathered) -> Act | None:
+def _divided(gathered: Gathered) -> Act | None:
     """Return the definition that is read in two ways; None if there is none."""
-    for one, row in definitions(found):
+    for one, row in definitions(gathered):
         if row["kind"] == "divided_definition":
-            why = Why([line(words.WHY_DIVIDED)], command(found, "audit", question=one.name))
-            sentence = line(definition_sentence(found, one, row))
+            why = Why([line(words.WHY_DIVIDED)], command(gathered, "audit", question=one.name))
+            sentence = line(definition_sentence(gathered, one, row))
             return Act(words.WHICH, sentence, why, needed=True)
     return None
 
@@ -185,10 +187,10 @@ def _is_near(at: str, since: str) -> bool:
     return abs(then - change) <= _NEAR
 
 
-def _whom(found: Gathered) -> Act:
-    standing, unsaid = standing_findings(found), findings_left_out(found)
+def _whom(gathered: Gathered) -> Act:
+    standing, unsaid = standing_findings(gathered), findings_left_out(gathered)
     if not standing:
-        return _nobody(found, unsaid)
+        return _nobody(gathered, unsaid)
     name, flag = standing[0]
     who = [one for one in (name, flag["with"]) if one is not None]
     others = dict.fromkeys(one for one, _ in standing if one not in who)
@@ -198,32 +200,34 @@ def _whom(found: Gathered) -> Act:
     for named in (pair, name):
         if begin == (sentence,) and sentence.startswith(named):
             begin = (Strong(named), sentence.removeprefix(named))
-    if found.several:
+    if gathered.several:
         begin = (of_question(flag["question"]), *begin)
     elif begin[0] == sentence:
         begin = (capitalized(sentence),)
     # A command about one annotator takes no choice of answers.
-    chosen = found.asked.chosen
-    shown = command(found, "audit") if chosen else annotator_command(found, "show", name)
-    counts = found.questions[0].agreement["counts"]
+    chosen = gathered.asked.chosen
+    shown = command(gathered, "audit") if chosen else annotator_command(gathered, "show", name)
+    counts = gathered.questions[0].agreement["counts"]
     reasons = [flag["why"], words.WHY_WHOM, words.counted_in(counts)]
     reasons += [f"{unsaid.capitalize()}."] if unsaid else []
-    models = _models(found)
-    also = [_by_model(found)] if models else []
+    models = _models(gathered)
+    also = [_by_model(gathered)] if models else []
     why = Why([line(reason) for reason in reasons], shown, also)
     return Act(words.WHOM, line(*begin, *_too(others), models), why, needed=True)
 
 
-def _models(found: Gathered) -> str:
+def _models(gathered: Gathered) -> str:
     """Return which models are left out, and whose answers stand out."""
-    left_out = {name for one in found.questions for name in one.audit["models_left_out"]}
-    rows = [row for one in found.questions for row in one.models]
+    left_out = {
+        name for question in gathered.questions for name in question.audit["models_left_out"]
+    }
+    rows = [row for question in gathered.questions for row in question.models]
     standing = {row["model"] for row in rows if row["findings"]} & left_out
     return words.models_left_out(sorted(left_out), sorted(standing))
 
 
-def _by_model(found: Gathered) -> str:
-    return command(found, "agreement", "--by", "model", question=found.questions[0].name)
+def _by_model(gathered: Gathered) -> str:
+    return command(gathered, "agreement", "--by", "model", question=gathered.questions[0].name)
 
 
 def _too(names: Iterable[str]) -> Line:
@@ -232,44 +236,46 @@ def _too(names: Iterable[str]) -> Line:
     return line(words.OTHERS_TOO, Strong(told), ".") if told else ()
 
 
-def _nobody(found: Gathered, unsaid: str) -> Act:
+def _nobody(gathered: Gathered, unsaid: str) -> Act:
     """Return that nobody stands out, or that it is not said who does."""
-    models = _models(found)
-    also = [_by_model(found)] if models else []
-    why = Why([line(words.WHY_WHOM)], command(found, "audit"), also)
+    models = _models(gathered)
+    also = [_by_model(gathered)] if models else []
+    why = Why([line(words.WHY_WHOM)], command(gathered, "audit"), also)
     if unsaid:
         return Act(words.WHOM, line(words.not_said(unsaid), models), why, needed=True)
     unsure = sum(
         flag["state"] == "insufficient"
-        for one in found.questions
-        for row in one.audit["annotators"]
+        for question in gathered.questions
+        for row in question.audit["annotators"]
         for flag in row["flags"]
     )
-    compared = sum(one.agreement["counts"]["items_compared"] for one in found.questions)
-    gaps = [one.audit["detectable_gap"] for one in found.questions]
+    compared = sum(
+        question.agreement["counts"]["items_compared"] for question in gathered.questions
+    )
+    gaps = [question.audit["detectable_gap"] for question in gathered.questions]
     text = words.nobody(
-        len(answering(found)),
+        len(answering(gathered)),
         unsure,
         compared=compared,
-        shared=items_shared(found),
+        shared=items_shared(gathered),
         gap=max((gap for gap in gaps if gap is not None), default=None),
     )
     return Act(words.WHOM, line(text, models), why, needed=False)
 
 
-def items_shared(found: Gathered) -> int:
+def items_shared(gathered: Gathered) -> int:
     """Return the most items that an annotator has in common with others."""
-    rows = (row for one in found.questions for row in one.audit["annotators"])
+    rows = (row for question in gathered.questions for row in question.audit["annotators"])
     return max((row.get("items_shared") or 0 for row in rows), default=0)
 
 
-def _which(found: Gathered, asked: OfQuestion) -> Act:
+def _which(gathered: Gathered, asked: OfQuestion) -> Act:
     """Return which definition to fix, without those flagged, and what all answers would say."""
     one = asked.advised
     figure, confusions, lowest = main_figure(one), one.confusions, _lowest(one)
-    print_it = command(found, "agreement", question=one.name)
+    print_it = command(gathered, "agreement", question=one.name)
     top = _top(one)
-    confused = command(found, "agreement", "--by", "confusion", question=one.name)
+    confused = command(gathered, "agreement", "--by", "confusion", question=one.name)
     also = [confused] if top is not None else []
     why = Why(list(_which_lines(figure, lowest, spans=confusions is None)), print_it, also)
     enough = (figure["value"] or 0.0) >= words.ENOUGH
@@ -282,12 +288,12 @@ def _which(found: Gathered, asked: OfQuestion) -> Act:
     elif top is not None and confusions is not None:
         parts = _between(one, top, confusions["disagreements"])
     elif unsaid:
-        parts = line(words.confusions_left_out(found.asked.suppress_below))
+        parts = line(words.confusions_left_out(gathered.asked.suppress_below))
     if needed and lowest is not None:
         parts = (*parts, *([" "] if parts else []), words.weakest(lowest))
     without = words.NUMBERS if one.numbers else words.NO_CONFUSIONS_COUNTED
     parts = (*_caveat(asked), *(parts or line(without)), *_with_flagged(asked))
-    of = of_question(one.name) if found.several and needed else ""
+    of = of_question(one.name) if gathered.several and needed else ""
     return Act(words.WHICH, line(of, *parts), why, needed=needed)
 
 
@@ -342,26 +348,28 @@ def _which_lines(figure: Told, lowest: Told | None, *, spans: bool) -> Iterator[
         yield line(main_figure_sentence(figure))
 
 
-def _next(found: Gathered) -> Act:
-    one = max(found.questions, key=lambda of: (_short(of), of is found.questions[0]))
+def _next(gathered: Gathered) -> Act:
+    one = max(gathered.questions, key=lambda of: (_short(of), of is gathered.questions[0]))
     status = one.status
     names = [name for name, _ in one.short["items"]]
-    why = Why([line(words.WHY_NEXT)], _status_command(found, one))
-    prefix = of_question(one.name) if found.several else ""
-    figure = main_figure(found.questions[0])
+    why = Why([line(words.WHY_NEXT)], _status_command(gathered, one))
+    prefix = of_question(one.name) if gathered.several else ""
+    figure = main_figure(gathered.questions[0])
     if not _short(one) and status["items"] and _is_wide(figure):
-        return _more_items(found, found.questions[0], figure)
+        return _more_items(gathered, gathered.questions[0], figure)
     if not _short(one) or not status["items"]:
         return Act(words.WHAT_NEXT, line(words.nothing_next(status)), why, needed=False)
     text = words.alone(status, _short(one)) if status["wanted"] is None else words.missing(status)
     return Act(words.WHAT_NEXT, line(prefix, text, words.start_with(names)), why, needed=True)
 
 
-def _more_items(found: Gathered, one: OfQuestion, figure: Told) -> Act:
+def _more_items(gathered: Gathered, one: OfQuestion, figure: Told) -> Act:
     """Return that more items would make a figure surer."""
-    of = of_question(one.name) if found.several else ""
+    of = of_question(one.name) if gathered.several else ""
     text = words.more_items(figure, one.agreement["counts"]["items_compared"])
-    why = Why([line(main_figure_sentence(figure))], command(found, "agreement", question=one.name))
+    why = Why(
+        [line(main_figure_sentence(figure))], command(gathered, "agreement", question=one.name)
+    )
     return Act(words.WHAT_NEXT, line(of, text), why, needed=True)
 
 
@@ -379,44 +387,44 @@ def _short(one: OfQuestion) -> int:
     return int(counts.get("0", 0)) + int(counts.get("1", 0))
 
 
-def _status_command(found: Gathered, one: OfQuestion) -> str:
-    return command(found, "status", question=one.name, moment=True)
+def _status_command(gathered: Gathered, one: OfQuestion) -> str:
+    return command(gathered, "status", question=one.name, moment=True)
 
 
 Told = Mapping[str, Any]
 
 
-def verdict_section(found: Gathered) -> Section:
+def verdict_section(gathered: Gathered) -> Section:
     """Return the opening of a page: what was found, and what to do about it."""
-    one = found.questions[0]
+    one = gathered.questions[0]
     figure = main_figure(one)
     told = one.agreement
-    flagged = list(dict.fromkeys(name for name, _ in standing_findings(found)))
+    flagged = list(dict.fromkeys(name for name, _ in standing_findings(gathered)))
     warnings = told["warnings"]
     if not told["counts"]["answers"] and warnings:
         sentences, warnings = warnings, []
     else:
         sentences = [
             words.counted(
-                told["counts"], len(found.questions), one.name, advised_question(found).name
+                told["counts"], len(gathered.questions), one.name, advised_question(gathered).name
             ),
             main_figure_sentence(figure),
             words.people(
                 flagged,
-                len(answering(found)),
+                len(answering(gathered)),
                 _change(one),
-                compared=sum(of.agreement["counts"]["items_compared"] for of in found.questions),
-                shared=items_shared(found),
-                left_out=findings_left_out(found),
+                compared=sum(of.agreement["counts"]["items_compared"] for of in gathered.questions),
+                shared=items_shared(gathered),
+                left_out=findings_left_out(gathered),
             ),
         ]
     return Section(
         "verdict",
         "Verdict",
         [
-            *_opening([one.why for one in concerns(found)[:MOST]], " ".join(sentences)),
-            _facts(found, one, figure, flagged),
-            acts(found),
+            *_opening([concern.why for concern in concerns(gathered)[:MOST]], " ".join(sentences)),
+            _facts(gathered, one, figure, flagged),
+            acts(gathered),
             *(Paragraph(line(warning), "quiet") for warning in warnings),
         ],
     )
@@ -436,7 +444,7 @@ def _change(one: OfQuestion) -> str:
     return words.change(last)
 
 
-def _facts(found: Gathered, one: OfQuestion, figure: Told, flagged: list[str]) -> Facts:
+def _facts(gathered: Gathered, one: OfQuestion, figure: Told, flagged: list[str]) -> Facts:
     counts, status = one.agreement["counts"], one.status
     interval = interval_cell(figure["ci_low"], figure["ci_high"])
     return Facts(
@@ -449,7 +457,7 @@ def _facts(found: Gathered, one: OfQuestion, figure: Told, flagged: list[str]) -
             ),
             Fact("Items", count_cell(counts["items"]), f"{counts['items_compared']:,} compared"),
             Fact("Answers", count_cell(counts["answers"]), f"by {counts['annotators']:,}"),
-            _stand_out(found, flagged),
+            _stand_out(gathered, flagged),
             *_complete(status),
         ]
     )
@@ -464,12 +472,12 @@ def _level(one: OfQuestion) -> list[Fact]:
     return [Fact(f"Since {recent['day']}", figure_cell(recent["value"]), bounds)]
 
 
-def _stand_out(found: Gathered, flagged: list[str]) -> Fact:
-    if not flagged and findings_left_out(found):
+def _stand_out(gathered: Gathered, flagged: list[str]) -> Fact:
+    if not flagged and findings_left_out(gathered):
         return Fact("Stand out", "-", "left out")
-    if not flagged and items_shared(found) < MINIMUM_INFORMATIVE:
+    if not flagged and items_shared(gathered) < MINIMUM_INFORMATIVE:
         return Fact("Stand out", "-", "too few items")
-    return Fact("Stand out", count_cell(len(flagged)), f"of {len(answering(found)):,}")
+    return Fact("Stand out", count_cell(len(flagged)), f"of {len(answering(gathered)):,}")
 
 
 def _complete(status: Told) -> list[Fact]:

@@ -37,16 +37,16 @@ def counted(counts: Mapping[str, int], questions: int, question: str, advised: s
         other = f" (without those flagged {quoted(advised)})" if advised != question else ""
         of = f"{of}{other}: "
     people = count_noun(counts["annotators"], "annotator")
-    told = (
+    sentence = (
         f"{of}{people} gave {count_noun(counts['answers'], 'answer')} to "
         f"{count_noun(counts['items'], 'item')}"
     )
     compared = counts["items_compared"]
     if not compared:
-        return f"{told}, and no item has two answers that could be compared."
+        return f"{sentence}, and no item has two answers that could be compared."
     if compared == counts["items"]:
-        return f"{told}, each with two answers or more that can be compared."
-    return f"{told}, of which {compared:,} {_have(compared)} two answers or more to compare."
+        return f"{sentence}, each with two answers or more that can be compared."
+    return f"{sentence}, of which {compared:,} {_have(compared)} two answers or more to compare."
 
 
 def findings_left_out(least: int) -> str:
@@ -66,15 +66,17 @@ def people(
         return "Nobody can be compared with anybody yet."
     if flagged:
         has = "has" if len(flagged) == 1 else "have"
-        told = f"{len(flagged)} of {count_noun(total, 'annotator')} {has} answers that stand out"
-        told += f", and {left_out}" if left_out else ""
+        sentence = (
+            f"{len(flagged)} of {count_noun(total, 'annotator')} {has} answers that stand out"
+        )
+        sentence += f", and {left_out}" if left_out else ""
     elif left_out:
-        told = f"This page cannot say whose answers stand out: {left_out}"
+        sentence = f"This page cannot say whose answers stand out: {left_out}"
     elif shared < MINIMUM_INFORMATIVE:
-        told = "Items in common are too few to tell whose answers stand out"
+        sentence = "Items in common are too few to tell whose answers stand out"
     else:
-        told = "No annotator's answers stand out"
-    return f"{told}; {change}." if change else f"{told}."
+        sentence = "No annotator's answers stand out"
+    return f"{sentence}; {change}." if change else f"{sentence}."
 
 
 def change(since: Mapping[str, Any]) -> str:
@@ -111,14 +113,14 @@ WHY_DIVIDED: Final = (
 def what_happened(recent: Mapping[str, Any], annotators: int, notes: Sequence[str]) -> str:
     """Return when agreement changed, on what and whose; ``notes`` say what lies near."""
     fell = recent["value"] < recent["before"]
-    told = f"Agreement {'fell' if fell else 'rose'} on {recent['day']}"
+    sentence = f"Agreement {'fell' if fell else 'rose'} on {recent['day']}"
     on = listed([quoted(name) for name in recent["categories"]])
-    told += f", on {on}." if on else "."
+    sentence += f", on {on}." if on else "."
     number = len(recent["annotators"])
     if number:
         whose = "All annotators" if number == annotators else f"{number} of {annotators:,}"
-        told += f" {whose} agree {'less' if fell else 'more'} with the others than before."
-    return " ".join([told, *notes])
+        sentence += f" {whose} agree {'less' if fell else 'more'} with the others than before."
+    return " ".join([sentence, *notes])
 
 
 def noted(note: Mapping[str, Any]) -> str:
@@ -148,24 +150,26 @@ def nobody(tested: int, unsure: int, *, compared: int, shared: int, gap: float |
             "could show a difference, and no annotator shares more than "
             f"{count_noun(shared, 'item')} with others."
         )
-    told = f"Nobody: of {count_noun(tested, 'annotator')} no one's answers stand out."
+    sentence = f"Nobody: of {count_noun(tested, 'annotator')} no one's answers stand out."
     if unsure:
-        told += (
+        sentence += (
             f" {count_noun(unsure, 'finding')} {'is' if unsure == 1 else 'are'} not sure: too few "
             "items, or not confirmed by a consensus of all answers."
         )
-    return f"{told} {could_be_missed(gap)}"
+    return f"{sentence} {could_be_missed(gap)}"
 
 
 def models_left_out(models: Sequence[str], standing: Sequence[str]) -> str:
     """Return which models are left out, and whose answers stand out; nothing if there is none."""
     if not models:
         return ""
-    told = f" {listed(models)} {'is a model' if len(models) == 1 else 'are models'} and left out"
+    sentence = (
+        f" {listed(models)} {'is a model' if len(models) == 1 else 'are models'} and left out"
+    )
     if not standing:
-        return f"{told}."
+        return f"{sentence}."
     who = "its answers" if len(models) == 1 else f"the answers of {listed(standing)}"
-    return f"{told}; beside the people's {who} stand out."
+    return f"{sentence}; beside the people's {who} stand out."
 
 
 def counted_in(counts: Mapping[str, int]) -> str:
@@ -265,10 +269,10 @@ def confusions_left_out(least: int) -> str:
 
 def _enough(figure: Mapping[str, Any]) -> str:
     value, low = figure_cell(figure["value"]), figure["ci_low"]
-    told = f"{in_a_sentence(figure['measure'])} is {value}, and {ENOUGH} is customarily enough"
+    sentence = f"{in_a_sentence(figure['measure'])} is {value}, and {ENOUGH} is customarily enough"
     if low is None or low >= ENOUGH:
-        return told
-    return f"{told}, though its interval begins at {figure_cell(low)}"
+        return sentence
+    return f"{sentence}, though its interval begins at {figure_cell(low)}"
 
 
 NO_CONFUSIONS_COUNTED: Final = "Pairs of categories are not counted for spans and numbers."
@@ -286,21 +290,21 @@ WHY_WHICH: Final = (
 )
 
 
-def missing(told: Mapping[str, Any]) -> str:
+def missing(payload: Mapping[str, Any]) -> str:
     """Return how many wanted answers are missing."""
-    short = told["items"] - (told["items_complete"] or 0)
-    missing = told["answers_missing"]
+    short = payload["items"] - (payload["items_complete"] or 0)
+    missing = payload["answers_missing"]
     return (
         f"{count_noun(missing, 'answer')} {is_or_are(missing)} missing: "
-        f"{short:,} of {count_noun(told['items'], 'item')} have fewer than the "
-        f"{told['wanted']:,} wanted."
+        f"{short:,} of {count_noun(payload['items'], 'item')} have fewer than the "
+        f"{payload['wanted']:,} wanted."
     )
 
 
-def alone(told: Mapping[str, Any], number: int) -> str:
+def alone(payload: Mapping[str, Any], number: int) -> str:
     """Return how many items cannot be compared."""
     return (
-        f"{number:,} of {count_noun(told['items'], 'item')} "
+        f"{number:,} of {count_noun(payload['items'], 'item')} "
         f"{'has' if number == 1 else 'have'} fewer than two answers, so nobody can tell whether "
         "annotators agree on them."
     )
@@ -311,15 +315,15 @@ def start_with(names: Sequence[str]) -> str:
     return f" Start with {listed(names)}." if names else ""
 
 
-def nothing_next(told: Mapping[str, Any]) -> str:
+def nothing_next(payload: Mapping[str, Any]) -> str:
     """Return that no item needs an answer."""
-    if not told["items"]:
+    if not payload["items"]:
         return "There are no items yet; import some first."
-    if told["wanted"] is None:
+    if payload["wanted"] is None:
         return "Nothing: every item has two answers or more, which is enough to compare them."
     return (
-        f"Nothing: all {count_noun(told['items'], 'item')} have the {told['wanted']:,} answers "
-        "wanted."
+        f"Nothing: all {count_noun(payload['items'], 'item')} have the {payload['wanted']:,} "
+        "answers wanted."
     )
 
 
@@ -389,9 +393,9 @@ def points_shown(number: int, every: str | None, title: str, *, events: bool) ->
         of = f"{number:,} recorded snapshots, each of what came since the one before"
     else:
         of = f"{count_noun(number, 'point')}, each of the items completed in one {every}"
-    told = f"{title} over {of}, with its 95% interval; dotted, that of all answers so far."
+    sentence = f"{title} over {of}, with its 95% interval; dotted, that of all answers so far."
     numbered = " Numbered lines are what happened: notes, guidelines and findings, listed below."
-    return told + numbered if events else told
+    return sentence + numbered if events else sentence
 
 
 NO_CURVE: Final = (

@@ -106,14 +106,14 @@ def _count(connection: Connection, statement: Select[Any]) -> int:
 def _undeclared_references(backend: Backend) -> Iterator[tuple[str, Select[Any]]]:
     """Yield the rules that a database holds by triggers, not by foreign keys."""
     for table in Base.metadata.sorted_tables:
-        for one in table.foreign_key_constraints:
-            if backend.is_declared(one):
+        for constraint in table.foreign_key_constraints:
+            if backend.is_declared(constraint):
                 continue
-            pairs = [(element.parent, element.column) for element in one.elements]
+            pairs = [(element.parent, element.column) for element in constraint.elements]
             given = [column.is_not(None) for column, _ in pairs if column.nullable]
             there = select(literal(1)).where(*(column == other for column, other in pairs))
             yield (
-                f"rows of {table.name} refer to no row of {one.referred_table.name}",
+                f"rows of {table.name} refer to no row of {constraint.referred_table.name}",
                 select(literal(1)).select_from(table).where(*given, ~there.exists()),
             )
 

@@ -158,8 +158,8 @@ def annotator_kind_facts(connection: Connection, project_id: int) -> dict[int, s
 def annotator_departures(connection: Connection, project_id: int) -> dict[int, int]:
     """Return the moment from which on each annotator who left is gone, which may be to come."""
     rows = connection.execute(last_kind_facts(project_id, PRESENCE))
-    told = {row.annotator_id: row.value.split() for row in rows}
-    return {number: int(moment) for number, (word, moment) in told.items() if word == LEFT}
+    payload = {row.annotator_id: row.value.split() for row in rows}
+    return {number: int(moment) for number, (word, moment) in payload.items() if word == LEFT}
 
 
 def record_annotator_facts(

@@ -243,7 +243,7 @@ class Event:
     @property
     def saved_at(self) -> int | None:
         """When the last of its annotations was saved; None if it has none."""
-        times = (clock.parse_timestamp(_saved_at(one)) for one in self._annotations)
+        times = (clock.parse_timestamp(_saved_at(annotation)) for annotation in self._annotations)
         return max(times, default=None)
 
     @property
@@ -255,17 +255,17 @@ def _saved_at(annotation: Mapping[str, Any]) -> str:
     return field_text(annotation.get("updated_at") or annotation["created_at"])
 
 
-def event_of(told: Mapping[str, Any], url: str | None) -> Event | None:
+def event_of(payload: Mapping[str, Any], url: str | None) -> Event | None:
     """Return what was sent as an event; None if it concerns no answers.
 
     ``url`` is where Label Studio runs. Raises Refused for an event that lacks what it should have.
     """
-    action = told.get("action")
+    action = payload.get("action")
     if not isinstance(action, str):
         raise Refused("this is no event of Label Studio: it has no action")
     if action not in {*_SAVED, _TASKS_DELETED, _DELETED}:
         return None
-    project = told.get("project")
+    project = payload.get("project")
     number = project.get("id") if isinstance(project, dict) else None
     if not _is_number(number):
         raise Refused(f"the event {action} does not say of which project", _MEND)
@@ -273,9 +273,9 @@ def event_of(told: Mapping[str, Any], url: str | None) -> Event | None:
     if action == _DELETED:
         return Event(action, source, for_sync="it does not say of which tasks")
     if action == _TASKS_DELETED:
-        gone = [_numbered(one, "a task") for one in _listed(told, "tasks", action)]
+        gone = [_numbered(one, "a task") for one in _listed(payload, "tasks", action)]
         return Event(action, source, deleted=tuple(field_text(one["id"]) for one in gone))
-    tasks = tuple(_tasks(told, action))
+    tasks = tuple(_tasks(payload, action))
     cancelled = any(
         one.get("was_cancelled") and action == "ANNOTATION_UPDATED"
         for task in tasks
@@ -284,13 +284,13 @@ def event_of(told: Mapping[str, Any], url: str | None) -> Event | None:
     return Event(action, source, tasks, for_sync="it was cancelled" if cancelled else "")
 
 
-def _tasks(told: Mapping[str, Any], action: str) -> Iterator[dict[str, Any]]:
+def _tasks(payload: Mapping[str, Any], action: str) -> Iterator[dict[str, Any]]:
     """Yield each task with the annotations of it that are told of. Raises Refused."""
-    given = told.get("task")
+    given = payload.get("task")
     listed = given if isinstance(given, list) else [] if given is None else [given]
     tasks = {one["id"]: one for one in (_numbered(task, "a task") for task in listed)}
     saved: dict[int, list[dict[str, Any]]] = {}
-    for one in _listed(told, "annotation", action):
+    for one in _listed(payload, "annotation", action):
         annotation = _numbered(one, "an annotation")
         number = annotation.get("task")
         if not _is_number(number):
@@ -304,8 +304,8 @@ def _tasks(told: Mapping[str, Any], action: str) -> Iterator[dict[str, Any]]:
         yield {"id": number, "data": {} if data is None else data, "annotations": some}
 
 
-def _listed(told: Mapping[str, Any], name: str, action: str) -> list[Any]:
-    value = told.get(name)
+def _listed(payload: Mapping[str, Any], name: str, action: str) -> list[Any]:
+    value = payload.get(name)
     some = value if isinstance(value, list) else [value]
     if value is None or not some:
         raise Refused(f"the event {action} has no {name}", _MEND)

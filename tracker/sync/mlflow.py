@@ -97,10 +97,10 @@ class MLflow:
             traces = page.get("traces", [])
             if not isinstance(traces, list) or not all(map(_is_trace, traces)):
                 raise self._service.other()
-            for one in traces:
-                if one["trace_id"] not in seen:
-                    seen.add(one["trace_id"])
-                    yield one
+            for trace in traces:
+                if trace["trace_id"] not in seen:
+                    seen.add(trace["trace_id"])
+                    yield trace
             token = page.get("next_page_token", "")
             if not token:
                 return

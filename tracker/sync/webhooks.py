@@ -177,7 +177,7 @@ def list_webhooks(connection: Connection) -> list[WebhookInfo]:
 
 def remove_webhook(connection: Connection, number: int) -> WebhookInfo:
     """Remove a webhook with the messages that wait for it, and return it; raises NotFound."""
-    found = next((one for one in list_webhooks(connection) if one.id == number), None)
+    found = next((webhook for webhook in list_webhooks(connection) if webhook.id == number), None)
     if found is None:
         raise NotFound(f"there is no webhook {number}", "see: tracker webhook list")
     connection.execute(delete(_messages).where(_messages.c.webhook_id == number))
@@ -309,7 +309,7 @@ def _found(host: str, port: int) -> list[str]:
 
 def _public(addresses: list[str]) -> list[str]:
     """Return addresses if all are public."""
-    if not all(is_public(ipaddress.ip_address(one.partition("%")[0])) for one in addresses):
+    if not all(is_public(ipaddress.ip_address(address.partition("%")[0])) for address in addresses):
         raise _Private(
             "its address is a private one; to allow it: tracker webhook add --allow-private"
         )

@@ -81,7 +81,7 @@ ROUTERS = (
     style.router,
     sign_in.router,
     *API,
-    *(one.router for one in PAGES),
+    *(page.router for page in PAGES),
 )
 """All routes; each says whom it admits (`needs`)."""
 
@@ -225,8 +225,8 @@ class _Connection(H11Protocol):
         """Begin to look after the connection."""
         super().connection_made(transport)
         if len(self.connections) > (self.limit_concurrency or 0) - 2 * self.config.backlog:
-            others = (one for one in self.connections if one is not self)
-            idle = (one for one in others if isinstance(one, _Connection) and one.is_idle)
+            others = (connection for connection in self.connections if connection is not self)
+            idle = (other for other in others if isinstance(other, _Connection) and other.is_idle)
             for one in islice(idle, 1):
                 one.transport.abort()
         self._look_later()

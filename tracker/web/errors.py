@@ -140,7 +140,7 @@ def _invalid(request: Request, error: Exception) -> Response:
         {"in": str(one["loc"][0]), "name": ".".join(map(str, one["loc"][1:])), "reason": one["msg"]}
         for one in error.errors()
     ]
-    message = "; ".join(f"{one['name'] or one['in']}: {one['reason']}" for one in faults)
+    message = "; ".join(f"{fault['name'] or fault['in']}: {fault['reason']}" for fault in faults)
     return _told(request, _problem(422, message, "invalid-request", parameters=faults))
 
 
@@ -179,10 +179,10 @@ def _told(request: Request, problem: dict[str, Any]) -> Response:
     status, title, message = (problem[name] for name in ("status", "title", "detail"))
     if path_of(request).startswith(API):
         mend = problem.get("mend")
-        told = problem | {"detail": _by_parameters(message, request)}
+        payload = problem | {"detail": _by_parameters(message, request)}
         if mend is not None:
-            told["mend"] = _by_parameters(mend, request)
-        return JSONResponse(told, status, media_type="application/problem+json")
+            payload["mend"] = _by_parameters(mend, request)
+        return JSONResponse(payload, status, media_type="application/problem+json")
     mend = problem.get("mend")
     if (
         status == 404 and mend and "tracker " in mend

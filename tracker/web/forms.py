@@ -22,8 +22,10 @@ def may_post(request: Request, address: str) -> bool:
     route = next(found, None)
     if identity is None or not isinstance(route, APIRoute):
         return False
-    conditions = (one.call for one in route.dependant.dependencies)
-    return all(identity.role >= one.role for one in conditions if isinstance(one, Needs))
+    conditions = (dependency.call for dependency in route.dependant.dependencies)
+    return all(
+        identity.role >= condition.role for condition in conditions if isinstance(condition, Needs)
+    )
 
 
 def csrf_token(request: Request) -> str:

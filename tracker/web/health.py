@@ -136,14 +136,14 @@ class _Recorded:
         taken = _gauge("snapshot_timestamp_seconds", "When it was taken.", of_question)
         alpha = _gauge("alpha", "Krippendorff's alpha of the last snapshot.", of_question)
         bounds = _gauge("alpha_bound", "Its interval.", (*of_question, "bound"))
-        for one in found.snapshots:
-            names = (one.project, one.question)
-            items.add_metric(names, one.items)
-            answers.add_metric(names, one.answers)
-            taken.add_metric(names, one.taken_at / _SECONDS)
-            if one.value is not None:
-                alpha.add_metric(names, one.value)
-            for bound, value in (("low", one.ci_low), ("high", one.ci_high)):
+        for snapshot in found.snapshots:
+            names = (snapshot.project, snapshot.question)
+            items.add_metric(names, snapshot.items)
+            answers.add_metric(names, snapshot.answers)
+            taken.add_metric(names, snapshot.taken_at / _SECONDS)
+            if snapshot.value is not None:
+                alpha.add_metric(names, snapshot.value)
+            for bound, value in (("low", snapshot.ci_low), ("high", snapshot.ci_high)):
                 if value is not None:
                     bounds.add_metric((*names, bound), value)
         findings = _gauge("open_findings", "Findings to act on.", (*of_question, "kind"))

@@ -97,7 +97,7 @@ Options = TypeVar("Options", ImportOptions, AnnotatorImportOptions)
 
 def with_fields(options: Options, sent: dict[str, list[str]]) -> Options:
     """Return the options with the fields of a form; raises RequestValidationError."""
-    known: dict[str, Any] = {one.name: one.default for one in fields(options)}
+    known: dict[str, Any] = {field.name: field.default for field in fields(options)}
     if unknown := [name for name in sent if name not in known]:
         told = "there is no such field"
         raise RequestValidationError([{"loc": ("body", name), "msg": told} for name in unknown])

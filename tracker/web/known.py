@@ -57,9 +57,9 @@ def questions_of_numbers(asked: Asked, place: Place) -> frozenset[str]:
         place.project,
         "numbers",
         compute=lambda it: frozenset(
-            one.question.name
-            for one in it.projects.settings(place.project).questions
-            if one.many_numbers
+            question.question.name
+            for question in it.projects.settings(place.project).questions
+            if question.many_numbers
         ),
     )
 

@@ -52,8 +52,8 @@ def sign_in(
     wait = request.app.state.attempts.begin(name, address)
     if wait:
         LOG.warning("sign-in from %s: too many attempts", address)
-        told = f"Too many attempts. Try again in {-(-wait // 60)} minutes."
-        later = sign_in_form(request, next, name, told, status=429)
+        sentence = f"Too many attempts. Try again in {-(-wait // 60)} minutes."
+        later = sign_in_form(request, next, name, sentence, status=429)
         later.headers["retry-after"] = str(wait)
         return later
     with _AT_ONCE:

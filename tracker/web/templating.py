@@ -78,7 +78,7 @@ def page(request: Request, template: str, *, status: int = 200, **values: Any) -
 def render_sections(sections: Iterable[Section]) -> Markup:
     """Return sections of a report as a part of a page."""
     template = _environment.get_template("section.html")
-    text = "".join(template.render(section=one) for one in sections)
+    text = "".join(template.render(section=section) for section in sections)
     return Markup(text)  # noqa: S704 - the template has escaped what it was given
 
 

@@ -55,7 +55,11 @@ def detectable_gap(findings: Sequence[Finding], annotators: int) -> float | None
     Returns:
         None if fewer than half of them have enough items that could tell.
     """
-    tested = [one for one in findings if one.p_value is not None and one.observed is not None]
+    tested = [
+        finding
+        for finding in findings
+        if finding.p_value is not None and finding.observed is not None
+    ]
     if not annotators or 2 * len(tested) < annotators:
         return None
     agreement = median(one.observed or 0.0 for one in tested)

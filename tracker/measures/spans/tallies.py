@@ -116,10 +116,10 @@ class SpanTally:
                 agreeing[annotator], (len(answers) - 1) * number, marked - number
             )
 
-    def _add_to_categories(self, answers: Mapping[str, Marked], found: Iterable[Common]) -> None:
+    def _add_to_categories(self, answers: Mapping[str, Marked], commons: Iterable[Common]) -> None:
         """Add for each category the spans in the union of each two answers, and those in both."""
         agreeing: dict[int, int] = {}
-        for common in found:
+        for common in commons:
             for category, *_ in common.exact:
                 agreeing[category] = agreeing.get(category, 0) + 1
         marked: dict[int, int] = {}

@@ -253,4 +253,4 @@ def _in_parts(cells: Cells) -> Iterator[Cells]:
     rows = len(next(iter(columns.values())))
     for start in range(0, rows, _ROWS_IN_MEMORY):
         some = {n: column[start : start + _ROWS_IN_MEMORY] for n, column in columns.items()}
-        yield [some.get(id(one), one) for one in cells]
+        yield [some.get(id(cell), cell) for cell in cells]

@@ -356,8 +356,8 @@ def _reference_triggers(table: Table) -> dict[str, str]:
     if _is_bulk(table):
         arguments = _arguments(
             [
-                (one.column_keys, one.referred_table, _referred_columns(one))
-                for one in _references(table)
+                (reference.column_keys, reference.referred_table, _referred_columns(reference))
+                for reference in _references(table)
             ]
         )
         for event_, short in (("INSERT", "inserted"), ("UPDATE", "updated")):
@@ -366,11 +366,11 @@ def _reference_triggers(table: Table) -> dict[str, str]:
                 f"EXECUTE FUNCTION require_referred({arguments}) {_squeezed(_REQUIRE_REFERRED)}"
             )
     referring = [
-        (_referred_columns(one), bulk, one.column_keys)
+        (_referred_columns(reference), bulk, reference.column_keys)
         for bulk in Base.metadata.sorted_tables
         if _is_bulk(bulk)
-        for one in _references(bulk)
-        if one.referred_table is table
+        for reference in _references(bulk)
+        if reference.referred_table is table
     ]
     if referring:
         keys = ", ".join(column.name for column in table.primary_key.columns)
@@ -444,10 +444,10 @@ def _as_csv(cells: Cells) -> Any:
 
     rows = len(next(column for column in cells if is_backend_column(column)))
     arrays = [
-        (one if isinstance(one, pa.Array) else pa.array(one))
-        if is_backend_column(one)
-        else pa.repeat(pa.scalar(one), rows)
-        for one in cells
+        (cell if isinstance(cell, pa.Array) else pa.array(cell))
+        if is_backend_column(cell)
+        else pa.repeat(pa.scalar(cell), rows)
+        for cell in cells
     ]
     table = pa.table(arrays, names=[str(n) for n in range(len(arrays))])
     written = pa.BufferOutputStream()

@@ -156,13 +156,13 @@ class Sqlite(Backend):
         What every row has is part of the statement, and a column that stands in two places is
         one parameter: each parameter of a row takes time.
         """
-        columns = list({id(one): one for one in cells if is_backend_column(one)}.values())
+        columns = list({id(cell): cell for cell in cells if is_backend_column(cell)}.values())
         width, rows = len(columns), len(columns[0])
         values: list[Any] = [None] * (width * rows)
         for place, column in enumerate(columns):
             values[place::width] = column if isinstance(column, list) else column.tolist()
         place_of = {id(column): place for place, column in enumerate(columns, 1)}
-        row = [place_of[id(one)] if is_backend_column(one) else _literal(one) for one in cells]
+        row = [place_of[id(cell)] if is_backend_column(cell) else _literal(cell) for cell in cells]
         whole = _many_rows(into, row, width, _ROWS_AT_ONCE)
         for start in range(0, len(values), _ROWS_AT_ONCE * width):
             some = values[start : start + _ROWS_AT_ONCE * width]

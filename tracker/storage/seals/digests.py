@@ -67,7 +67,7 @@ def digest_for_seal(value: Any) -> str:
 
 def _columns(model: Any, key: str = "project_id", without: str = "") -> tuple[Any, Any]:
     table = model.__table__
-    columns = [one for one in table.columns if one.name not in {key, QUESTION, without}]
+    columns = [column for column in table.columns if column.name not in {key, QUESTION, without}]
     if QUESTION in table.c:
         columns.append(table.c[QUESTION])
     return select(*columns).order_by(*table.primary_key.columns), table.c[key]
@@ -257,7 +257,7 @@ def sealed_item_names(connection: Connection, project_id: int, upto: Sequence[in
                     place += 1
             names.append(name)
         digests[place].update("\0".join([*names, ""]).encode())
-    return [one.hexdigest()[:LETTERS] for one in digests]
+    return [digest.hexdigest()[:LETTERS] for digest in digests]
 
 
 def sealed_attribute_digest(connection: Connection, project_id: int) -> str:
@@ -287,7 +287,7 @@ def seal_sums_of_details(connection: Connection, project_id: int, *which: Any) -
     Only those that meet further conditions, if there are some.
     """
     table = AnswerDetail.__table__
-    columns = [one for one in table.columns if one.name != "project_id"]
+    columns = [column for column in table.columns if column.name != "project_id"]
     statement = select(*columns).where(table.c.project_id == project_id, *which)
     sums: Sums = {}
     for row in connection.execute(statement, execution_options={"yield_per": _AT_ONCE}):

@@ -31,6 +31,6 @@ _RESOURCES = (
     categories, questions, notes, changes, imports, uploads, exports, jobs, hooks,
     webhooks,
 )  # fmt: skip
-_ROUTERS = [one.router for one in _RESOURCES]
+_ROUTERS = [resource.router for resource in _RESOURCES]
 API = (*_ROUTERS, openapi_router(_ROUTERS))
 """The routes of the interface, and that of its description."""

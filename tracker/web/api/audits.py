@@ -32,13 +32,13 @@ class Shown:
         int | None, Query(description="Leave out figures of fewer answers.", ge=0, le=LARGEST)
     ] = None
 
-    def told(self, ledger: Ledger, found: "AuditByQuestion") -> Any:
+    def told(self, ledger: Ledger, audit_by_question: "AuditByQuestion") -> Any:
         """Return the JSON of an audit, with no more than was asked for."""
         audits = tuple(
-            ledger.anonymized(one, pseudonyms=self.pseudonyms, suppress_below=self.suppress_below)
-            for one in found.audits
+            ledger.anonymized(audit, pseudonyms=self.pseudonyms, suppress_below=self.suppress_below)
+            for audit in audit_by_question.audits
         )
-        return replace(found, audits=audits).to_dict(clear=self.everything)
+        return replace(audit_by_question, audits=audits).to_dict(clear=self.everything)
 
 
 _Shown = Annotated[Shown, Depends()]

@@ -148,8 +148,8 @@ def take_mlflow_event(
         )
 
     job = _waiting(jobs, title, project) or jobs.start(title, project, answer.by, work)
-    told = {"experiment": experiment, **job.to_dict()}
-    return answer.made(told, "jobs", str(job.number), status=202)
+    payload = {"experiment": experiment, **job.to_dict()}
+    return answer.made(payload, "jobs", str(job.number), status=202)
 
 
 def _waiting(jobs: Jobs, title: str, project: str) -> Job | None:
@@ -162,9 +162,9 @@ def _waiting(jobs: Jobs, title: str, project: str) -> Job | None:
 
 
 def _outcome(done: Any) -> Outcome:
-    told = done.to_dict()
-    if told["import"] is None:
-        return Outcome("There is nothing new.", (), told)
-    sentence = f"{told['inserted']:,} answers are new, {told['changed']:,} corrected"
-    shown = ("projects", told["project"], "imports")
-    return Outcome(f"{sentence}, {told['withdrawn']:,} withdrawn.", shown, told)
+    payload = done.to_dict()
+    if payload["import"] is None:
+        return Outcome("There is nothing new.", (), payload)
+    sentence = f"{payload['inserted']:,} answers are new, {payload['changed']:,} corrected"
+    shown = ("projects", payload["project"], "imports")
+    return Outcome(f"{sentence}, {payload['withdrawn']:,} withdrawn.", shown, payload)

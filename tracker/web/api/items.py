@@ -34,7 +34,7 @@ def list_items(
     def compute(ledger: object) -> object:
         page = answer.ledger.items.list_page(project, limit, after=after, search=q or "", **moment)
         links.update(next_page(request, page.next))
-        return {"project": project, "items": [one.to_dict() for one in page.items]}
+        return {"project": project, "items": [item.to_dict() for item in page.items]}
 
     response = answer.rows(project, compute)
     response.headers.update(links)

@@ -94,10 +94,12 @@ def _endpoint(
         if (operation.route or "").startswith("GET ") and operation.kept:
             return answer.of_all(compute)
         result = operation.call(answer.ledger, namespace, arguments)
-        told = operation.json(result, arguments)
+        payload = operation.json(result, arguments)
         if operation.place is not None:
-            return answer.made(told, *operation.place(result, arguments), status=operation.status)
-        return answer.done(told, operation.status)
+            return answer.made(
+                payload, *operation.place(result, arguments), status=operation.status
+            )
+        return answer.done(payload, operation.status)
 
     parameters = [Parameter("answer", Parameter.KEYWORD_ONLY, annotation=Answer)]
     for field in fields:

@@ -91,7 +91,9 @@ def _keyed(endpoint: _Endpoint) -> _Endpoint:
             stores=stores and not dry,
         )
 
-    parameters = [one.replace(kind=Parameter.KEYWORD_ONLY) for one in known.parameters.values()]
+    parameters = [
+        parameter.replace(kind=Parameter.KEYWORD_ONLY) for parameter in known.parameters.values()
+    ]
     once.__signature__ = known.replace(parameters=[*parameters, *more])  # type: ignore[attr-defined]
     return once
 
@@ -377,7 +379,7 @@ def next_link(request: Request, cursor: str | None) -> dict[str, str]:
     """Return the header with the address of the page that begins at a cursor, if there is one."""
     if cursor is None:
         return {}
-    asked = [one for one in request.query_params.multi_items() if one[0] != "cursor"]
+    asked = [item for item in request.query_params.multi_items() if item[0] != "cursor"]
     # As it was asked for: what routes see is decoded.
     path = request.scope["raw_path"].decode("ascii")
     return {"link": f'<{path}?{urlencode([*asked, ("cursor", cursor)])}>; rel="next"'}

@@ -29,12 +29,12 @@ def annotators_page(request: Request, place: At, asked: AskedLedger) -> HTMLResp
     """Show all annotators, question by question."""
     audits = _audits(asked, place)
     people = [one.to_dict() for one in asked.ledger.annotators.list(place.project)]
-    kinds = {one["annotator"]: one["kind"] for one in people}
+    kinds = {person["annotator"]: person["kind"] for person in people}
     counted = {row["annotator"] for rows in audits.values() for row in rows}
-    others = [one for one in people if one["annotator"] not in counted]
+    others = [person for person in people if person["annotator"] not in counted]
     return page(
         request, "annotators.html", place=place, tab="annotators", audits=audits, kinds=kinds,
-        left={one["annotator"]: one["left_on"] for one in people if one["left_on"]},
+        left={person["annotator"]: person["left_on"] for person in people if person["left_on"]},
         others=others, numbers=known.questions_of_numbers(asked, place), notices=asked.notices,
     )  # fmt: skip
 
@@ -53,7 +53,7 @@ def annotator_page(request: Request, place: At, annotator: str, asked: AskedLedg
         for name, rows in own.items()
         if rows
     ]
-    recorded = [one.to_dict() for one in asked.ledger.flags.list(
+    recorded = [flag.to_dict() for flag in asked.ledger.flags.list(
         place.project, states=["all"], annotator=who["annotator"]).flags]  # fmt: skip
     return page(
         request, "annotator.html", place=place, tab="annotators", who=who, questions=questions,
@@ -79,21 +79,21 @@ def set_presence(
 def _found(asked: Asked, place: Place, name: str) -> dict[str, Any]:
     """Return an annotator by name or alias."""
     for one in asked.ledger.annotators.list(place.project):
-        told = one.to_dict()
-        if name in {told["annotator"], *told["aliases"]}:
-            return told
+        payload = one.to_dict()
+        if name in {payload["annotator"], *payload["aliases"]}:
+            return payload
     raise NotFound(f"there is no annotator {name!r} in {place.project!r}")
 
 
 def _audits(asked: Asked, place: Place) -> dict[str, list[dict[str, Any]]]:
     """Return the figures of each annotator, by question; those with findings first."""
     found = {}
-    for one in known.audit_of(asked, place).audits:
-        rows = [_UNKNOWN | row for row in one.to_dict()["annotators"]]
+    for audit in known.audit_of(asked, place).audits:
+        rows = [_UNKNOWN | row for row in audit.to_dict()["annotators"]]
         for row in rows:
             row["standing"] = [flag for flag in row["flags"] if is_accusation(flag)]
             row["remarks"] = [flag for flag in row["flags"] if flag["severity"] == "remark"]
-        found[one.question] = sorted(rows, key=lambda row: (-len(row["standing"]),
+        found[audit.question] = sorted(rows, key=lambda row: (-len(row["standing"]),
                                                             row["annotator"]))  # fmt: skip
     return found
 

@@ -27,8 +27,8 @@ def changes_page(
     """Show the last changes, or those before a place."""
     trail = asked.ledger.projects.changes(place.project, _MOST, before=before or None)
     rows = [
-        {**one.to_dict(), "what": change_sentence(one), "link": _link(one.to_dict())}
-        for one in trail.acts
+        {**act.to_dict(), "what": change_sentence(act), "link": _link(act.to_dict())}
+        for act in trail.acts
     ]
     return page(
         request, "changes.html", place=place, tab="changes", rows=rows, next=trail.next,

@@ -66,7 +66,7 @@ def findings_page(
         place.project, states=[choice.state] if choice.state else None,
         annotator=choice.annotator or None, kind=choice.kind or None,
     )  # fmt: skip
-    rows = [one.to_dict() for one in found.flags]
+    rows = [flag.to_dict() for flag in found.flags]
     return page(
         request, "findings.html", place=place, tab="findings", rows=rows, choice=choice,
         states=STATES, any_recorded=found.any_recorded, notices=asked.notices,
@@ -77,8 +77,8 @@ def findings_page(
 def _standing(asked: AskedLedger, place: At) -> int:
     """Return how many findings an audit would record now."""
     return sum(
-        len(one.flagged()) + len(one.project_findings())
-        for one in known.audit_of(asked, place).audits
+        len(audit.flagged()) + len(audit.project_findings())
+        for audit in known.audit_of(asked, place).audits
     )
 
 

@@ -85,7 +85,7 @@ async def look(request: Request) -> Response:
         project = (sent.fields.get("project") or [""])[-1].strip()
         if not project:
             raise InvalidOption("the project has no name", "name the project to import into")
-        files = [one for one in sent.files if one[1]]
+        files = [file for file in sent.files if file[1]]
         staged = await run_in_threadpool(state.staging.keep, project, files)
     return await run_in_threadpool(_preview, request, staged)
 
@@ -119,8 +119,8 @@ def import_staged(
             staged.files, staged.project, progress=step, **staged.options
         )
         request.app.state.staging.drop(token)
-        told = f"Imported {count_noun(result.rows, result.unit)}: {result.inserted:,} are new."
-        return Outcome(told, ("projects", staged.project, "imports"), result.to_dict())
+        sentence = f"Imported {count_noun(result.rows, result.unit)}: {result.inserted:,} are new."
+        return Outcome(sentence, ("projects", staged.project, "imports"), result.to_dict())
 
     return see_job(request, _started(request, "Import", staged, work))
 

@@ -47,7 +47,7 @@ def items_page(
 ) -> HTMLResponse:
     """Show some items."""
     settings = asked.ledger.projects.settings(place.project).questions
-    names = [one.question.name for one in settings]
+    names = [setting.question.name for setting in settings]
     question = choice.question or names[0]
     categories = [name for name in choice.category if name]
     found = asked.ledger.items.page(
@@ -55,7 +55,9 @@ def items_page(
         answered_by=[name for name in choice.annotator if name], fewer_than=choice.fewer,
         after=choice.after, **place.of(question),
     )  # fmt: skip
-    shown = next((one for one in settings if one.question.name == question), settings[0])
+    shown = next(
+        (setting for setting in settings if setting.question.name == question), settings[0]
+    )
     return page(
         request, "items.html", place=place, tab="items", choice=choice, found=found,
         questions=names, numbers=shown.many_numbers, categories=shown.categories,

@@ -34,11 +34,11 @@ def _report(asked: Asked, project: str, annotator: str) -> dict[str, Any]:
     def compute(ledger: Ledger) -> dict[str, Any]:
         return ledger.annotator_report_by_question(project, annotator).to_dict()
 
-    told = {"project": project, "annotator": annotator}
+    payload = {"project": project, "annotator": annotator}
     try:
         found = asked.figure(project, "own report", annotator, compute=compute)
     except TrackerError as error:
-        return {**told, "missing": error.message, "questions": []}
+        return {**payload, "missing": error.message, "questions": []}
     pages = [
         {
             "question": one.get("question"),
@@ -47,7 +47,7 @@ def _report(asked: Asked, project: str, annotator: str) -> dict[str, Any]:
         }
         for one in found.get("questions", [found])
     ]
-    return {**told, "missing": None, "questions": pages}
+    return {**payload, "missing": None, "questions": pages}
 
 
 def _finding(flag: dict[str, Any]) -> dict[str, Any]:

@@ -20,5 +20,5 @@ def moments_part(request: Request, place: At, asked: AskedLedger) -> HTMLRespons
         place.project, "moments", compute=lambda it: it.moments(place.project, _MOST)
     )
     # As texts: of two moments written alike the later one is greater.
-    shown = sum(one < place.as_of for one in moments) if place.as_of else len(moments)
+    shown = sum(moment < place.as_of for moment in moments) if place.as_of else len(moments)
     return page(request, "moments.html", place=place, moments=moments, shown=shown)

@@ -27,14 +27,14 @@ def project_page(request: Request, place: At, asked: AskedLedger) -> HTMLRespons
     agreement = known.agreement_of(asked, place)
     numbers = known.questions_of_numbers(asked, place)
     questions = [
-        {"name": one.question.name, "main": one.main.to_dict(),
-         "categories": _weakest_first(one.assessment.to_dict()["categories"])}
-        for one in agreement.questions
+        {"name": question.question.name, "main": question.main.to_dict(),
+         "categories": _weakest_first(question.assessment.to_dict()["categories"])}
+        for question in agreement.questions
     ]  # fmt: skip
     return page(
         request, "project.html", place=place, questions=questions,
-        listed=[one for one in questions if one["name"] not in numbers],
-        numbers=[one["name"] for one in questions if one["name"] in numbers],
+        listed=[question for question in questions if question["name"] not in numbers],
+        numbers=[question["name"] for question in questions if question["name"] in numbers],
         any_recorded=known.has_recorded_findings(asked, place),
         unfit=[one.to_dict() for one in agreement.unfit], sections=_sections(asked, place),
         notices=asked.notices,

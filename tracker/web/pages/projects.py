@@ -57,21 +57,21 @@ def _row(asked: Asked, place: Place) -> dict[str, Any]:
     row = {
         "name": place.project,
         "questions": len(statuses),
-        "items": max((one["items"] for one in statuses), default=0),
-        "answers": sum(one["answers"] for one in statuses),
-        "flags": sum(one["open_flags"] for one in statuses),
+        "items": max((status["items"] for status in statuses), default=0),
+        "answers": sum(status["answers"] for status in statuses),
+        "flags": sum(status["open_flags"] for status in statuses),
         "recorded": known.has_recorded_findings(asked, place),
         "last": last and last["recorded_at"],
         "weakest": None,
         "changed": [
-            (one.question.name, one.assessment.recent_dict)
-            for one in questions
-            if one.assessment.recent is not None
+            (question.question.name, question.assessment.recent_dict)
+            for question in questions
+            if question.assessment.recent is not None
         ],
     }
     if weakest is not None and row["answers"]:
         main, measures = weakest.main, weakest.assessment.to_dict()["measures"]
-        told = next(one for one in measures if one["measure"] == main.measure)
+        told = next(measure for measure in measures if measure["measure"] == main.measure)
         row |= {
             "weakest": weakest.question.name,
             "main": told,

@@ -52,7 +52,7 @@ def _told(snapshots: list[dict[str, Any]], measure: str) -> list[dict[str, Any]]
         rows = (row for row in one["measures"] if row["measure"] == measure)
         return next(rows, _NO_FIGURE)
 
-    return [{**one, "main": main(one)} for one in snapshots]
+    return [{**snapshot, "main": main(snapshot)} for snapshot in snapshots]
 
 
 @router.post("/projects/{project:name}/snapshots", dependencies=[needs(Role.MANAGER)])
@@ -70,12 +70,12 @@ def take_snapshot(
             dependencies=[needs(Role.VIEWER)])  # fmt: skip
 def snapshot_page(request: Request, place: At, snapshot: str, asked: AskedLedger) -> HTMLResponse:
     """Show a snapshot."""
-    told = asked.ledger.snapshot_pages(place.project, snapshot).to_dict()
+    payload = asked.ledger.snapshot_pages(place.project, snapshot).to_dict()
     numbers = known.questions_of_numbers(asked, place)
     only = asked.ledger.questions.list(place.project)[0].name
     pages = [
         one | {"numbers": one.get("question", only) in numbers}
-        for one in told.get("questions") or [told]
+        for one in payload.get("questions") or [payload]
     ]
     return page(request, "snapshot.html", place=place, tab="snapshots", pages=pages, found=pages[0],
                 today=datetime.now(UTC).date().isoformat())  # fmt: skip
