@@ -191,17 +191,17 @@ def _not_explained(
     two categories the one's share is what the other's leaves. What nearly all ``categories`` did
     when the level of all changed, at that ``place``, is told with it.
     """
-    shares = [one for one in changes if one.subject == "share"]
+    shares = [change for change in changes if change.subject == "share"]
     all_fell = recent is not None and 3 * len(recent.categories) > 2 * categories
-    for one in changes:
-        if one.subject == "category":
-            at_once = place is not None and abs(one.shift.place - place) <= 1
-            with_share = any(one.of == share.of and one.is_near(share) for share in shares)
+    for change in changes:
+        if change.subject == "category":
+            at_once = place is not None and abs(change.shift.place - place) <= 1
+            with_share = any(change.of == share.of and change.is_near(share) for share in shares)
             if with_share or (at_once and all_fell):
                 continue
-        if one.subject == "share" and categories == 2 and one.shift.difference < 0:
+        if change.subject == "share" and categories == 2 and change.shift.difference < 0:
             continue
-        yield one
+        yield change
 
 
 def _of_categories(counted: Study, periods: Sequence[Period]) -> dict[tuple[Subject, int], Curve]:

@@ -238,7 +238,7 @@ def status_pace_view(statuses: Sequence[Status]) -> Iterator[Text]:
 
 def _ask_several(statuses: Sequence[Status]) -> bool:
     """Return whether one of the projects has several of the questions."""
-    return len({one.project for one in statuses}) < len(statuses)
+    return len({status.project for status in statuses}) < len(statuses)
 
 
 def _whose(status: Status, statuses: Sequence[Status]) -> str:

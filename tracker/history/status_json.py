@@ -21,7 +21,7 @@ def status_as_json(
     about = dict(verdict or {})
     if len(statuses) == 1:
         return statuses[0].to_dict() | about
-    questions = [{"question": one.question.name, **one.to_dict()} for one in statuses]
+    questions = [{"question": status.question.name, **status.to_dict()} for status in statuses]
     return {"project": statuses[0].question.project.name, **about, "questions": questions}
 
 

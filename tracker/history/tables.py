@@ -215,8 +215,11 @@ def _recorded_figures(
 def _figures(assessments: Iterable[Assessment], measure: str) -> list[Figure]:
     """Return a measure's values with their errors, point by point."""
     return [
-        next(((m.value, m.standard_error) for m in one.measures if m.measure == measure), _NONE)
-        for one in assessments
+        next(
+            ((m.value, m.standard_error) for m in assessment.measures if m.measure == measure),
+            _NONE,
+        )
+        for assessment in assessments
     ]
 
 

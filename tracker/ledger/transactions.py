@@ -152,7 +152,7 @@ class Transactions:
     def question_names(self, project: str) -> list[str]:
         """Return the names of a project's questions in the order in which they were made."""
         with self.asking_each(project) as (_, questions):
-            return [one.name for one in questions]
+            return [question.name for question in questions]
 
     def moment_of(
         self, connection: Connection, project: ProjectInfo, choice: AnswerFilter
