@@ -92,15 +92,6 @@ class Recent:
         }
 
 
-@dataclass(frozen=True)
-class _Period:
-    """Items that follow each other: when the last answers to them began and ended to come."""
-
-    first: int
-    last: int
-    patterns: ItemPatterns
-
-
 def recent_level(counted: Study, periods: Sequence[Period] | None = None) -> Recent | None:
     """Return the last change of the level of agreement; None if there is none.
 

@@ -518,11 +518,6 @@ def suppressed(least: int) -> str:
     return f"Figures and items that rest on fewer than {least:,} answers or items are not shown."
 
 
-def more_rows(number: int) -> str:
-    """Return how many rows are left out."""
-    return f"{count_noun(number, 'more row')} {'is' if number == 1 else 'are'} not shown."
-
-
 ABOUT: Final = "How far annotators agree, on what, since when, and what to do about it"
 NO_METHODS: Final = "There is no figure to report, so there is no paragraph for a paper."
 

@@ -10,7 +10,7 @@ from tracker.agreement.asking import Further, Measured
 from tracker.core.errors import NotFound
 from tracker.ledger import Ledger
 from tracker.ledger.about_agreement import agreement_answer
-from tracker.web.api.bodies.figures import Agreement, AgreementByQuestion, AgreementRows
+from tracker.web.api.bodies import Agreement, AgreementByQuestion, AgreementRows
 from tracker.web.api.parameters import AskedAnswers, AskedErrors, AskedFigures, query_of
 from tracker.web.api.routing import Answer, reads, resource
 

@@ -10,7 +10,7 @@ from fastapi import Depends, Query, Response
 
 from tracker.core.operations import LARGEST
 from tracker.ledger import Ledger
-from tracker.web.api.bodies.figures import Audit
+from tracker.web.api.bodies import Audit
 from tracker.web.api.parameters import AskedAnswers, AskedTests
 from tracker.web.api.routing import Answer, reads, resource, writes
 

@@ -8,7 +8,7 @@ from urllib.parse import quote
 from fastapi import Body, Query, Request, Response
 
 from tracker.core.errors import NotFound, Refused
-from tracker.web.api.bodies.figures import Gate
+from tracker.web.api.bodies import Gate
 from tracker.web.api.parameters import AskedAnswers
 from tracker.web.api.routing import PREFIX, Answer, reads, resource, stores_nothing
 from tracker.web.identity import NotAdmitted, Role

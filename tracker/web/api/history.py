@@ -10,7 +10,7 @@ from tracker.agreement.asking import Measured
 from tracker.history.asking import Curving, Watching
 from tracker.ledger import Ledger
 from tracker.ledger.about_history import HistoryRequest, history_answer
-from tracker.web.api.bodies.figures import Comparison, History, HistoryByQuestion
+from tracker.web.api.bodies import Comparison, History, HistoryByQuestion
 from tracker.web.api.parameters import AskedAnswers, AskedMetric, Question, query_of
 from tracker.web.api.routing import Answer, reads, resource
 

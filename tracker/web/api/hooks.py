@@ -9,8 +9,7 @@ from typing import Annotated, Any
 
 from fastapi import Depends, Query, Request, Response
 
-from tracker.web.api.bodies.records import EventResult, SyncBegun
-from tracker.web.api.bodies.requests import LabelStudioEvent
+from tracker.web.api.bodies import EventResult, LabelStudioEvent, SyncBegun
 from tracker.web.api.routing import Answer, known_parameters, resource, stores_nothing, writes
 from tracker.web.identity import Role
 from tracker.web.jobs import Job, Jobs, Outcome, Step

@@ -8,7 +8,7 @@ from fastapi import Query, Request, Response
 
 from tracker.ledger import Ledger
 from tracker.ledger.import_records import Imports
-from tracker.web.api.bodies.records import Formats
+from tracker.web.api.bodies import Formats
 from tracker.web.api.operations import add_routes, model_of
 from tracker.web.api.routing import Answer, Cursor, Limit, next_page, page_start, reads, resource
 

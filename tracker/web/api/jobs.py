@@ -8,7 +8,7 @@ from fastapi import Path, Request, Response
 
 from tracker.core.operations import LARGEST
 from tracker.web import jobs
-from tracker.web.api.bodies.records import Job, Jobs
+from tracker.web.api.bodies import Job, Jobs
 from tracker.web.api.routing import Answer, reads, resource, stores_nothing, writes
 
 router = resource("jobs")

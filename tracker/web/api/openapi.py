@@ -11,7 +11,7 @@ from fastapi.openapi.utils import get_openapi
 from fastapi.responses import Response
 
 from tracker.core.version import VERSION
-from tracker.web.api.bodies.body import Problem, Rejection
+from tracker.web.api.bodies import Problem, Rejection
 from tracker.web.api.routing import json_text, resource
 from tracker.web.identity import Role, needs
 

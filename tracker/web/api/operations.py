@@ -15,8 +15,7 @@ from pydantic import BaseModel, Field, create_model
 from tracker.core.operations import Field as Argument
 from tracker.core.operations import Operation, operations_of
 from tracker.core.results import json_fields
-from tracker.web.api.bodies.body import Body
-from tracker.web.api.bodies.requests import Sent
+from tracker.web.api.bodies import Body, Sent
 from tracker.web.api.parameters import route_parameter
 from tracker.web.api.routing import Answer, Answering, reads, writes
 from tracker.web.identity import Role

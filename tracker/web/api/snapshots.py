@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tracker.ledger.history import Snapshots
-from tracker.web.api.bodies.figures import (
+from tracker.web.api.bodies import (
     History,
     HistoryByQuestion,
     Snapshot,

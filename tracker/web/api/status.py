@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import Response
 
 from tracker.history.status_json import status_as_json, statuses_as_json
-from tracker.web.api.bodies.figures import Status, StatusByQuestion, Statuses
+from tracker.web.api.bodies import Status, StatusByQuestion, Statuses
 from tracker.web.api.parameters import AskedMoment, Questions
 from tracker.web.api.routing import Answer, reads, resource
 

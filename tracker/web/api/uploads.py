@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from anyio import CapacityLimiter, to_thread
 from fastapi import Depends, Query, Request, Response
 
-from tracker.web.api.bodies.records import AnnotatorImport, ImportResult
+from tracker.web.api.bodies import AnnotatorImport, ImportResult
 from tracker.web.api.routing import Answer, Key, answered_once, resource, writes
 from tracker.web.import_options import (
     AnnotatorImportOptions,
