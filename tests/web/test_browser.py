@@ -73,7 +73,7 @@ OF_PROJECT = (
     "/gate", "/settings", "/changes",
 )  # fmt: skip
 PAGES = (
-    "/", "/jobs", "/search", "/search?q=item", "/nothing",
+    "/", "/search", "/search?q=item", "/nothing",
     *(f"/projects/p{path}" for path in OF_PROJECT),
     "/projects/spans", "/projects/spans/annotators/a/with/b", "/projects/empty",
     "/projects/empty/items", "/projects/empty/annotators", "/projects/none",

@@ -148,10 +148,12 @@ def test_a_job_is_watched_and_cancelled_between_its_parts(
 
     app = client.app
     assert isinstance(app, FastAPI)
+    ledger.projects.create("p")
     job = app.state.jobs.start("Import a.csv", "p", "ann", work)
     assert begun.wait(10)
     assert "25.0%" in read(client, f"/jobs/{job.number}").text
-    assert read(client, "/jobs").rows[1][:3] == ["Import a.csv", "p", "running"]
+    shown = read(client, "/projects/p/imports").text
+    assert re.search(r"Import a\.csv by ann, begun .*: running", shown)
     told = client.get(f"/api/v1/jobs/{job.number}").json()
     assert (told["state"], told["progress"]) == ("running", {"done": 30, "total": 120})
     assert "ends after this part" in client.post(f"/jobs/{job.number}/cancel").text

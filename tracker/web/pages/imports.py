@@ -54,7 +54,8 @@ def imports_page(request: Request, place: At, asked: AskedLedger) -> HTMLRespons
     imports = [one.to_dict() for one in asked.ledger.imports.list(place.project)][::-1]
     rows = [one | {"reading": reading_rows(one)} for one in imports]
     last = rows[0]["import"] if rows and not rows[0]["undone_at"] else None
-    results = [one.outcome.result or {} for one in request.app.state.jobs.list() if one.outcome]
+    jobs = [job for job in request.app.state.jobs.list() if job.project == place.project]
+    results = [job.outcome.result or {} for job in jobs if job.outcome]
     warnings = [
         sentence
         for result in results
@@ -62,7 +63,8 @@ def imports_page(request: Request, place: At, asked: AskedLedger) -> HTMLRespons
         for sentence in result.get("warnings", ())
     ]
     return page(
-        request, "imports.html", place=place, tab="imports", rows=rows, warnings=warnings
+        request, "imports.html", place=place, tab="imports", rows=rows, warnings=warnings,
+        jobs=[job for job in jobs if job.state != "done"],
     )  # fmt: skip
 
 

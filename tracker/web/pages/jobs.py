@@ -1,11 +1,11 @@
-"""Work in the background: all of it, and one with its progress."""
+"""Work in the background, with its progress; its project's page of imports lists it."""
 
 from __future__ import annotations
 
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Request, Response
-from fastapi.responses import HTMLResponse, RedirectResponse
+from fastapi.responses import RedirectResponse
 
 from tracker.web.identity import Role, needs
 from tracker.web.jobs import Job, Jobs
@@ -15,12 +15,6 @@ router = APIRouter(include_in_schema=False)
 Number = Annotated[int, Path(ge=1, lt=2**31)]
 _SOON = 1.0
 """Seconds that a reader waits for a job before they are shown its progress."""
-
-
-@router.get("/jobs", dependencies=[needs(Role.VIEWER)])
-def jobs_page(request: Request) -> HTMLResponse:
-    """Show the jobs of this server."""
-    return page(request, "jobs.html", jobs=_jobs(request).list())
 
 
 @router.get("/jobs/{number}", dependencies=[needs(Role.VIEWER)])
