@@ -31,7 +31,7 @@ _SENSE = {
 # A check that did not pass, or a question that was answered with no.
 ANSWERS_WITH_ONE = {
     "gate", "audit", "snapshot", "snapshots verify", "database check", "conformance",
-    "database erase",
+    "database erase", "webhook test",
 }  # fmt: skip
 
 _LONG = {"demo", "conformance", "serve"}  # they take seconds, or all day, whatever they are asked

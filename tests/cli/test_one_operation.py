@@ -119,10 +119,10 @@ def test_a_method_is_a_route(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tracker.web.app.ROUTERS", (router,))
     with TestClient(create_app(Ledger(url)), base_url="http://127.0.0.1:8000") as client:
         path = "/api/v1/projects/reviews/toys/ball/paint"
-        told = client.post(f"{path}?colour=blue", json={"size": 2})
+        told = client.post(path, json={"colour": "blue", "size": 2})
         assert told.json() == {"project": "reviews", "toy": "ball", "colour": "blue", "size": 2}
         assert client.post(path, json={"size": 13}).status_code == 422
         assert client.post(path, json={"couleur": "blue"}).status_code == 422
         assert client.post(f"{path}?couleur=blue", json={}).status_code == 422
-        refused = client.post(f"{path}?colour=green", json={}).json()
+        refused = client.post(path, json={"colour": "green"}).json()
         assert (refused["status"], refused["mend"]) == (422, "use blue")

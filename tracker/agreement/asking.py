@@ -11,8 +11,8 @@ from tracker.counts.choosing import Selecting
 
 MOST_SAMPLES = 1_000_000
 
-_computed = partial(Option, panel="How figures are computed")
-_sure = partial(Option, panel="Errors and intervals")
+_computed = partial(Option, panel="How figures are computed", in_query=True)
+_sure = partial(Option, panel="Errors and intervals", in_query=True)
 
 
 def _full_name(name: str) -> str:

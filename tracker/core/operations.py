@@ -90,7 +90,6 @@ class Field(NamedTuple):
         optional: whether None may be.
         default: `inspect.Parameter.empty` if a value must be given.
         is_word: whether the command takes it by its place, not by its name.
-        in_group: whether it is a key of a group; routes take these from their address.
     """
 
     name: str
@@ -100,7 +99,6 @@ class Field(NamedTuple):
     option: Option
     default: Any
     is_word: bool = False
-    in_group: bool = False
 
     @property
     def face_name(self) -> str:
@@ -315,7 +313,7 @@ def _fields(method: Callable[..., Any]) -> tuple[Field, ...]:
             continue
         hint = eval(parameter.annotation, names)  # noqa: S307 - our own text
         if get_origin(hint) is Unpack:
-            fields += [one._replace(in_group=True) for one in fields_of_group(*get_args(hint))]
+            fields += fields_of_group(*get_args(hint))
             continue
         by_place = parameter.kind is parameter.POSITIONAL_OR_KEYWORD
         field = _field(parameter.name, hint, parameter.default)

@@ -10,7 +10,7 @@ from typing import Annotated, TypedDict, cast
 from tracker.core.errors import InvalidOption
 from tracker.core.operations import Option
 
-_chosen = partial(Option, panel="Which answers")
+_chosen = partial(Option, panel="Which answers", in_query=True)
 
 
 def values_by_attribute(pairs: Iterable[str]) -> dict[str, list[str]]:

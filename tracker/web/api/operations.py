@@ -54,7 +54,7 @@ def _add(router: APIRouter, operation: Operation, namespace: type) -> None:
         for field in fields
         if verb in {"POST", "PATCH", "PUT"}
         and field.face_name not in in_path
-        and not (field.option.in_query or field.in_group or field.option.asker)
+        and not (field.option.in_query or field.option.asker)
     ]
     role = {} if operation.role is None else {"role": Role[operation.role.upper()]}
     says = reads if verb == "GET" else writes
