@@ -15,6 +15,7 @@ from tracker.agreement.asking import BREAKDOWN_WORDS, OF_ANNOTATORS, OF_ITEMS
 from tracker.core.errors import InvalidOption
 from tracker.core.results import Answer
 from tracker.counts.choosing import answers_to_one
+from tracker.ledger.audits import advice_as_json
 
 if TYPE_CHECKING:
     from tracker.agreement.asking import Asking, Computing, Further, Measured, Resampling
@@ -228,16 +229,11 @@ def _by_confusion(request: AgreementRequest) -> Answer:
     from tracker.agreement.breakdown_tables import confusion_csv_rows, confusions_view
 
     result = request.ledger.confusions(request.project, **request.asking)
-    payload = result.to_dict() | _without_flagged(request)
+    advice = request.ledger.advice(request.project, **request.asking)
+    payload = result.to_dict() | advice_as_json(advice)
     return Answer(
         lambda: payload, lambda: confusion_csv_rows(payload), lambda: confusions_view(payload)
     )
-
-
-def _without_flagged(request: AgreementRequest) -> dict[str, Any]:
-    """Return the entry of a document that has the same without those flagged."""
-    advice = request.ledger.advice(request.project, **request.asking)
-    return {"without_flagged": None if advice is None else advice.to_dict()}
 
 
 def _by_import(request: AgreementRequest) -> Answer:
@@ -326,8 +322,7 @@ def _best_merges(request: AgreementRequest) -> Answer:
 
     result = request.ledger.best_merges(request.project, **request.asking)
     advice = request.ledger.advice(request.project, merges=True, **request.asking)
-    without = {"without_flagged": None if advice is None else advice.to_dict()}
-    payload = {"project": request.project, **result.to_dict(), **without}
+    payload = {"project": request.project, **result.to_dict(), **advice_as_json(advice)}
 
     def rows() -> list[dict[str, Any]]:
         return [row | {"categories": "+".join(row["categories"])} for row in payload["merges"]]

@@ -233,6 +233,11 @@ class Audits(Transactions):
             return replace(made, reports=reports)
 
 
+def advice_as_json(advice: Advice | None) -> dict[str, Any]:
+    """Return the entry of a document that has the same without those flagged; null if nobody is."""
+    return {"without_flagged": None if advice is None else advice.to_dict()}
+
+
 def _named(questions: Sequence[str], query: AuditQuery) -> Sequence[str]:
     """Return the names of the questions to audit, however they were given."""
     one = query.filter.question

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ class Column(NamedTuple):
     Attributes:
         key: of its values in the rows' JSON.
         title: as people read it; the key if it is not given.
-        kind: what its values are, see `KINDS`, or a function that returns how one is written; a
+        kind: what its values are, see `writers`, or a function that returns how one is written; a
             "range" is drawn.
         rare: whether it is left out if no row has a value.
         text: returns what is shown of a row, if it is not the value under the key.
@@ -50,19 +51,11 @@ class Column(NamedTuple):
         value = row.get(self.key)
         if value is None and self.none is not None:
             return self.none
-        return self.kind(value) if callable(self.kind) else KINDS[self.kind](value)
-
-
-def _count(value: Any) -> str:
-    return "-" if value is None else f"{value:,}"
+        return self.kind(value) if callable(self.kind) else writers()[self.kind](value)
 
 
 def _day(value: Any) -> str:
     return (value or "")[:10]
-
-
-def _minute(value: Any) -> str:
-    return "-" if value is None else str(value)[:16].replace("T", " ")
 
 
 def _number(value: Any) -> str:
@@ -79,20 +72,21 @@ def _text(value: Any) -> str:
     return "" if value is None else str(value)
 
 
-KINDS: Final[Mapping[str, Callable[[Any], str]]] = {
-    "name": _text,
-    "text": _text,
-    "count": _count,
-    "number": _number,
-    "known": _number,
-    "day": _day,
-    "minute": _minute,
-    "yes": _yes,
-    "figure": lambda value: "-" if value is None else f"{value:.3f}",
-    "interval": _text,
-    "range": lambda value: "",
-}
-"""How a value of each kind is written."""
+@cache
+def writers() -> Mapping[str, Callable[[Any], str]]:
+    """Return how a value of each kind is written; a range is drawn instead.
+
+    They load what draws tables, which a listing for a program has no need of.
+    """
+    from tracker.render.cells import count_cell, figure_cell, minute_cell
+
+    return {
+        "name": _text, "text": _text, "interval": _text, "count": count_cell, "number": _number,
+        "known": _number, "day": _day, "minute": minute_cell, "yes": _yes, "figure": figure_cell,
+        "range": lambda _: "",
+    }  # fmt: skip
+
+
 _NUMBERS: Final = {"count", "number", "figure", "interval"}
 
 

@@ -16,7 +16,7 @@ from tracker.core.operations import Field as Argument
 from tracker.core.operations import Operation, operations_of
 from tracker.core.results import json_fields
 from tracker.web.api.bodies import Body, Sent
-from tracker.web.api.parameters import route_parameter
+from tracker.web.api.parameters import bounds_of, route_parameter
 from tracker.web.api.routing import Answer, Answering, reads, writes
 from tracker.web.identity import Role
 
@@ -115,11 +115,6 @@ def _endpoint(
     return endpoint
 
 
-def _bounds(field: Argument) -> dict[str, Any]:
-    bounds = dict(zip(("ge", "le"), field.bounds, strict=True))
-    return {name: bound for name, bound in bounds.items() if bound is not None}
-
-
 def _sent_model(operation: Operation, sent: list[Argument]) -> type[BaseModel]:
     """Return the model of what is sent: the arguments that have no place in the address."""
     fields: dict[str, Any] = {}
@@ -138,7 +133,7 @@ def _sent_model(operation: Operation, sent: list[Argument]) -> type[BaseModel]:
         if field.option.examples:
             examples = field.option.examples
             about["examples"] = [[*examples]] if field.repeated else [*examples]
-        fields[field.name] = (hint, Field(**about, **_bounds(field)))
+        fields[field.name] = (hint, Field(**about, **bounds_of(field)))
     name = operation.id[0].upper() + operation.id[1:]
     model: type[BaseModel] = create_model(name, __base__=Sent, **fields)
     return model

@@ -32,25 +32,24 @@ def query_of(group: Any) -> Any:
 def route_parameter(field: Field, note: Callable[..., Any] = Query) -> Parameter:
     """Return the parameter of a route that a field is: of the query, or of the path."""
     option, in_path = field.option, note is Path
-    least, most = field.bounds
-    about: dict[str, Any] = {
-        "alias": field.face_name,
-        "description": option.help,
-        "ge": least,
-        "le": most,
-    }
+    about: dict[str, Any] = {"alias": field.face_name, "description": option.help}
     if option.examples:
         about["examples"] = [[option.examples[0]] if field.repeated else option.examples[0]]
-    known = {name: value for name, value in about.items() if value is not None}
     default = () if field.repeated and field.default is None else field.default
     optional = field.optional and not (field.repeated or in_path)
     hint = field._replace(optional=optional, repeated=field.repeated and not in_path).hint
     return Parameter(
         field.name,
         Parameter.KEYWORD_ONLY,
-        annotation=Annotated[hint, note(**known)],
+        annotation=Annotated[hint, note(**about, **bounds_of(field))],
         default=Parameter.empty if in_path else default,
     )
+
+
+def bounds_of(field: Field) -> dict[str, Any]:
+    """Return the bounds of a number as FastAPI and pydantic name them."""
+    bounds = zip(("ge", "le"), field.bounds, strict=True)
+    return {name: bound for name, bound in bounds if bound is not None}
 
 
 AskedAnswers = Annotated[Answers, query_of(Answers)]
@@ -68,12 +67,5 @@ Questions = Annotated[
     Query(
         description="Of a project that asks several questions: only this one (repeatable).",
         examples=[["tone"]],
-    ),
-]
-Measures = Annotated[
-    tuple[str, ...],
-    Query(
-        description="Only this measure (repeatable); short names such as alpha will do.",
-        examples=[["krippendorff_alpha"]],
     ),
 ]

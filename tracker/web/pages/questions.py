@@ -8,6 +8,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
 from tracker.core.errors import NotFound
+from tracker.ledger.audits import advice_as_json
 from tracker.report.words import formula
 from tracker.web import known
 from tracker.web.identity import Role, needs
@@ -79,8 +80,7 @@ def _confusions(
         selecting = place.of(question)
         confusions = ledger.confusions(place.project, category=category, **selecting)
         advice = ledger.advice(place.project, flagged=flagged, category=category, **selecting)
-        without = None if advice is None else advice.to_dict()
-        return {**confusions.to_dict(), "without_flagged": without}
+        return confusions.to_dict() | advice_as_json(advice)
 
     return asked.figure(
         place.project, "confusions", place.key, question, category, compute=both_ways
