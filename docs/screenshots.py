@@ -1,6 +1,6 @@
 """Take the pictures of the README from the demo: ``python docs/screenshots.py``.
 
-Needs Chromium and the test requirements. The year that `tracker demo --year` plays is made in a
+Needs Chromium and the test requirements. The year that `tracker demo` plays is made in a
 temporary folder; its report is opened from the disk, its dashboard from a server on loopback.
 """
 
@@ -36,7 +36,7 @@ def main() -> None:
                 [*tracker, *words], cwd=folder, env=environment, check=True, capture_output=True
             )
 
-        run("demo", "--year")
+        run("demo")
         run("report", "year", "-o", "shot.html")
         serve = [*tracker, "serve", "--port", "0"]
         with (

@@ -124,7 +124,7 @@ def test_the_installed_program_gives_the_tour(installed: dict[str, str], tmp_pat
     assert "0.467, moderate" in shown
     assert (tmp_path / "tracker-demo.db").exists()
     assert (tmp_path / "tracker-demo.html").read_text("utf-8").startswith("<!DOCTYPE html>")
-    words = ("--database", "sqlite:///tracker-demo.db", "report", "crowd", "-o")
+    words = ("--database", "sqlite:///tracker-demo.db", "report", "year", "-o")
     for form in ("md", "pdf", "ipynb"):
         file = tmp_path / f"crowd.{form}"
         run(sys.executable, "-S", "-m", "tracker", *words, file, cwd=tmp_path, **installed)

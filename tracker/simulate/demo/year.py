@@ -24,13 +24,7 @@ from datetime import UTC, datetime, timedelta
 from importlib.resources import files
 from typing import NamedTuple
 
-from tracker.simulate.crowds import (
-    Group,
-    Row,
-    draw_simulated_choice,
-    simulate_crowd,
-    simulation_random,
-)
+from tracker.simulate.crowds import Row, draw_simulated_choice, simulation_random
 
 YEAR = 2025
 _WEEKS = 51
@@ -225,15 +219,6 @@ def _slipped(rows: Sequence[Answer]) -> list[Answer]:
 SANDWICH = {("0", "0"): 400, ("1", "0"): 90, ("0", "1"): 60, ("1", "1"): 450}
 """How often annotators A and B gave each pair of categories (P. W. Siegel, 2018)."""
 
-PUBLISHED_RATES = {
-    "high": (0.830, 0.832, 0.836),
-    "low": (0.194, 0.198, 0.204),
-    "mixed": (0.826, 0.555, 0.285),
-}
-"""The category rates of the notebook's experiments, categories 0, 1, 2 (P. W. Siegel, 2018)."""
-
-_CROWD_OF_DEMO = (Group("honest", 12), Group("constant", 1))
-
 
 def demo_sandwich_rows() -> Iterator[Row]:
     """Yield the sandwich table: 1000 items, two annotators."""
@@ -243,14 +228,6 @@ def demo_sandwich_rows() -> Iterator[Row]:
             number += 1
             yield Row(f"item {number:04}", "A", a, None)
             yield Row(f"item {number:04}", "B", b, None)
-
-
-def demo_crowd_weeks(weeks: int, items: int) -> Iterator[list[Row]]:
-    """Yield a crowd with one always-positive annotator, with so many items a week."""
-    rows = list(simulate_crowd(weeks * items, 7, _CROWD_OF_DEMO, answers_per_item=4))
-    per_week = len(rows) // weeks
-    for week in range(weeks):
-        yield rows[week * per_week : (week + 1) * per_week]
 
 
 def demo_turk_files() -> list[str]:
