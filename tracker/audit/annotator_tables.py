@@ -9,11 +9,12 @@ from rich.console import RenderableType
 
 from tracker.agreement.sentences import left_out_of_people_sentence
 from tracker.audit.annotator_report import OwnReport
+from tracker.audit.columns import COMPARED, FIGURES, MODEL_CATEGORIES, MODELS, SHARES, share_rows
 from tracker.audit.sentences import own_finding_sentence
 from tracker.audit.tables import finding_item_line, finding_lines, flag_standing_in_words
 from tracker.measures.words import measure_title_words
-from tracker.render.cells import Text, bar_cell, count_cell, figure_cell, interval_cell, share_cell
-from tracker.render.tables import table
+from tracker.render.blocks import listing_table
+from tracker.render.cells import Text, count_cell, figure_cell, interval_cell
 
 _SECONDS = "median_seconds"
 MIDDLE_HALF: Final = "The range holds the middle half of the others."
@@ -66,9 +67,12 @@ def _page(payload: Mapping[str, Any], annotator: str) -> Iterator[RenderableType
     if "answers" not in payload:
         yield Text("None of this annotator's answers are counted.")
         return
-    yield table((" ", "", " "), list(_figures(payload)))
+    yield listing_table(
+        FIGURES,
+        [{"figure": name, "value": value, "note": note} for name, value, note in _figures(payload)],
+    )
     if payload["category_shares"]:
-        yield _shares(payload)
+        yield listing_table(SHARES, list(share_rows(payload)))
     for flag in payload["flags"]:
         yield from finding_lines(annotator, flag)
     if not payload["flags"]:
@@ -111,17 +115,6 @@ def _figures(payload: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
         )
     if payload.get("competence") is not None:
         yield "competence", figure_cell(payload["competence"]), "by the model of Dawid and Skene"
-
-
-def _shares(payload: Mapping[str, Any]) -> RenderableType:
-    peers = payload.get("peer_shares") or {}
-    return table(
-        ("category", "share", "others, same items", " "),
-        [
-            (name, share_cell(own), share_cell(peers.get(name)), bar_cell(own))
-            for name, own in payload["category_shares"].items()
-        ],
-    )
 
 
 def own_report_as_json(report: OwnReport) -> dict[str, Any]:
@@ -192,7 +185,7 @@ def own_report_view(payload: Mapping[str, Any]) -> Iterator[RenderableType]:
     for page in payload.get("questions", [payload]):
         if "question" in page:
             yield Text(page["question"], style="bold")
-        yield table((" ", "you", "middle half of the others"), compared_figures(page))
+        yield listing_table(COMPARED, compared_figures(page))
         yield Text(MIDDLE_HALF, style="dim")
         for finding in page["findings"]:
             yield Text(str(finding["why"]))
@@ -204,8 +197,8 @@ def own_report_view(payload: Mapping[str, Any]) -> Iterator[RenderableType]:
             yield Text(NOTHING_STANDS_OUT, style="green")
 
 
-def compared_figures(payload: Mapping[str, Any]) -> list[tuple[str, str, str]]:
-    """Return an annotator's figures, each with the range of the others."""
+def compared_figures(payload: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Return the rows of `COMPARED`: an annotator's figures, each with the range of the others."""
     rows = []
     for name, words in _NAMES.items():
         own, others = payload["figures"].get(name), payload["others"].get(name)
@@ -217,7 +210,7 @@ def compared_figures(payload: Mapping[str, Any]) -> list[tuple[str, str, str]]:
                 f"{low:,.0f} to {high:,.0f}" if name == "answers" else interval_cell(low, high)
             )
         if own is not None or others is not None:
-            rows.append((words, shown(own), between))
+            rows.append({"figure": words, "you": shown(own), "others": between})
     return rows
 
 
@@ -255,14 +248,10 @@ def models_view(told: Sequence[Mapping[str, Any]]) -> Iterator[RenderableType]:
     if not told:
         yield Text(NO_MODELS)
         return
-    overall = ("model", "items", "with people", "interval", "people", "kappa with majority",
-               "interval", "items")  # fmt: skip
-    yield table(overall, [_overall(one) for one in told])
-    rows = [_category(one["model"], row) for one in told for row in one["categories"]]
+    yield listing_table(MODELS, told)
+    rows = [{"model": one["model"], **row} for one in told for row in one["categories"]]
     if rows:
-        columns = ("category", "model", "with people", "interval", "pairs", "people",
-                   "pairs of people")  # fmt: skip
-        yield table(columns, rows, names=2)
+        yield listing_table(MODEL_CATEGORIES, rows)
     for one in told:
         for flag in one["findings"]:
             yield from finding_lines(one["model"], flag)
@@ -272,29 +261,4 @@ def models_view(told: Sequence[Mapping[str, Any]]) -> Iterator[RenderableType]:
         "People: how often two of them gave the same answer on the model's items. "
         "Kappa: with what most people gave, on the items on which one answer was given most.",
         style="dim",
-    )
-
-
-def _overall(one: Mapping[str, Any]) -> tuple[str, ...]:
-    return (
-        one["model"],
-        count_cell(one["items"]),
-        figure_cell(one["with_people"]),
-        interval_cell(one["low"], one["high"]),
-        figure_cell(one["people"]),
-        figure_cell(one["kappa_with_majority"]),
-        interval_cell(one["kappa_low"], one["kappa_high"]),
-        count_cell(one["majority_items"]),
-    )
-
-
-def _category(model: str, row: Mapping[str, Any]) -> tuple[str, ...]:
-    return (
-        row["category"],
-        model,
-        figure_cell(row["with_people"]),
-        interval_cell(row["low"], row["high"]),
-        f"{row['agreements']:,} / {row['potential_agreements']:,}",
-        figure_cell(row["people"]),
-        f"{row['people_agreements']:,} / {row['people_potential']:,}",
     )

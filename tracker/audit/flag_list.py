@@ -108,9 +108,10 @@ class FlagList(Record):
 
     def view(self) -> Iterator[Any]:
         """Yield the table."""
-        from tracker.audit.tables import flags_view
+        from tracker.audit.columns import FLAGS
+        from tracker.render.blocks import listing_table
 
-        yield from flags_view([flag.to_dict() for flag in self.flags])
+        yield listing_table(FLAGS, [flag.to_dict() for flag in self.flags])
 
     def hints(self) -> Iterator[str]:
         """Yield how to see one, or more."""
@@ -132,9 +133,10 @@ class FlagHistory(Record):
 
     def view(self) -> Iterator[Any]:
         """Yield the table."""
-        from tracker.audit.tables import flag_changes_view
+        from tracker.audit.columns import FLAG_ACTS
+        from tracker.render.blocks import listing_table
 
-        yield from flag_changes_view([change.to_dict() for change in self.changes])
+        yield listing_table(FLAG_ACTS, [change.to_dict() for change in self.changes])
 
     def hints(self) -> Iterator[str]:
         """Yield how to record findings, if there are none."""

@@ -7,24 +7,34 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rich.console import RenderableType
 
+from tracker.audit.columns import (
+    EVIDENCE,
+    FLAG_ACTS_OF_ONE,
+    PEOPLE_OF_SEVERAL,
+    SIGHTINGS,
+    SLICES,
+    finding_kinds,
+    flag_state_text,
+    flag_state_tone,
+    flag_subject_text,
+    people_columns,
+)
 from tracker.audit.flags import Recorded
 from tracker.audit.sentences import (
     MOST,
     finding_json_with_sentence,
     lacking_evidence_sentence,
-    percent_text,
 )
-from tracker.render.cells import Text, count_cell, figure_cell, minute_cell, share_cell
-from tracker.render.filter import selection_in_words, selection_view, selections_view
+from tracker.render.blocks import STYLES, listing_table
+from tracker.render.cells import Text, count_cell, share_cell
+from tracker.render.filter import selection_view, selections_view
 from tracker.render.nouns import count_noun
-from tracker.render.tables import table
 
 if TYPE_CHECKING:
     from tracker.audit.kind import Finding
     from tracker.audit.result import Audit, AuditByQuestion, AuditedAnnotator
 
 
-_MOST_SHARES = 6  # categories that have a column
 _MOST_ROWS = 60  # annotators that a person reads through
 
 _LOST = (
@@ -107,13 +117,12 @@ def audit_view(
     yield from _models_left_out(audit.project, audit.models_left_out, alone=not audit.annotators)
     if audit.not_applicable:
         yield Text(f"not looked for: {_lacking(audit.not_applicable)}", style="dim")
-    kinds = {annotator.name: _accused_of(annotator) for annotator in audit.annotators}
     rows = payload["annotators"]
     if len(rows) > _MOST_ROWS:
         # Those to look at first: with a finding, then by agreement with the others.
-        rows.sort(key=lambda row: (not kinds[row["annotator"]], row["agreement_with_peers"] or 0))
+        rows.sort(key=lambda row: (not finding_kinds(row), row["agreement_with_peers"] or 0))
         yield Text(f"The {_MOST_ROWS} to look at first; for all of them: --json")
-    yield annotators_view(rows[:_MOST_ROWS], kinds)
+    yield listing_table(people_columns(rows), rows[:_MOST_ROWS])
 
 
 def design_view(design: Sequence[Mapping[str, Any]]) -> Iterator[RenderableType]:
@@ -175,8 +184,9 @@ def audit_by_question_view(
         yield from finding_lines(annotator.name, told, audit.question)
     if limit is not None and len(findings) > limit:
         yield Text(f"{count_noun(len(findings) - limit, 'more finding')}: --limit 0", style="dim")
-    for audit in audit_by_question.audits:
-        if audit.to_dict()["yardstick"]["lost"]:
+    payloads = [audit.to_dict() for audit in audit_by_question.audits]
+    for audit, payload in zip(audit_by_question.audits, payloads, strict=True):
+        if payload["yardstick"]["lost"]:
             lost = _LOST.format(share=share_cell(audit.standing_out))
             yield Text(f"{audit.question}: {lost}", style="yellow")
     models = sorted({name for audit in audit_by_question.audits for name in audit.models_left_out})
@@ -184,7 +194,13 @@ def audit_by_question_view(
     yield from _not_looked_for(audit_by_question)
     if sum(len(audit.annotators) for audit in audit_by_question.audits) > _MOST_ROWS:
         yield Text(f"The {_MOST_ROWS} to look at first; for all of them: --json")
-    yield _annotators_by_question(audit_by_question)
+    rows = [
+        {"question": audit.question, **row}
+        for audit, payload in zip(audit_by_question.audits, payloads, strict=True)
+        for row in payload["annotators"]
+    ]
+    rows.sort(key=lambda row: (not finding_kinds(row), row["annotator"]))
+    yield listing_table(PEOPLE_OF_SEVERAL, rows[:_MOST_ROWS])
 
 
 def _not_looked_for(audit_by_question: AuditByQuestion) -> Iterator[RenderableType]:
@@ -196,29 +212,6 @@ def _not_looked_for(audit_by_question: AuditByQuestion) -> Iterator[RenderableTy
     for lacking, names in by_lack.items():
         of = "" if len(names) == len(audit_by_question.audits) else f"{', '.join(names)}: "
         yield Text(f"{of}not looked for: {lacking}", style="dim")
-
-
-def _annotators_by_question(audit_by_question: AuditByQuestion) -> RenderableType:
-    """Return one row per annotator and question, those with a flagged finding first."""
-    rows = [
-        (
-            annotator.name,
-            audit.question,
-            count_cell(annotator.figures["answers"]),
-            figure_cell(annotator.figures["agreement_with_peers"]),
-            _accused_of(annotator),
-        )
-        for audit in audit_by_question.audits
-        for annotator in audit.annotators
-    ]
-    rows.sort(key=lambda row: (not row[-1], row[0]))
-    columns = ("annotator", "question ", "answers", "agrees with others", "flags ")
-    return table(columns, rows[:_MOST_ROWS])
-
-
-def _accused_of(annotator: AuditedAnnotator) -> str:
-    flagged = (flag for flag in annotator.flags if flag.state == "flagged" and not flag.remark)
-    return ", ".join(dict.fromkeys(flag.kind for flag in flagged))
 
 
 def finding_lines(
@@ -266,51 +259,9 @@ def _lacking(not_applicable: Mapping[str, str]) -> str:
     return "; ".join(f"{', '.join(kinds)} ({reason})" for reason, kinds in by_reason.items())
 
 
-def annotators_view(
-    annotators: Sequence[Mapping[str, Any]], kinds: Mapping[str, str] | None = None
-) -> RenderableType:
-    """Return one row per annotator, with the kinds of findings where they are given."""
-    names = list(annotators[0]["category_shares"])[:_MOST_SHARES] if annotators else []
-    optional = {
-        "others with each other": ("agreement_of_peers", figure_cell),
-        "agrees with self": ("self_agreement", figure_cell),
-        "right on gold": ("gold_accuracy", figure_cell),
-        "seconds": ("median_seconds", lambda value: "-" if value is None else f"{value:.3g}"),
-    }
-    used = {
-        title: shown
-        for title, shown in optional.items()
-        if any(row.get(shown[0]) is not None for row in annotators)
-    }
-    rows = [
-        (
-            row["annotator"],
-            count_cell(row["answers"]),
-            count_cell(row["items_shared"]),
-            figure_cell(row["agreement_with_peers"]),
-            *(told(row.get(key)) for key, told in used.values()),
-            *(_share(row["category_shares"][name]) for name in names),
-            *(() if kinds is None else (kinds.get(row["annotator"], ""),)),
-        )
-        for row in annotators
-    ]
-    columns = ("annotator", "answers", "shared items", "agrees with others", *used)
-    return table((*columns, *names, *(() if kinds is None else ("flags ",))), rows)
-
-
-def _share(value: float | None) -> str:
-    return "<" if value is None else share_cell(value)
-
-
 # -- Recorded findings in the terminal: the list, one flag's page, what was done ------------------
 
 
-_FLAG_STYLES = {
-    "open": "bold red",
-    "acknowledged": "yellow",
-    "dismissed": "dim",
-    "resolved": "green",
-}
 # Told elsewhere on a flag's page.
 _TOLD = {"kind", "category", "with", "state", "severity", "why", "selection"}
 
@@ -323,128 +274,28 @@ def recorded_flags_in_words(recorded: Recorded) -> str:
     return f"{recorded.new:,} new, {again}, {recorded.closed:,} no longer found"
 
 
-def flags_view(rows: Sequence[Mapping[str, Any]]) -> Iterator[RenderableType]:
-    """Yield one row per flag, with the question if the project asks several."""
-    yield table(
-        (
-            "flag",
-            "state ",
-            *_question_title(rows),
-            "about ",
-            "kind ",
-            "category ",
-            "severity ",
-            "observed",
-            "seen",
-            "last seen",
-        ),
-        [
-            (
-                str(row["flag"]),
-                Text(_state(row), style=_FLAG_STYLES[row["state"]]),
-                *_question_cell(row),
-                flag_subject_text(row),
-                row["kind"],
-                row["category"] or "",
-                row["severity"],
-                _course(row["first_observed"], row["last_observed"]),
-                count_cell(row["times_seen"]),
-                row["last_seen_at"][:10],
-            )
-            for row in rows
-        ],
-    )
-
-
-def _question_title(rows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
-    return ("question ",) if rows and "question" in rows[0] else ()
-
-
-def _question_cell(row: Mapping[str, Any]) -> tuple[str, ...]:
-    return (row["question"],) if "question" in row else ()
-
-
-def _course(first: float | None, last: float | None) -> str:
-    """Return how the figure went from the first sighting to the last: "0.900 → 0.720"."""
-    went, goes = figure_cell(first), figure_cell(last)
-    return goes if went == goes else f"{went} → {goes}"
-
-
-def flag_subject_text(row: Mapping[str, Any]) -> str:
-    """Return what a flag is about: the annotator or the pair, the slice of the items, or nobody."""
-    if row["annotator"] is None:
-        return row["subject"] or ""
-    return row["annotator"] if row["with"] is None else f"{row['annotator']}, {row['with']}"
-
-
 def flag_view(payload: Mapping[str, Any]) -> Iterator[RenderableType]:
     """Yield one flag's page: what, the figures when last seen, what was done, each sighting."""
     category = None if payload["category"] is None else f'"{payload["category"]}"'
     about = ", ".join(filter(None, (flag_subject_text(payload), category))) or "the design"
-    where = (payload["project"], *_question_cell(payload))
+    where = (payload["project"], *([payload["question"]] if "question" in payload else []))
     yield Text.assemble(
         (f"flag {payload['flag']}", "bold"),
         "  ",
-        (_state(payload), _FLAG_STYLES[payload["state"]]),
+        (flag_state_text(payload), STYLES[flag_state_tone(payload)]),
         f"  {payload['severity']} {payload['kind']} in {', '.join(where)}: {about}",
     )
     yield Text(payload["why"] or "")
     yield from selection_view(payload["evidence"]["selection"])
-    figures = [row for row in _figures(payload["evidence"]) if row[0] not in _TOLD]
-    yield table(
-        ("when last seen ", ""),
-        [(name.replace("_", " "), _number(value)) for name, value in figures],
-    )
-    yield from flag_changes_view(payload["changes"], alone=True)
+    figures = [
+        {"figure": name.replace("_", " "), "value": _number(value)}
+        for name, value in _figures(payload["evidence"])
+        if name not in _TOLD
+    ]
+    yield listing_table(EVIDENCE, figures)
+    yield listing_table(FLAG_ACTS_OF_ONE, payload["changes"])
     yield Text(f"Seen by {count_noun(payload['times_seen'], 'recorded audit')}:")
-    yield table(
-        ("seen ", "severity ", "informative", "observed", "expected", "only answers "),
-        [
-            (
-                minute_cell(seen["seen_at"]),
-                seen["severity"],
-                count_cell(seen["informative"]),
-                figure_cell(seen["observed"]),
-                figure_cell(seen["expected"]),
-                "" if seen["selection"] is None else selection_in_words(seen["selection"]),
-            )
-            for seen in payload["sightings"]
-        ],
-    )
-
-
-def flag_changes_view(
-    rows: Sequence[Mapping[str, Any]], *, alone: bool = False
-) -> Iterator[RenderableType]:
-    """Yield one row per change, the first made first; of one flag ``alone``, or of many."""
-    about = () if alone else ("flag", *_question_title(rows), "about ", "kind ")
-    yield table(
-        ("at", *about, "what was done ", "by ", "informative", "note "),
-        [
-            (
-                minute_cell(row["at"]),
-                *(() if alone else _about(row)),
-                row["action"],
-                row["by"] or "",
-                count_cell(row["informative"]),
-                row["note"] or "",
-            )
-            for row in rows
-        ],
-    )
-
-
-def _about(row: Mapping[str, Any]) -> tuple[str, ...]:
-    return (str(row["flag"]), *_question_cell(row), flag_subject_text(row), row["kind"])
-
-
-_OUTCOMES = {None: "appealed", "upheld": "appeal upheld", "rejected": "appeal rejected"}
-
-
-def _state(row: Mapping[str, Any]) -> str:
-    appeal = row["appeal"]
-    word = None if appeal is None else _OUTCOMES.get(appeal["outcome"])
-    return row["state"] if word is None else f"{row['state']}, {word}"
+    yield listing_table(SIGHTINGS, payload["sightings"])
 
 
 def flag_standing_in_words(row: Mapping[str, Any]) -> str:
@@ -502,22 +353,7 @@ def slices_view(project: str, rows: Sequence[Mapping[str, Any]]) -> Iterator[Ren
     if not rows:
         yield Text("Keep attributes of the items to search them: tracker import FILE --keep COLUMN")
         return
-    yield table(
-        ("attribute ", "value ", "items", "alpha", "elsewhere", "explains", "q", ""),
-        [
-            (
-                row["attribute"],
-                row["value"],
-                count_cell(row["items"]),
-                figure_cell(row["figure"]),
-                figure_cell(row["elsewhere"]),
-                percent_text(max(row["explained"], 0.0)),
-                f"{row['q_value']:.2g}",
-                Text("worse", style="bold red") if row["weak"] else "",
-            )
-            for row in rows[:_MOST_SLICES]
-        ],
-    )
+    yield listing_table(SLICES, rows[:_MOST_SLICES])
     yield Text("explains: the share of all disagreement that the slice adds", style="dim")
 
 

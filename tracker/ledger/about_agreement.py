@@ -178,7 +178,8 @@ def _by_pair(request: AgreementRequest) -> Answer:
 
 
 def _by_annotator(request: AgreementRequest) -> Answer:
-    from tracker.audit.tables import annotators_view
+    from tracker.audit.columns import people_columns
+    from tracker.render.blocks import listing_table
 
     result = request.ledger.by_annotator(request.project, **request.asking)
 
@@ -190,7 +191,7 @@ def _by_annotator(request: AgreementRequest) -> Answer:
         ]
 
     payload = {"project": request.project, "annotators": result}
-    return Answer(lambda: payload, rows, lambda: [annotators_view(result)])
+    return Answer(lambda: payload, rows, lambda: [listing_table(people_columns(result), result)])
 
 
 def _by_model(request: AgreementRequest) -> Answer:

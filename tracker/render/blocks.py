@@ -6,6 +6,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from tracker.render.nouns import capitalized
+
 if TYPE_CHECKING:
     from tracker.render.tables import Table
 
@@ -14,15 +16,20 @@ class Column(NamedTuple):
     """A column of a listing.
 
     Attributes:
-        key: of its values in the rows' JSON.
+        key: of its values in the rows' JSON; a row without it has an empty cell.
         title: as people read it; the key if it is not given.
-        kind: what its values are, see `writers`, or a function that returns how one is written; a
-            "range" is drawn.
+        kind: what its values are, see `writers`, or a function that returns how one is written. A
+            "name" or "title" says what the row is about; a title is wrapped, a name shortened. A
+            "range" is drawn from 0 to 1, a "scale" from the least bound to 1; a "choice" is made
+            on a page.
         rare: whether it is left out if no row has a value.
         text: returns what is shown of a row, if it is not the value under the key.
         faces: those that show it, if not all: "terminal", "report" or "page".
         leads: what the pages link a cell to: "category", "items" or another name that they know.
         none: what stands where there is no value, if not what its kind has.
+        tone: returns how a cell stands out: "bad", "unsure", "good", "quiet" or not at all.
+        small: returns what pages write beside it in small letters.
+        drawn: the keys of the ends of what is drawn, and of a tick on it.
     """
 
     key: str
@@ -33,22 +40,37 @@ class Column(NamedTuple):
     faces: Collection[str] = ("terminal", "report", "page")
     leads: str | None = None
     none: str | None = None
+    tone: Callable[[Mapping[str, Any]], str | None] | None = None
+    small: Callable[[Mapping[str, Any]], str | None] | None = None
+    drawn: Sequence[str] = ("ci_low", "ci_high")
 
     @property
     def heading(self) -> str:
         """The title as people read it."""
-        return self.title or self.key.replace("_", " ")
+        return self.key.replace("_", " ") if self.title is None else self.title
+
+    @property
+    def capital(self) -> str:
+        """The title as a page has it: with a capital, if it does not begin with a sign like p."""
+        return self.heading if self.kind == "p" else capitalized(self.heading)
 
     @property
     def is_number(self) -> bool:
         """Whether its values are numbers, which stand to the right."""
         return self.kind in _NUMBERS
 
+    @property
+    def is_name(self) -> bool:
+        """Whether it says what the row is about."""
+        return self.kind in {"name", "title"}
+
     def cell(self, row: Mapping[str, Any]) -> str:
         """Return what is shown of a row."""
         if self.text is not None:
             return self.text(row)
-        value = row.get(self.key)
+        if self.key not in row:
+            return ""
+        value = row[self.key]
         if value is None and self.none is not None:
             return self.none
         return self.kind(value) if callable(self.kind) else writers()[self.kind](value)
@@ -78,16 +100,24 @@ def writers() -> Mapping[str, Callable[[Any], str]]:
 
     They load what draws tables, which a listing for a program has no need of.
     """
-    from tracker.render.cells import count_cell, figure_cell, minute_cell
+    from tracker.render.cells import (
+        change_cell,
+        count_cell,
+        figure_cell,
+        minute_cell,
+        p_value_cell,
+        share_cell,
+    )
 
     return {
-        "name": _text, "text": _text, "interval": _text, "count": count_cell, "number": _number,
-        "known": _number, "day": _day, "minute": minute_cell, "yes": _yes, "figure": figure_cell,
-        "range": lambda _: "",
+        "name": _text, "title": _text, "text": _text, "interval": _text, "count": count_cell,
+        "number": _number, "known": _number, "day": _day, "minute": minute_cell, "yes": _yes,
+        "figure": figure_cell, "share": share_cell, "change": change_cell, "p": p_value_cell,
+        **dict.fromkeys(("range", "scale", "choice"), lambda _: ""),
     }  # fmt: skip
 
 
-_NUMBERS: Final = {"count", "number", "figure", "interval"}
+_NUMBERS: Final = {"count", "number", "figure", "interval", "share", "change", "p"}
 
 
 def columns_of(
@@ -97,8 +127,15 @@ def columns_of(
     return [
         column for column in columns
         if face in column.faces
-        and not (column.rare and not any(row.get(column.key) for row in rows))
+        and not (column.rare and all(_is_missing(row.get(column.key)) for row in rows))
     ]  # fmt: skip
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or (not value and isinstance(value, Sequence))
+
+
+STYLES: Final = {"bad": "bold red", "unsure": "yellow", "good": "green", "quiet": "dim"}
 
 
 def listing_table(
@@ -109,22 +146,30 @@ def listing_table(
 ) -> Table:
     """Return the table of a listing's rows for a terminal, the name of one row in bold."""
     from tracker.render.cells import Text, bar_cell
-    from tracker.render.tables import table
+    from tracker.render.escape import escaped_line
+    from tracker.render.tables import Column as Drawn
+    from tracker.render.tables import Table
+
+    def cell(column: Column, row: Mapping[str, Any]) -> Text:
+        if column.kind == "range":
+            return Text(bar_cell(row.get(column.key)))
+        tone = column.tone(row) if column.tone is not None else None
+        style = "bold" if row is bold and column is shown[0] else STYLES.get(tone or "", "")
+        text = column.cell(row)
+        return Text(text if column.is_number else escaped_line(text), style=style)
 
     shown = columns_of(columns, rows, "terminal")
-    names = sum(column.kind == "name" for column in shown)
-    cells: list[list[str | Text]] = [
-        [bar_cell(row.get(column.key)) if column.kind == "range" else column.cell(row)
-         for column in shown]
-        for row in rows
-    ]  # fmt: skip
-    for row, texts in zip(rows, cells, strict=True):
-        if row is bold:
-            texts[0] = Text(str(texts[0]), style="bold")
-    titles = [
-        column.heading + " " * (column.kind != "name" and not column.is_number) for column in shown
+    names = max((place for place, column in enumerate(shown, 1) if column.is_name), default=1)
+    drawn = [
+        Drawn(
+            escaped_line(column.heading),
+            [cell(column, row) for row in rows],
+            column.kind == "name",
+            column.is_number,
+        )
+        for column in shown
     ]
-    return table(titles, cells, names=names)
+    return Table(drawn, names)
 
 
 def flat_row(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -92,6 +92,18 @@ def share_cell(value: float | None) -> str:
     return "-" if value is None else f"{value:.1%}"
 
 
+def change_cell(value: float | None) -> str:
+    """Return a difference with its sign; a dash if there is none."""
+    return "-" if value is None else f"{value:+.3f}"
+
+
+def p_value_cell(value: float | None) -> str:
+    """Return a p-value to three places; a dash if no test was made."""
+    if value is None:
+        return "-"
+    return "< .001" if value < 0.001 else f"{value:.3f}"
+
+
 def bar_cell(value: float | None, width: int = 12) -> str:
     """Return a share from 0 to 1 as a horizontal bar."""
     if value is None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from tracker.audit.annotator_tables import (
     MIDDLE_HALF,
@@ -12,11 +12,11 @@ from tracker.audit.annotator_tables import (
     compared_figures,
     own_finding_lines,
 )
+from tracker.audit.columns import COMPARED, PEOPLE, PEOPLE_OF_NUMBERS, SHARES, share_rows
 from tracker.audit.sentences import is_accusation
 from tracker.core import clock
 from tracker.core.version import VERSION
-from tracker.render.cells import count_cell, figure_cell, interval_cell, minute_cell
-from tracker.render.nouns import percent
+from tracker.render.cells import minute_cell
 from tracker.report import people_words as people
 from tracker.report import words
 from tracker.report.agreement import each_question
@@ -29,9 +29,9 @@ from tracker.report.document import (
     Group,
     Paragraph,
     Section,
-    Table,
     Why,
     line,
+    listing,
 )
 from tracker.report.gather import command, python_call
 from tracker.report.gathered import Gathered, OfQuestion
@@ -61,7 +61,7 @@ def _of(gathered: Gathered, one: OfQuestion) -> Iterator[Block]:
             people.SHARES,
             draw_annotators(title, drawn, across=ACROSS_WIDE),
             draw_annotators(title, drawn, across=ACROSS_NARROW),
-            _shares(title, drawn),
+            listing(title, SHARES, [one for row in drawn for one in share_rows(row)], 4 * _MOST),
             Why(
                 [line(text) for text in people.WHY_SHARES],
                 command(gathered, "audit", "--json"),
@@ -69,9 +69,10 @@ def _of(gathered: Gathered, one: OfQuestion) -> Iterator[Block]:
         )
     if one.numbers:
         why = Paragraph(line(words.NO_SHARES_OF_NUMBERS))
-        yield Group(people.FIGURES, [why, _figures(rows, _COUNTS)], True)
+        table = listing(people.FIGURES, PEOPLE_OF_NUMBERS, rows, _MOST)
+        yield Group(people.FIGURES, [why, table], True)
         return
-    yield Group(people.FIGURES, [_figures(rows, _EVERY)], True)
+    yield Group(people.FIGURES, [listing(people.FIGURES, PEOPLE, rows, _MOST)], True)
 
 
 def _known(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -105,59 +106,6 @@ def _findings(gathered: Gathered, one: OfQuestion) -> Iterator[Block]:
     yield Group(people.FINDINGS, blocks)
 
 
-def _shares(title: str, rows: list[dict[str, Any]]) -> Table:
-    cells = [
-        [
-            row["annotator"],
-            name,
-            percent(share),
-            percent(row["peer_shares"].get(name)),
-        ]
-        for row in rows
-        for name, share in row["category_shares"].items()
-    ]
-    return Table(
-        title,
-        ["annotator", "category", "share", "others"],
-        cells[: 4 * _MOST],
-        frozenset({2, 3}),
-        max(len(cells) - 4 * _MOST, 0),
-    )
-
-
-def _flagged(row: Mapping[str, Any]) -> str:
-    return count_cell(sum(map(is_accusation, row["flags"])))
-
-
-_COUNTS: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
-    "annotator": lambda row: str(row["annotator"]),
-    "answers": lambda row: count_cell(row["answers"]),
-    "findings": _flagged,
-}
-_EVERY: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
-    "annotator": _COUNTS["annotator"],
-    "answers": _COUNTS["answers"],
-    "with others": lambda row: figure_cell(row["agreement_with_peers"]),
-    "95% interval": lambda row: interval_cell(row.get("agreement_low"), row.get("agreement_high")),
-    "others": lambda row: figure_cell(row.get("agreement_of_peers")),
-    "again": lambda row: figure_cell(row["self_agreement"]),
-    "gold": lambda row: figure_cell(row["gold_accuracy"]),
-    "findings": _flagged,
-}
-
-
-def _figures(
-    rows: list[dict[str, Any]], columns: Mapping[str, Callable[[Mapping[str, Any]], str]]
-) -> Table:
-    return Table(
-        people.FIGURES,
-        [*columns],
-        [[cell(row) for cell in columns.values()] for row in rows[:_MOST]],
-        frozenset(range(1, len(columns))),
-        max(len(rows) - _MOST, 0),
-    )
-
-
 # -- One annotator's page, for their own eyes: nobody else has a name in it -----------------------
 
 
@@ -184,12 +132,7 @@ def _section(page: Told, place: int) -> Section:
 
 
 def _own_figures(page: Told, place: int) -> Iterator[Block]:
-    yield Table(
-        people.OWN_FIGURES,
-        ["figure", "you", "middle half of the others"],
-        compared_figures(page),
-        frozenset({1, 2}),
-    )
+    yield listing(people.OWN_FIGURES, COMPARED, compared_figures(page))
     yield Paragraph(line(MIDDLE_HALF), "quiet")
     shares = page["figures"]["category_shares"] or {}
     known = {name: share for name, share in shares.items() if share is not None}
@@ -204,13 +147,12 @@ def _own_figures(page: Told, place: int) -> Iterator[Block]:
         "flags": page["findings"],
     }
     title = people.OWN_SHARES
-    rows = [[name, percent(share), percent(peers.get(name))] for name, share in known.items()]
     yield Figure(
         f"shares-{place}",
         people.OWN_SHARES_READ,
         draw_annotators(title, [row], across=ACROSS_WIDE),
         draw_annotators(title, [row], across=ACROSS_NARROW),
-        Table(title, ["category", "you", "others"], rows, frozenset({1, 2})),
+        listing(title, SHARES, [one | {"annotator": None} for one in share_rows(row)]),
         Why([line(text) for text in people.WHY_SHARES]),
     )
 

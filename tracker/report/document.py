@@ -95,16 +95,19 @@ class Table:
 
 
 def listing(
-    caption: str, columns: Sequence[Column], rows: Sequence[Mapping[str, Any]], most: int
+    caption: str,
+    columns: Sequence[Column],
+    rows: Sequence[Mapping[str, Any]],
+    most: int | None = None,
 ) -> Table:
-    """Return the table of a listing, of its first rows ``most``."""
+    """Return the table of a listing, of its first rows ``most`` or of all."""
     shown = columns_of(columns, rows, "report")
     return Table(
         caption,
         [column.heading for column in shown],
         [[column.cell(row) for column in shown] for row in rows[:most]],
         frozenset(place for place, column in enumerate(shown) if column.is_number),
-        max(len(rows) - most, 0),
+        len(rows[most:]) if most else 0,
     )
 
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 
+from tracker.audit.columns import PEOPLE, PEOPLE_OF_NUMBERS, SHARES, share_rows
 from tracker.audit.sentences import is_accusation
 from tracker.core.errors import NotFound
 from tracker.web import known
 from tracker.web.identity import Role, needs
 from tracker.web.request import Asked, AskedLedger, At, Place
-from tracker.web.templating import page, see
+from tracker.web.templating import page, page_links, see
 
 router = APIRouter(include_in_schema=False)
 _PAIRS = 200
@@ -28,15 +31,29 @@ _UNKNOWN: dict[str, Any] = {
 def annotators_page(request: Request, place: At, asked: AskedLedger) -> HTMLResponse:
     """Show all annotators, question by question."""
     audits = _audits(asked, place)
-    people = [one.to_dict() for one in asked.ledger.annotators.list(place.project)]
-    kinds = {person["annotator"]: person["kind"] for person in people}
+    people = {row["annotator"]: row for row in (
+        one.to_dict() for one in asked.ledger.annotators.list(place.project))}  # fmt: skip
+    here = page_links(request, place)
+    links = {question: {
+        "annotator": lambda row: here("annotators", row["annotator"]),
+        "items": partial(_items_of, here, question),
+    } for question in audits}  # fmt: skip
+    for rows in audits.values():
+        for row in rows:
+            row |= {key: people.get(row["annotator"], {}).get(key) for key in ("kind", "left_on")}
     counted = {row["annotator"] for rows in audits.values() for row in rows}
-    others = [person for person in people if person["annotator"] not in counted]
     return page(
-        request, "annotators.html", place=place, tab="annotators", audits=audits, kinds=kinds,
-        left={person["annotator"]: person["left_on"] for person in people if person["left_on"]},
-        others=others, numbers=known.questions_of_numbers(asked, place), notices=asked.notices,
+        request, "annotators.html", place=place, tab="annotators", audits=audits, links=links,
+        columns=PEOPLE, columns_of_numbers=PEOPLE_OF_NUMBERS,
+        others=[person for name, person in people.items() if name not in counted],
+        numbers=known.questions_of_numbers(asked, place), notices=asked.notices,
     )  # fmt: skip
+
+
+def _items_of(here: Callable[..., str], question: str, row: Mapping[str, Any]) -> str:
+    """Return the address of an annotator's items, of one category if the row is about one."""
+    return here("items", question=question, annotator=row["annotator"],
+                category=row.get("category"))  # fmt: skip
 
 
 @router.get("/projects/{project:name}/annotators/{annotator:name}",
@@ -49,15 +66,18 @@ def annotator_page(request: Request, place: At, annotator: str, asked: AskedLedg
         for name, rows in _audits(asked, place).items()
     }
     questions = [
-        {"name": name, **rows[0], "pairs": _pairs(asked, place, name, who["annotator"])}
+        {"name": name, **rows[0], "shares": list(share_rows(rows[0])),
+         "pairs": _pairs(asked, place, name, who["annotator"]),
+         "of_category": partial(_items_of, page_links(request, place), name)}
         for name, rows in own.items()
         if rows
-    ]
+    ]  # fmt: skip
     recorded = [flag.to_dict() for flag in asked.ledger.flags.list(
         place.project, states=["all"], annotator=who["annotator"]).flags]  # fmt: skip
     return page(
         request, "annotator.html", place=place, tab="annotators", who=who, questions=questions,
-        recorded=recorded, numbers=known.questions_of_numbers(asked, place), notices=asked.notices,
+        recorded=recorded, share_columns=SHARES, notices=asked.notices,
+        numbers=known.questions_of_numbers(asked, place),
     )  # fmt: skip
 
 

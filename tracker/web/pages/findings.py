@@ -8,6 +8,7 @@ from fastapi import APIRouter, Form, Path, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 from pydantic import BaseModel, Field
 
+from tracker.audit.columns import FLAG_ACTS_OF_ONE, SIGHTINGS
 from tracker.web import known
 from tracker.web.identity import Role, needs
 from tracker.web.jobs import Outcome, Step
@@ -112,4 +113,5 @@ def record(request: Request, place: At, asked: AskedLedger) -> RedirectResponse:
 def finding_page(request: Request, place: At, number: Number, asked: AskedLedger) -> HTMLResponse:
     """Show a finding: its evidence, what was done about it, each time it was seen."""
     found = asked.ledger.flags.show(place.project, number).to_dict()
-    return page(request, "finding.html", place=place, tab="findings", found=found)
+    return page(request, "finding.html", place=place, tab="findings", found=found,
+                acts=FLAG_ACTS_OF_ONE, sightings=SIGHTINGS)  # fmt: skip

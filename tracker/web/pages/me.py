@@ -10,6 +10,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from pydantic import BaseModel, Field
 
 from tracker.audit.annotator_tables import compared_figures, own_finding_lines
+from tracker.audit.columns import COMPARED
 from tracker.core.errors import NotFound, TrackerError
 from tracker.ledger import Ledger
 from tracker.web.identity import Identity, Role, needs
@@ -25,7 +26,7 @@ def own_page(request: Request, asked: AskedLedger) -> HTMLResponse:
     """Show the reader's own reports."""
     who: Identity = request.state.identity
     reports = [_report(asked, project, name) for project, name in who.annotators]
-    return page(request, "me.html", reports=reports, notices=asked.notices)
+    return page(request, "me.html", reports=reports, columns=COMPARED, notices=asked.notices)
 
 
 def _report(asked: Asked, project: str, annotator: str) -> dict[str, Any]:
