@@ -10,33 +10,35 @@ from typing import Any, Final
 from rich.console import RenderableType
 
 from tracker.agreement.tables import agreement_view
-from tracker.core import clock
 from tracker.history.by_question import HistoryByQuestion, SnapshotPages
+from tracker.history.columns import (
+    STATUS,
+    snapshot_columns,
+    snapshot_columns_by_question,
+    snapshot_row,
+)
 from tracker.history.monitor import Watched
 from tracker.history.overview import Overview, SnapshotPage
 from tracker.history.plot import day_cell
 from tracker.history.prune import Fate
 from tracker.history.snapshot import SnapshotRecord
 from tracker.history.status import Status
-from tracker.history.tables import history_figure_cells, history_figure_titles, snapshots_title
+from tracker.history.tables import snapshots_title
 from tracker.history.verify import Fault, Verified
 from tracker.measures.intervals import ASYMMETRIC
 from tracker.measures.registry import MEASURES
 from tracker.monitoring import ENOUGH_FOR_ALARMS, FEW_PERIODS, Alarm, Autocorrelation, Change, Slope
 from tracker.projects.notes import NoteInfo
+from tracker.render.blocks import Column, listing_table
 from tracker.render.cells import (
     Text,
-    bar_cell,
     count_cell,
     figure_cell,
     interval_cell,
     level_cell,
     minute_cell,
-    share_cell,
 )
-from tracker.render.filter import selection_in_words
 from tracker.render.nouns import count_noun
-from tracker.render.tables import table
 
 _MOST_FAULTS = 20
 
@@ -46,73 +48,30 @@ def snapshots_view(overview: Overview) -> Iterator[RenderableType]:
     yield snapshots_title(overview)
     if not overview.shown:
         return
-    first = overview.measures[:1]
-    # All but the last cell, a rate: what was chosen and noted needs the room.
-    titles = ("snapshot", "name ", "taken ", *history_figure_titles(first)[:-1])
-    optional = {
-        "as of ": [_as_of(one) for one in overview.shown],
-        "only answers ": [_chosen(one) for one in overview.shown],
-        "note ": [one.note or "" for one in overview.shown],
-    }
-    payload = {title: cells for title, cells in optional.items() if any(cells)}
-    yield table(
-        (*titles, *payload),
-        [
-            (
-                str(one.id),
-                one.name or "",
-                minute_cell(one.taken_at),
-                *history_figure_cells(one.assessment, first)[:-1],
-                *(cells[place] for cells in payload.values()),
-            )
-            for place, one in enumerate(overview.shown)
-        ],
-    )
+    rows = [snapshot_row(record, overview.measures) for record in overview.shown]
+    yield listing_table(snapshot_columns(overview.measures[0]), rows)
 
 
 def snapshots_by_question_view(
     history_by_question: HistoryByQuestion, last: int | None
 ) -> Iterator[RenderableType]:
     """Yield the last snapshots of several questions, or all: the main figure of each."""
-    by_number: dict[int, dict[str, SnapshotRecord]] = {}
+    rows: dict[int, dict[str, Any]] = {}
     for name, history in history_by_question.questions.items():
         for one in history:
             if isinstance(one, SnapshotRecord):
-                by_number.setdefault(one.id, {})[name] = one
-    numbers = sorted(by_number)
+                row = rows.setdefault(one.id, snapshot_row(one))
+                if one.assessment.main is not None:
+                    row[f"figure of {name}"] = one.assessment.main.value
     questions = count_noun(len(history_by_question.questions), "question")
     yield Text.assemble(
         (history_by_question.project, "bold"),
-        f"  {count_noun(len(numbers), 'snapshot')} of {questions}",
+        f"  {count_noun(len(rows), 'snapshot')} of {questions}",
     )
-    rows = []
-    for number in numbers[-last:] if last else numbers:
-        records = by_number[number]
-        any_of = next(iter(records.values()))
-        mains = {name: one.assessment.main for name, one in records.items()}
-        rows.append(
-            (
-                str(number),
-                any_of.name or "",
-                minute_cell(any_of.taken_at),
-                *(
-                    figure_cell(mains[name].value) if name in mains else ""
-                    for name in history_by_question.questions
-                ),
-                any_of.note or "",
-            )
-        )
     if rows:
-        yield table(("snapshot", "name ", "taken ", *history_by_question.questions, "note "), rows)
-
-
-def _as_of(one: SnapshotRecord) -> str:
-    return "" if one.as_of is None else minute_cell(one.as_of)
-
-
-def _chosen(one: SnapshotRecord) -> str:
-    selection = one.assessment.selection
-    return "" if selection is None else selection_in_words(selection)
+        shown = sorted(rows)[-last:] if last else sorted(rows)
+        columns = snapshot_columns_by_question([*history_by_question.questions])
+        yield listing_table(columns, [rows[number] for number in shown])
 
 
 def snapshot_page_view(snapshot_page: SnapshotPage) -> Iterator[RenderableType]:
@@ -121,7 +80,8 @@ def snapshot_page_view(snapshot_page: SnapshotPage) -> Iterator[RenderableType]:
     named = "" if record.name is None else f" {record.name}"
     yield Text.assemble((f"snapshot {record.id}{named}", "bold"), f"  {record.note or ''}".rstrip())
     yield from agreement_view(record.assessment)
-    yield table((" ", " "), list(_about(snapshot_page)))
+    about = [{"fact": name, "value": value} for name, value in _about(snapshot_page)]
+    yield listing_table((Column("fact", "", "title"), Column("value", "")), about)
     for flag in snapshot_page.flags:
         pair = f" with {flag['with']}" if flag["with"] else ""
         category = f" on {flag['category']!r}" if flag["category"] else ""
@@ -203,7 +163,9 @@ def prune_plan_view(fates: Sequence[Fate], *, done: bool) -> Iterator[Renderable
     """Yield what keeps how many snapshots, and which are thinned out."""
     kept = Counter(fate.kept_by for fate in fates if fate.kept_by is not None)
     if kept:
-        yield table(("kept by ", "snapshots"), [(why, count_cell(n)) for why, n in kept.items()])
+        rows = [{"rule": rule, "snapshots": number} for rule, number in kept.items()]
+        columns = Column("rule", "kept by", "title"), Column("snapshots", kind="count")
+        yield listing_table(columns, rows)
     gone = [fate.id for fate in fates if fate.kept_by is None]
     verb = "thinned out" if done else "to be thinned out"
     yield Text(f"{verb}: {_ranges(gone) if gone else 'none'}")
@@ -255,43 +217,11 @@ def project_status_view(status: Status) -> Iterator[RenderableType]:
 def status_view(statuses: Sequence[Status]) -> RenderableType:
     """Return one row per question."""
     several = _ask_several(statuses)
-    rows = []
-    for status in statuses:
-        payload = status.to_dict()
-        last = status.last_import
-        rows.append(
-            (
-                status.project,
-                *([status.question.name] if several else ()),
-                count_cell(status.items),
-                count_cell(status.unanswered),
-                count_cell(status.answers),
-                count_cell(status.annotators),
-                f"{bar_cell(payload['coverage'], 8)} {share_cell(payload['coverage'])}"
-                if payload["coverage"] is not None
-                else "-",
-                count_cell(status.missing),
-                "-" if status.per_day is None else f"{status.per_day:,.1f}",
-                "-" if status.done_at is None else clock.iso(status.done_at)[:10],
-                count_cell(status.flags),
-                "-" if last is None else minute_cell(last["recorded_at"]),
-            )
-        )
-    columns = (
-        "project",
-        *(["question"] if several else ()),
-        "items",
-        "unanswered",
-        "answers",
-        "annotators",
-        "complete ",
-        "missing",
-        "a day",
-        "done about",
-        "flags",
-        "last import",
-    )
-    return table(columns, rows, names=2 if several else 1)
+    rows = [
+        status.to_dict() | ({"question": status.question.name} if several else {})
+        for status in statuses
+    ]
+    return listing_table(STATUS, rows)
 
 
 # -- What a figure's course says, in plain sentences: its slope, its changes, the alarms ----------

@@ -6,10 +6,10 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from tracker.agreement.sentences import reason
 from tracker.audit.sentences import is_accusation
+from tracker.history.columns import POINTS
 from tracker.measures.registry import MEASURES
-from tracker.render.cells import count_cell, figure_cell, interval_cell, minute_cell
+from tracker.render.cells import count_cell, minute_cell
 from tracker.render.nouns import percent
 from tracker.report import people_words as people
 from tracker.report import words as figures
@@ -27,6 +27,7 @@ from tracker.report.document import (
     Table,
     Why,
     line,
+    listing,
 )
 from tracker.report.gather import command, python_call
 from tracker.report.gathered import Gathered, OfQuestion
@@ -57,7 +58,7 @@ def _history_of_question(gathered: Gathered, one: OfQuestion) -> Iterator[Block]
         figures.points_shown(len(rows), one.every, title, events=bool(events)),
         draw_history(title, rows, numbers, width=WIDE),
         draw_history(title, rows, numbers, width=NARROW),
-        _points(title, rows),
+        listing(title, POINTS, rows),
         Why(
             [
                 line(figures.WHY_CURVE["rebuilt" if one.every else None]),
@@ -80,25 +81,6 @@ def _no_curve(gathered: Gathered, one: OfQuestion) -> str:
     if one.settings["answers"] == "spans":
         return figures.NO_CURVE_OF_SPANS_CHOSEN if chosen else figures.NO_CURVE_OF_SPANS
     return figures.NO_CURVE_CHOSEN if chosen else figures.NO_CURVE
-
-
-def _points(title: str, rows: Sequence[Mapping[str, Any]]) -> Table:
-    return Table(
-        title,
-        ["as of", "snapshot", "value", "95% interval", "items", "so far"],
-        [
-            [
-                minute_cell(row["as_of"]),
-                "" if row["snapshot"] is None else str(row["snapshot"]),
-                figure_cell(row["value"]) if row["value"] is not None else reason(row),
-                interval_cell(row["ci_low"], row["ci_high"]),
-                count_cell(row["items"]),
-                figure_cell(row["so_far"]),
-            ]
-            for row in rows
-        ],
-        frozenset({2, 3, 4, 5}),
-    )
 
 
 def _events(

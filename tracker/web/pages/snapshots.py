@@ -9,10 +9,11 @@ from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 from pydantic import BaseModel
 
+from tracker.history.columns import POINTS
 from tracker.web import known
 from tracker.web.identity import Role, needs
 from tracker.web.request import Asked, AskedLedger, At, Place
-from tracker.web.templating import page, see
+from tracker.web.templating import page, page_links, see
 
 router = APIRouter(include_in_schema=False)
 State = Annotated[str, Query(max_length=200)]
@@ -36,8 +37,11 @@ def snapshots_page(request: Request, place: At, asked: AskedLedger) -> HTMLRespo
             place.project, questions=[question], measures=[measure]
         ).questions[question].to_dict()["snapshots"], measure),
     )  # fmt: skip
+    here = page_links(request, place)
     return page(
-        request, "snapshots.html", place=place, tab="snapshots", rows=rows[::-1], measure=measure,
+        request, "snapshots.html", place=place, tab="snapshots", measure=measure, columns=POINTS,
+        rows=[row | {"a": number == 1, "b": number == 0} for number, row in enumerate(rows[::-1])],
+        links={"snapshot": lambda row: here("snapshots", str(row["snapshot"]))},
         question=question, several=len(asked.ledger.questions.list(place.project)) > 1,
     )  # fmt: skip
 
@@ -46,13 +50,17 @@ _NO_FIGURE = {"value": None, "ci_low": None, "ci_high": None, "undefined": None}
 
 
 def _told(snapshots: list[dict[str, Any]], measure: str) -> list[dict[str, Any]]:
-    """Return snapshots with the one figure that a list shows."""
+    """Return snapshots as the rows of a list, which shows one figure of each."""
 
     def main(one: dict[str, Any]) -> dict[str, Any]:
         rows = (row for row in one["measures"] if row["measure"] == measure)
         return next(rows, _NO_FIGURE)
 
-    return [{**snapshot, "main": main(snapshot)} for snapshot in snapshots]
+    about = ("snapshot", "name", "note", "as_of")
+    return [
+        {key: snapshot[key] for key in about} | main(snapshot) | snapshot["counts"]
+        for snapshot in snapshots
+    ]
 
 
 @router.post("/projects/{project:name}/snapshots", dependencies=[needs(Role.MANAGER)])
