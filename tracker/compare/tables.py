@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -15,20 +15,20 @@ from tracker.compare.states import State
 from tracker.core import clock
 from tracker.measures.difference_sentences import judge_change_sentence
 from tracker.measures.difference_tests import Comparison
-from tracker.measures.intervals import TOO_FEW_ANNOTATORS
+from tracker.measures.intervals import NOT_APPLICABLE, TOO_FEW_ANNOTATORS
 from tracker.measures.words import figure_title_words, measure_title_words, undefined_in_words
+from tracker.render.blocks import Column, listing_table
 from tracker.render.cells import (
     Text,
+    change_cell,
     count_cell,
-    figure_cell,
     interval_cell,
     minute_cell,
+    p_value_cell,
 )
 from tracker.render.nouns import count_noun
-from tracker.render.tables import table
 
 _MOST_PARTS = 12
-_PEOPLE = "other people"
 _WHICH_P = (
     "p: would these annotators differ on other items? other people: would other annotators differ, "
     "too? The second needs three annotators on each side."
@@ -39,6 +39,114 @@ _KINDS = {
     "revised_answers": ("revised answers", "answers"),
     "removed_answers": ("removed answers", "answers"),
 }
+
+
+# -- The columns of all faces, and the rows that JSON does not have as they are shown -------------
+
+
+def compared_columns(
+    of: str, a: str, b: str, difference: str, *, tests: bool = False
+) -> list[Column]:
+    """Return the columns of figures of two sides; the arguments are their titles.
+
+    With ``tests`` the terminal shows which test was made; pages always say why.
+    """
+    test = Column("test", faces=("terminal",), text=_test)
+    return [
+        Column("figure", of, "title"),
+        Column("a", a, "figure"),
+        Column("b", b, "figure"),
+        Column("difference", difference, "change"),
+        Column("ci_low", "95% interval", "interval", text=_interval),
+        Column("p_value", "p", "p"),
+        Column("p_value_annotators", "other people", "p", text=_other_people),
+        *([test] if tests else []),
+        Column("why", "test", faces=("page",)),
+    ]
+
+
+def _interval(row: Mapping[str, Any]) -> str:
+    """Return the interval of a difference, or why there is none."""
+    if row["ci_low"] is not None:
+        return interval_cell(row["ci_low"], row["ci_high"])
+    if row["difference"] is not None and row["undefined"] == NOT_APPLICABLE:
+        return "no test"
+    return undefined_in_words(row["undefined"]) or "-"
+
+
+def _test(row: Mapping[str, Any]) -> str:
+    return "" if row["p_value"] is None else row["test"].replace("_", " ")
+
+
+def _other_people(row: Mapping[str, Any]) -> str:
+    """Return the p-value of other annotators; a word if there are too few to tell."""
+    too_few = row["undefined_annotators"] == TOO_FEW_ANNOTATORS
+    return "too few" if too_few else p_value_cell(row["p_value_annotators"])
+
+
+def compared_rows(payload: Mapping[str, Any], what: str) -> list[dict[str, Any]]:
+    """Return the "measures" or "categories" of a comparison that have a figure on a side."""
+    return [
+        {
+            "figure": measure_title_words(row["measure"]) if what == "measures"
+            else row["category"],
+            **row,
+        }
+        for row in payload[what]
+        if what == "categories" or row["a"] is not None or row["b"] is not None
+    ]  # fmt: skip
+
+
+def cause_columns(payload: Mapping[str, Any]) -> list[Column]:
+    """Return the columns of what made a difference."""
+    what = "what differs" if payload["changes"] is None else "what changed"
+    return [
+        Column("cause", what, "title"),
+        Column("number", "how many", "interval"),
+        Column("contribution", "share", "change"),
+    ]
+
+
+def cause_rows(payload: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the kinds of change that happened, or the items of two periods, with their shares."""
+    because, changes, items = payload["because"], payload["changes"], payload["periods"]
+    if because["undefined"] is not None:
+        return []
+    if changes is not None:
+        return [
+            {
+                "cause": words,
+                "number": f"{count_cell(changes[kind])} {unit}",
+                "contribution": because[kind],
+            }
+            for kind, (words, unit) in _KINDS.items()
+            if changes[kind]
+        ]
+    if items is None:
+        return []
+    in_a, in_b = count_cell(items["items_only_a"]), count_cell(items["items_only_b"])
+    other = {"cause": "other items", "number": f"{in_a} in A, {in_b} in B"}
+    same = {
+        "cause": "the same items, answered again",
+        "number": count_noun(items["items_in_both"], "item"),
+    }
+    rows = [other | {"contribution": because[OTHER_ITEMS]}]
+    return [*rows, same | {"contribution": because[SAME_ITEMS]}] if items["items_in_both"] else rows
+
+
+def part_columns(key: str, title: str | None = None) -> list[Column]:
+    """Return the columns of the parts that annotators or answers have in a difference."""
+    return [
+        Column(key, title, "name", leads=key),
+        Column("contribution", "share", "change"),
+        Column("a", "own in A", "figure"),
+        Column("b", "own in B", "figure"),
+        Column("answers_a", "answers A", "count"),
+        Column("answers_b", "answers B", "count"),
+    ]
+
+
+# -- JSON -----------------------------------------------------------------------------------------
 
 
 def comparison_test_as_json(comparison: Comparison) -> dict[str, Any]:
@@ -168,30 +276,26 @@ def compare_view(state_comparison: StateComparison) -> Iterator[RenderableType]:
     for note in state_comparison.notes:
         yield Text(f"{clock.iso(note.at)[:10]}  {note.text}")
     yield from _families(state_comparison)
-    defined = [
-        measure
-        for measure in state_comparison.measures
-        if measure.before is not None or measure.after is not None
-    ]
-    rows = [
-        _row(measure_title_words(one.name), one.comparison, one.before, one.after)
-        for one in defined
-    ]
-    rows.append(_row("agreement of the items", state_comparison.by_item))
-    yield table(_columns("measure "), rows)
-    yield table(_columns("agreement on"), _rates(state_comparison.categories))
+    payload = comparison_as_json(state_comparison)
+    sides = ("A", "B", "B - A")
+    items = {"figure": "agreement of the items", **payload["items"]}
+    rows = [*compared_rows(payload, "measures"), items]
+    yield listing_table(compared_columns("measure", *sides), rows)
+    rows = compared_rows(payload, "categories")
+    yield listing_table(compared_columns("agreement on", *sides), rows)
     yield Text(_WHICH_P, style="dim")
     if state_comparison.because is not None:
-        yield from _because(state_comparison)
+        yield from _because(state_comparison, payload)
 
 
 def compare_causes_view(state_comparison: StateComparison) -> Iterator[RenderableType]:
     """Yield the last part alone: how much one figure moved, and what made it."""
+    payload = comparison_as_json(state_comparison)
     for note in state_comparison.notes:
         yield Text(f"{clock.iso(note.at)[:10]}  {note.text}")
     yield from _families(state_comparison)
     if state_comparison.because is not None:
-        yield from _because(state_comparison)
+        yield from _because(state_comparison, payload)
 
 
 def compare_against_view(against_other: AgainstOther) -> Iterator[RenderableType]:
@@ -200,21 +304,18 @@ def compare_against_view(against_other: AgainstOther) -> Iterator[RenderableType
         (f"{against_other.project} against {against_other.a.told}", "bold"),
         f"  {count_noun(against_other.items.both, 'item')} in both",
     )
+    payload = against_other_as_json(against_other)
     rows = [
-        (
-            figure_title_words(measure.second),
-            figure_cell(measure.after),
-            figure_cell(measure.before),
-            *_tested(measure.comparison),
-        )
-        for measure in against_other.measures
-        if "not_applicable" not in {measure.first.undefined, measure.second.undefined}
+        {"figure": figure_title_words(measure.second), **row}
+        for measure, row in zip(against_other.measures, payload["measures"], strict=True)
+        if NOT_APPLICABLE not in {measure.first.undefined, measure.second.undefined}
     ]
-    rows.append(("agreement of the items", "", "", *_tested(against_other.by_item)))
-    rows.append(("agreement of the annotators", "", "", *_tested(against_other.by_annotator)))
+    rows += [
+        {"figure": f"agreement of the {key}", **payload[key]} for key in ("items", "annotators")
+    ]
     yield from _families(against_other)
-    columns = ("measure ", "this", "other", "difference", "interval", "p", _PEOPLE, "test ")
-    yield table(columns, rows)
+    columns = compared_columns("measure", "this", "other", "difference", tests=True)
+    yield listing_table(columns, rows)
     yield Text(_WHICH_P, style="dim")
     every = (
         *(measure.comparison for measure in against_other.measures),
@@ -227,31 +328,6 @@ def compare_against_view(against_other: AgainstOther) -> Iterator[RenderableType
         if one.difference is not None and (one.p_value is not None or not one.test)
     ):
         yield Text(why, style="dim")
-
-
-def _tested(comparison: Comparison) -> tuple[str, str, str, str, str]:
-    if comparison.p_value is None:
-        untested = comparison.difference is not None and comparison.undefined == "not_applicable"
-        why = "no test" if untested else undefined_in_words(comparison.undefined)
-        return figure_cell(comparison.difference), "-", "-", "-", why
-    return (
-        figure_cell(comparison.difference),
-        interval_cell(comparison.ci_low, comparison.ci_high),
-        _short_p(comparison.p_value),
-        _people(comparison, _short_p),
-        comparison.test.replace("_", " "),
-    )
-
-
-def _short_p(value: float) -> str:
-    return "< .001" if value < 0.001 else f"{value:.3f}"
-
-
-def _people(comparison: Comparison, shown: Callable[[float], str]) -> str:
-    """Return the p-value of other annotators; a word if there are too few to tell."""
-    if comparison.p_value_annotators is not None:
-        return shown(comparison.p_value_annotators)
-    return "too few" if comparison.undefined_annotators == TOO_FEW_ANNOTATORS else "-"
 
 
 def _state(state: State) -> str:
@@ -295,43 +371,9 @@ def _families(state_comparison: StateComparison) -> Iterator[Text]:
         yield Text(judge_change_sentence(family.family, sides[0], sides[1], which, moved), "yellow")
 
 
-def _columns(first: str) -> tuple[str, ...]:
-    return (first, "A", "B", "B - A", "low", "high", "p", _PEOPLE)
-
-
-def _rates(categories: Sequence[Compared]) -> list[tuple[str, ...]]:
-    return [
-        _row(category.name, category.comparison, category.before, category.after)
-        for category in categories
-    ]
-
-
-def _row(
-    name: str, comparison: Comparison, before: float | None = None, after: float | None = None
-) -> tuple[str, ...]:
-    return (
-        name,
-        figure_cell(before),
-        figure_cell(after),
-        _signed(comparison.difference),
-        _signed(comparison.ci_low),
-        _signed(comparison.ci_high),
-        undefined_in_words(comparison.undefined or "")
-        if comparison.p_value is None
-        else _p(comparison.p_value),
-        _people(comparison, _p),
-    )
-
-
-def _signed(value: float | None) -> str:
-    return "" if value is None else f"{value:+.3f}"
-
-
-def _p(value: float) -> str:
-    return "<.0001" if value < 0.0001 else f"{value:.4f}"
-
-
-def _because(state_comparison: StateComparison) -> Iterator[RenderableType]:
+def _because(
+    state_comparison: StateComparison, payload: Mapping[str, Any]
+) -> Iterator[RenderableType]:
     if state_comparison.is_unchanged:
         yield Text("Both hold the same answers.")
         return
@@ -341,62 +383,25 @@ def _because(state_comparison: StateComparison) -> Iterator[RenderableType]:
     yield Text.assemble(
         ("Why", "bold"),
         f"  {measure_title_words(because.measure)} changed by "
-        f"{_signed(lead.comparison.difference)}, which is the sum of the shares:",
+        f"{change_cell(lead.comparison.difference)}, which is the sum of the shares:",
     )
-    if because.shares is not None and state_comparison.changes is None:
-        yield table(
-            ("what differs ", "how many", "share"), _differences(state_comparison.items, because)
-        )
-    elif because.shares is not None and state_comparison.changes is not None:
-        rows = [
-            (
-                words,
-                f"{count_cell(state_comparison.changes[kind])} {unit}",
-                _signed(because.shares.get(kind, 0.0)),
-            )
-            for kind, (words, unit) in _KINDS.items()
-            if state_comparison.changes[kind]
-        ]
-        if rows:
-            yield table(("what changed ", "how many", "share"), rows)
+    rows = cause_rows(payload)
+    if rows:
+        yield listing_table(cause_columns(payload), rows)
     elif because.undefined is not None:
         yield Text("The difference cannot be divided by kind of change.", style="dim")
-    for title, parts in (("annotator", because.annotators), ("answer", because.answers)):
-        if parts:
-            yield _parts(title, parts)
+    for key, several, title in (
+        ("annotator", "annotators", "annotator"),
+        ("category", "categories", "answer"),
+    ):
+        if payload["because"][several]:
+            yield listing_table(part_columns(key, title), _parts(key, payload["because"][several]))
 
 
-def _differences(items: ItemCounts, because: Because) -> list[tuple[str, str, str]]:
-    """Return what the items of one period alone make, and what those of both."""
-    shares = because.shares or {}
-    rows = [
-        (
-            "other items",
-            f"{count_cell(items.only_a)} in A, {count_cell(items.only_b)} in B",
-            _signed(shares.get(OTHER_ITEMS)),
-        )
-    ]
-    if items.both:
-        same = _signed(shares.get(SAME_ITEMS))
-        rows.append(("the same items, answered again", count_noun(items.both, "item"), same))
-    return rows
-
-
-def _parts(title: str, parts: Mapping[str, Part]) -> RenderableType:
-    shown = list(parts.items())[:_MOST_PARTS]
-    rows = [
-        (
-            name,
-            _signed(part.contribution),
-            figure_cell(part.before.value if part.before else None),
-            figure_cell(part.after.value if part.after else None),
-            count_cell(part.before.answers if part.before else 0),
-            count_cell(part.after.answers if part.after else 0),
-        )
-        for name, part in shown
-    ]
-    rest = list(parts.values())[_MOST_PARTS:]
-    if rest:
-        total = sum(part.contribution for part in rest)
-        rows.append((f"{len(rest):,} more", _signed(total), "", "", "", ""))
-    return table((title, "share", "own in A", "own in B", "answers A", "answers B"), rows)
+def _parts(key: str, rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return the first parts, and the sum of the others."""
+    rest = rows[_MOST_PARTS:]
+    if not rest:
+        return [*rows]
+    total = sum(row["contribution"] for row in rest)
+    return [*rows[:_MOST_PARTS], {key: f"{len(rest):,} more", "contribution": total}]

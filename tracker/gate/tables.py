@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import PurePath
 from typing import Any, Final
 from urllib.parse import quote
@@ -18,14 +19,14 @@ from tracker.core.errors import escaped_text
 from tracker.core.results import Message
 from tracker.core.version import VERSION
 from tracker.gate.evaluate import CheckResult, GateResult
+from tracker.render.blocks import STYLES, Column, columns_of, listing_table
 from tracker.render.cells import Text, count_cell, figure_cell, printable_part
 from tracker.render.filter import selection_view
-from tracker.render.tables import table
 
 _WIDTH = 140  # of a text in a file
 
 _OUTCOMES = {True: "pass", False: "FAIL", None: "unknown"}
-_STYLES = {True: "green", False: "bold red", None: "yellow"}
+_TONES = {True: "good", False: "bad", None: "unsure"}
 
 
 def gate_outcome_text(check: CheckResult) -> str:
@@ -39,6 +40,28 @@ def gate_check_text(check: CheckResult) -> str:
     if isinstance(check.name, Message):
         text = check.name.make(**{**check.name.values, "titled": True})
     return text if check.question is None else f"{check.question}: {text}"
+
+
+def _number(name: str, row: Mapping[str, Any]) -> str:
+    value = row[name]
+    if row["kind"] in {"flags", "items_at_least"}:
+        return count_cell(None if value is None else round(value))
+    return figure_cell(value)
+
+
+CHECKS: Final = (
+    Column("passed", "outcome", text=lambda row: _OUTCOMES[row["passed"]],
+           tone=lambda row: _TONES[row["passed"]]),
+    Column("check", kind="title"),
+    Column("threshold", kind="figure", text=partial(_number, "threshold")),
+    Column("value", kind="figure", text=partial(_number, "value")),
+    Column("why", faces=("page",)),
+)  # fmt: skip
+
+
+def gate_rows(gate_result: GateResult) -> list[dict[str, Any]]:
+    """Return the checks as JSON has them, what each asks for as a person reads it."""
+    return [check.to_dict() | {"check": gate_check_text(check)} for check in gate_result.checks]
 
 
 def gate_summary_text(gate_result: GateResult) -> str:
@@ -59,30 +82,13 @@ def gate_view(gate_result: GateResult) -> Iterator[RenderableType]:
     yield Text.assemble((gate_result.project, "bold"), f"  {gate_summary_text(gate_result)}")
     yield from selection_view(gate_result.selection)
     yield from verdict_view(gate_result.verdict)
-    yield table(
-        ("", "check ", "threshold", "value"),
-        [
-            (
-                Text(gate_outcome_text(check), style=_STYLES[check.passed]),
-                gate_check_text(check),
-                _number(check, check.threshold),
-                _number(check, check.value),
-            )
-            for check in gate_result.checks
-        ],
-    )
+    yield listing_table(CHECKS, gate_rows(gate_result))
     for check in (*gate_result.failed, *gate_result.unknown):
         yield Text.assemble(
-            (f"{gate_outcome_text(check):<13}", _STYLES[check.passed]),
+            (f"{gate_outcome_text(check):<13}", STYLES[_TONES[check.passed]]),
             (f"{gate_check_text(check)}  ", "bold"),
             check.why,
         )
-
-
-def _number(check: CheckResult, value: float | None) -> str:
-    if check.kind in {"flags", "items_at_least"}:
-        return count_cell(None if value is None else round(value))
-    return figure_cell(value)
 
 
 def gate_text(gate_result: GateResult) -> str:
@@ -187,18 +193,25 @@ def _uri(path: str) -> str:
 def gate_markdown(gate_result: GateResult) -> str:
     """Return a heading and a table, as a job's summary or a comment has them."""
     mark = "✅" if gate_result.passed else "❌"
+    rows = gate_rows(gate_result)
+    columns = columns_of(CHECKS, rows, "page")
     lines = [
         f"### {mark} {_plain(gate_result.project)}: {gate_summary_text(gate_result)}",
         "",
-        "| | check | threshold | value | why |",
-        "|---|---|---:|---:|---|",
+        _piped(column.heading for column in columns),
+        f"|{'|'.join('---:' if column.is_number else '---' for column in columns)}|",
+        *(_piped(_in_markdown(column, row) for column in columns) for row in rows),
     ]
-    for check in gate_result.checks:
-        bold = gate_outcome_text(check) if check.passed else f"**{gate_outcome_text(check)}**"
-        numbers = [_number(check, check.threshold), _number(check, check.value)]
-        cells = [bold, _plain(gate_check_text(check)), *numbers, _plain(check.why)]
-        lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
+
+
+def _piped(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _in_markdown(column: Column, row: Mapping[str, Any]) -> str:
+    text = column.cell(row) if column.is_number else _plain(column.cell(row))
+    return f"**{text}**" if column.key == "passed" and not row["passed"] else text
 
 
 def _plain(text: str) -> str:

@@ -51,8 +51,8 @@ class Column(NamedTuple):
 
     @property
     def capital(self) -> str:
-        """The title as a page has it: with a capital, if it does not begin with a sign like p."""
-        return self.heading if self.kind == "p" else capitalized(self.heading)
+        """The title as a page has it: with a capital, if it is no sign such as p."""
+        return self.heading if len(self.heading) == 1 else capitalized(self.heading)
 
     @property
     def is_number(self) -> bool:

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Form, Request
 from fastapi.responses import HTMLResponse
 
 from tracker.core.errors import NoFigures, TrackerError
-from tracker.gate.tables import gate_summary_text
+from tracker.gate.tables import CHECKS, gate_rows, gate_summary_text
 from tracker.web.identity import Role, needs
 from tracker.web.request import AskedLedger, At
 from tracker.web.templating import page
@@ -39,13 +39,14 @@ def run_gate(
     text: Annotated[str, Form(max_length=_LONGEST)] = "",
 ) -> HTMLResponse:
     """Hold the project to the checks of a text; nothing is stored."""
-    found, problem, summary = None, None, ""
+    found, problem = None, None
     try:
-        result = asked.ledger.gate_text(place.project, text, **place.selecting)
-        found, summary = result.to_dict(), gate_summary_text(result)
+        found = asked.ledger.gate_text(place.project, text, **place.selecting)
     except TrackerError as error:  # the text is shown again, to be corrected
         problem = error
     return page(
         request, "gate.html", place=place, tab="gate", text=text, found=found, problem=problem,
-        summary=summary, notices=asked.notices, status=422 if problem else 200,
+        summary="" if found is None else gate_summary_text(found), columns=CHECKS,
+        rows=[] if found is None else gate_rows(found), notices=asked.notices,
+        status=422 if problem else 200,
     )  # fmt: skip

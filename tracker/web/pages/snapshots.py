@@ -9,6 +9,13 @@ from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 from pydantic import BaseModel
 
+from tracker.compare.tables import (
+    cause_columns,
+    cause_rows,
+    compared_columns,
+    compared_rows,
+    part_columns,
+)
 from tracker.history.columns import POINTS
 from tracker.web import known
 from tracker.web.identity import Role, needs
@@ -98,10 +105,22 @@ def compare_page(
     names = [one.name for one in asked.ledger.questions.list(place.project)]
     about = question or names[0]
     found = _compared(asked, place, (a.strip(), b.strip()), about) if a and b else None
+    here = page_links(request, place)
+    tables: dict[str, Any] = {}
+    if found is not None:
+        tables = {
+            "columns": compared_columns("figure", "from", "to", "difference"),
+            "measures": compared_rows(found, "measures"),
+            "categories": compared_rows(found, "categories"),
+            "cause_columns": cause_columns(found),
+            "causes": cause_rows(found) if found["because"] else [],
+            "people_columns": part_columns("annotator"),
+            "links": {"annotator": lambda row: here("annotators", row["annotator"])},
+        }
     return page(
         request, "compare.html", place=place, tab="snapshots", a=a, b=b, question=about,
         questions=names, found=found, numbers=about in known.questions_of_numbers(asked, place),
-        notices=asked.notices,
+        notices=asked.notices, **tables,
     )  # fmt: skip
 
 
