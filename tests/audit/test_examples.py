@@ -16,8 +16,11 @@ from tracker.core.tallies import AnnotatorTallies, make_pattern
 
 def flag(kind, category=None, observed=0.9, expected=0.3, effect=None):
     effect = effect or Effect("odds ratio", 4.0)
-    figures = (observed, expected, expected, 50, 40, effect, 0.001, 0.01)
-    return Finding(1, kind, category, "flagged", "low", *figures, None, None)
+    return Finding(
+        kind=kind, annotator=1, category=category, observed=observed, expected=expected,
+        peers=expected, n=50, informative=40, effect=effect, p_value=0.001, notable=True,
+        suspicious=False, severity="low", q_value=0.01, significant=True, state="flagged",
+    )  # fmt: skip
 
 
 def score(flagged, own, others, points=None):

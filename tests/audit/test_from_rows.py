@@ -48,7 +48,9 @@ def figures(
     for flag in flags:
         other = None if flag.other is None else names[flag.other]
         about = None if flag.category is None else categories[flag.category]
-        refit = flag.refit or {}
+        refit = flag.refit
+        again = [] if refit is None else [refit.observed, refit.effect.value, refit.n,
+                                          refit.p_value, refit.q_value]  # fmt: skip
         found[names[flag.annotator], flag.kind, about, other] = (
             flag.state,
             flag.severity,
@@ -57,7 +59,7 @@ def figures(
                 *(flag.observed, flag.expected, flag.peers, flag.n, flag.informative),
                 *(flag.p_value, flag.q_value),
                 *(flag.effect.value, flag.effect.low, flag.effect.high),
-                *(refit.get(name) for name in ("observed", "effect", "n", "p_value", "q_value")),
+                *again,
             ],
         )
     return found

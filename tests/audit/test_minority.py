@@ -14,10 +14,10 @@ import pytest
 from tests.audit.crowds import Crowd, seeded
 from tests.audit.records import pair_patterns
 from tests.profiles import THOROUGH
+from tracker.audit.details import with_minorities
 from tracker.audit.evidence import Evidence
 from tracker.audit.findings import audit
 from tracker.audit.kind import Finding
-from tracker.audit.minority import flags_of_minorities
 from tracker.core.audit_tallies import audit_tally_of_pairs
 from tracker.core.tallies import make_pattern
 from tracker.ledger import Ledger
@@ -63,7 +63,7 @@ def audited(items: Items, truths: Mapping[int, int] | None = None) -> list[Findi
             mine[key] = mine.get(key, 0) + 1
     pairs = audit_tally_of_pairs(pair_patterns(items))
     evidence = Evidence(crowd.tallies(), pairs=pairs, gold=gold or None)
-    return flags_of_minorities(audit(evidence, consult=crowd.consult), evidence)
+    return with_minorities(audit(evidence, consult=crowd.consult), evidence)
 
 
 def flagged(flags: list[Finding]) -> list[Finding]:

@@ -152,8 +152,8 @@ def test_two_who_copy_are_found_among_more():
         assert {(f.kind, f.annotator, f.other) for f in flags} <= {("copying", 1, 4)}
         found += bool(flags)
         if flags:
-            assert flags[0].consensus["observed"] == 1.0
-            assert flags[0].consensus["expected"] < 0.8
+            assert flags[0].consensus.observed == 1.0
+            assert flags[0].consensus.expected < 0.8
     assert found >= 9
 
 
@@ -205,10 +205,10 @@ def test_figures_are_of_all_answers_and_the_refit_is_beside_them():
         assert (flag.observed, flag.expected, flag.p_value, flag.q_value) == (
             (same.observed, same.expected, same.p_value, same.q_value)
         )
-        assert flag.refit is None or {"observed", "expected", "peers", "n"} <= flag.refit.keys()
+        assert flag.refit is None or flag.refit.key == flag.key
     bias = next(f for f in flags if f.annotator == 2 and f.state == "flagged")
     # Without those who always answer 0 or 1, the others give 2 more often.
-    assert bias.refit["expected"] > bias.expected
+    assert bias.refit.expected > bias.expected
     assert "the consensus model agrees: " in sentence(bias)
     assert bias.to_dict({2: "ann"}, "2")["consensus"]["p_value"] <= 0.05
 

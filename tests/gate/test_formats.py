@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tracker.gate.evaluate import CheckResult, GateResult
+from tracker.gate.evaluate import CheckResult, GateResult, Kind
 from tracker.gate.tables import (
     FORMATS,
     gate_github_commands,
@@ -24,15 +24,24 @@ from tracker.gate.tables import (
     gate_text,
 )
 
-PASSED = CheckResult("alpha", "at_least", True, "It is.", 3, "krippendorff_alpha", None, 0.5, 0.75)
-FAILED = CheckResult(
-    'agreement on "a|b"', "at_least", False, "It is 10%, not\n50%.", 7, None, "a|b", 0.5, 0.1
-)
-UNKNOWN = CheckResult(
+
+def result(
+    name: str, kind: Kind, passed: bool | None, reason: str, line: int, **further: Any
+) -> CheckResult:
+    return CheckResult(
+        name=name, kind=kind, passed=passed, reason=reason, line=line, **further
+    )  # fmt: skip
+
+
+PASSED = result("alpha", "at_least", True, "It is.", 3, measure="krippendorff_alpha",
+                threshold=0.5, value=0.75)  # fmt: skip
+FAILED = result('agreement on "a|b"', "at_least", False, "It is 10%, not\n50%.", 7, category="a|b",
+                threshold=0.5, value=0.1)  # fmt: skip
+UNKNOWN = result(
     "drop", "max_drop", None, "There is no snapshot.", 12, undefined="no_snapshot", threshold=0.1
 )
-FOUND = CheckResult("flags: a, b", "flags", False, "Ada.", 20, threshold=0, value=1)
-ITEMS = CheckResult("items", "items_at_least", True, "Enough.", 22, threshold=1000, value=2000)
+FOUND = result("flags: a, b", "flags", False, "Ada.", 20, threshold=0, value=1)
+ITEMS = result("items", "items_at_least", True, "Enough.", 22, threshold=1000, value=2000)
 MIXED = GateResult("my reviews", "ci/gate ü.toml", (PASSED, FAILED, UNKNOWN, FOUND, ITEMS))
 GOOD = GateResult("p", "gate.toml", (PASSED, ITEMS))
 
@@ -43,7 +52,7 @@ TEXTS = st.text(st.characters(exclude_categories=("Cs",)), max_size=20)
 def results(draw: Any) -> GateResult:
     """Any result, with any texts in it."""
     checks = st.builds(
-        CheckResult,
+        result,
         TEXTS,
         st.sampled_from(["at_least", "flags"]),
         st.sampled_from([True, False, None]),
@@ -137,7 +146,7 @@ def test_markdown() -> None:
 
 def test_markdown_means_what_it_says() -> None:
     why = "a_b _c_ *d* `e` <f> [g](h) & \\| #1"
-    told = gate_markdown(GateResult("p", "f", (CheckResult("x", "flags", False, why, 1),)))
+    told = gate_markdown(GateResult("p", "f", (result("x", "flags", False, why, 1),)))
     assert r"a_b \_c\_ \*d\* \`e\` \<f\> \[g\](h) \& \\\| \#1" in told
 
 
@@ -191,7 +200,7 @@ def test_github_has_a_notice_where_all_pass() -> None:
 
 
 def test_github_escapes() -> None:
-    bad = CheckResult("a:b,c%d\r", "flags", False, "50%: a, b\r\nc", 1)
+    bad = result("a:b,c%d\r", "flags", False, "50%: a, b\r\nc", 1)
     told = gate_github_commands(GateResult("p", "C:\\x,y", (bad,)))
     assert told == (
         "::error file=C%3A\\x%2Cy,line=1,title=p%3A a%3Ab%2Cc%25d\\r%3A FAIL::50%25: a, b\\r%0Ac\n"

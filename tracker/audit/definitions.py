@@ -20,8 +20,7 @@ from tracker.audit.divided import (
 )
 from tracker.audit.divided import KIND as DIVIDED
 from tracker.audit.evidence import Evidence
-from tracker.audit.kind import Finding
-from tracker.audit.project_finding import ProjectFinding
+from tracker.audit.kind import Finding, ProjectFinding
 from tracker.audit.slices_sql import (
     LEAST_ITEMS,
     MOST_SEARCHED,
@@ -134,7 +133,7 @@ def _said_of_people(
     """Return the flags; those about a category that is read in two ways say so."""
     categories = {one.category for one in divided if one.certain}
     return [
-        replace(flag, details={**flag.details, "divided": True})
+        flag.with_details({"divided": True})
         if flag.category in categories and flag.kind not in BLIND
         else flag
         for flag in findings

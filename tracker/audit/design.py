@@ -11,8 +11,7 @@ import numpy as np
 from sqlalchemy import Connection
 
 from tracker.audit.evidence import Evidence
-from tracker.audit.kind import Severity
-from tracker.audit.project_finding import ProjectFinding
+from tracker.audit.kind import ProjectFinding, Severity
 from tracker.audit.shared_sql import LEAST_SHARED, count_links_of_annotators
 from tracker.core.tallies import IntArray
 from tracker.counts.selection import Selection

@@ -17,8 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final, TypeAlias
 
 from tracker.audit.evidence import Evidence
-from tracker.audit.kind import MINIMUM_INFORMATIVE
-from tracker.audit.project_finding import ProjectFinding
+from tracker.audit.kind import MINIMUM_INFORMATIVE, ProjectFinding
 from tracker.core.tallies import Pattern, answers_in_pattern
 
 KIND: Final = "divided_definition"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 import numpy as np
 
 from tracker.audit.evidence import Evidence
-from tracker.audit.kind import Figure, Finding, Key, Kind, State, TestResult
+from tracker.audit.kind import Finding, Key, Kind, State, TestResult
 from tracker.audit.kinds import KINDS
 from tracker.audit.kinds.category_bias import CATEGORY_BIAS, category_bias_result
 from tracker.audit.kinds.constant_category import CONSTANT_CATEGORY
@@ -168,43 +168,29 @@ Tests: TypeAlias = Sequence[TestResult | float]
 
 
 @dataclass(frozen=True)
-class Judged:
-    """A finding, its q-value (None if no test was made) and what follows from both.
-
-    It stands out if the test is significant and the effect large enough; it is doubtful if it is
-    suspicious, and no test was made or the test is significant.
-    """
-
-    finding: TestResult
-    q_value: float | None
-    stands_out: bool
-    doubtful: bool
-
-
-@dataclass(frozen=True)
 class Verdict:
     """All findings, and what was said of those that stand out.
 
     Attributes:
-        judged: every finding, on all answers.
+        findings: every finding, on all answers.
         opinions: of those that stand out and need a second opinion.
         refit: findings without the answers of annotators who are flagged, over the items of the
             second opinion.
     """
 
-    judged: Mapping[Key, Judged]
+    findings: Mapping[Key, Finding]
     opinions: Mapping[Key, Opinion] = field(default_factory=dict)
-    refit: Mapping[Key, Judged] = field(default_factory=dict)
+    refit: Mapping[Key, Finding] = field(default_factory=dict)
 
     def states(self) -> dict[Key, State]:
         """Return the state of each finding."""
-        return {key: self._state(key, judged) for key, judged in self.judged.items()}
+        return {key: self._state(finding) for key, finding in self.findings.items()}
 
-    def _state(self, key: Key, judged: Judged) -> State:
+    def _state(self, finding: Finding) -> State:
         """A finding that stands out is never clear: it is insufficient if nothing confirms it."""
-        if not judged.stands_out:
-            return "insufficient" if judged.doubtful else "clear"
-        opinion = self.opinions.get(key)
+        if not finding.stands_out:
+            return "insufficient" if finding.doubtful else "clear"
+        opinion = self.opinions.get(finding.key)
         return "flagged" if opinion is None or opinion.agrees else "insufficient"
 
 
@@ -212,7 +198,7 @@ def decide_findings(
     kinds: Sequence[Kind],
     evidence: Evidence,
     consult: Consult | None,
-    judged: Mapping[Key, Judged] | None = None,
+    findings: Mapping[Key, Finding] | None = None,
 ) -> Verdict:
     """Judge all findings, and ask for a second opinion on those that stand out.
 
@@ -220,22 +206,22 @@ def decide_findings(
         kinds: what to look for.
         evidence: all answers.
         consult: the answers that a second opinion rests on; None to do without.
-        judged: the findings, if they were judged with those of other questions.
+        findings: as they were judged, if that was done with those of other questions.
     """
-    if judged is None:
-        (judged,) = judge_tests([make_tests(kinds, evidence)], evidence.alpha)
+    if findings is None:
+        (findings,) = judge_tests([make_tests(kinds, evidence)], evidence.alpha)
     named = {kind.name: kind for kind in kinds if kind.confirm is not None}
-    asked = [one.finding for one in judged.values() if one.stands_out and one.finding.kind in named]
+    asked = [one for one in findings.values() if one.stands_out and one.kind in named]
     if consult is None or not asked:
-        return Verdict(judged)
+        return Verdict(findings)
     # Models never have a say in a finding about people alone.
     of_models = [finding for finding in asked if finding.other in evidence.model_ids]
     asked = [finding for finding in asked if finding.other not in evidence.model_ids]
     opinions = _opinions_beside_models(named, evidence, of_models, consult)
     if not asked:
-        return Verdict(judged, opinions)
+        return Verdict(findings, opinions)
     joint = consult(asked)
-    verdict = Verdict(judged, opinions | _opinions(named, evidence, asked, joint))
+    verdict = Verdict(findings, opinions | _opinions(named, evidence, asked, joint))
     flagged = [key for key, state in verdict.states().items() if state == "flagged"]
     excluded = frozenset(key[0] for key in flagged if key[1] in named and named[key[1]].spoils)
     if not excluded:
@@ -249,7 +235,7 @@ def decide_findings(
     )
     spoiling = make_tests([kind for kind in kinds if kind.spoils], left)
     (refit,) = judge_tests([spoiling], left.alpha)
-    return Verdict(judged, verdict.opinions, refit)
+    return Verdict(findings, verdict.opinions, refit)
 
 
 def make_tests(kinds: Sequence[Kind], evidence: Evidence) -> Tests:
@@ -258,26 +244,22 @@ def make_tests(kinds: Sequence[Kind], evidence: Evidence) -> Tests:
     return [one for kind in asked for one in kind.find(evidence)]
 
 
-def judge_tests(questions: Sequence[Tests], alpha: float) -> list[dict[Key, Judged]]:
+def judge_tests(questions: Sequence[Tests], alpha: float) -> list[dict[Key, Finding]]:
     """Return the findings of each question after one correction of Benjamini and Hochberg.
 
     It is over all tests of all kinds, annotators, categories and questions.
     """
     p_values = (_p_value(test) for tests in questions for test in tests)
     q_values = iter(benjamini_hochberg([p_value for p_value in p_values if p_value is not None]))
-    judged: list[dict[Key, Judged]] = []
+    judged: list[dict[Key, Finding]] = []
     for tests in questions:
         judged.append({})
         for test in tests:
             q_value = None if _p_value(test) is None else next(q_values)
             if isinstance(test, TestResult):
                 significant = q_value is not None and q_value <= alpha
-                judged[-1][test.key] = Judged(
-                    test,
-                    q_value,
-                    stands_out=significant and test.notable,
-                    doubtful=test.suspicious and (significant or q_value is None),
-                )
+                finding = Finding(**vars(test), q_value=q_value, significant=significant)
+                judged[-1][test.key] = finding
     return judged
 
 
@@ -322,7 +304,7 @@ def audit(
     evidence: Evidence,
     kinds: Sequence[Kind] | None = None,
     consult: Consult | None = None,
-    judged: Mapping[Key, Judged] | None = None,
+    findings: Mapping[Key, Finding] | None = None,
 ) -> list[Finding]:
     """Return what can be said of each annotator's answers against those of the same items' others.
 
@@ -331,19 +313,25 @@ def audit(
         kinds: what to look for, all if None; one correction is made for all tests of these.
         consult: the answers that a second opinion on some findings rests on, and figures without
             those of flagged annotators. Without it a finding that stands out is flagged.
-        judged: the findings, if they were judged with those of other questions.
+        findings: as they were judged, if that was done with those of other questions.
 
     Returns:
         Flags of every state, by annotator; flagged, then insufficient, then clear; then by kind
         and by p-value. Duplicates (`overlap`) are not among them.
     """
-    verdict = decide_findings(kinds or tuple(KINDS.values()), evidence, consult, judged)
+    verdict = decide_findings(kinds or tuple(KINDS.values()), evidence, consult, findings)
     states = verdict.states()
-    findings = {key: judged.finding for key, judged in verdict.judged.items()}
-    dropped, also = overlapping_findings(findings, states, evidence)
+    dropped, also = overlapping_findings(verdict.findings, states, evidence)
     flags = [
-        conclude_finding(verdict, key, state, also.get(key, ()))
-        for key, state in states.items()
+        replace(
+            finding,
+            state=states[key],
+            severity=finding.severity if states[key] == "flagged" else None,
+            also=also.get(key, ()),
+            refit=verdict.refit.get(key),
+            consensus=verdict.opinions.get(key),
+        )
+        for key, finding in verdict.findings.items()
         if key not in dropped
     ]
     place = {name: index for index, name in enumerate(KINDS)}
@@ -362,51 +350,6 @@ def _sort_key(flag: Finding, place: dict[str, int]) -> tuple[int, int, int, floa
     category = -1 if flag.category is None else flag.category
     other = flag.other or 0
     return (flag.annotator, _ORDER[flag.state], place[flag.kind], p_value, category, other)
-
-
-def conclude_finding(
-    verdict: Verdict, key: Key, state: State, also: tuple[str, ...] = ()
-) -> Finding:
-    """Return the flag of one finding; ``also`` are the kinds that it explains."""
-    judged = verdict.judged[key]
-    finding = judged.finding
-    opinion, refit = verdict.opinions.get(key), verdict.refit.get(key)
-    return Finding(
-        annotator=finding.annotator,
-        kind=finding.kind,
-        category=finding.category,
-        state=state,
-        severity=finding.severity if state == "flagged" else None,
-        observed=finding.observed,
-        expected=finding.expected,
-        peers=finding.peers,
-        n=finding.n,
-        informative=finding.informative,
-        effect=finding.effect,
-        p_value=finding.p_value,
-        q_value=judged.q_value,
-        refit=None if refit is None else _figures(refit),
-        other=finding.other,
-        also=also,
-        details=finding.details,
-        consensus=None if opinion is None else opinion.to_dict(),
-    )
-
-
-def _figures(refit: Judged) -> dict[str, Figure]:
-    finding = refit.finding
-    return {
-        "observed": finding.observed,
-        "expected": finding.expected,
-        "peers": finding.peers,
-        "n": finding.n,
-        "informative": finding.informative,
-        "effect": finding.effect.value,
-        "effect_low": finding.effect.low,
-        "effect_high": finding.effect.high,
-        "p_value": finding.p_value,
-        "q_value": refit.q_value,
-    }
 
 
 @dataclass(frozen=True)

@@ -30,8 +30,7 @@ from tracker.storage.schema import (
 )
 
 if TYPE_CHECKING:
-    from tracker.audit.kind import Finding
-    from tracker.audit.project_finding import ProjectFinding
+    from tracker.audit.kind import Finding, ProjectFinding
     from tracker.audit.query import AuditQuery
     from tracker.audit.result import Audit
 
@@ -591,7 +590,7 @@ class Numbered:
 
     def evidence(self, finding: Finding | ProjectFinding) -> str:
         """Return one finding, of a pair as it is reported of the annotator with the lower id."""
-        from tracker.audit.project_finding import ProjectFinding
+        from tracker.audit.kind import ProjectFinding
 
         if isinstance(finding, ProjectFinding):
             ids = {number: number for number in self.found.names}

@@ -1,15 +1,23 @@
-"""How an annotator's answers differ from those of the co-annotators of the same items."""
+"""How an annotator's answers differ from those of the co-annotators, and resemble a model's."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tracker.audit.evidence import Evidence
+from tracker.audit.statistics.exact_tests import (
+    binomial,
+    clamped_tail_probability,
+    upper_tail_bounds,
+)
 from tracker.audit.statistics.peer_agreement import majority_of_others
-from tracker.core.tallies import Answer, Pattern, answers_in_pattern
+from tracker.core.audit_tallies import BesideModels
+from tracker.core.tallies import Answer, FloatArray, Pattern, answers_in_pattern
 
 _FEWEST = 0.5  # added to either side of an odds ratio: it stays finite, and near 1 of few items
 
@@ -99,3 +107,51 @@ def chance_of_model_answer(own: Habits, pattern: Pattern, given: Answer) -> floa
         chance += likely * ways.get(given, 0.0) / sum(ways.values())
         weight += likely
     return chance / weight
+
+
+# -- People beside a model: how often each gives its answer where most of the others do not -------
+
+
+class GivenBesideModels:
+    """Of each person and model: the items that could tell, how often both agree, the expected.
+
+    A good model and good people agree much, so only those answers of a model count that fewer than
+    half of an item's other people gave (``minority``), or all. Given the people's answers, any of
+    the n of them is as likely as any other to be among the k who gave the model's: k / n. So
+    neither a hard item nor an error that many make tells against anybody. Who is right more often
+    than the others, or leans to the same category, is tested again with the own habits.
+    """
+
+    def __init__(self, beside: BesideModels, *, minority: bool) -> None:
+        self.beside, self.minority = beside, minority
+        telling = self._telling(beside.given, beside.answers)
+        self.items = self._total(np.ones(len(telling)))
+        self.telling = self._total(telling)
+        self.seen = self._total(telling & (beside.same > 0))
+        self.expected = self._total(telling * beside.given / beside.answers)
+
+    def bounds(self) -> FloatArray:
+        """Return an upper bound of each pair's upper tail."""
+        return upper_tail_bounds(self.telling, self.seen, self.expected)
+
+    def again(
+        self, place: int, met: Mapping[tuple[Pattern, Answer, bool], int], own: Habits
+    ) -> tuple[float, float]:
+        """Return the expected number and the exact tail, from the person's own habits."""
+        total, expected = np.ones(1), 0.0
+        for (pattern, given, _), items in sorted(met.items()):
+            if self._telling(dict(pattern).get(given, 0), answers_in_pattern(pattern)):
+                chance = chance_of_model_answer(own, pattern, given)
+                expected += items * chance
+                total = np.convolve(total, binomial(items, chance))
+        tail = float(total[int(self.seen[place]) :].sum())
+        return expected, clamped_tail_probability(tail)
+
+    def _total(self, values: NDArray[Any]) -> FloatArray:
+        weights = self.beside.items * values
+        return np.bincount(self.beside.pair, weights, len(self.beside.pairs)).astype(np.float64)
+
+    def _telling(self, given: Any, answers: Any) -> Any:
+        """Return whether so many of so many people leave open who of them gave an answer."""
+        payload = (given > 0) & (given < answers)
+        return payload & (2 * (given - 1) < answers - 1) if self.minority else payload

@@ -7,14 +7,15 @@ a p-value. Whether a finding becomes a flag is decided over all findings togethe
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypeAlias
+from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 
 from tracker.audit.evidence import Evidence, Threshold
-from tracker.audit.second_opinion import Consensus, Opinion
+from tracker.audit.second_opinion import Consensus, Opinion, finite_or_none
 from tracker.audit.statistics.mantel_haenszel import Usage
 from tracker.audit.statistics.pair_dependence import (
     pair_dependence_witnesses,
@@ -77,7 +78,7 @@ class TestResult:
         notable: whether the effect is large enough to be flagged.
         suspicious: whether to say "insufficient" if no test was made, or if the test is
             significant and the effect not notable.
-        severity: how bad it is if it is flagged.
+        severity: how bad it is if it is flagged; None of a `Finding` that is not.
         other: the other annotator's id where the finding is about a pair.
         details: further figures of the kind, ready for JSON.
     """
@@ -94,7 +95,7 @@ class TestResult:
     p_value: float | None
     notable: bool
     suspicious: bool
-    severity: Severity
+    severity: Severity | None
     other: int | None = None
     details: Mapping[str, object] = field(default_factory=dict)
 
@@ -102,6 +103,10 @@ class TestResult:
     def key(self) -> Key:
         """Annotator, kind, category and other annotator: at most one finding has it."""
         return (self.annotator, self.kind, self.category, self.other)
+
+    def with_details(self, details: Mapping[str, object]) -> Self:
+        """Return the same with further details."""
+        return replace(self, details={**self.details, **details})
 
     @property
     def over(self) -> bool:
@@ -160,65 +165,44 @@ State: TypeAlias = Literal["flagged", "insufficient", "clear"]
 Figure: TypeAlias = float | int | None
 
 
-@dataclass(frozen=True)
-class Finding:
-    """One finding about one annotator after correction for all tests of the audit.
+@dataclass(frozen=True, kw_only=True)
+class Finding(TestResult):
+    """A test's result after correction for all tests of the audit, and what follows from it.
 
     Attributes:
-        annotator: the annotator's id; of a pair, the lower one.
-        kind: the kind of finding, as in the contract.
-        category: the category's id, or None where the kind is not about one.
+        q_value: the p-value corrected for all tests of the audit (Benjamini-Hochberg).
+        significant: whether the q-value is low enough.
         state: "flagged"; "insufficient", if something looks off but too few items could tell or
             the second opinion does not confirm it; "clear".
-        severity: size of the effect, None unless flagged.
-        observed: the annotator's figure; of category kinds, share of the category in the answers
-            to items that others answered too.
-        expected: what the test expects of it; of category kinds, mean over these items of the
-            share of their annotators who gave the category, the annotator included.
-        peers: the same with the annotator left out; None where there is no such figure.
-        n: those answers.
-        informative: items that could tell; of category kinds, some but not all annotators gave it.
-        effect: how far off, with its interval.
-        p_value: of the test, None where none was made.
-        q_value: the same corrected for all tests of the audit (Benjamini-Hochberg).
-        refit: the figures from observed to q_value without the answers of flagged annotators,
-            over the items that ``consensus`` rests on: of a large project a sample. None if
-            there are none, or nothing is left to compare. They decide nothing.
-        other: the other annotator's id, where the finding is about a pair; None otherwise.
         also: kinds of findings that this one explains, and which are not told apart.
-        details: further figures of the kind.
-        consensus: the second opinion: observed, expected, effect and p_value against a consensus
-            of all answers; None if none was asked for.
+        refit: the same without the answers of flagged annotators, over the items that
+            ``consensus`` rests on: of a large project a sample. None if there are none, or nothing
+            is left to compare. It decides nothing.
+        consensus: the second opinion, against a consensus of all answers; None if none was asked
+            for.
     """
 
-    annotator: int
-    kind: str
-    category: int | None
-    state: State
-    severity: Severity | None
-    observed: float | None
-    expected: float | None
-    peers: float | None
-    n: int
-    informative: int
-    effect: Effect
-    p_value: float | None
     q_value: float | None
-    refit: dict[str, Figure] | None
-    other: int | None = None
+    significant: bool
+    state: State = "clear"
     also: tuple[str, ...] = ()
-    details: Mapping[str, object] = field(default_factory=dict)
-    consensus: Mapping[str, Figure] | None = None
+    refit: Finding | None = None
+    consensus: Opinion | None = None
 
     @property
-    def key(self) -> Key:
-        """Annotator, kind, category and other annotator: what it is about."""
-        return (self.annotator, self.kind, self.category, self.other)
+    def stands_out(self) -> bool:
+        """Whether the test is significant and the effect large enough."""
+        return self.significant and self.notable
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether it is suspicious, and no test was made or the test is significant."""
+        return self.suspicious and (self.significant or self.q_value is None)
 
     @property
     def unconfirmed(self) -> bool:
         """Whether the second opinion was asked, could tell, and did not confirm it."""
-        told = self.consensus is not None and self.consensus["p_value"] is not None
+        told = self.consensus is not None and self.consensus.p_value is not None
         return told and self.state == "insufficient"
 
     @property
@@ -239,33 +223,84 @@ class Finding:
             of: the annotator of whom it is told, where it is about a pair; the other is ``with``.
         """
         partner = self.annotator if of is not None and of == self.other else self.other
+        figures = self._figures()
+        refit = None if self.refit is None else self.refit._figures()
         return {
             "kind": self.kind,
             "category": category_name,
             "state": self.state,
             "severity": self.severity,
-            "observed": self.observed,
-            "expected": self.expected,
-            "n": self.n,
-            "p_value": self.p_value,
-            "q_value": self.q_value,
+            **{name: figures[name] for name in _DECIDING},
             "peers": self.peers,
             "informative": self.informative,
-            "effect": _finite(self.effect.value),
+            "effect": figures["effect"],
             "effect_measure": self.effect.measure,
-            "effect_low": _finite(self.effect.low),
-            "effect_high": _finite(self.effect.high),
+            "effect_low": figures["effect_low"],
+            "effect_high": figures["effect_high"],
             "with": None if partner is None else names[partner],
             "also": list(self.also),
             "details": dict(self.details),
-            "refit": self.refit and {name: _finite(value) for name, value in self.refit.items()},
-            "consensus": self.consensus
-            and {name: _finite(value) for name, value in self.consensus.items()},
+            "refit": refit,
+            "consensus": None if self.consensus is None else self.consensus.to_dict(),
+        }
+
+    def _figures(self) -> dict[str, Figure]:
+        """Return the figures in the order in which JSON has those of a refit."""
+        return {
+            "observed": self.observed,
+            "expected": self.expected,
+            "peers": self.peers,
+            "n": self.n,
+            "informative": self.informative,
+            "effect": finite_or_none(self.effect.value),
+            "effect_low": finite_or_none(self.effect.low),
+            "effect_high": finite_or_none(self.effect.high),
+            "p_value": self.p_value,
+            "q_value": self.q_value,
         }
 
 
-def _finite(value: Figure) -> Figure:
-    return None if value is not None and math.isinf(value) else value
+_DECIDING = ("observed", "expected", "n", "p_value", "q_value")
+
+
+class ProjectFinding(ABC):
+    """A finding about a definition, some of the items or the design: about nobody's answers alone.
+
+    Attributes:
+        kind: as in the contract.
+        severity: how bad it is.
+        category: the id of the category that it is about, or None.
+        certain: whether enough items could tell.
+    """
+
+    kind: ClassVar[str]
+    severity: ClassVar[Severity] = "high"
+    category: int | None = None
+    certain: bool = True
+
+    @property
+    def subject(self) -> str | None:
+        """The slice of the items that it is about, as attribute=value, if it is about one."""
+        return None
+
+    @property
+    @abstractmethod
+    def informative(self) -> int:
+        """How many items or annotators it rests on."""
+
+    @property
+    def key(self) -> tuple[str, int | None, str | None]:
+        """Kind, category and subject: what it is about."""
+        return self.kind, self.category, self.subject
+
+    @property
+    def state(self) -> str:
+        """Return "flagged", or "insufficient" if too few items could tell."""
+        return "flagged" if self.certain else "insufficient"
+
+    @abstractmethod
+    def values(self, names: Mapping[int, Any], categories: Mapping[int, str]) -> dict[str, Any]:
+        """Return what it is about and its figures as JSON; ``names`` are of annotators, by id."""
 
 
 Points: TypeAlias = Mapping[int, float]

@@ -12,6 +12,7 @@ from sqlalchemy import Connection
 from tracker.audit.query import AuditQuery, audit_kinds_named
 from tracker.audit.run import MOST_MODELS, audit_with_tallies, people_giving_model_answers
 from tracker.audit.statistics.peer_agreement import untied_majority
+from tracker.core.results import Record
 from tracker.core.tallies import Answer, Pattern, answers_in_pattern, pattern_without
 from tracker.counts.filter import EVERYTHING, AnswerFilter
 from tracker.measures.category_rates import CategoryRate, RateSums, rate_of_category
@@ -35,7 +36,7 @@ _KINDS = (
 
 
 @dataclass(frozen=True)
-class ModelCategory:
+class ModelCategory(Record):
     """One category: a model with the people, and the people with each other on its items.
 
     Attributes:
@@ -60,10 +61,6 @@ class ModelCategory:
     people: float | None
     people_agreements: int
     people_potential: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the category as JSON."""
-        return dict(vars(self))
 
 
 @dataclass(frozen=True)

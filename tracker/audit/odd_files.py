@@ -7,7 +7,6 @@ there, as many of the last answers before.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import Any, Final
 
 from sqlalchemy import Connection, Select, and_, select, union
@@ -94,8 +93,7 @@ def _odd_files(
         shifts = file_shifts(connection, selection, evidence, found)
     for finding in found:
         if finding.annotator in suspected and finding.details["import"] == import_id:
-            details = {**finding.details, **shifts.get(finding.annotator, {})}
-            yield replace(finding, details=details)
+            yield finding.with_details(shifts.get(finding.annotator, {}))
 
 
 def _items_of_change(selection: Selection, change: int) -> Select[Any]:

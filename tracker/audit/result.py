@@ -7,10 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from tracker.audit.divided import DividedDefinition
-from tracker.audit.kind import Finding, Key
+from tracker.audit.kind import Finding, Key, ProjectFinding
 from tracker.audit.kinds import KINDS
 from tracker.audit.kinds.low_agreement import LOW_AGREEMENT, detectable_gap
-from tracker.audit.project_finding import ProjectFinding
 from tracker.audit.query import audit_kinds_named
 from tracker.audit.sentences import definitions_sentence
 from tracker.core.errors import InvalidOption

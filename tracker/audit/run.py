@@ -15,16 +15,14 @@ from tracker.agreement.spans import AnnotatorSpans
 from tracker.audit.counts_sql import select_fastest_items
 from tracker.audit.definitions import definitions_and_flags
 from tracker.audit.design import design_findings
+from tracker.audit.details import with_explained, with_minorities, with_order
 from tracker.audit.evidence import Evidence
-from tracker.audit.explained import with_explained
-from tracker.audit.findings import Judged, audit, audited_annotator_figures, judge_tests, make_tests
-from tracker.audit.kind import Finding, Key
+from tracker.audit.findings import audit, audited_annotator_figures, judge_tests, make_tests
+from tracker.audit.kind import Finding, Key, ProjectFinding
 from tracker.audit.kinds import KINDS
 from tracker.audit.kinds.copying import COPYING_FROM_MODELS
 from tracker.audit.kinds.odd_import import ODD_IMPORT
-from tracker.audit.minority import flags_of_minorities
 from tracker.audit.odd_files import file_shifts
-from tracker.audit.project_finding import ProjectFinding
 from tracker.audit.query import (
     AuditQuery,
     gather_evidence,
@@ -37,7 +35,7 @@ from tracker.core import clock
 from tracker.core.tallies import AnnotatorTallies, Answer, Pattern, pattern_without
 from tracker.counts.filter import EVERYTHING, AnswerFilter, select_answers
 from tracker.counts.items import ModelAnswers, count_model_answers, select_answers_to_items
-from tracker.counts.retest import count_pair_order, select_changed_examples, select_example_items
+from tracker.counts.retest import select_changed_examples, select_example_items
 from tracker.counts.selection import Selection
 from tracker.counts.tallies import Present, select_label_contents
 from tracker.counts.timeline import count_active_days
@@ -283,7 +281,7 @@ def _counted(connection: Connection, question: QuestionInfo, query: AuditQuery) 
 
 
 def _audit(
-    connection: Connection, query: AuditQuery, counted: _Counted, judged: Mapping[Key, Judged]
+    connection: Connection, query: AuditQuery, counted: _Counted, judged: Mapping[Key, Finding]
 ) -> Audit:
     """Return the audit of one question, by its findings as they were judged."""
     selection, there, evidence, models = counted
@@ -295,17 +293,16 @@ def _audit(
         judged,
     )
     categories = category_names(connection, question)
-    found = order_audit_flags(connection, selection, flags_of_minorities(found, evidence))
+    found = with_order(connection, selection, with_minorities(found, evidence))
     told = [flag for flag in found if flag.state != "clear"]
     shifts = file_shifts(connection, selection, evidence, told)
     found = [
-        replace(flag, details={**flag.details, **details})
-        for flag in found
-        for details in [
+        flag.with_details(
             shifts.get(flag.annotator, {})
             if flag.kind == ODD_IMPORT.name
             else relabeling_details(flag, evidence, categories)
-        ]
+        )
+        for flag in found
     ]
     found = with_explained(found, evidence)
     if question.answers == "spans":
@@ -449,34 +446,3 @@ def _same(counts: Mapping[Any, int]) -> tuple[int, int]:
 
 def _by_name(shares: Mapping[int, float], categories: Mapping[int, str]) -> dict[str, float]:
     return {name: shares.get(category, 0.0) for category, name in categories.items()}
-
-
-def order_audit_flags(
-    connection: Connection, selection: Selection, findings: Sequence[Finding]
-) -> list[Finding]:
-    """Return the flags; those of copying with how often each one's answers came later.
-
-    Counted are the items that both answered alike; on some of them the times may not be known.
-    """
-    pairs = {
-        (flag.annotator, flag.other): flag
-        for flag in findings
-        if flag.state == "flagged" and flag.other is not None and "model" not in flag.details
-    }
-    orders = count_pair_order(connection, selection, list(pairs)) if pairs else {}
-    return [
-        _with_order(flag, orders[flag.annotator, flag.other])
-        if flag.other is not None and (flag.annotator, flag.other) in orders
-        else flag
-        for flag in findings
-    ]
-
-
-def _with_order(flag: Finding, order: tuple[int, int, int]) -> Finding:
-    first, second, _ = order
-    details = dict(flag.details) | {
-        "answered_alike": sum(order),
-        "first_later": second,
-        "second_later": first,
-    }
-    return replace(flag, details=details)

@@ -12,7 +12,9 @@ annotators'. Two who answer too much alike count as one (`pair_dependence`).
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
@@ -27,6 +29,7 @@ from tracker.audit.statistics.pair_dependence import (
     trust_in_dependent_pairs,
 )
 from tracker.core.audit_tallies import JointAnswers
+from tracker.core.results import Hidden, Json, Record
 from tracker.core.tallies import FloatArray, IntArray
 
 STRENGTH = 2.0
@@ -42,8 +45,13 @@ _MOST_ANSWERS = 40  # different ones; an annotator's matrix has their square of 
 _MOST_CELLS = 8_000_000
 
 
+def finite_or_none(value: float | None) -> float | None:
+    """Return a figure as JSON has it, which knows no infinity."""
+    return None if value is None or math.isinf(value) else value
+
+
 @dataclass(frozen=True)
-class Opinion:
+class Opinion(Record):
     """What the consensus says of one finding.
 
     Attributes:
@@ -57,23 +65,14 @@ class Opinion:
 
     observed: float | None
     expected: float | None
-    effect: float | None
+    effect: Annotated[float | None, Json(write=finite_or_none, kind=float | None)]
     p_value: float | None
-    holds: bool
+    holds: Annotated[bool, Hidden]
 
     @property
     def agrees(self) -> bool:
         """Whether the finding stands up."""
         return self.holds and self.p_value is not None and self.p_value <= SURE
-
-    def to_dict(self) -> dict[str, float | None]:
-        """Return the figures as JSON."""
-        return {
-            "observed": self.observed,
-            "expected": self.expected,
-            "effect": self.effect,
-            "p_value": self.p_value,
-        }
 
 
 @dataclass(frozen=True)

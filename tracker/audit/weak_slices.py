@@ -21,7 +21,7 @@ from typing import Any, ClassVar, Final, TypeAlias
 import numpy as np
 
 from tracker.agreement.query import sample_under_metric
-from tracker.audit.project_finding import ProjectFinding
+from tracker.audit.kind import ProjectFinding
 from tracker.audit.slices_sql import LEAST_ITEMS, Slice
 from tracker.audit.statistics.exact_tests import Stratum, benjamini_hochberg, pool_strata
 from tracker.core.tallies import ItemPatterns, Pattern, answers_in_pattern, pattern_without

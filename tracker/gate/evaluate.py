@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias
 
 from sqlalchemy import Connection
 
 from tracker.audit.kinds import KINDS
 from tracker.audit.verdict import project_verdict
-from tracker.core.results import Message, Shown
+from tracker.core.results import Json, Message, Record, Shown, Spread
 from tracker.counts.filter import EVERYTHING, AnswerFilter
 from tracker.gate.config import (
     AtLeast,
@@ -56,42 +56,42 @@ if TYPE_CHECKING:
 Kind: TypeAlias = Literal["at_least", "max_drop", "flags", "items_at_least", "overlap_at_least"]
 
 
-@dataclass(frozen=True)
-class CheckResult:
+@dataclass(frozen=True, kw_only=True)
+class CheckResult(Record):
     """One check, or what it says of one category.
 
     Attributes:
         name: its name, or what it asks for.
-        kind: what sort of check it is.
-        passed: None where it cannot be computed.
-        reason: why it passes or not.
-        line: of the file, where the check begins.
+        question: the question it is about, if the project asks several.
         measure: the measure's name, where it is about one.
         category: the category's, likewise.
+        model: the model's whose agreement with people is meant; None for that of people.
         threshold: the number in the file; of flags 0.
         value: what was held against it: the figure or its lower bound; how far it fell; how
             many annotators were found; items; their share. None where there is none.
         bound: which of figure and lower bound that is.
+        passed: None where it cannot be computed.
+        reason: why it passes or not.
+        kind: what sort of check it is.
         undefined: why it could not be computed, in a word; None where it could.
+        line: of the file, where the check begins.
         details: what else is known, ready for JSON.
-        question: the question it is about, if the project asks several.
-        model: the model's whose agreement with people is meant; None for that of people.
     """
 
-    name: Message | str
-    kind: Kind
-    passed: bool | None
-    reason: Message | str
-    line: int
+    name: Annotated[Message | str, Json("check", write=str)]
+    question: Annotated[str | None, Json(rare=True)] = None
     measure: str | None = None
     category: str | None = None
+    model: str | None = None
     threshold: float | None = None
     value: float | None = None
     bound: Bound = "value"
+    passed: bool | None
+    reason: Annotated[Message | str, Json("why", write=str)]
+    kind: Kind
     undefined: str | None = None
-    details: Mapping[str, Any] = field(default_factory=dict)
-    question: str | None = None
-    model: str | None = None
+    line: int
+    details: Annotated[Mapping[str, Any], Spread] = field(default_factory=dict)
 
     @property
     def check(self) -> str:
@@ -111,25 +111,6 @@ class CheckResult:
     def unknown(self, reason: Message, undefined: str | None) -> CheckResult:
         """Return the same check if it cannot be computed."""
         return replace(self, passed=None, value=None, reason=reason, undefined=undefined)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The result as an element of the contract's ``checks``."""
-        return {
-            "check": self.check,
-            **({} if self.question is None else {"question": self.question}),
-            "measure": self.measure,
-            "category": self.category,
-            "model": self.model,
-            "threshold": self.threshold,
-            "value": self.value,
-            "bound": self.bound,
-            "passed": self.passed,
-            "why": self.why,
-            "kind": self.kind,
-            "undefined": self.undefined,
-            "line": self.line,
-            **self.details,
-        }
 
 
 @dataclass(frozen=True, repr=False)
@@ -214,13 +195,12 @@ def figure_check_results(check: AtLeast | MaxDrop, now: Present) -> Iterator[Che
 
 def _plain(check: AtLeast | MaxDrop, measure: str | None, category: str | None) -> CheckResult:
     """A check of which nothing is known yet."""
-    is_least = isinstance(check, AtLeast)
     return CheckResult(
-        gate_check_name(check, category),
-        "at_least" if is_least else "max_drop",
-        None,
-        Message(no_category_sentence),
-        check.place.line,
+        name=gate_check_name(check, category),
+        kind="at_least" if isinstance(check, AtLeast) else "max_drop",
+        passed=None,
+        reason=Message(no_category_sentence),
+        line=check.place.line,
         measure=measure,
         category=category,
         model=check.figure.model,
@@ -459,11 +439,11 @@ def _of_flags(check: NoFlags, now: Present) -> CheckResult:
     lacking = gate_kinds_not_applicable(now, check.kinds)
     who = sorted({name for names, kind, _ in found.findings if kind in KINDS for name in names})
     result = CheckResult(
-        gate_check_name(check),
-        "flags",
-        not found.findings,
-        Message(flags_sentence, findings=found.findings, settled=found.settled),
-        check.place.line,
+        name=gate_check_name(check),
+        kind="flags",
+        passed=not found.findings,
+        reason=Message(flags_sentence, findings=found.findings, settled=found.settled),
+        line=check.place.line,
         threshold=0,
         value=len(who) or len(found.findings),
         details={"flags": list(check.kinds), "annotators": who, "settled": found.settled},
@@ -477,11 +457,11 @@ def _of_flags(check: NoFlags, now: Present) -> CheckResult:
 def _of_items(check: ItemsAtLeast, now: Present) -> CheckResult:
     items = now.assessment.counts.items_compared
     return CheckResult(
-        gate_check_name(check),
-        "items_at_least",
-        items >= check.items,
-        Message(items_sentence, number=items, threshold=check.items),
-        check.place.line,
+        name=gate_check_name(check),
+        kind="items_at_least",
+        passed=items >= check.items,
+        reason=Message(items_sentence, number=items, threshold=check.items),
+        line=check.place.line,
         threshold=check.items,
         value=items,
     )
@@ -491,11 +471,11 @@ def _of_overlap(check: OverlapAtLeast, now: Present) -> CheckResult:
     counts = now.assessment.counts
     share = counts.items_compared / counts.items if counts.items else 0.0
     result = CheckResult(
-        gate_check_name(check),
-        "overlap_at_least",
-        share >= check.share - ROUNDING,
-        Message(overlap_sentence, share=share, threshold=check.share),
-        check.place.line,
+        name=gate_check_name(check),
+        kind="overlap_at_least",
+        passed=share >= check.share - ROUNDING,
+        reason=Message(overlap_sentence, share=share, threshold=check.share),
+        line=check.place.line,
         threshold=check.share,
         value=share,
     )

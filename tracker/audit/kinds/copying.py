@@ -9,7 +9,7 @@ twice the smaller one of both tests.
 That chance is too low for two who err much, or lean to the same category. So the pairs that
 stand out are tested again with each one's own odds of a category and of being right in place of
 everybody's, and keep the larger p-value. A person and a model are held against the other people
-alone (`beside_models`). Whether the two worked together, one copied from the
+alone (`GivenBesideModels`). Whether the two worked together, one copied from the
 other or both from somewhere else, the answers do not say.
 """
 
@@ -22,9 +22,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tracker.audit.beside_models import GivenBesideModels
 from tracker.audit.evidence import Evidence, Threshold
-from tracker.audit.habits import Habits, copying_habits, joint_copying_chance
+from tracker.audit.habits import (
+    GivenBesideModels,
+    Habits,
+    copying_habits,
+    joint_copying_chance,
+)
 from tracker.audit.kind import (
     Effect,
     Finding,
