@@ -10,6 +10,7 @@ from tracker.core.operations import Option
 from tracker.counts.choosing import Selecting
 
 MOST_SAMPLES = 1_000_000
+SHORT_NAMES: Final = "short names such as alpha and ac1 will do."
 
 _computed = partial(Option, panel="How figures are computed", in_query=True)
 _sure = partial(Option, panel="Errors and intervals", in_query=True)
@@ -99,7 +100,7 @@ class Measured(TypedDict, total=False):
     measures: Annotated[
         Sequence[str],
         Option(
-            "Only this measure (repeatable); short names such as alpha and ac1 will do.",
+            f"Only this measure (repeatable); {SHORT_NAMES}",
             name="measure", metavar="NAME", read=_full_names, examples=("krippendorff_alpha",),
         ),
     ]  # fmt: skip

@@ -22,12 +22,12 @@ from tracker.cli.import_options import (
     print_import_result,
 )
 from tracker.cli.operations import operation_group
-from tracker.cli.options import QuestionNames
 from tracker.cli.output import AsJson, Output, print_json, print_result, printed_json_text
 from tracker.cli.signatures import flatten_option_groups
 from tracker.cli.terminal import Force, check_output_file, hint, new_output_file, say, warn
 from tracker.core.errors import InvalidOption
 from tracker.core.operations import LARGEST
+from tracker.counts.choosing import QuestionsOfTable
 from tracker.ledger.annotators import PAIRS, Annotators
 from tracker.render.blocks import listing_table
 
@@ -103,7 +103,7 @@ def report_annotator_command(
             help="Leave out figures based on fewer than N answers.",
         ),
     ] = 5,
-    question: QuestionNames = None,
+    questions: QuestionsOfTable = (),
     as_json: AsJson = False,
 ) -> None:
     """Write a report for an annotator: their own figures beside the others', without names.
@@ -130,7 +130,7 @@ def report_annotator_command(
                 f"end it in one of: {', '.join(f'.{one}' for one in (*FORMATS, 'json'))}",
             )
     found = ledger_of_command(context).annotator_report_by_question(
-        project, name, suppress_below=suppress_below, questions=question or ()
+        project, name, suppress_below=suppress_below, questions=questions
     )
     payload = found.to_dict()
     if output is None:

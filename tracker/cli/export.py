@@ -9,20 +9,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tracker.agreement.asking import Measured
-from tracker.cli.audit import audit_rows
 from tracker.cli.context import (
     ProjectArgument,
     command_group,
     ledger_of_command,
     with_project_argument,
 )
-from tracker.cli.history import SHOWN_MEASURE
 from tracker.cli.import_options import STDOUT, OutputFile, Target, output_option_target
-from tracker.cli.options import CURVE
 from tracker.cli.terminal import Force, check_output_file, hint, write_output_file
 from tracker.core.errors import InvalidOption
 from tracker.counts.choosing import Answers, answers_to_one
-from tracker.history.asking import Curving
+from tracker.history.asking import SHOWN, Curving
 
 if TYPE_CHECKING:
     from tracker.export.writers import Document
@@ -308,6 +305,7 @@ def export_audit_command(
 
     Next: `tracker audit reviews`
     """
+    from tracker.ledger.auditing import audit_rows
     from tracker.ledger.reports import Labels
     from tracker.render.nouns import count_noun
 
@@ -331,8 +329,8 @@ def export_history_command(
     force: Force = False,
     *,
     curve: Annotated[Curving, {"interval": None}],
-    measured: Annotated[Measured, {"measures": SHOWN_MEASURE}],
-    answers: Annotated[Answers, CURVE],
+    measured: Annotated[Measured, SHOWN],
+    answers: Annotated[Answers, SHOWN],
 ) -> None:
     """Write the figures over time: one row per measure and snapshot, or period.
 

@@ -70,10 +70,14 @@ def _command(operation: Operation, namespace: type) -> Callable[..., None]:
         arguments = operation.arguments(given)
         ledger = ledger_of_command(context)
         _confirm(operation, namespace, arguments, ledger, yes=yes, people=output.for_people)
+        more: dict[str, Any] = {"for_people": output.for_people} if operation.is_for_people else {}
         with progress_bar(operation.doing) if operation.doing else nullcontext() as progress:
-            told = {"progress": progress} if operation.doing else {}
-            result = operation.call(ledger, namespace, arguments, **told)
-        _print(operation, result, arguments, output)
+            more |= {"progress": progress} if operation.doing else {}
+            result = operation.call(ledger, namespace, arguments, **more)
+        if isinstance(result, Answer):
+            print_answer(result, output)
+        else:
+            _print(operation, result, arguments, output)
 
     parameters = _parameters(operation)
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
@@ -91,7 +95,7 @@ def _parameters(operation: Operation) -> list[inspect.Parameter]:
         if field.name == "project" and field.is_word:
             word = keyword_parameter("project", ProjectArgument, inspect.Parameter.empty)
             parameters.append(word)
-        elif field.name == "project" and not field.option.short:  # of all, if none is named
+        elif field.option.either:
             parameters.append(keyword_parameter("argument", SomeProject, None))
             parameters.append(keyword_parameter("project", ProjectOption, None))
         else:

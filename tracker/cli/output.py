@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
-from itertools import chain
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
@@ -94,8 +93,8 @@ def print_result(
     print_answer(Answer(lambda: data, lambda: rows, lambda: view), output)
 
 
-def print_answer(answer: Answer, output: Output, heading: Iterable[RenderableType] = ()) -> None:
-    """Print an answer in the format asked for; ``heading`` is for people."""
+def print_answer(answer: Answer, output: Output) -> None:
+    """Print an answer in the format asked for; exits with 1 if it is a check that did not pass."""
     name = output.name
     if name == "json":
         print_json(answer.json())
@@ -103,18 +102,20 @@ def print_answer(answer: Answer, output: Output, heading: Iterable[RenderableTyp
         for text in answer.texts:
             say(text)
     else:
-        whole = replace(answer, view=lambda: chain(heading, answer.view()))
         with while_output_is_read():
             if name == _TABLE:
-                _print(whole.view())
+                _print(answer.view())
             else:
                 stream = terminal_data_stream(sys.stdout)
-                for line in FORMATS[name](whole):
+                for line in FORMATS[name](answer):
                     stream.write(line + "\n")
     for sentence in (*answer.warnings, *(answer.view_warnings if output.for_people else ())):
         warn(sentence)
     for command in answer.hints:
         hint(command)
+    if answer.failure is not None:
+        warn(answer.failure)
+        raise typer.Exit(1)
 
 
 def print_json(data: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,11 +16,10 @@ from tracker.cli.context import (
     ledger_of_command,
     with_project_argument,
 )
-from tracker.cli.options import CURVE, question_words
 from tracker.cli.terminal import Force, check_output_file, hint, new_output_file, say, warn
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.counts.choosing import Answers, answers_to_one
-from tracker.history.asking import Curving
+from tracker.history.asking import SHOWN, Curving
 
 if TYPE_CHECKING:
     from tracker.render.charts import Chart
@@ -68,7 +68,7 @@ def categories(
     _write(categories_chart(found), output, force=force)
     for name in numbers:
         warn(f"{name} is not drawn: its answers are numbers, too many for a dot each")
-    hint(f"next: tracker agreement {shlex.join([project, *question_words(answers['questions'])])}")
+    hint(f"next: tracker agreement {shlex.join([project, *_question_words(answers['questions'])])}")
 
 
 @with_project_argument(plot)
@@ -79,7 +79,7 @@ def history(
     *,
     measured: Annotated[Measured, {"measures": _MEASURE}],
     curve: Annotated[Curving, {"interval": None}],
-    answers: Annotated[Answers, CURVE],
+    answers: Annotated[Answers, SHOWN],
     force: Force = False,
 ) -> None:
     """Draw a figure over time with its interval: the snapshots, or with --every the labels.
@@ -139,7 +139,7 @@ def pairs(
     found = ledger.by_pair(project, weights=weights, **chosen)
     _write(pairs_chart(project, found, weights), output, force=force)
     weighted = f" --weights {weights}" if weights else ""
-    words = shlex.join([project, *question_words(answers["questions"])])
+    words = shlex.join([project, *_question_words(answers["questions"])])
     hint(f"next: tracker agreement {words} --by pair{weighted}")
 
 
@@ -165,7 +165,12 @@ def annotators(
     _check(output, force=force)
     found = ledger_of_command(context).audit(project, **answers_to_one(answers))
     _write(annotators_chart(project, found), output, force=force)
-    hint(f"next: tracker audit {shlex.join([project, *question_words(answers['questions'])])}")
+    hint(f"next: tracker audit {shlex.join([project, *_question_words(answers['questions'])])}")
+
+
+def _question_words(names: Sequence[str]) -> list[str]:
+    """Return the options that name the same questions in another command."""
+    return [word for name in names for word in ("-q", name)]
 
 
 def _check(output: Path, *, force: bool) -> None:

@@ -12,7 +12,7 @@ from typing import Annotated, Any, TypeVar, get_args, get_type_hints, is_typeddi
 import typer
 from typer.models import OptionInfo
 
-from tracker.core.operations import Field, arguments_of, fields_of_group
+from tracker.core.operations import Field, Option, arguments_of, field_of, fields_of_group
 
 _Function = TypeVar("_Function", bound=Callable[..., None])
 _REQUIRED = inspect.Parameter.empty
@@ -24,13 +24,20 @@ def flatten_option_groups(function: _Function) -> _Function:
     A group is a dataclass whose fields are annotated as options, of which the command gets an
     instance, or a TypedDict whose keys are annotated with an `Option`. The help shows a
     dataclass's options under its ``TITLE``. A TypedDict's annotation may have a dictionary of
-    other help for some keys; a key whose help is None is no option of the command.
+    other help for some keys; a key whose help is None is no option of the command. A parameter
+    that is annotated with an `Option` is made likewise.
     """
     hints = get_type_hints(function, include_extras=True)
     classes: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
     groups: dict[str, list[Field]] = {
         name: group_fields(hint) for name, hint in hints.items() if is_group(hint)
     }
+    known = inspect.signature(function).parameters
+    singles = [
+        field_of(name, hint, known[name].default)
+        for name, hint in hints.items()
+        if any(isinstance(note, Option) for note in get_args(hint))
+    ]
 
     @wraps(function)
     def command(**given: Any) -> None:
@@ -38,16 +45,18 @@ def flatten_option_groups(function: _Function) -> _Function:
             given[name] = kind(**{field.name: given.pop(field.name) for field in fields(kind)})
         for name, keys in groups.items():
             given[name] = arguments_of(keys, {key.name: given.pop(key.name) for key in keys})
-        function(**given)
+        function(**given | arguments_of(singles, given))
 
+    single = {field.name: parameter_of(field) for field in singles}
     parameters: list[inspect.Parameter] = []
-    for parameter in inspect.signature(function).parameters.values():
+    for parameter in known.values():
         if parameter.name in classes:
             parameters += _options(classes[parameter.name])
         elif parameter.name in groups:
             parameters += map(parameter_of, groups[parameter.name])
         else:
-            parameters.append(parameter.replace(annotation=hints[parameter.name]))
+            hinted = parameter.replace(annotation=hints[parameter.name])
+            parameters.append(single.get(parameter.name, hinted))
     # Only their names count: the parser gives every argument by its name.
     keywords = [parameter.replace(kind=parameter.KEYWORD_ONLY) for parameter in parameters]
     command.__signature__ = inspect.Signature(keywords)  # type: ignore[attr-defined]

@@ -10,8 +10,9 @@ import ast
 import inspect
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
+from math import inf
 from types import CodeType, NoneType, SimpleNamespace, UnionType
 from typing import (
     Annotated,
@@ -25,6 +26,8 @@ from typing import (
     get_origin,
     get_type_hints,
 )
+
+from tracker.core.results import Answer
 
 _Method = TypeVar("_Method", bound=Callable[..., Any])
 Given = SimpleNamespace
@@ -45,13 +48,14 @@ class Option:
         short: a short name on the command line, such as "-q".
         metavar: what stands for the value in the command's help.
         panel: the heading of the command's help under which it stands.
-        least, most: the bounds of a number.
+        least, most: the bounds of a number; an infinite one is none.
         longest: how many characters of a text a route takes; None for any number.
         read: returns the argument that is meant by what a face was given; raises InvalidOption.
         words: that the shell completes.
         examples: of values.
         in_query: whether a route that is sent a body takes it from its address all the same.
         word: whether the command takes it by its place, if not as the method's signature has it.
+        either: whether the command takes it by its place or by its name, as it is given.
         asker: whether a route has for it the name of the one who asks.
         faces: those that take it, if not all: "command" or "route".
         in_one: whether the command takes several values in one text, with commas between them.
@@ -71,6 +75,7 @@ class Option:
     examples: tuple[Any, ...] = ()
     in_query: bool = False
     word: bool | None = None
+    either: bool = False
     asker: bool = False
     faces: frozenset[str] = frozenset({"command", "route"})
     in_one: bool = False
@@ -126,14 +131,15 @@ class Field(NamedTuple):
         if self.kind not in {int, float}:
             return None, None
         most = LARGEST if self.kind is int and self.option.most is None else self.option.most
-        return self.option.least, most
+        return self.option.least, None if most == inf else most
 
 
+_OF_THE_FACE = ("progress", "for_people")  # parameters for which nobody is asked
 _PLAIN = (bool, int, float)
 _SEVERAL = (Iterable, Sequence, Mapping, list, tuple)
 
 
-def _field(name: str, hint: Any, default: Any) -> Field:
+def field_of(name: str, hint: Any, default: Any) -> Field:
     """Return the field of a parameter of this type; raises LookupError if it has no `Option`."""
     if get_origin(hint) is Required:
         (hint,) = get_args(hint)
@@ -153,11 +159,16 @@ def fields_of_group(group: Any) -> tuple[Field, ...]:
     """Return the keys of a TypedDict, each annotated with an `Option`, as fields."""
     fields = []
     for name, hint in get_type_hints(group, include_extras=True).items():
-        field = _field(name, hint, None)
+        field = field_of(name, hint, None)
         default = field.option.default
         none = field.repeated and not field.optional and default is None
         fields.append(field._replace(default=() if none else default))
     return tuple(fields)
+
+
+def part_of(group: Any, given: Mapping[str, object]) -> Any:
+    """Return those of the arguments given that are keys of a TypedDict."""
+    return {name: given[name] for name in group.__annotations__ if name in given}
 
 
 def arguments_of(fields: Iterable[Field], given: Mapping[str, Any]) -> dict[str, Any]:
@@ -192,10 +203,11 @@ class Operation:
             one more argument, ``preview``; nothing is asked before a dry run.
         guess: whether the command takes the only project for one that is not named.
         doing: what a bar says that shows how far it is; the method takes a ``progress`` for it.
-        answers: what the description of the interface says of the route's answer, if it is not
-            made from the fields of the result.
+        helps: other helps of some parameters, by their names.
         stores: whether the route changes the ledger, if it is no GET.
         kept: whether what the route reads is kept until something changes in a project.
+        of: returns the names of the other projects that the answer of a route depends on; it
+            takes the ledger, and the arguments.
         status: of the route's answer.
         place: returns the path of what the route made.
     """
@@ -217,16 +229,25 @@ class Operation:
     previews: bool = False
     guess: bool = True
     doing: str | None = None
-    answers: Any = None
+    helps: Mapping[str, str] = field(default_factory=dict)
     stores: bool = True
-    kept: bool = True
+    kept: bool | Callable[[Given], bool] = True
+    of: Callable[[Any, Given], Iterable[str]] | None = None
     status: int = 200
     place: Callable[[Any, Given], tuple[str, ...]] | None = None
 
     @property
     def fields(self) -> tuple[Field, ...]:
         """The parameters, those of groups among them."""
-        return _fields(self.method)
+        return tuple(
+            one._replace(option=one.option.saying(self.helps.get(one.name)))
+            for one in _fields(self.method)
+        )
+
+    @property
+    def is_for_people(self) -> bool:
+        """Whether the method is told by ``for_people`` who reads its answer."""
+        return "for_people" in self.method.__annotations__
 
     @property
     def result(self) -> Any:
@@ -239,12 +260,20 @@ class Operation:
     def usage(self) -> str:
         """The command with its words: ``tracker category rename PROJECT CATEGORY NAME``."""
         words = [field.option.metavar or field.face_name.upper()
-                 for field in self.fields if field.is_word]  # fmt: skip
+                 for field in self.fields if field.is_word or field.option.either]  # fmt: skip
         return " ".join(["tracker", self.command or "", *words])
 
     def arguments(self, given: Mapping[str, Any]) -> Given:
         """Return the method's arguments by what a face was given; raises InvalidOption."""
         return Given(**arguments_of(self.fields, given))
+
+    def is_kept(self, given: Given) -> bool:
+        """Return whether what the route reads is kept until something changes in a project."""
+        return self.kept if isinstance(self.kept, bool) else self.kept(given)
+
+    def others(self, ledger: Any, given: Given) -> list[str]:
+        """Return the names of the other projects that the answer of the route depends on."""
+        return [] if self.of is None else [*self.of(ledger, given)]
 
     def call(self, ledger: Any, namespace: type, arguments: Given, **more: Any) -> Any:
         """Return the result of the method, which belongs to a namespace of the ledger."""
@@ -261,6 +290,8 @@ class Operation:
 
     def json(self, result: Any, given: Given) -> Any:
         """Return the result as JSON."""
+        if isinstance(result, Answer):
+            return result.json()
         about = {name: getattr(given, name) for name in self.about}
         if self.body is not None:
             return self.body(result, given)
@@ -309,14 +340,14 @@ def _fields(method: Callable[..., Any]) -> tuple[Field, ...]:
     names = vars(sys.modules[method.__module__])
     fields: list[Field] = []
     for parameter in parameters:
-        if parameter.name == "progress":
+        if parameter.name in _OF_THE_FACE:
             continue
         hint = eval(parameter.annotation, names)  # noqa: S307 - our own text
         if get_origin(hint) is Unpack:
             fields += fields_of_group(*get_args(hint))
             continue
         by_place = parameter.kind is parameter.POSITIONAL_OR_KEYWORD
-        field = _field(parameter.name, hint, parameter.default)
+        field = field_of(parameter.name, hint, parameter.default)
         word, required = field.option.word, parameter.default is parameter.empty
         field = field._replace(is_word=by_place and required if word is None else word)
         default = field.option.default

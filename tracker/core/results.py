@@ -210,6 +210,7 @@ class Answer:
         view_warnings: likewise, about what people see of it.
         hints: sensible next commands.
         texts: what people get instead of a view, to be copied as it is.
+        failure: why it is a check that did not pass; None if it is no such check.
     """
 
     json: Callable[[], Any]
@@ -219,6 +220,7 @@ class Answer:
     view_warnings: Sequence[str] = ()
     hints: Sequence[str] = ()
     texts: Sequence[str] = ()
+    failure: str | None = None
 
 
 class Message:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from functools import partial
-from typing import Annotated, TypedDict, cast
+from typing import Annotated, TypedDict
 
 from tracker.core.errors import InvalidOption
-from tracker.core.operations import Option
+from tracker.core.operations import Option, part_of
 
-_chosen = partial(Option, panel="Which answers", in_query=True)
+_PANEL = "Which answers"
+_chosen = partial(Option, panel=_PANEL, in_query=True)
 
 
 def values_by_attribute(pairs: Iterable[str]) -> dict[str, list[str]]:
@@ -27,6 +28,15 @@ def values_by_attribute(pairs: Iterable[str]) -> dict[str, list[str]]:
 def distinct_names(names: Iterable[str] | None) -> list[str]:
     """Return names as they are known, each once."""
     return list(dict.fromkeys(name.strip() for name in names or ()))
+
+
+_SEVERAL = "Of a project that asks several questions: "
+_question = partial(Option, short="-q", metavar="NAME", in_query=True)
+_questions = partial(_question, name="question", read=distinct_names, examples=("tone",))
+QuestionName = Annotated[str | None, _question(f"{_SEVERAL}this one.")]
+QuestionNames = Annotated[Sequence[str], _questions(f"{_SEVERAL}only this one (repeatable).")]
+_TABLE = f"{_SEVERAL}this one; repeatable for a table of some."
+QuestionsOfTable = Annotated[Sequence[str], _questions(_TABLE)]
 
 
 class Moment(TypedDict, total=False):
@@ -109,29 +119,19 @@ class Choosing(Moment, total=False):
 class Selecting(Choosing, total=False):
     """Which answers are counted, and the question that they answer; None for the only one."""
 
-    question: Annotated[
-        str | None,
-        Option("Of a project that asks several questions: this one.", short="-q", metavar="NAME"),
-    ]
+    question: QuestionName
 
 
 class Answers(Choosing, total=False):
     """Which answers are counted, and the questions that they answer; of all for none."""
 
-    questions: Annotated[
-        Sequence[str],
-        _chosen(
-            "Of a project that asks several questions: this one; repeatable for a table of some.",
-            name="question", short="-q", metavar="NAME", read=distinct_names, examples=("tone",),
-        ),
-    ]  # fmt: skip
+    questions: Annotated[Sequence[str], _questions(_TABLE, panel=_PANEL)]
 
 
 def answers_to_one(answers: Answers) -> Selecting:
     """Return the choice with the only question named; raises InvalidOption for two."""
-    question = single_question(answers.get("questions", ()))
-    chosen = {name: value for name, value in answers.items() if name != "questions"}
-    return cast("Selecting", chosen | {"question": question})
+    chosen: Selecting = part_of(Choosing, answers)
+    return {**chosen, "question": single_question(answers.get("questions", ()))}
 
 
 def single_question(names: Iterable[str]) -> str | None:

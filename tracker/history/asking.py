@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from typing import Annotated, Final, TypedDict
 
-from tracker.agreement.asking import Computing
+from tracker.agreement.asking import SHORT_NAMES, Computing
 from tracker.core.operations import Option
 from tracker.counts.choosing import Choosing
 
 PERIODS: Final = ("day", "week", "month")
+
+
+SHOWN: Final = {
+    "measures": f"Show this measure (repeatable); {SHORT_NAMES}",
+    "since": "With --every: start of the curve.",
+    "until": "With --every: end of the curve.",
+}
+"""What options of figures mean to a history, by the names of parameters."""
 
 
 class Curving(TypedDict, total=False):
@@ -33,6 +41,15 @@ class Curving(TypedDict, total=False):
         str | None,
         Option("With --every: interval method, as in tracker agreement.", metavar="asymmetric|t"),
     ]
+
+
+Last = Annotated[
+    int,
+    Option(
+        "Number of rows in the table, 0 for all; JSON and CSV always have all.",
+        40, metavar="N", least=0, faces=frozenset({"command"}),
+    ),
+]  # fmt: skip
 
 
 class Watching(TypedDict, total=False):

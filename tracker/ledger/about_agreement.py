@@ -11,17 +11,18 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from tracker.agreement.asking import BREAKDOWN_WORDS, OF_ANNOTATORS, OF_ITEMS
+from tracker.agreement.asking import BREAKDOWN_WORDS, OF_ANNOTATORS, OF_ITEMS, Asking
 from tracker.core.errors import InvalidOption
+from tracker.core.operations import part_of
 from tracker.core.results import Answer
-from tracker.counts.choosing import answers_to_one
+from tracker.counts.choosing import single_question
 from tracker.ledger.audits import advice_as_json
 
 if TYPE_CHECKING:
-    from tracker.agreement.asking import Asking, Computing, Further, Measured, Resampling
+    from tracker.agreement.asking import Further
     from tracker.agreement.groups import GroupedAgreement
-    from tracker.counts.choosing import Answers
     from tracker.ledger import Ledger
+    from tracker.ledger.figures import AgreementAsked
 
 MOST_ITEMS: Final = 100
 """The items that people see if they name no limit."""
@@ -41,7 +42,6 @@ class AgreementRequest:
         asking: of which answers, and how figures are computed.
         questions: the names of the questions; one if a page about it is the answer.
         further: the further question.
-        way: the name of that question; None if there is none.
     """
 
     ledger: Ledger
@@ -49,7 +49,6 @@ class AgreementRequest:
     asking: Asking
     questions: Sequence[str]
     further: Further
-    way: str | None
 
     @property
     def by_question(self) -> bool:
@@ -57,29 +56,19 @@ class AgreementRequest:
         return len(self.questions) > 1
 
 
-def agreement_answer(
-    ledger: Ledger,
-    project: str,
-    *,
-    answers: Answers,
-    figures: Computing,
-    errors: Resampling,
-    measured: Measured,
-    further: Further,
-) -> Answer:
+def agreement_answer(ledger: Ledger, project: str, asked: AgreementAsked) -> Answer:
     """Return the answer to a question about agreement; raises InvalidOption for two at once."""
-    way = way_of(further)
-    names = answers["questions"]
-    if way in {None, "calibration"} and len(names) != 1:
-        names, answers = names or ledger.question_names(project), answers | {"questions": ()}
-    asking: Asking = {**measured, **figures, **errors, **answers_to_one(answers)}
-    request = AgreementRequest(ledger, project, asking, names, further, way)
-    if way == "by":
-        return _breakdown(further["by"] or "")(request)
-    return _BY_WAY[way](request)
+    way, names = _further_question(asked), asked["questions"]
+    several = way in {None, "calibration"} and len(names) != 1
+    question = None if several else single_question(names)
+    if several:
+        names = names or ledger.question_names(project)
+    asking: Asking = part_of(Asking, {**asked, "question": question})
+    request = AgreementRequest(ledger, project, asking, names, asked)
+    return _breakdown(asked["by"] or "")(request) if way == "by" else _BY_WAY[way](request)
 
 
-def way_of(further: Further) -> str | None:
+def _further_question(further: Further) -> str | None:
     """Return the name of the further question that is asked; raises InvalidOption for two."""
     # An empty text was given, too, and is answered like any other that means nothing.
     ways = [name for name in _WAYS if further.get(name) == "" or further.get(name)]

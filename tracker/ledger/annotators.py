@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from tracker.core.errors import NotFound, TrackerError
 from tracker.core.operations import Given, Option, operation
+from tracker.counts.choosing import QuestionNames
 from tracker.ledger.namespace import Namespace
-from tracker.ledger.parameters import Project, QuestionNames
+from tracker.ledger.parameters import Project
 from tracker.render.blocks import Column, listing_table
 
 if TYPE_CHECKING:

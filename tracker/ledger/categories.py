@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 from tracker.core.operations import Option, operation
+from tracker.counts.choosing import QuestionName
 from tracker.ledger.namespace import Namespace
-from tracker.ledger.parameters import Project, QuestionName
+from tracker.ledger.parameters import Project
 from tracker.render.blocks import Column
 
 if TYPE_CHECKING:

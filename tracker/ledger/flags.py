@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from tracker.core.errors import InvalidOption
 from tracker.core.operations import Option, operation
+from tracker.counts.choosing import QuestionNames
 from tracker.ledger.namespace import Namespace
-from tracker.ledger.parameters import Project, QuestionNames
+from tracker.ledger.parameters import Project
 
 if TYPE_CHECKING:
     from tracker.audit.flag_list import ActedFlags, FlagHistory, FlagList, FlagPage

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Unpack, overload
 from tracker.core.errors import InvalidOption
 from tracker.core.operations import Option, operation
 from tracker.core.results import ask_each_question
+from tracker.counts.choosing import QuestionNames
 from tracker.history.asking import Settings
 from tracker.ledger.namespace import Mixin
-from tracker.ledger.parameters import DryRun, Project, QuestionNames
+from tracker.ledger.parameters import DryRun, Project
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

@@ -2,27 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Annotated
 
 from tracker.core.operations import Option
 
 Project = Annotated[str, Option("The project's name.", metavar="PROJECT", examples=("reviews",))]
-OptionalProject = Annotated[str | None, Option("Only of this project.")]
-QuestionName = Annotated[
-    str | None,
-    Option(
-        "Of a project that asks several questions: this one.",
-        short="-q", metavar="NAME", in_query=True,
-    ),
-]  # fmt: skip
-QuestionNames = Annotated[
-    Sequence[str],
-    Option(
-        "Of a project that asks several questions: only this one (repeatable).",
-        name="question", short="-q", metavar="NAME", in_query=True, examples=("tone",),
-    ),
-]  # fmt: skip
+OptionalProject = Annotated[str | None, Option("Only of this project.", either=True)]
 NewName = Annotated[str, Option("The new name.")]
 DryRun = Annotated[bool, Option("Show what would happen; store nothing.")]
 

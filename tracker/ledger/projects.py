@@ -7,8 +7,9 @@ from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any, Unpack, cast
 
 from tracker.core.operations import Given, Option, operation
+from tracker.counts.choosing import QuestionName
 from tracker.ledger.namespace import Namespace
-from tracker.ledger.parameters import NewName, Project, QuestionName, most_of
+from tracker.ledger.parameters import NewName, Project, most_of
 from tracker.projects.choosing import ChangedSettings, NewSettings, Timezone
 from tracker.render.blocks import Column, listing_table
 

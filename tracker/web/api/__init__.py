@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from tracker.web.api import (
-    agreement,
     annotators,
-    audits,
     categories,
     changes,
     exports,
+    figures,
     findings,
     gate,
-    history,
     hooks,
     imports,
     items,
@@ -20,14 +18,13 @@ from tracker.web.api import (
     projects,
     questions,
     snapshots,
-    status,
     uploads,
     webhooks,
 )
 from tracker.web.api.openapi import openapi_router
 
 _RESOURCES = (
-    projects, status, agreement, history, snapshots, audits, findings, gate, items, annotators,
+    projects, figures, snapshots, findings, gate, items, annotators,
     categories, questions, notes, changes, imports, uploads, exports, jobs, hooks,
     webhooks,
 )  # fmt: skip

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from inspect import Parameter, Signature, cleandoc, isclass
 from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
@@ -13,7 +12,7 @@ from fastapi import APIRouter, Path, Query, Response
 from pydantic import BaseModel, Field, create_model
 
 from tracker.core.operations import Field as Argument
-from tracker.core.operations import Operation, operations_of
+from tracker.core.operations import Given, Operation, operations_of
 from tracker.core.results import json_fields
 from tracker.web.api.bodies import Body, Sent
 from tracker.web.api.parameters import bounds_of, route_parameter
@@ -37,12 +36,12 @@ def add_routes(
     for namespace in namespaces:
         for operation in operations_of(namespace):
             if operation.route is not None:
-                answer = (answers or {}).get(operation.id, operation.answers)
-                _add(router, replace(operation, answers=answer), namespace)
+                model = (answers or {}).get(operation.id) or result_model(operation)
+                _add(router, operation, namespace, model)
     return router
 
 
-def _add(router: APIRouter, operation: Operation, namespace: type) -> None:
+def _add(router: APIRouter, operation: Operation, namespace: type, model: Any) -> None:
     verb, path = (operation.route or "").split()
     in_path = _NAME.findall(path)
     fields = [field for field in operation.fields if "route" in field.option.faces]
@@ -63,7 +62,7 @@ def _add(router: APIRouter, operation: Operation, namespace: type) -> None:
         _endpoint(operation, namespace, fields, in_path, sent),
         methods=[verb],
         status_code=operation.status,
-        **says(operation.id, result_model(operation), **role),
+        **says(operation.id, model, **role),
     )
 
 
@@ -75,7 +74,6 @@ def _endpoint(
     sent: list[Argument],
 ) -> Callable[..., Response]:
     """Return the function that FastAPI is to read and call."""
-    reads_project = (operation.route or "").startswith("GET /projects/{project}")
 
     def endpoint(answer: Answering, **given: Any) -> Response:
         body = given.pop("sent", None)
@@ -87,11 +85,8 @@ def _endpoint(
         def compute(ledger: Any) -> Any:
             return operation.json(operation.call(ledger, namespace, arguments), arguments)
 
-        if reads_project:
-            read = answer.figure if operation.kept else answer.rows
-            return read(arguments.project, compute)
-        if (operation.route or "").startswith("GET ") and operation.kept:
-            return answer.of_all(compute)
+        if (operation.route or "").startswith("GET "):
+            return _read(operation, answer, arguments, compute)
         result = operation.call(answer.ledger, namespace, arguments)
         payload = operation.json(result, arguments)
         if operation.place is not None:
@@ -113,6 +108,18 @@ def _endpoint(
     endpoint.__doc__ = _description(operation)
     endpoint.stores = operation.stores  # type: ignore[attr-defined]
     return endpoint
+
+
+def _read(
+    operation: Operation, answer: Answering, arguments: Given, compute: Callable[[Any], Any]
+) -> Response:
+    kept = operation.is_kept(arguments)
+    if (operation.route or "").startswith("GET /projects/{project}"):
+        if kept:
+            others = operation.others(answer.ledger, arguments)
+            return answer.figure(arguments.project, compute, of=others)
+        return answer.rows(arguments.project, compute)
+    return answer.of_all(compute) if kept else answer.done(compute(answer.ledger))
 
 
 def _sent_model(operation: Operation, sent: list[Argument]) -> type[BaseModel]:
@@ -161,8 +168,6 @@ def model_of(method: Callable[..., Any]) -> Any:
 
 def result_model(operation: Operation) -> Any:
     """Return the model of what an operation answers with."""
-    if operation.answers is not None:
-        return operation.answers
     result = operation.result
     fields: dict[str, Any] = dict.fromkeys(operation.about, (str, ...))
     if hasattr(result, "to_dict"):

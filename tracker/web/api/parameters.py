@@ -11,8 +11,6 @@ from typing import Annotated, Any
 
 from fastapi import Depends, Path, Query
 
-from tracker.agreement.asking import Computing, Measuring, Resampling
-from tracker.audit.looking import Testing
 from tracker.core.operations import Field, arguments_of, fields_of_group
 from tracker.counts.choosing import Answers, Moment
 
@@ -54,18 +52,3 @@ def bounds_of(field: Field) -> dict[str, Any]:
 
 AskedAnswers = Annotated[Answers, query_of(Answers)]
 AskedMoment = Annotated[Moment, query_of(Moment)]
-AskedFigures = Annotated[Computing, query_of(Computing)]
-AskedMetric = Annotated[Measuring, query_of(Measuring)]
-AskedErrors = Annotated[Resampling, query_of(Resampling)]
-AskedTests = Annotated[Testing, query_of(Testing)]
-Question = Annotated[
-    str | None,
-    Query(description="Of a project that asks several questions: this one, by name."),
-]
-Questions = Annotated[
-    tuple[str, ...],
-    Query(
-        description="Of a project that asks several questions: only this one (repeatable).",
-        examples=[["tone"]],
-    ),
-]
