@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, NotRequired, TypedDict
 
 from tracker.agreement.coefficients import COSTLY, are_few
 from tracker.agreement.sentences import few_telling, no_person, own_errors, recent_sentence
 from tracker.core.errors import InvalidOption
-from tracker.core.results import Message, Shown
+from tracker.core.results import Message, Record, Shown
 from tracker.core.tallies import ItemPatterns
 from tracker.core.version import VERSION
 from tracker.measures.accuracy import GoldAgreement
@@ -158,7 +158,7 @@ _FEW_TELLING: Final = 10
 
 
 @dataclass(frozen=True)
-class Counts:
+class Counts(Record):
     """What an assessment rests on; items and answers of annotators whose answers count."""
 
     items: int
@@ -167,9 +167,60 @@ class Counts:
     answers: int
     labels: int
 
-    def to_dict(self) -> dict[str, int]:
-        """The counts as JSON."""
-        return dict(vars(self))
+
+class Measure(TypedDict):
+    """A coefficient with its error and interval, or the reason why there is none."""
+
+    measure: str
+    value: float | None
+    standard_error: float | None
+    ci_low: float | None
+    ci_high: float | None
+    confidence: float
+    items: int
+    undefined: str | None
+    observed: float | None
+    expected: float | None
+    method: str | None
+
+
+class CategoryJson(TypedDict):
+    """How far annotators agree on one category."""
+
+    category: str
+    labels: int
+    agreements: int
+    potential_agreements: int
+    rate: float | None
+    standard_error: float | None
+    ci_low: float | None
+    ci_high: float | None
+    specific_agreement: float | None
+    undefined: str | None
+    measures: NotRequired[list[Measure]]
+
+
+class FiguresJson(TypedDict):
+    """Counts, measures, categories and a summary of their rates."""
+
+    counts: Counts
+    measures: list[Measure]
+    categories: list[CategoryJson]
+    summary: dict[str, Any]
+
+
+class AssessmentJson(FiguresJson):
+    """The figures of one question."""
+
+    project: str
+    as_of: str | None
+    scale: str
+    selection: dict[str, Any] | None
+    recent: dict[str, Any] | None
+    changes: list[dict[str, Any]]
+    gold: dict[str, Any] | None
+    warnings: list[str]
+    intraclass: NotRequired[list[dict[str, Any]]]
 
 
 @dataclass(frozen=True, repr=False)
@@ -275,7 +326,7 @@ class Assessment(Shown):
             return None
         return self.recent.to_dict() | {"why": self.recent_words}
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Annotated[dict[str, Any], AssessmentJson]:
         """The contract's JSON of ``tracker agreement``."""
         payload = {
             "project": self.project,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 from tracker.audit.divided import DividedDefinition
 from tracker.audit.kind import Finding, Key, ProjectFinding
@@ -24,6 +24,33 @@ MOST_LOST = 1 / 3
 
 _STATES = ("flagged", "insufficient", "clear")
 _SEVERITIES = ("high", "medium", "low", "remark")
+
+
+class AuditJson(TypedDict):
+    """The findings about each annotator, and what is wrong with definitions and the design."""
+
+    project: str
+    selection: dict[str, Any] | None
+    annotators: list[dict[str, Any]]
+    yardstick: dict[str, Any]
+    detectable_gap: float | None
+    definitions: list[dict[str, Any]]
+    design: list[dict[str, Any]]
+    models_left_out: list[str]
+    not_applicable: list[dict[str, str]]
+
+
+class _AuditOfQuestion(AuditJson):
+    """The findings of one of several questions."""
+
+    question: str
+
+
+class AuditsJson(TypedDict):
+    """The findings of each question."""
+
+    project: str
+    questions: list[_AuditOfQuestion]
 
 
 @dataclass(frozen=True)
@@ -130,7 +157,7 @@ class Audit(Shown):
         told = [row for row in once.values() if clear or row[1].state != "clear"]
         return sorted(told, key=lambda row: (*finding_strength(row[1]), row[0].name))
 
-    def to_dict(self, *, clear: bool = False) -> dict[str, Any]:
+    def to_dict(self, *, clear: bool = False) -> Annotated[dict[str, Any], AuditJson]:
         """Return the JSON of ``tracker audit``; ``clear`` findings only on request."""
         return as_json(self, clear=clear)
 
@@ -334,7 +361,7 @@ class AuditByQuestion(Shown):
     project: str
     audits: tuple[Audit, ...]
 
-    def to_dict(self, *, clear: bool = False) -> dict[str, Any]:
+    def to_dict(self, *, clear: bool = False) -> Annotated[dict[str, Any], AuditJson | AuditsJson]:
         """Return the JSON of ``tracker audit``: of one question its own, of several all."""
         pages = {audit.question: audit.to_dict(clear=clear) for audit in self.audits}
         return json_by_question({"project": self.project}, pages)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypedDict
 
 from sqlalchemy import Connection
 
@@ -52,6 +52,25 @@ class Figures(NamedTuple):
     recent: Mapping[str, Any] | None
     changes: Sequence[Mapping[str, Any]]
     audit: Mapping[str, Any]
+
+
+class ConcernJson(TypedDict):
+    """What is plainly wrong: a period, slice, category, annotator, pair, import or the project."""
+
+    subject: str
+    names: list[str]
+    kind: str
+    question: str | None
+    explained: float | None
+    why: str
+    command: str
+
+
+class VerdictJson(TypedDict, total=False):
+    """What is plainly wrong with a project, the weightiest first."""
+
+    verdict: list[ConcernJson]
+    detectable_gap: float | None
 
 
 @dataclass(frozen=True)
@@ -98,7 +117,7 @@ class Concern:
         severity = 0 if self.severity is None else _SEVERITIES.index(self.severity)
         return _FIRST.get(self.subject, 2), -max(self.explained or 0.0, 0.0), severity
 
-    def to_dict(self, project: str) -> dict[str, Any]:
+    def to_dict(self, project: str) -> ConcernJson:
         """Return the concern as JSON, with the command that shows more."""
         asked = () if self.question is None else ("-q", self.question)
         verb, *words = self.verb
@@ -125,7 +144,7 @@ class Verdict(NamedTuple):
     concerns: list[Concern]
     detectable_gap: float | None
 
-    def to_dict(self, project: str) -> dict[str, Any]:
+    def to_dict(self, project: str) -> VerdictJson:
         """Return the entries of ``tracker status --json``."""
         return {
             "verdict": [concern.to_dict(project) for concern in self.concerns],

@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict, TypeVar
 
 from sqlalchemy import Connection, FromClause, Select
 
@@ -117,6 +117,35 @@ class Compared:
         return self.second.value
 
 
+class StateJson(TypedDict):
+    """One of two states: what was asked for, and what that is."""
+
+    project: str
+    asked: str
+    snapshot: int | None
+    name: str | None
+    as_of: str | None
+    since: str | None
+
+
+class ComparisonJson(TypedDict):
+    """What changed from one state to another, with tests, and what made the difference."""
+
+    project: str
+    a: StateJson
+    b: StateJson
+    shared_items: int
+    changes: dict[str, int] | None
+    periods: dict[str, int] | None
+    measures: list[dict[str, Any]]
+    categories: list[dict[str, Any]]
+    because: dict[str, Any] | None
+    notes: list[NoteInfo]
+    families: list[dict[str, Any]]
+    items: dict[str, Any]
+    annotators: dict[str, Any]
+
+
 @dataclass(frozen=True, repr=False)
 class StateComparison(Shown):
     """Two states beside each other.
@@ -163,7 +192,7 @@ class StateComparison(Shown):
         """Whether both states are of the same project."""
         return self.a.question.project_id == self.b.question.project_id
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Annotated[dict[str, Any], ComparisonJson]:
         """Return the comparison as JSON."""
         return as_json(self)
 

@@ -251,10 +251,8 @@ class Operation:
 
     @property
     def result(self) -> Any:
-        """The type of the method's result, with all that its module imports for type checkers."""
-        names = dict(vars(sys.modules[self.method.__module__]))
-        exec(_imports_for_types(self.method.__module__), names)  # noqa: S102 - our own imports
-        return eval(self.method.__annotations__["return"], names)  # noqa: S307 - our own text
+        """The type of the method's result."""
+        return returned(self.method)
 
     @property
     def usage(self) -> str:
@@ -322,6 +320,13 @@ def operations_of(namespace: type) -> list[Operation]:
     """Return the operations that a class declares, in their order."""
     methods = vars(namespace).values()
     return [method.operation for method in methods if hasattr(method, "operation")]
+
+
+def returned(method: Callable[..., Any]) -> Any:
+    """Return the type of what a method returns, which it may import for type checkers alone."""
+    names = dict(vars(sys.modules[method.__module__]))
+    exec(_imports_for_types(method.__module__), names)  # noqa: S102 - our own imports
+    return eval(method.__annotations__["return"], names)  # noqa: S307 - our own text
 
 
 @cache

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias, TypedDict
 
 from sqlalchemy import Connection
 
 from tracker.audit.kinds import KINDS
-from tracker.audit.verdict import project_verdict
+from tracker.audit.verdict import ConcernJson, project_verdict
 from tracker.core.results import Json, Message, Record, Shown, Spread
 from tracker.counts.filter import EVERYTHING, AnswerFilter
 from tracker.gate.config import (
@@ -113,6 +113,17 @@ class CheckResult(Record):
         return replace(self, passed=None, value=None, reason=reason, undefined=undefined)
 
 
+class GateJson(TypedDict):
+    """What became of each check."""
+
+    project: str
+    passed: bool
+    config: str
+    selection: dict[str, Any] | None
+    checks: list[CheckResult]
+    verdict: list[ConcernJson]
+
+
 @dataclass(frozen=True, repr=False)
 class GateResult(Shown):
     """What became of every check, in the order of the file.
@@ -143,7 +154,7 @@ class GateResult(Shown):
         """The checks that could not be computed."""
         return [check for check in self.checks if check.passed is None]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Annotated[dict[str, Any], GateJson]:
         """The contract's JSON of ``tracker gate``."""
         return {
             "project": self.project,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypedDict
 
 from sqlalchemy import Connection
 
 from tracker.agreement.query import Query
-from tracker.agreement.result import Assessment
+from tracker.agreement.result import Assessment, AssessmentJson
 from tracker.agreement.run import assess
 from tracker.audit.flag_list import count_flags
 from tracker.core import clock
@@ -24,7 +24,9 @@ from tracker.core.results import (
 from tracker.history.curve import Curve
 from tracker.history.overview import SnapshotPage, snapshot_page
 from tracker.history.snapshot import (
+    CourseJson,
     History,
+    PointJson,
     SnapshotRecord,
     last_snapshot_of_choice,
 )
@@ -34,6 +36,48 @@ from tracker.projects.questions import QuestionInfo
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+class _AgreementOfQuestion(AssessmentJson):
+    """The figures of one question beside those of others."""
+
+    question: str
+    main: str
+    since_snapshot: dict[str, Any] | None
+    open_findings: int
+
+
+class AgreementsJson(TypedDict):
+    """The figures of each question, the weakest first, and the questions that do not fit."""
+
+    project: str
+    questions: list[_AgreementOfQuestion | UnfitQuestion]
+
+
+class _SnapshotOfQuestion(PointJson):
+    """What a snapshot has of one of several questions."""
+
+    question: str
+
+
+class SnapshotsJson(TypedDict):
+    """What a snapshot has of each question."""
+
+    snapshot: int
+    questions: list[_SnapshotOfQuestion]
+
+
+class _CourseOfQuestion(CourseJson):
+    """The history of one of several questions."""
+
+    question: str
+
+
+class CoursesJson(TypedDict):
+    """The history of each question, and the questions that do not fit."""
+
+    project: str
+    questions: list[_CourseOfQuestion | UnfitQuestion]
 
 
 @dataclass(frozen=True)
@@ -114,7 +158,7 @@ class AgreementByQuestion(Shown):
     questions: tuple[QuestionAgreement, ...]
     unfit: tuple[UnfitQuestion, ...] = ()
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Annotated[dict[str, Any], AgreementsJson]:
         """Return the questions as JSON."""
         told = [question.to_dict() for question in self.questions]
         told += [one.to_dict() for one in self.unfit]
@@ -191,7 +235,7 @@ class TakenByQuestion:
             default=None,
         )
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Annotated[dict[str, Any], PointJson | SnapshotsJson]:
         """Return the JSON of ``tracker snapshot``."""
         records = {name: one.snapshot.to_dict() for name, one in self.questions.items()}
         return json_by_question({"snapshot": self.id}, records)
@@ -239,7 +283,7 @@ class SnapshotPages:
         """That of the first question."""
         return next(iter(self.questions.values()))
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Annotated[dict[str, Any], PointJson | SnapshotsJson]:
         """Return the JSON of ``tracker snapshots show``."""
         pages = {name: one.to_dict() for name, one in self.questions.items()}
         return json_by_question({"snapshot": self.first.record.id}, pages)
@@ -266,6 +310,10 @@ def snapshot_pages(
 
 class HistoryByQuestion(ByQuestion[History | Curve]):
     """The snapshots of a project, or its curve, for each of its questions by name."""
+
+    def to_dict(self) -> Annotated[dict[str, Any], CoursesJson]:
+        """Return the questions as JSON."""
+        return super().to_dict()
 
     def rows(self) -> list[dict[str, Any]]:
         """Return flat rows: one per question, snapshot and measure, then the unfit questions."""

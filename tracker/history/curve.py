@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from shlex import quote
-from typing import Any
+from typing import Annotated, Any
 
 from sqlalchemy import Connection
 
@@ -28,7 +28,7 @@ from tracker.counts.filter import (
 from tracker.counts.selection import Selection
 from tracker.counts.timeline import count_patterns_by_moment, count_timeline
 from tracker.counts.valid_periods import Window
-from tracker.history.snapshot import FiguresOverTime, own_figures
+from tracker.history.snapshot import CourseJson, FiguresOverTime, own_figures
 from tracker.projects.categories import category_names
 from tracker.projects.notes import NoteInfo, list_notes
 from tracker.projects.questions import QuestionInfo
@@ -81,7 +81,7 @@ class Curve(FiguresOverTime):
     def __iter__(self) -> Iterator[Point]:
         return iter(self.points)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Annotated[dict[str, Any], CourseJson]:
         """Return the contract's JSON of ``tracker history --every``."""
         return {
             "project": self.project,

@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from shlex import quote
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Annotated, Any, NotRequired, TypedDict, overload
 
 from sqlalchemy import ColumnElement, Connection, Table, func, select
 
 from tracker.agreement.coefficients import check_agreement_measures
 from tracker.agreement.query import Metric, Query
-from tracker.agreement.result import Assessment, Counts
+from tracker.agreement.result import Assessment, Counts, FiguresJson
 from tracker.core import clock
 from tracker.core.errors import NotFound
 from tracker.core.results import Shown
@@ -43,6 +43,33 @@ if TYPE_CHECKING:
 
 # The first columns of flat rows; what else there is follows from the measures.
 _COLUMNS = ("snapshot", "name", "taken_at", "as_of", "selection", "measure", "value")
+
+
+class PointJson(FiguresJson):
+    """Figures at a moment: those of a snapshot, or of a point of a curve, which has no number."""
+
+    snapshot: int | None
+    name: str | None
+    note: str | None
+    taken_at: str | None
+    as_of: str
+    through_change: NotRequired[int]
+    version: NotRequired[str]
+    digest: NotRequired[str]
+    selection: dict[str, Any] | None
+    scale: str
+    own: dict[str, Any] | None
+
+
+class CourseJson(TypedDict):
+    """Recorded snapshots, oldest first, or the points of a curve."""
+
+    project: str
+    thinned: NotRequired[int]
+    every: NotRequired[str]
+    window: NotRequired[str]
+    snapshots: list[PointJson]
+    notes: list[NoteInfo]
 
 
 @dataclass(frozen=True)
@@ -83,7 +110,7 @@ class SnapshotRecord:
         """The moment whose labels the snapshot shows."""
         return self.taken_at if self.as_of is None else self.as_of
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Annotated[dict[str, Any], PointJson]:
         """Return one element of the contract's ``snapshots``."""
         selection = self.assessment.selection
         return {
@@ -155,7 +182,7 @@ class History(FiguresOverTime, Shown):
     def __iter__(self) -> Iterator[SnapshotRecord]:
         return iter(self.snapshots)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Annotated[dict[str, Any], CourseJson]:
         """Return the contract's JSON of ``tracker history``."""
         return {
             "project": self.project,

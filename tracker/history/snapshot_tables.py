@@ -189,10 +189,10 @@ def status_pace_view(statuses: Sequence[Status]) -> Iterator[Text]:
     """Yield for each question over which days its pace was taken, and why it has no forecast."""
     for status in statuses:
         payload = status.to_dict()
-        if payload["pace_from"] is None:
+        first, last = payload["pace_from"], payload["pace_to"]
+        if first is None or last is None:
             continue
-        first, last = payload["pace_from"][:10], payload["pace_to"][:10]
-        line = f"{_whose(status, statuses)}: pace of {first} to {last}"
+        line = f"{_whose(status, statuses)}: pace of {first[:10]} to {last[:10]}"
         if status.missing and status.done_at is None:
             line += "; nobody has answered since, so there is no forecast"
         yield Text(f"{line}.", style="dim")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from sqlalchemy import Connection
 
@@ -13,6 +13,7 @@ from tracker.agreement.query import Query
 from tracker.agreement.recent import recent_level
 from tracker.agreement.run import assess
 from tracker.audit.flag_list import count_flags
+from tracker.audit.verdict import VerdictJson
 from tracker.core import clock
 from tracker.core.results import Shown
 from tracker.counts.filter import select_answers
@@ -28,6 +29,53 @@ if TYPE_CHECKING:
 
 
 _PACE_DAYS = 28
+
+
+class StatusJson(TypedDict):
+    """How far a question is."""
+
+    project: str
+    items: int
+    items_unanswered: int
+    answers: int
+    annotators: int
+    annotators_gone: list[str]
+    wanted: int | None
+    items_complete: int | None
+    coverage: float | None
+    answers_missing: int | None
+    answers_per_item: dict[str, int]
+    answers_per_day: float | None
+    pace_from: str | None
+    pace_to: str | None
+    estimated_completion: str | None
+    last_import: dict[str, Any] | None
+    open_flags: int
+    recent: dict[str, Any] | None
+    archived: bool
+
+
+class _StatusOfQuestion(StatusJson):
+    """How far one of several questions is."""
+
+    question: str
+
+
+class StatusPage(StatusJson, VerdictJson):
+    """How far a project of one question is; with its verdict if it is asked about alone."""
+
+
+class StatusByQuestion(VerdictJson):
+    """How far each question of a project is; with its verdict if it is asked about alone."""
+
+    project: str
+    questions: list[_StatusOfQuestion]
+
+
+class Statuses(TypedDict):
+    """How far each project is that is not archived."""
+
+    projects: list[StatusPage | StatusByQuestion]
 
 
 @dataclass(frozen=True, repr=False)
@@ -102,7 +150,7 @@ class Status(Shown):
             return None
         return round(now + self.missing / self.per_day * clock.DAY)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> StatusJson:
         """The status as JSON."""
         return {
             "project": self.project,
@@ -171,4 +219,14 @@ def _recent(connection: Connection, question: QuestionInfo) -> dict[str, Any] | 
     return assess(connection, question, query, recent=True).recent_dict
 
 
-# -- JSON documents of several results, as commands and the interface for programs give them ------
+def status_as_json(
+    statuses: Sequence[Status], verdict: VerdictJson | None = None
+) -> StatusPage | StatusByQuestion:
+    """Return the status of a project: of its one question, or of each of several."""
+    about: VerdictJson = verdict or {}
+    if len(statuses) == 1:
+        return {**statuses[0].to_dict(), **about}
+    questions: list[_StatusOfQuestion] = [
+        {"question": status.question.name, **status.to_dict()} for status in statuses
+    ]
+    return {"project": statuses[0].project, **about, "questions": questions}

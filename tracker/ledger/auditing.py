@@ -72,7 +72,7 @@ class AuditFindings(Namespace):
     @operation("audit", "GET /projects/{project}/audit", "getAudit")
     def audit(
         self, project: Project, *, everything: Everything = False, **asked: Unpack[Auditing]
-    ) -> Answer:
+    ) -> Annotated[Answer, AuditByQuestion]:
         """Test each annotator against the co-annotators of the same items.
 
         A finding is flagged if it is significant among all tests of the audit and large enough, and
@@ -120,7 +120,7 @@ class AuditFindings(Namespace):
     @operation(None, "POST /projects/{project}/audit", "recordAudit")
     def record(
         self, project: Project, *, everything: Everything = False, **asked: Unpack[Auditing]
-    ) -> Answer:
+    ) -> Annotated[Answer, AuditByQuestion]:
         """Make the tests, and record what is flagged; `tracker audit PROJECT --record`."""
         asked["record"] = True
         return self.audit(project, everything=everything, **asked)

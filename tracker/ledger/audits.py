@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tracker.audit.looking import Looking
     from tracker.audit.query import AuditQuery
     from tracker.audit.result import Audit, AuditByQuestion
+    from tracker.audit.verdict import VerdictJson
     from tracker.counts.choosing import Selecting
     from tracker.projects.questions import QuestionInfo
 
@@ -75,7 +76,7 @@ class Audits(Transactions):
 
     def verdict(
         self, project: str, *, questions: Sequence[str] = (), **selecting: Unpack[Selecting]
-    ) -> dict[str, Any]:
+    ) -> VerdictJson:
         """Return what is plainly wrong, whatever it is about, as JSON.
 
         ``verdict`` has the concerns, the weightiest first; see `tracker.audit.verdict.Verdict`. The

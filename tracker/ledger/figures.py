@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, groupby
-from typing import TYPE_CHECKING, Annotated, Any, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
 
 from tracker.agreement.asking import Computing, Differing, Further, Measured, Measuring, Resampling
 from tracker.core.errors import InvalidOption, NotFound
@@ -18,7 +18,11 @@ from tracker.ledger.namespace import Namespace
 from tracker.ledger.parameters import Project
 
 if TYPE_CHECKING:
-    from tracker.history.status import Status
+    from tracker.agreement.result import Assessment
+    from tracker.compare.comparison import StateComparison
+    from tracker.history.by_question import AgreementByQuestion, HistoryByQuestion
+    from tracker.history.snapshot import History
+    from tracker.history.status import Status, StatusByQuestion, Statuses, StatusPage
     from tracker.ledger import Ledger
 
 _ONE = "/projects/{project}"
@@ -38,6 +42,12 @@ class HistoryAsked(Curving, Measured, Watching, Answers, total=False):
     last: Last
 
 
+class OfProject(TypedDict):
+    """Figures by pair, annotator, item or group, or another answer about agreement."""
+
+    project: str
+
+
 class Comparing(Differing, Measuring, total=False):
     """How two states are compared."""
 
@@ -48,13 +58,14 @@ class Figures(Namespace):
     _ledger: Ledger
 
     @operation(None, "GET /status", "listStatus")
-    def statuses(self, **moment: Unpack[Moment]) -> Answer:
+    def statuses(self, **moment: Unpack[Moment]) -> Annotated[Answer, Statuses]:
         """Return the progress of each project that is not archived; `tracker status`."""
         from tracker.history.snapshot_tables import status_recent_view
+        from tracker.history.status import status_as_json
 
         statuses = self._ledger.statuses(**moment)
         of_project = groupby(statuses, lambda status: status.question.project.id)
-        pages = [_status_as_json(list(questions)) for _, questions in of_project]
+        pages = [status_as_json(list(questions)) for _, questions in of_project]
         return _status_answer(
             {"projects": pages}, pages, statuses, lambda: status_recent_view(statuses)
         )
@@ -69,7 +80,7 @@ class Figures(Namespace):
         *,
         questions: QuestionsOfTable = (),
         **moment: Unpack[Moment],
-    ) -> Answer:
+    ) -> Annotated[Answer, StatusPage | StatusByQuestion]:
         """Show the progress of a project, or of all active ones: items, answers, coverage, pace, flags.
 
         Of one project it says first what is plainly wrong, if anything is.
@@ -87,10 +98,11 @@ class Figures(Namespace):
             return self.statuses(**moment)
         from tracker.audit.sentences import nothing
         from tracker.audit.tables import verdict_view
+        from tracker.history.status import status_as_json
 
         statuses = self._ledger.status_by_question(project, questions=questions, **moment)
         verdict = self._ledger.verdict(project, questions=questions, **moment)
-        page = _status_as_json(statuses, verdict)
+        page = status_as_json(statuses, verdict)
         most = max(status.annotators for status in statuses)
         unseen = nothing(most, verdict["detectable_gap"])
         return _status_answer(
@@ -102,7 +114,9 @@ class Figures(Namespace):
         kept=lambda given: given.by not in {"item", "pair"},
         of=lambda ledger, given: _project_named(ledger, given.against),
     )  # fmt: skip
-    def agreement(self, project: Project, **asked: Unpack[AgreementAsked]) -> Answer:
+    def agreement(
+        self, project: Project, **asked: Unpack[AgreementAsked]
+    ) -> Annotated[Answer, Assessment | AgreementByQuestion | OfProject]:
         """Show how well annotators agree: the weakest category first, then every coefficient.
 
         Of a project that asks several questions, a row for each; --question shows all about one.
@@ -138,7 +152,7 @@ class Figures(Namespace):
     @operation("history", f"GET {_ONE}/history", "getHistory", helps=SHOWN)
     def history(
         self, project: Project, *, for_people: bool = False, **asked: Unpack[HistoryAsked]
-    ) -> Answer:
+    ) -> Annotated[Answer, History | HistoryByQuestion]:
         """Show the curve of the recorded snapshots, or rebuild it from the labels.
 
         A snapshot keeps the selection it was taken with, so options that choose answers need
@@ -192,7 +206,7 @@ class Figures(Namespace):
         anyway: Annotated[bool, Option("Compare even if settings or selections differ.")] = False,
         question: QuestionName = None,
         **how: Unpack[Comparing],
-    ) -> Answer:
+    ) -> Annotated[Answer, StateComparison]:
         """Compare two states: what changed, whether by more than chance, and why.
 
         The difference is shared out among new items, further answers, revisions and answers taken
@@ -269,17 +283,6 @@ def _status_answer(
         yield from status_pace_view(statuses)
 
     return Answer(lambda: payload, lambda: rows, view, hints=[_next_command(statuses)])
-
-
-def _status_as_json(
-    statuses: Sequence[Status], verdict: Mapping[str, Any] | None = None
-) -> dict[str, Any]:
-    """Return the status of a project: of its one question, or of each of several."""
-    about = dict(verdict or {})
-    if len(statuses) == 1:
-        return statuses[0].to_dict() | about
-    questions = [{"question": status.question.name, **status.to_dict()} for status in statuses]
-    return {"project": statuses[0].project, **about, "questions": questions}
 
 
 def _next_command(statuses: Sequence[Status]) -> str:

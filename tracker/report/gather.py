@@ -70,7 +70,7 @@ def gather_report(
                     question,
                     audits[name],
                     fit,
-                    statuses[name].to_dict(),
+                    {**statuses[name].to_dict()},
                     settings[name],
                     step,
                 )

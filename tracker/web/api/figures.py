@@ -1,20 +1,9 @@
-"""Figures of projects."""
+"""Figures of projects, as they are, as they were, and beside each other."""
 
 from __future__ import annotations
 
 from tracker.ledger.figures import Figures
-from tracker.web.api import bodies
 from tracker.web.api.operations import add_routes
 from tracker.web.api.routing import resource
 
-router = add_routes(
-    resource("figures"),
-    Figures,
-    answers={
-        "listStatus": bodies.Statuses,
-        "getStatus": bodies.Status | bodies.StatusByQuestion,
-        "getAgreement": bodies.Agreement | bodies.AgreementByQuestion | bodies.AgreementRows,
-        "getHistory": bodies.History | bodies.HistoryByQuestion,
-        "compareStates": bodies.Comparison,
-    },
-)
+router = add_routes(resource("figures"), Figures)

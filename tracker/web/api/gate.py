@@ -8,7 +8,8 @@ from urllib.parse import quote
 from fastapi import Body, Query, Request, Response
 
 from tracker.core.errors import NotFound, Refused
-from tracker.web.api.bodies import Gate
+from tracker.ledger import Ledger
+from tracker.web.api.operations import model_of
 from tracker.web.api.parameters import AskedAnswers
 from tracker.web.api.routing import PREFIX, Answer, reads, resource, stores_nothing
 from tracker.web.identity import NotAdmitted, Role
@@ -44,7 +45,7 @@ def gate_config(answer: Answer, project: str, answers: AskedAnswers) -> Response
     return Response(text, media_type=_TOML)
 
 
-@router.post("/projects/{project:segment}/gate", **reads("runGate", Gate))
+@router.post("/projects/{project:segment}/gate", **reads("runGate", model_of(Ledger.gate_text)))
 @stores_nothing
 def run_gate(
     request: Request,

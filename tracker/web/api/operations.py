@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from inspect import Parameter, Signature, cleandoc, isclass
+from collections.abc import Callable, Iterator
+from inspect import Parameter, Signature, cleandoc
 from types import UnionType
-from typing import Annotated, Any, Union, get_args, get_origin
+from typing import (
+    Annotated,
+    Any,
+    NotRequired,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
 
 from fastapi import APIRouter, Path, Query, Response
 from pydantic import BaseModel, Field, create_model
 
 from tracker.core.operations import Field as Argument
-from tracker.core.operations import Given, Operation, operations_of
+from tracker.core.operations import Given, Operation, operations_of, returned
+from tracker.core.results import Answer as JsonAnswer
 from tracker.core.results import json_fields
 from tracker.web.api.bodies import Body, Sent
 from tracker.web.api.parameters import bounds_of, route_parameter
@@ -25,23 +35,16 @@ _CAPITAL = re.compile(r"([A-Z])")
 _OF_COMMANDS = ("Raises", "Args:", "Prints", "Example", "Next:")
 
 
-def add_routes(
-    router: APIRouter, *namespaces: type, answers: Mapping[str, Any] | None = None
-) -> APIRouter:
-    """Add the routes of namespaces' operations, and return the router.
-
-    ``answers`` are what the description says of an answer, by the name of the route, where it is
-    not made of a result's fields.
-    """
+def add_routes(router: APIRouter, *namespaces: type) -> APIRouter:
+    """Add the routes of namespaces' operations, and return the router."""
     for namespace in namespaces:
         for operation in operations_of(namespace):
             if operation.route is not None:
-                model = (answers or {}).get(operation.id) or result_model(operation)
-                _add(router, operation, namespace, model)
+                _add(router, operation, namespace)
     return router
 
 
-def _add(router: APIRouter, operation: Operation, namespace: type, model: Any) -> None:
+def _add(router: APIRouter, operation: Operation, namespace: type) -> None:
     verb, path = (operation.route or "").split()
     in_path = _NAME.findall(path)
     fields = [field for field in operation.fields if "route" in field.option.faces]
@@ -62,7 +65,7 @@ def _add(router: APIRouter, operation: Operation, namespace: type, model: Any) -
         _endpoint(operation, namespace, fields, in_path, sent),
         methods=[verb],
         status_code=operation.status,
-        **says(operation.id, model, **role),
+        **says(operation.id, result_model(operation), **role),
     )
 
 
@@ -162,19 +165,25 @@ _models: dict[Any, Any] = {}
 
 
 def model_of(method: Callable[..., Any]) -> Any:
-    """Return the model of what an operation answers with, for a route of its method by hand."""
-    return result_model(method.operation)  # type: ignore[attr-defined]
+    """Return the model of what a method returns, for a route by hand."""
+    if hasattr(method, "operation"):
+        return result_model(method.operation)
+    return schema_of(returned(method))
 
 
 def result_model(operation: Operation) -> Any:
     """Return the model of what an operation answers with."""
     result = operation.result
+    if get_args(result)[:1] == (JsonAnswer,):
+        return schema_of(get_args(result)[1])
     fields: dict[str, Any] = dict.fromkeys(operation.about, (str, ...))
     if hasattr(result, "to_dict"):
         model = schema_of(result)
         return create_model(f"{result.__name__}Of", __base__=model, **fields) if fields else model
-    (row,) = get_args(result)[:1]
+    if len(get_args(result)) > 1:
+        return schema_of(result)
     assert operation.listing is not None
+    (row,) = get_args(result)
     fields[operation.listing] = (list.__class_getitem__(schema_of(row)), ...)
     return create_model(operation.listing.capitalize(), __base__=Body, **fields)
 
@@ -185,20 +194,47 @@ def schema_of(kind: Any) -> Any:
         arguments = tuple(schema_of(one) for one in get_args(kind))
         origin = get_origin(kind)
         if origin is Annotated:
-            return arguments[0]
+            # A dictionary may be annotated with the TypedDict that says what is in it.
+            return arguments[-1] if _has_schema(get_args(kind)[-1]) else arguments[0]
         if origin is UnionType:
             return Union[arguments]  # noqa: UP007 - of types that are known later
         try:
             return origin[arguments]
         except TypeError:
             return kind
-    if not (isclass(kind) and hasattr(kind, "to_dict")):
+    if not _has_schema(kind):
         return kind
     if kind not in _models:
-        doc = (kind.__doc__ or "").split("\n\n")[0]
-        fields: dict[str, Any] = dict(_schema_fields(kind))
-        _models[kind] = create_model(kind.__name__, __base__=Body, __doc__=doc, **fields)
+        _models[kind] = _model(kind)
     return _models[kind]
+
+
+def _has_schema(kind: Any) -> bool:
+    return is_typeddict(kind) or get_origin(kind) is UnionType or hasattr(kind, "to_dict")
+
+
+def _model(kind: Any) -> Any:
+    """Return the model of a result or a TypedDict.
+
+    What the `to_dict` of a result is annotated to return is what it is described by.
+    """
+    written = {} if is_typeddict(kind) else get_type_hints(kind.to_dict, include_extras=True)
+    if get_origin(written.get("return")) is Annotated or is_typeddict(written.get("return")):
+        return schema_of(written["return"])
+    doc = (kind.__doc__ or "").split("\n\n")[0]
+    named = _keys(kind) if is_typeddict(kind) else _schema_fields(kind)
+    fields: dict[str, Any] = dict(named)
+    name = kind.__name__.removesuffix("Json").removeprefix("_")
+    return create_model(name, __base__=Body, __doc__=doc, **fields)
+
+
+def _keys(kind: Any) -> Iterator[tuple[str, Any]]:
+    for name, hint in get_type_hints(kind, include_extras=True).items():
+        # A class with texts for annotations does not know which keys are marked.
+        marked = get_origin(hint) is NotRequired
+        (value,) = get_args(hint) if marked else (hint,)
+        may_lack = marked or name in kind.__optional_keys__
+        yield name, (schema_of(value), None if may_lack else ...)
 
 
 def _schema_fields(kind: Any) -> Iterator[tuple[str, Any]]:

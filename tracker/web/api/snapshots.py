@@ -3,21 +3,7 @@
 from __future__ import annotations
 
 from tracker.ledger.history import Snapshots
-from tracker.web.api.bodies import (
-    History,
-    HistoryByQuestion,
-    Snapshot,
-    SnapshotByQuestion,
-)
 from tracker.web.api.operations import add_routes
 from tracker.web.api.routing import resource
 
-router = add_routes(
-    resource("figures"),
-    Snapshots,
-    answers={
-        "listSnapshots": History | HistoryByQuestion,
-        "getSnapshot": Snapshot | SnapshotByQuestion,
-        "takeSnapshot": Snapshot | SnapshotByQuestion,
-    },
-)
+router = add_routes(resource("figures"), Snapshots)
