@@ -109,6 +109,7 @@ BELOW_THE_LEDGER = {
     "tracker.measures.citations.full_measure_name",
     "tracker.projects.names.near_names",
     "tracker.imports.loader.Rejected",
+    "tracker.formats.batch.Rejection",
 }
 LAZY = {
     "alembic",

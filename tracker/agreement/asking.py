@@ -7,7 +7,7 @@ from functools import partial
 from typing import Annotated, Final, TypedDict
 
 from tracker.core.operations import Option
-from tracker.counts.choosing import Selecting
+from tracker.counts.choosing import Answers, Selecting
 
 MOST_SAMPLES = 1_000_000
 SHORT_NAMES: Final = "short names such as alpha and ac1 will do."
@@ -207,3 +207,11 @@ class Further(Differing, total=False):
         bool,
         _further("With --methods: print the BibTeX entries.", False, faces=frozenset({"command"})),
     ]
+
+
+class Comparing(Differing, Measuring, total=False):
+    """How two states are compared."""
+
+
+class AgreementAsked(Measured, Computing, Answers, Resampling, Further, total=False):
+    """All that can be asked about agreement, of one question or several."""

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from math import inf
-from types import CodeType, NoneType, SimpleNamespace, UnionType
+from types import NoneType, SimpleNamespace, UnionType
 from typing import (
     Annotated,
     Any,
@@ -322,21 +322,18 @@ def operations_of(namespace: type) -> list[Operation]:
     return [method.operation for method in methods if hasattr(method, "operation")]
 
 
+@cache
 def returned(method: Callable[..., Any]) -> Any:
     """Return the type of what a method returns, which it may import for type checkers alone."""
-    names = dict(vars(sys.modules[method.__module__]))
-    exec(_imports_for_types(method.__module__), names)  # noqa: S102 - our own imports
-    return eval(method.__annotations__["return"], names)  # noqa: S307 - our own text
-
-
-@cache
-def _imports_for_types(module: str) -> CodeType:
-    """Return what a module imports if it is read by a type checker."""
-    tree = ast.parse(inspect.getsource(sys.modules[module]))
-    checked = (node for node in tree.body if isinstance(node, ast.If))
-    blocks = (node.body for node in checked if ast.unparse(node.test) == "TYPE_CHECKING")
-    body = [statement for block in blocks for statement in block]
-    return compile(ast.Module(body, []), module, "exec")
+    module, text = sys.modules[method.__module__], method.__annotations__["return"]
+    used = {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}
+    known = dict(vars(module))
+    for statement in ast.walk(ast.parse(inspect.getsource(module))):
+        if isinstance(statement, ast.ImportFrom):
+            statement.names = [name for name in statement.names if name.name in used - {*known}]
+            if statement.names:
+                exec(ast.unparse(statement), known)  # noqa: S102 - our own imports
+    return eval(text, known)  # noqa: S307 - our own text
 
 
 @cache

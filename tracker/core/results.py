@@ -99,6 +99,7 @@ class Json:
             the record.
         less: the names of such fields that are left out.
         rare: whether it is left out if it is None.
+        filled: whether it is left out if it is empty.
         hidden: whether JSON does not have it.
     """
 
@@ -108,12 +109,14 @@ class Json:
     spread: bool = False
     less: tuple[str, ...] = ()
     rare: bool = False
+    filled: bool = False
     hidden: bool = False
 
 
 Time = Annotated[int, Json(write=clock.iso)]
 """A moment in microseconds, which JSON has as ISO 8601."""
 OptionalTime = Annotated[int | None, Json(write=clock.iso, kind=str | None)]
+Filled: Final = Json(filled=True)
 Hidden: Final = Json(hidden=True)
 Spread: Final = Json(spread=True)
 
@@ -172,7 +175,7 @@ class Record:
             if how.spread:
                 spread = {} if value is None else plain_value(value)
                 told |= {one: spread[one] for one in spread if one not in how.less}
-            elif not (how.rare and value is None):
+            elif not (how.rare and value is None) and not (how.filled and not value):
                 written = value is not None and how.write is not None
                 told[name] = how.write(value) if written else plain_value(value)  # type: ignore[misc]
         return told

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypedDict
 
 from tracker.core.errors import InvalidOption, Refused
 from tracker.formats.batch import Batch, Rejections
@@ -140,6 +140,15 @@ class Reading:
             self.asked[name] = replace(known, answers="several")
 
 
+class FormatJson(TypedDict):
+    """A format that can be imported."""
+
+    format: str
+    title: str
+    holds: list[str]
+    archives: bool
+
+
 @dataclass(frozen=True)
 class Reader:
     """A format of files.
@@ -167,7 +176,7 @@ class Reader:
     read_archive: Callable[[Archive, Reading], Iterator[Batch]] | None = None
     in_folders: bool = False
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> FormatJson:
         """Return what the format is called and can hold, as JSON."""
         return {
             "format": self.name,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Final, TypedDict
 
-from tracker.agreement.asking import SHORT_NAMES, Computing
+from tracker.agreement.asking import SHORT_NAMES, Computing, Measured
 from tracker.core.operations import Option
-from tracker.counts.choosing import Choosing
+from tracker.counts.choosing import Answers, Choosing
 
 PERIODS: Final = ("day", "week", "month")
 
@@ -71,3 +71,9 @@ class Watching(TypedDict, total=False):
 
 class Settings(Computing, Choosing, total=False):
     """How the figures of a snapshot are computed, and of which answers."""
+
+
+class HistoryAsked(Curving, Measured, Watching, Answers, total=False):
+    """All that can be asked about the history of a project, of which people see the last rows."""
+
+    last: Last

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from sqlalchemy import Connection
 
@@ -33,13 +32,6 @@ class AnnotatorImport(ImportResult):
 
     annotators: int = 0
     attributes: tuple[str, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as JSON."""
-        return super().to_dict() | {
-            "annotators": self.annotators,
-            "attributes": list(self.attributes),
-        }
 
 
 def load_annotators(

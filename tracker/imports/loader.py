@@ -7,12 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from shlex import quote
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from sqlalchemy import Connection, func, insert, select
 
 from tracker.core.errors import Refused
+from tracker.core.results import Filled, Hidden, Json, Record, Spread
 from tracker.formats.batch import Rejection, Rejections
 from tracker.formats.column_roles import Mapped
 from tracker.formats.reader import AS_IT_IS, Reading, ReadOptions
@@ -64,7 +65,7 @@ from tracker.storage.schema.labels import QuestionKey, own_name_key
 
 
 @dataclass(frozen=True)
-class ImportResult:
+class ImportResult(Record):
     """The result of an import. Every row has one outcome: the five counts add up to ``rows``.
 
     ``rejections`` are the first of them; ``alike`` has one of each kind, with their number;
@@ -75,7 +76,7 @@ class ImportResult:
     the files were read, and what was left out.
     """
 
-    id: int | None
+    id: Annotated[int | None, Json("import")]
     project: str
     rows: int
     inserted: int
@@ -84,31 +85,14 @@ class ImportResult:
     older: int
     rejected: int
     rejections: tuple[Rejection, ...]
-    alike: tuple[tuple[Rejection, int], ...]
-    gold: dict[str, int] | None
-    warnings: tuple[str, ...] = ()
-    columns: tuple[dict[str, Any], ...] = ()
-    questions: tuple[dict[str, Any], ...] = ()
-    preview: tuple[dict[str, Any], ...] | None = None
-    unit: str = "row"
-    record: ReadingRecord | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as JSON; with ``gold`` if a gold column held truths."""
-        return {
-            "import": self.id,
-            "project": self.project,
-            "rows": self.rows,
-            **{fate: getattr(self, fate) for fate in FATES},
-            "rejected": self.rejected,
-            "rejections": [rejection.to_dict() for rejection in self.rejections],
-            **({"questions": list(self.questions)} if self.questions else {}),
-            **({} if self.gold is None else {"gold": self.gold}),
-            **({"warnings": list(self.warnings)} if self.warnings else {}),
-            **({"columns": list(self.columns)} if self.columns else {}),
-            **({} if self.record is None else self.record.to_dict()),
-            **({} if self.preview is None else {"preview": list(self.preview)}),
-        }
+    alike: Annotated[tuple[tuple[Rejection, int], ...], Hidden]
+    questions: Annotated[tuple[dict[str, Any], ...], Filled] = ()
+    gold: Annotated[dict[str, int] | None, Json(rare=True)] = None
+    warnings: Annotated[tuple[str, ...], Filled] = ()
+    columns: Annotated[tuple[dict[str, Any], ...], Filled] = ()
+    record: Annotated[ReadingRecord | None, Spread] = None
+    preview: Annotated[tuple[dict[str, Any], ...] | None, Json(rare=True)] = None
+    unit: Annotated[str, Hidden] = "row"
 
 
 class Rejected(Refused):

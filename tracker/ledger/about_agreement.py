@@ -19,10 +19,9 @@ from tracker.counts.choosing import single_question
 from tracker.ledger.audits import advice_as_json
 
 if TYPE_CHECKING:
-    from tracker.agreement.asking import Further
+    from tracker.agreement.asking import AgreementAsked, Further
     from tracker.agreement.groups import GroupedAgreement
     from tracker.ledger import Ledger
-    from tracker.ledger.figures import AgreementAsked
 
 MOST_ITEMS: Final = 100
 """The items that people see if they name no limit."""

@@ -14,12 +14,12 @@ from tracker.counts.choosing import Choosing, answers_to_one
 from tracker.history.asking import Curving
 
 if TYPE_CHECKING:
+    from tracker.history.asking import HistoryAsked
     from tracker.history.by_question import HistoryByQuestion
     from tracker.history.curve import Curve
     from tracker.history.monitor import Watched
     from tracker.history.snapshot import History
     from tracker.ledger import Ledger
-    from tracker.ledger.figures import HistoryAsked
 
 _TREND_OF: Final = "krippendorff_alpha"
 _SHOWN: Final = ("krippendorff_alpha", "percent_agreement")

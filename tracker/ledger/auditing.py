@@ -15,7 +15,6 @@ from tracker.core.results import Answer
 from tracker.counts.choosing import Answers
 from tracker.ledger.namespace import Namespace
 from tracker.ledger.parameters import Project
-from tracker.render.nouns import count_noun
 
 if TYPE_CHECKING:
     from tracker.audit.flags import Recorded
@@ -90,6 +89,7 @@ class AuditFindings(Namespace):
         Next: `tracker flags list reviews`
         """
         from tracker.audit.tables import audit_by_question_view
+        from tracker.render.nouns import count_noun
 
         ledger, looking, recorded = self._ledger, dict[str, Any](asked), None
         reporting = {name: looking.pop(name, None) for name in Reporting.__annotations__}

@@ -8,12 +8,12 @@ from dataclasses import replace
 from itertools import chain, groupby
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
 
-from tracker.agreement.asking import Computing, Differing, Further, Measured, Measuring, Resampling
+from tracker.agreement.asking import AgreementAsked, Comparing
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.core.operations import Option, operation
 from tracker.core.results import Answer
-from tracker.counts.choosing import Answers, Moment, QuestionName, QuestionsOfTable
-from tracker.history.asking import SHOWN, Curving, Last, Watching
+from tracker.counts.choosing import Moment, QuestionName, QuestionsOfTable
+from tracker.history.asking import SHOWN, HistoryAsked, Last
 from tracker.ledger.namespace import Namespace
 from tracker.ledger.parameters import Project
 
@@ -32,24 +32,10 @@ _STATE = (
 )
 
 
-class AgreementAsked(Measured, Computing, Answers, Resampling, Further, total=False):
-    """All that can be asked about agreement, of one question or several."""
-
-
-class HistoryAsked(Curving, Measured, Watching, Answers, total=False):
-    """All that can be asked about the history of a project, of which people see the last rows."""
-
-    last: Last
-
-
 class OfProject(TypedDict):
     """Figures by pair, annotator, item or group, or another answer about agreement."""
 
     project: str
-
-
-class Comparing(Differing, Measuring, total=False):
-    """How two states are compared."""
 
 
 class Figures(Namespace):

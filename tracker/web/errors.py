@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from http import HTTPStatus
-from typing import Any
+from typing import Any, NotRequired, TypedDict, cast
 from urllib.parse import quote, urlencode, urlsplit, urlunsplit
 
 from fastapi import FastAPI, Request
@@ -22,6 +22,7 @@ from tracker.core.errors import (
     Refused,
     TrackerError,
 )
+from tracker.formats.batch import Rejection
 from tracker.imports.loader import Rejected
 from tracker.web.identity import Identity
 from tracker.web.request import WAIT, Place, StillCounting, parameter_names, place_of
@@ -43,6 +44,19 @@ _OF_STATUS = {
 }  # fmt: skip
 
 
+class Problem(TypedDict):
+    """What is wrong, and what to do about it (RFC 9457)."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    mend: NotRequired[str]
+    exit_code: NotRequired[int]
+    rejections: NotRequired[list[Rejection]]
+    parameters: NotRequired[list[dict[str, Any]]]
+
+
 LOG = logging.getLogger("tracker.web.errors")
 _UNUSABLE = "the database cannot be used", "try again later; the server's log says why"
 
@@ -61,7 +75,7 @@ def error_status(error: TrackerError) -> int:
     return next(_STATUS[kind] for kind in type(error).__mro__ if kind in _STATUS)
 
 
-def problem_of(error: Exception) -> dict[str, Any]:
+def problem_of(error: Exception) -> Problem:
     """Return an error as a problem document (RFC 9457).
 
     Where the database is, and why it fails, is for the log: without it nobody knows who asks.
@@ -162,24 +176,21 @@ def _name(kind: type[TrackerError]) -> str:
     return re.sub(r"(?<!^)(?=[A-Z])", "-", kind.__name__).lower()
 
 
-def _problem(
-    status: int, message: str | None, kind: str | None = None, **more: Any
-) -> dict[str, Any]:
+def _problem(status: int, message: str | None, kind: str | None = None, **more: Any) -> Problem:
     """Return a problem with whatever else is known of it."""
     title = HTTPStatus(status).phrase
-    return {
-        "type": f"{_KINDS}{kind}" if kind else "about:blank",
-        "title": title, "status": status, "detail": message or title,
-        **{name: value for name, value in more.items() if value is not None},
-    }  # fmt: skip
+    known = {name: value for name, value in more.items() if value is not None}
+    told = f"{_KINDS}{kind}" if kind else "about:blank"
+    problem = {"type": told, "title": title, "status": status, "detail": message or title}
+    return cast("Problem", problem | known)
 
 
-def _told(request: Request, problem: dict[str, Any]) -> Response:
+def _told(request: Request, problem: Problem) -> Response:
     """Return a page, or a problem document."""
-    status, title, message = (problem[name] for name in ("status", "title", "detail"))
+    status, title, message = problem["status"], problem["title"], problem["detail"]
     if path_of(request).startswith(API):
         mend = problem.get("mend")
-        payload = problem | {"detail": _by_parameters(message, request)}
+        payload: Problem = problem | {"detail": _by_parameters(message, request)}
         if mend is not None:
             payload["mend"] = _by_parameters(mend, request)
         return JSONResponse(payload, status, media_type="application/problem+json")

@@ -8,11 +8,11 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import wait as wait_for
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypedDict
 
 from tracker.core import clock
 from tracker.core.errors import NotFound, TrackerError
-from tracker.web.errors import problem_of
+from tracker.web.errors import Problem, problem_of
 
 _AT_ONCE = 2
 _KEPT = 100  # jobs that are over, the last ones
@@ -38,6 +38,31 @@ class Outcome:
     told: str
     link: tuple[str, ...]
     result: dict[str, Any] | None = None
+
+
+class ProgressJson(TypedDict):
+    """How much of a job is done, and of how much, if that is known."""
+
+    done: int
+    total: int | None
+
+
+class JobJson(TypedDict):
+    """Work in the background: waiting, running, done, failed or cancelled.
+
+    `result` is what the command prints with `--json`; `problem` says why it failed.
+    """
+
+    job: int
+    title: str
+    project: str
+    by: str
+    started_at: str
+    state: str
+    progress: ProgressJson
+    summary: str | None
+    result: dict[str, Any] | None
+    problem: Problem | None
 
 
 @dataclass
@@ -67,7 +92,7 @@ class Job:
     done: int = 0
     total: int | None = None
     outcome: Outcome | None = None
-    problem: dict[str, Any] | None = None
+    problem: Problem | None = None
     form: tuple[str, ...] = ()
     cancelled: threading.Event = field(default_factory=threading.Event, repr=False)
     future: Future[None] | None = field(default=None, repr=False)
@@ -102,14 +127,15 @@ class Job:
             if not isinstance(error, TrackerError):
                 raise
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JobJson:
         """Return the job as JSON."""
         came = self.outcome
         return {
             "job": self.number, "title": self.title, "project": self.project, "by": self.by,
             "started_at": self.started_at, "state": self.state,
             "progress": {"done": self.done, "total": self.total},
-            "summary": came and came.told, "result": came and came.result, "problem": self.problem,
+            "summary": None if came is None else came.told,
+            "result": None if came is None else came.result, "problem": self.problem,
         }  # fmt: skip
 
 

@@ -8,8 +8,8 @@ from fastapi import Request, Response
 
 from tracker.ledger import Ledger
 from tracker.ledger.projects import Projects
-from tracker.web.api.operations import model_of
 from tracker.web.api.routing import Answer, Cursor, Limit, next_link, reads, resource
+from tracker.web.api.schema import model_of
 
 router = resource("records")
 _CHANGES = model_of(Projects.changes)

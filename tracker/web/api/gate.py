@@ -9,9 +9,9 @@ from fastapi import Body, Query, Request, Response
 
 from tracker.core.errors import NotFound, Refused
 from tracker.ledger import Ledger
-from tracker.web.api.operations import model_of
 from tracker.web.api.parameters import AskedAnswers
 from tracker.web.api.routing import PREFIX, Answer, reads, resource, stores_nothing
+from tracker.web.api.schema import model_of
 from tracker.web.identity import NotAdmitted, Role
 
 router = resource("figures")

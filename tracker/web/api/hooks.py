@@ -8,16 +8,48 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from fastapi import Depends, Query, Request, Response
+from pydantic import BaseModel, ConfigDict, Field, create_model
 
-from tracker.web.api.bodies import EventResult, LabelStudioEvent, SyncBegun
+from tracker.ledger import Ledger
 from tracker.web.api.routing import Answer, known_parameters, resource, stores_nothing, writes
+from tracker.web.api.schema import model_of, schema_of
 from tracker.web.identity import Role
-from tracker.web.jobs import Job, Jobs, Outcome, Step
+from tracker.web.jobs import Job, JobJson, Jobs, Outcome, Step
 from tracker.web.mlflow import MLflowServer, NeedsSignature
 
 router = resource("hooks")
 
 _Words = tuple[str, ...]
+_Some = dict[str, Any] | list[dict[str, Any]] | None
+
+
+class LabelStudioEvent(BaseModel):
+    """What Label Studio sends by a webhook that sends the payload; there may be further fields."""
+
+    model_config = ConfigDict(extra="allow")
+
+    action: str = Field(examples=["ANNOTATION_CREATED"])
+    project: dict[str, Any] | None = None
+    task: _Some = None
+    annotation: _Some = None
+    tasks: _Some = Field(None, description="Tasks that were deleted.")
+    annotations: _Some = Field(None, description="Annotations that were deleted.")
+
+
+EventResult: Any = create_model(
+    "EventResult",
+    __base__=model_of(Ledger.import_uploads),
+    __doc__="What came of an event that another program sent.",
+    event=(str, ...), outcome=(str, ...), withdrawn=(int, ...), why=(str | None, None),
+)  # fmt: skip
+
+
+class SyncBegun(JobJson):
+    """A sync that goes on in the background."""
+
+    experiment: str
+
+
 _STATUS = {"imported": 201, "for_sync": 202}
 _RESPONSES: dict[int | str, dict[str, Any]] = {
     200: {
@@ -119,7 +151,7 @@ _SIGNED_OR_MANAGER = Depends(NeedsSignature(Role.MANAGER))
     "/hooks/mlflow/{project:segment}",
     status_code=202,
     operation_id="takeMlflowEvent",
-    response_model=SyncBegun,
+    response_model=schema_of(SyncBegun),
     dependencies=[_SIGNED_OR_MANAGER, Depends(known_parameters)],
     openapi_extra=_ANY,
 )

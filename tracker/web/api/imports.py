@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 from fastapi import Query, Request, Response
 
+from tracker.core.operations import returned
 from tracker.ledger import Ledger
 from tracker.ledger.import_records import Imports
-from tracker.web.api.bodies import Formats
-from tracker.web.api.operations import add_routes, model_of
+from tracker.web.api.operations import add_routes
 from tracker.web.api.routing import Answer, Cursor, Limit, next_page, page_start, reads, resource
+from tracker.web.api.schema import listing_model, model_of
 
 router = add_routes(resource("imports"), Imports)
+_FORMATS = listing_model("formats", *get_args(returned(Ledger.formats)))
 
 
 @router.get("/imports", **reads("listImports", model_of(Imports.list)))
@@ -41,7 +43,10 @@ def list_imports(
     return response
 
 
-@router.get("/formats", **reads("listFormats", Formats))
+@router.get(
+    "/formats",
+    **reads("listFormats", _FORMATS),
+)
 def list_formats(answer: Answer) -> Response:
     """Return the formats that can be imported; `tracker formats`."""
     return answer.done({"formats": [one.to_dict() for one in Ledger.formats()]})

@@ -7,9 +7,10 @@ from typing import Annotated
 from fastapi import Query, Request, Response
 
 from tracker.ledger.items import Items
-from tracker.web.api.operations import add_routes, model_of
+from tracker.web.api.operations import add_routes
 from tracker.web.api.parameters import AskedMoment
 from tracker.web.api.routing import Answer, Cursor, Limit, next_page, page_start, reads, resource
+from tracker.web.api.schema import model_of
 
 router = add_routes(resource("records"), Items)
 

@@ -8,15 +8,15 @@ from fastapi import Path, Request, Response
 
 from tracker.core.operations import LARGEST
 from tracker.web import jobs
-from tracker.web.api.bodies import Job, Jobs
 from tracker.web.api.routing import Answer, reads, resource, stores_nothing, writes
+from tracker.web.api.schema import listing_model, schema_of
 
 router = resource("jobs")
 
 Number = Annotated[int, Path(description="The job's number.", ge=1, le=LARGEST)]
 
 
-@router.get("/jobs", **reads("listJobs", Jobs))
+@router.get("/jobs", **reads("listJobs", listing_model("jobs", jobs.Job)))
 def list_jobs(request: Request, answer: Answer) -> Response:
     """Return the jobs of this server, the last one first: imports of its pages, syncs, audits.
 
@@ -25,13 +25,13 @@ def list_jobs(request: Request, answer: Answer) -> Response:
     return answer.done({"jobs": [one.to_dict() for one in _jobs(request).list()]})
 
 
-@router.get("/jobs/{number}", **reads("getJob", Job))
+@router.get("/jobs/{number}", **reads("getJob", schema_of(jobs.Job)))
 def show_job(request: Request, answer: Answer, number: Number) -> Response:
     """Return a job: its state, how much is done, what came of it."""
     return answer.done(_jobs(request).get(number).to_dict())
 
 
-@router.post("/jobs/{number}/cancel", **writes("cancelJob", Job))
+@router.post("/jobs/{number}/cancel", **writes("cancelJob", schema_of(jobs.Job)))
 @stores_nothing
 def cancel_job(request: Request, answer: Answer, number: Number) -> Response:
     """Cancel a job: it ends after the part that runs, and nothing of it is kept.

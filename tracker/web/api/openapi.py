@@ -11,8 +11,9 @@ from fastapi.openapi.utils import get_openapi
 from fastapi.responses import Response
 
 from tracker.core.version import VERSION
-from tracker.web.api.bodies import Problem, Rejection
 from tracker.web.api.routing import json_text, resource
+from tracker.web.api.schema import schema_of
+from tracker.web.errors import Problem
 from tracker.web.identity import Role, needs
 
 _PROBLEM = "application/problem+json"
@@ -76,9 +77,8 @@ def _document(routes: list[Any], server: str) -> dict[str, Any]:
     schemas = made.setdefault("components", {}).setdefault("schemas", {})
     for unused in ("HTTPValidationError", "ValidationError"):
         schemas.pop(unused, None)
-    for body in (Problem, Rejection):
-        told = body.model_json_schema(ref_template="#/components/schemas/{model}")
-        schemas[body.__name__] = {key: told[key] for key in told if key != "$defs"}
+    problem = schema_of(Problem).model_json_schema(ref_template="#/components/schemas/{model}")
+    schemas |= {**problem.pop("$defs"), "Problem": problem}
     made["components"]["responses"] = {
         _name(status): _problem(text) for status, text in _ERRORS.items()
     }

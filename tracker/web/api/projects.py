@@ -8,8 +8,9 @@ from fastapi import Query, Response
 
 from tracker.core.errors import InvalidOption
 from tracker.ledger.projects import Projects
-from tracker.web.api.operations import add_routes, model_of
+from tracker.web.api.operations import add_routes
 from tracker.web.api.routing import Answer, resource, writes
+from tracker.web.api.schema import model_of
 from tracker.web.identity import Role
 
 router = add_routes(resource("records"), Projects)

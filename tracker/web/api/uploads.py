@@ -10,8 +10,9 @@ from typing import Annotated, Any
 from anyio import CapacityLimiter, to_thread
 from fastapi import Depends, Query, Request, Response
 
-from tracker.web.api.bodies import AnnotatorImport, ImportResult
+from tracker.ledger import Ledger
 from tracker.web.api.routing import Answer, Key, answered_once, resource, writes
+from tracker.web.api.schema import model_of
 from tracker.web.import_options import (
     AnnotatorImportOptions,
     ImportOptions,
@@ -51,8 +52,10 @@ def _sent(files: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+_RESULT = model_of(Ledger.import_uploads)
+_RESULT_OF_ANNOTATORS = model_of(Ledger.import_annotator_uploads)
 _RESPONSES: dict[int | str, dict[str, Any]] = {
-    200: {"description": "What an import would do.", "model": ImportResult},
+    200: {"description": "What an import would do.", "model": _RESULT},
     413: {"description": "More bytes than the server takes."},
 }
 _limiter = CapacityLimiter(_AT_ONCE)
@@ -61,7 +64,7 @@ _limiter = CapacityLimiter(_AT_ONCE)
 @router.post(
     "/projects/{project:segment}/imports",
     status_code=201,
-    **writes("importAnswers", ImportResult),
+    **writes("importAnswers", _RESULT),
     responses=_RESPONSES,
     openapi_extra=_sent(_FILES | _BESIDE),
 )
@@ -89,7 +92,7 @@ async def import_answers(
 @router.post(
     "/projects/{project:segment}/items",
     status_code=201,
-    **writes("importItems", ImportResult),
+    **writes("importItems", _RESULT),
     responses=_RESPONSES,
     openapi_extra=_sent(_FILES),
 )
@@ -112,8 +115,8 @@ async def import_items(
 @router.post(
     "/projects/{project:segment}/annotators",
     status_code=201,
-    **writes("importAnnotators", AnnotatorImport),
-    responses={**_RESPONSES, 200: {**_RESPONSES[200], "model": AnnotatorImport}},
+    **writes("importAnnotators", _RESULT_OF_ANNOTATORS),
+    responses={**_RESPONSES, 200: {**_RESPONSES[200], "model": _RESULT_OF_ANNOTATORS}},
     openapi_extra=_sent(_FILES),
 )
 async def import_annotators(
