@@ -1,33 +1,35 @@
-"""The interface for programs, one file a resource; a resource is a file here and a line below."""
+"""The interface for programs: routes made of operations, and those by hand, one file a resource."""
 
 from __future__ import annotations
 
-from tracker.web.api import (
-    annotators,
-    categories,
-    changes,
-    exports,
-    figures,
-    findings,
-    gate,
-    hooks,
-    imports,
-    items,
-    jobs,
-    notes,
-    projects,
-    questions,
-    snapshots,
-    uploads,
-    webhooks,
-)
+from tracker.ledger.annotators import Annotators
+from tracker.ledger.auditing import AuditFindings
+from tracker.ledger.categories import Categories
+from tracker.ledger.figures import Figures
+from tracker.ledger.flags import Flags
+from tracker.ledger.history import Snapshots
+from tracker.ledger.notes import Notes
+from tracker.ledger.questions import Questions
+from tracker.ledger.webhooks import Webhooks
+from tracker.web.api import changes, exports, gate, hooks, imports, items, jobs, projects, uploads
 from tracker.web.api.openapi import openapi_router
+from tracker.web.api.operations import add_routes
+from tracker.web.api.routing import resource
 
-_RESOURCES = (
-    projects, figures, snapshots, findings, gate, items, annotators,
-    categories, questions, notes, changes, imports, uploads, exports, jobs, hooks,
-    webhooks,
-)  # fmt: skip
-_ROUTERS = [resource.router for resource in _RESOURCES]
+_ROUTERS = [
+    projects.router,
+    add_routes(resource("figures"), Figures, Snapshots),
+    add_routes(resource("findings"), AuditFindings, Flags),
+    gate.router,
+    items.router,
+    add_routes(resource("records"), Annotators, Categories, Questions, Notes),
+    changes.router,
+    imports.router,
+    uploads.router,
+    exports.router,
+    jobs.router,
+    hooks.router,
+    add_routes(resource("hooks"), Webhooks),
+]
 API = (*_ROUTERS, openapi_router(_ROUTERS))
 """The routes of the interface, and that of its description."""

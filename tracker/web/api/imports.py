@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated, Any, get_args
 
-from fastapi import Query, Request, Response
+from fastapi import Query, Response
 
 from tracker.core.operations import returned
 from tracker.ledger import Ledger
 from tracker.ledger.import_records import Imports
 from tracker.web.api.operations import add_routes
-from tracker.web.api.routing import Answer, Cursor, Limit, next_page, page_start, reads, resource
+from tracker.web.api.routing import Answer, Cursor, Limit, page_start, reads, resource
 from tracker.web.api.schema import listing_model, model_of
 
 router = add_routes(resource("imports"), Imports)
@@ -19,7 +19,6 @@ _FORMATS = listing_model("formats", *get_args(returned(Ledger.formats)))
 
 @router.get("/imports", **reads("listImports", model_of(Imports.list)))
 def list_imports(
-    request: Request,
     answer: Answer,
     project: Annotated[str | None, Query(description="Only into this project.")] = None,
     limit: Limit = 1000,
@@ -30,23 +29,16 @@ def list_imports(
     `Link` has the address of the next page, unless this is the last.
     """
     after = page_start(cursor)
-    links: dict[str, str] = {}
 
-    def compute(ledger: Ledger) -> Any:
-        found = ledger.imports.list(project, limit=limit + 1, after=after)
-        if len(found) > limit:
-            links.update(next_page(request, found[limit - 1].id))
-        return {"imports": [one.to_dict() for one in found[:limit]]}
+    def compute(ledger: Ledger) -> tuple[Any, int | None]:
+        imports = ledger.imports.list(project, limit=limit + 1, after=after)
+        last = imports[limit - 1].id if len(imports) > limit else None
+        return {"imports": [one.to_dict() for one in imports[:limit]]}, last
 
-    response = answer.of_all(compute)
-    response.headers.update(links)
-    return response
+    return answer.page(None, compute)
 
 
-@router.get(
-    "/formats",
-    **reads("listFormats", _FORMATS),
-)
+@router.get("/formats", **reads("listFormats", _FORMATS))
 def list_formats(answer: Answer) -> Response:
     """Return the formats that can be imported; `tracker formats`."""
     return answer.done({"formats": [one.to_dict() for one in Ledger.formats()]})

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
-from fastapi import Query, Request, Response
+from fastapi import Query, Response
 
+from tracker.ledger import Ledger
 from tracker.ledger.items import Items
 from tracker.web.api.operations import add_routes
 from tracker.web.api.parameters import AskedMoment
-from tracker.web.api.routing import Answer, Cursor, Limit, next_page, page_start, reads, resource
+from tracker.web.api.routing import Answer, Cursor, Limit, page_start, reads, resource
 from tracker.web.api.schema import model_of
 
 router = add_routes(resource("records"), Items)
@@ -17,7 +18,6 @@ router = add_routes(resource("records"), Items)
 
 @router.get("/projects/{project:segment}/items", **reads("listItems", model_of(Items.list)))
 def list_items(
-    request: Request,
     answer: Answer,
     project: str,
     moment: AskedMoment,
@@ -30,13 +30,10 @@ def list_items(
     `Link` has the address of the next page, unless this is the last.
     """
     after = page_start(cursor)
-    links: dict[str, str] = {}
 
-    def compute(ledger: object) -> object:
-        page = answer.ledger.items.list_page(project, limit, after=after, search=q or "", **moment)
-        links.update(next_page(request, page.next))
-        return {"project": project, "items": [item.to_dict() for item in page.items]}
+    def compute(ledger: Ledger) -> tuple[Any, int | None]:
+        page = ledger.items.list_page(project, limit, after=after, search=q or "", **moment)
+        items = [item.to_dict() for item in page.items]
+        return {"project": project, "items": items}, page.next
 
-    response = answer.rows(project, compute)
-    response.headers.update(links)
-    return response
+    return answer.page(project, compute)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from functools import wraps
 from hashlib import sha256
@@ -269,24 +269,38 @@ class Answering:
         )
         return self._response(text, tag)
 
-    def rows(self, project: str, compute: Callable[[Ledger], Any], **headers: str) -> Response:
+    def rows(self, project: str, compute: Callable[[Ledger], Any]) -> Response:
         """Answer likewise with rows, of which there may be too many to keep."""
-        return self._rows(self._tag(project, ()), compute, headers)
+        return self._rows(self._tag(project, ()), compute)
 
-    def of_all(self, compute: Callable[[Ledger], Any], **headers: str) -> Response:
+    def page(
+        self, project: str | None, compute: Callable[[Ledger], tuple[Any, str | int | None]]
+    ) -> Response:
+        """Answer likewise with a page of rows of a project, or of all.
+
+        ``compute`` returns the page, and where the next one begins: a number, or a cursor.
+        """
+        links: dict[str, str] = {}
+
+        def rows(ledger: Ledger) -> Any:
+            payload, after = compute(ledger)
+            links.update(_next_link(self._request, after))
+            return payload
+
+        response = self.of_all(rows) if project is None else self.rows(project, rows)
+        response.headers.update(links)
+        return response
+
+    def of_all(self, compute: Callable[[Ledger], Any]) -> Response:
         """Answer with what is asked of all projects."""
         revisions = {} if self.ledger.is_missing else self.ledger.revisions()
         tag = self._tag_of(*(part for pair in sorted(revisions.items()) for part in pair))
-        return self._rows(tag, compute, headers)
+        return self._rows(tag, compute)
 
-    def _rows(
-        self, tag: str, compute: Callable[[Ledger], Any], headers: Mapping[str, str]
-    ) -> Response:
+    def _rows(self, tag: str, compute: Callable[[Ledger], Any]) -> Response:
         if self._has(tag):
             return self._unchanged(tag)
-        response = self._response(json_text(compute(self.ledger)), tag)
-        response.headers.update(headers)
-        return response
+        return self._response(json_text(compute(self.ledger)), tag)
 
     def done(self, told: Any, status: int = 200) -> Response:
         """Answer with what a change came to."""
@@ -369,16 +383,11 @@ def page_start(cursor: str | None) -> int:
     return number
 
 
-def next_page(request: Request, after: int | None) -> dict[str, str]:
-    """Return the header with the address of the page after a number; none after the last."""
-    cursor = None if after is None else urlsafe_b64encode(str(after).encode()).decode()
-    return next_link(request, cursor)
-
-
-def next_link(request: Request, cursor: str | None) -> dict[str, str]:
-    """Return the header with the address of the page that begins at a cursor, if there is one."""
-    if cursor is None:
+def _next_link(request: Request, after: str | int | None) -> dict[str, str]:
+    """Return the header with the address of the next page; none after the last."""
+    if after is None:
         return {}
+    cursor = after if isinstance(after, str) else urlsafe_b64encode(str(after).encode()).decode()
     asked = [item for item in request.query_params.multi_items() if item[0] != "cursor"]
     # As it was asked for: what routes see is decoded.
     path = request.scope["raw_path"].decode("ascii")

@@ -1,9 +1,0 @@
-"""Categories."""
-
-from __future__ import annotations
-
-from tracker.ledger.categories import Categories
-from tracker.web.api.operations import add_routes
-from tracker.web.api.routing import resource
-
-router = add_routes(resource("records"), Categories)
