@@ -164,6 +164,26 @@ class AgreementQuestions(Transactions):
         with self._asked(project, asking, way) as (connection, question, query):
             return agreement_by_annotator_attribute(connection, question, attribute, query)
 
+    def confusions(
+        self, project: str, *, category: str | None = None, **asking: Unpack[Asking]
+    ) -> Confusions:
+        """Return which categories of a question are confused, with items that show it.
+
+        With which ones a ``category`` is, if it is named; NotFound if there is none of that name.
+        Raises InvalidOption for a question of spans.
+        """
+        from tracker.agreement.pairs import confused_categories
+
+        with self._asked(project, asking, "--by confusion") as (connection, question, query):
+            return confused_categories(connection, question, query, category)
+
+    def models(self, project: str, **asking: Unpack[Asking]) -> list[ModelAgreement]:
+        """Return the models that answered a question, each beside the people."""
+        from tracker.audit.models import models_beside_people
+
+        with self._asked(project, asking, "--by model") as (connection, question, query):
+            return models_beside_people(connection, question, query.filter)
+
     def explain(self, project: str, measure: str, **asking: Unpack[Asking]) -> Explanation:
         """Return what a figure is computed from, what was left out, and the formula."""
         from tracker.agreement.coefficients import study
@@ -348,30 +368,6 @@ class Pages(Transactions):
 
         with self.reading(project) as (connection, info):
             return LedgerState(*last_change(connection, info.id))
-
-    def confusions(
-        self, project: str, *, category: str | None = None, **asking: Unpack[Asking]
-    ) -> Confusions:
-        """Return which categories of a question are confused, with items that show it.
-
-        With which ones a ``category`` is, if it is named; NotFound if there is none of that name.
-        Raises InvalidOption for a question of spans.
-        """
-        from tracker.agreement.pairs import confused_categories
-        from tracker.agreement.query import agreement_query, check_agreement_query
-
-        query = check_agreement_query(agreement_query(**asking), "--by confusion")
-        with self.asking(project, query.filter) as (connection, question):
-            return confused_categories(connection, question, query, category)
-
-    def models(self, project: str, **asking: Unpack[Asking]) -> list[ModelAgreement]:
-        """Return the models that answered a question, each beside the people."""
-        from tracker.agreement.query import agreement_query, check_agreement_query
-        from tracker.audit.models import models_beside_people
-
-        query = check_agreement_query(agreement_query(**asking), "--by model")
-        with self.asking(project, query.filter) as (connection, question):
-            return models_beside_people(connection, question, query.filter)
 
     def moments(self, project: str, most: int) -> list[str]:
         """Return moments at which something was answered, ``most`` at most: dates, if on days."""
