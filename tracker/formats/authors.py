@@ -19,10 +19,8 @@ _NO_PEOPLE = {"model", "reference"}
 def check_who_answered(reading: Reading) -> None:
     """Raise InvalidOption if the user says twice who answered."""
     options, mapped = reading.options, reading.mapped
-    flag = "--annotator" if options.annotator else "--annotator-from"
-    if not reading.says_who:
-        return
-    if mapped.wide or mapped.roles.get("annotator"):
+    if reading.says_who and (mapped.wide or mapped.roles.get("annotator")):
+        flag = "--annotator" if options.annotator else "--annotator-from"
         other = "--map annotator=" if mapped.roles.get("annotator") else "--wide"
         raise InvalidOption(f"{flag} and {other} both say who answered", "leave out one of them")
 
@@ -42,18 +40,14 @@ def author_of_source(reading: Reading, name: str, *, is_file: bool) -> str | Non
     if way == "file":
         return stem_of(name)
     folder = PurePosixPath(name).parent.name or Path(name).resolve().parent.name
-    return _checked(folder, name)
+    if not folder:
+        raise Refused(f"{name} lies in no folder that has a name", "say who: --annotator NAME")
+    return folder
 
 
 def stem_of(name: str) -> str:
     """Return the name of a file without its folders and endings: ``ada`` of ``x/ada.csv.gz``."""
     return PurePosixPath(PurePosixPath(name).name.removesuffix(".gz")).stem
-
-
-def _checked(folder: str, name: str) -> str:
-    if not folder:
-        raise Refused(f"{name} lies in no folder that has a name", "say who: --annotator NAME")
-    return folder
 
 
 def with_author(batches: Iterator[Batch], reading: Reading, source: str) -> Iterator[Batch]:
@@ -68,23 +62,23 @@ def with_author(batches: Iterator[Batch], reading: Reading, source: str) -> Iter
 
 def _of_author(batch: Batch, author: str, source: str) -> Batch:
     columns = dict(batch.columns)
-    given = columns.get("annotator")
-    if given is None:
+    annotators = columns.get("annotator")
+    if annotators is None:
         if any(role == "category" or role.startswith(OF_QUESTION) for role in columns):
             everyone = np.zeros(len(batch.lines), np.int64)
             columns["annotator"] = replace(Cells.of_texts([author]), codes=everyone)
         return replace(batch, columns=columns)
-    others = given.holds(lambda text: text.strip() not in {"", author})
+    others = annotators.holds(lambda text: text.strip() not in {"", author})
     if "kind" in columns:
         others &= ~columns["kind"].holds(lambda kind: kind.strip().casefold() in _NO_PEOPLE)
     if others.any():
         n = int(others.argmax())
         column = batch.names.get("annotator")
         raise Refused(
-            f"{place_of(source, int(batch.lines[n]), batch.unit)}: {given[n].strip()!r} answered "
-            f"in the file, and {author!r} as the options say",
+            f"{place_of(source, int(batch.lines[n]), batch.unit)}: {annotators[n].strip()!r} "
+            f"answered in the file, and {author!r} as the options say",
             "leave out --annotator or --annotator-from"
             + (f", or the column: --ignore {column!r}" if column else ""),
         )
-    columns["annotator"] = given.mapped(lambda text: text if text.strip() else author)
+    columns["annotator"] = annotators.mapped(lambda text: text if text.strip() else author)
     return replace(batch, columns=columns)

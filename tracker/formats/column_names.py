@@ -56,7 +56,6 @@ MEANINGS = {
     "version": " (of a model)",
 }
 
-
 _TIMES = {
     "seconds": (r"s|secs?|seconds?|sek\w*", 1.0),
     "milliseconds": (r"ms|msecs?|millis\w*", 0.001),
@@ -68,12 +67,10 @@ _TIMES = {
 def unit_of_time(name: str) -> tuple[str, float]:
     """Return the unit that a column of times spent says it is in, and its seconds."""
     words = [*filter(None, re.split(r"[^a-z]+", folded_name(name)))]
-    units = (
-        (unit, seconds)
-        for unit, (known, seconds) in _TIMES.items()
-        if any(re.fullmatch(known, word) for word in words)
-    )
-    return next(units, ("seconds", 1.0))
+    for unit, (expression, seconds) in _TIMES.items():
+        if any(re.fullmatch(expression, word) for word in words):
+            return unit, seconds
+    return "seconds", 1.0
 
 
 def folded_name(name: str) -> str:
@@ -82,9 +79,8 @@ def folded_name(name: str) -> str:
 
 
 def singular_name(name: str) -> str:
-    """Return the name of a column of lists in the singular."""
-    known = any(folded_name(name) in known.split() for known in NAMES_OF_ROLES.values())
-    return name if known else name.rstrip("s")
+    is_known = any(folded_name(name) in names.split() for names in NAMES_OF_ROLES.values())
+    return name if is_known else name.rstrip("s")
 
 
 def listed_names(names: Sequence[str], roles: Collection[str] = ()) -> str:

@@ -63,7 +63,7 @@ class ColumnPattern:
         )
         fits = re.compile(expression, re.DOTALL)
         return tuple(
-            NamedColumn(place, **{part: said.strip() for part, said in match.groupdict().items()})
+            NamedColumn(place, **{part: text.strip() for part, text in match.groupdict().items()})
             for place, name in enumerate(names)
             if place not in taken and name and (match := fits.fullmatch(name))
         )

@@ -60,12 +60,9 @@ NUMBERS = -1
 
 @dataclass(frozen=True)
 class Mapped:
-    """The user's statements about columns: ``{role: column}``, the wide ones, the kept ones.
+    """The user's statements about columns."""
 
-    If a role's column is empty, ``""``, no column has the role.
-    """
-
-    roles: Mapping[str, str]
+    roles: Mapping[str, str]  # {role: column}; no column has a role whose column is ""
     annotators: tuple[str, ...] = ()
     wide: bool = False
     keep: tuple[str, ...] = ()
@@ -91,35 +88,28 @@ class Mapped:
 
 @dataclass(frozen=True)
 class Layout:
-    """The column of each role in a row; in wide form, the annotators' columns by name.
+    """What the columns of a table are, each by its place in the header.
 
-    ``names`` are those of all columns, in the order of the header. ``dates`` says in which order
-    times are written, such as ``day.month.year``, if that was concluded from the column.
-    ``judge`` says how models are known, and ``models`` are the first that were.
-    ``guessed_item`` says that the item is the column ``id``, which may number the rows. ``named``
-    are the columns whose names follow a pattern. A place that is no column of the file is that of
-    the rows' numbers (`NUMBERS`), or of the ``joined`` cells of several columns with ``join``
-    between them.
-    ``header_row`` is the line of the header, 0 if there is none, None in a table that is no text;
-    it ``has_titles`` if other rows stand above it, or the user says which it is.
-    ``rows_left_out`` counts rows that were passed over, by what they are; ``sheets_left_out`` are
-    the sheets of the workbook that hold no answers.
+    A place that is no column of the file is that of the rows' numbers (`NUMBERS`), or of the
+    ``joined`` cells of several columns.
     """
 
     roles: Mapping[str, int]
-    annotators: Mapping[str, int]
-    names: Sequence[str] = ()
+    annotators: Mapping[str, int]  # in wide form, their columns by name
+    names: Sequence[str] = ()  # of all columns, in the order of the header
     dates: str | None = None
-    judge: Judge | None = None
-    models: tuple[str, ...] = ()
-    guessed_item: bool = False
-    named: tuple[NamedColumn, ...] = ()
+    """The order in which times are written, ``day.month.year``, if the column tells it."""
+    judge: Judge | None = None  # how models are known
+    models: tuple[str, ...] = ()  # the first of them
+    guessed_item: bool = False  # the item is the column id, which may number the rows
+    named: tuple[NamedColumn, ...] = ()  # the columns whose names follow a pattern
     joined: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
-    join: str = JOINED_BY
-    header_row: int | None = None
+    join: str = JOINED_BY  # between the cells of joined columns
+    header_row: int | None = None  # 0 if there is none, None in a table that is no text
     has_titles: bool = False
+    """Whether other rows stand above the header, or the user says which row it is."""
     rows_left_out: Counter[str] = field(default_factory=Counter, compare=False)
-    sheets_left_out: tuple[str, ...] = ()
+    sheets_left_out: tuple[str, ...] = ()  # sheets of the workbook that hold no answers
 
     @property
     def wide(self) -> bool:
@@ -132,7 +122,7 @@ class Layout:
         used = [*self.roles.values(), *self.annotators.values()]
         used += [column.place for column in self.named]
         parts = (self.joined.get(place, (place,)) for place in used)
-        return [*dict.fromkeys(place for some in parts for place in some if place != NUMBERS)]
+        return [*dict.fromkeys(n for places in parts for n in places if n != NUMBERS)]
 
     @property
     def numbered(self) -> bool:
@@ -147,25 +137,31 @@ class Layout:
 
     def to_dict(self) -> dict[str, Any]:
         """Return as JSON which column was read as what, and which were left out."""
-        used = {*self.places}
-        people = dict.fromkeys(one.annotator for one in self.named if one.annotator)
+        places = {*self.places}
+        people = dict.fromkeys(column.annotator for column in self.named if column.annotator)
+        always = {
+            "annotators": [*self.annotators, *people],
+            "kept": [role.removeprefix(KEEP) for role in self.roles if role.startswith(KEEP)],
+            "left_out": [name for n, name in enumerate(self.names) if name and n not in places],
+        }
+        sometimes = {
+            "dates": {"labeled_at": self.dates} if self.dates else None,
+            "models": list(self.models),
+            "units": {"seconds": unit} if (unit := self._unit()) != "seconds" else None,
+            "named": self._named(),
+            "header_row": self.header_row if self.has_titles else None,
+            "rows_left_out": dict(self.rows_left_out),
+            "sheets_left_out": [*self.sheets_left_out],
+        }
         return {
             "read": {
                 role: self.name_of(n)
                 for role, n in self.roles.items()
                 if not role.startswith((KEEP, OF_QUESTION))
             },
-            **({"questions": asked} if (asked := self._asked()) else {}),
-            "annotators": [*self.annotators, *people],
-            "kept": [role.removeprefix(KEEP) for role in self.roles if role.startswith(KEEP)],
-            "left_out": [name for n, name in enumerate(self.names) if name and n not in used],
-            **({"dates": {"labeled_at": self.dates}} if self.dates else {}),
-            **({"models": list(self.models)} if self.models else {}),
-            **({"units": {"seconds": unit}} if (unit := self._unit()) != "seconds" else {}),
-            **({"named": self._named()} if self.named else {}),
-            **({"header_row": self.header_row} if self.has_titles else {}),
-            **({"rows_left_out": dict(self.rows_left_out)} if self.rows_left_out else {}),
-            **({"sheets_left_out": [*self.sheets_left_out]} if self.sheets_left_out else {}),
+            **({"questions": questions} if (questions := self._questions()) else {}),
+            **always,
+            **{name: value for name, value in sometimes.items() if value not in (None, [], {})},
         }
 
     @property
@@ -184,10 +180,9 @@ class Layout:
         }  # fmt: skip
 
     def _unit(self) -> str:
-        """Return the unit of the column of times spent."""
         return unit_of_time(self.names[self.roles["seconds"]] if "seconds" in self.roles else "")[0]
 
-    def _asked(self) -> dict[str, str]:
+    def _questions(self) -> dict[str, str]:
         """Return the columns that answer each question, those of a pattern with a comma between."""
         columns: defaultdict[str, list[str]] = defaultdict(list)
         for column in self.named:
@@ -255,7 +250,7 @@ def parse_column_roles(
             "leave out --wide, --map annotators and --question",
         )
     if mapped.by_question and (
-        wrong := next((one for one in ("category", "question") if one in roles), None)
+        wrong := next((role for role in ("category", "question") if role in roles), None)
     ):
         raise InvalidOption(f"--map {wrong} and --question NAME=COLUMN contradict each other")
     if mapped.by_question and mapped.wide:
@@ -280,18 +275,18 @@ def _role_advice(role: str, column: str) -> str:
     """Return which roles there are, and first the one that was probably meant."""
     from difflib import get_close_matches  # only for a mistake
 
-    roles = [one + MEANINGS.get(one, "") for one in ROLES]
+    roles = [known + MEANINGS.get(known, "") for known in ROLES]
     listed = f"the roles are: {', '.join(roles)}, annotators"
-    known = {
-        name: one
-        for one in ROLES
-        for name in (*NAMES_OF_ROLES[one].split(), *LIKE_ROLES.get(one, ()))
+    role_of = {
+        name: known
+        for known in ROLES
+        for name in (*NAMES_OF_ROLES[known].split(), *LIKE_ROLES.get(known, ()))
     }
     turned = column.strip() if column.strip() in ROLES else None
-    near = get_close_matches(folded_name(role), known, n=1, cutoff=0.75)
+    near = get_close_matches(folded_name(role), role_of, n=1, cutoff=0.75)
     if turned:
         return f"did you mean --map {turned}={role}? {listed}"
-    return f"did you mean --map {known[near[0]]}={column}? {listed}" if near else listed
+    return f"did you mean --map {role_of[near[0]]}={column}? {listed}" if near else listed
 
 
 def layout_of_header(
@@ -341,15 +336,13 @@ def layout_of_header(
     annotators: dict[str, int] = {}
     if mapped.wide and ("item" in roles or mapped.annotators):
         annotators = _annotator_columns(names, mapped, _taken(roles, joined), sample, source)
-    judge = None if named else judge_of_columns(names, roles, mapped.roles)
     item = names[roles["item"]] if "item" in {*roles} - {*mapped.roles} else ""
-    guessed = folded_name(item) == _NUMBER and not (named or annotators)
     layout = Layout(
         roles,
         annotators,
         every,
-        judge=judge,
-        guessed_item=guessed,
+        judge=None if named else judge_of_columns(names, roles, mapped.roles),
+        guessed_item=folded_name(item) == _NUMBER and not (named or annotators),
         named=named,
         joined=joined,
         join=mapped.join,
@@ -431,8 +424,8 @@ def _kept_columns(
 
     ``names`` has no text for a column of ``every`` that is not read.
     """
-    asked = {name: _position(every, name, f"--keep {name}", source) for name in keep}
-    kept = {KEEP + name: place for name, place in asked.items() if not every[place] or names[place]}
+    places = {name: _position(every, name, f"--keep {name}", source) for name in keep}
+    kept = {KEEP + name: n for name, n in places.items() if not every[n] or names[n]}
     taken = taken | {*kept.values()}
     return kept | {
         KEEP + name: n
@@ -449,10 +442,10 @@ def _layout_of_annotators(names: Sequence[str], mapped: Mapped, source: str) -> 
         if column
     }
     for role in _OF_ANNOTATORS:
-        place = None
-        if role not in mapped.roles:
-            place = _recognise(names, role, set(roles.values()), source)
-        if place is None and role not in mapped.roles and role == "annotator":
+        if role in mapped.roles:
+            continue
+        place = _recognise(names, role, set(roles.values()), source)
+        if place is None and role == "annotator":
             place = next((n for n, name in enumerate(names) if folded_name(name) == "name"), None)
         if place is not None:
             roles[role] = place
@@ -483,18 +476,18 @@ def _lesser_columns(
     names: Sequence[str], mapped: Mapped, roles: Mapping[str, int], taken: set[int]
 ) -> dict[str, int]:
     """Return the columns of roles that no column has by a better name."""
-    found: dict[str, int] = {}
+    lesser: dict[str, int] = {}
     folded = [folded_name(name) for name in names]
-    for role, known in LESSER_NAMES_OF_ROLES.items():
+    for role, role_names in LESSER_NAMES_OF_ROLES.items():
         if role in {*mapped.roles, *roles} or role in _not_looked_for(mapped):
             continue
-        if role == "category" and any(one.startswith(OF_QUESTION) for one in roles):
+        if role == "category" and any(name.startswith(OF_QUESTION) for name in roles):
             continue
-        places = (folded.index(name) for name in known.split() if folded.count(name) == 1)
-        free = (n for n in places if n not in taken | {*found.values()})
+        places = (folded.index(name) for name in role_names.split() if folded.count(name) == 1)
+        free = (n for n in places if n not in taken | {*lesser.values()})
         if (place := next(free, None)) is not None:
-            found[role] = place
-    return found
+            lesser[role] = place
+    return lesser
 
 
 def _question_column(names: Sequence[str], taken: set[int]) -> dict[str, int]:
@@ -506,24 +499,24 @@ def _question_column(names: Sequence[str], taken: set[int]) -> dict[str, int]:
 
 
 def _judge_columns(names: Sequence[str], mapped: Mapped, taken: set[int]) -> dict[str, int]:
-    found = {} if mapped.signed else judge_roles(names, mapped.roles)
+    roles = {} if mapped.signed else judge_roles(names, mapped.roles)
     without = _not_looked_for(mapped)
-    return {role: n for role, n in found.items() if n not in taken and role not in without}
+    return {role: n for role, n in roles.items() if n not in taken and role not in without}
 
 
 def _position(names: Sequence[str], column: str, flag: str, source: str) -> int:
-    found = _positions(names, column, flag, source)
-    if len(found) > 1:
+    places = _positions(names, column, flag, source)
+    if len(places) > 1:
         raise Refused(f"{source} has several columns named {column!r}", "rename all but one")
-    return found[0]
+    return places[0]
 
 
 def _positions(names: Sequence[str], column: str, flag: str, source: str) -> list[int]:
-    found = [n for n, name in enumerate(names) if name == column] or [
+    places = [n for n, name in enumerate(names) if name == column] or [
         n for n, name in enumerate(names) if name.casefold() == column.casefold()
     ]
-    if found:
-        return found
+    if places:
+        return places
     advice = near_names(column, names) or f"its columns are: {listed_names(names)}"
     raise Refused(f"{source} has no column {column!r} ({flag})", advice)
 
@@ -562,14 +555,13 @@ def _annotator_columns(
 
 def _require(layout: Layout, mapped: Mapped, names: Sequence[str], source: str) -> None:
     needed = ["item"]
-    if layout.named and not any(one.annotator for one in layout.named):
+    if layout.named and not any(column.annotator for column in layout.named):
         needed.append("annotator")
-    if (
-        not (layout.wide or mapped.wide)
-        and not mapped.items
-        and not ("gold" in layout.roles and not _has_answers(layout))
+    answered = any(role.startswith(OF_QUESTION) for role in layout.roles)
+    has_answers = answered or not layout.roles.keys().isdisjoint({"annotator", "category"})
+    if not (layout.wide or mapped.wide or mapped.items) and (
+        has_answers or "gold" not in layout.roles
     ):
-        answered = any(role.startswith(OF_QUESTION) for role in layout.roles)
         needed += [] if mapped.signed else ["annotator"]
         needed += [] if answered else ["category"]
     if mapped.wide and "item" in layout.roles and not layout.annotators:
@@ -586,11 +578,11 @@ def _require(layout: Layout, mapped: Mapped, names: Sequence[str], source: str) 
     if missing:
         pattern = proposed_pattern(names)
         ways = f", --columns {pattern!r} for names such as these" if pattern else ""
-        asked = " ".join(f"--map {role}=COLUMN" for role in missing)
+        options = " ".join(f"--map {role}=COLUMN" for role in missing)
         raise Refused(
             f"{source} has no column for the {' or the '.join(missing)}; "
             f"its columns are: {listed_names(names, missing)}",
-            f"say which: {asked}"
+            f"say which: {options}"
             + ("" if mapped.items else _OTHER_WAYS + ways)
             + (_NO_ITEM if {"item", "annotator"} <= {*missing} else "")
             + (f"; or {SAY_WHO}" if "annotator" in missing else ""),
@@ -605,9 +597,3 @@ _OTHER_WAYS = (
     ", --question NAME=COLUMN for each column of answers, or --wide for a column per annotator"
 )
 _NO_ITEM = " (if no column is the item, then with --map 'item=#', the number of the row)"
-
-
-def _has_answers(layout: Layout) -> bool:
-    return "annotator" in layout.roles or any(
-        role == "category" or role.startswith(OF_QUESTION) for role in layout.roles
-    )

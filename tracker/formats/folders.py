@@ -40,13 +40,12 @@ def folder_reader(
         if reading.annotator is None:
             raise Refused(f"{source.name} does not say who annotated it", f"{hint}; or {SAY_WHO}")
         lines = FilesUnit()
-        found = answers(_archive_of(source), reading, lines)
-        return batches_of_answers(source, reading, found, name, lines)
+        read = answers(_archive_of(source), reading, lines)
+        return batches_of_answers(source, reading, read, name, lines)
 
-    def read(archive: Archive, reading: Reading) -> Iterator[Batch]:
+    def read_archive(archive: Archive, reading: Reading) -> Iterator[Batch]:
         lines = FilesUnit()
-        found = answers(archive, reading, lines)
-        return batches_of_answers(archive, reading, found, name, lines)
+        return batches_of_answers(archive, reading, answers(archive, reading, lines), name, lines)
 
     return Reader(
         name,
@@ -55,7 +54,7 @@ def folder_reader(
         title=title,
         holds=holds,
         recognizes_archive=recognizes_archive,
-        read_archive=read,
+        read_archive=read_archive,
         in_folders=True,
     )
 
@@ -95,23 +94,23 @@ def files_by_annotator(
         return _files_as_said(archive, names, reading, whole)
     paths = [PurePosixPath(name) for name in names]
     around = _common([path.parts[:-1] for path in paths])
-    found = []
+    files = []
     for name, path in zip(names, paths, strict=True):
         *folders, last = path.parts[around:]
         stem = PurePosixPath(last).stem
         if folders:
-            found.append(AnnotatorFile(name, folders[0], "/".join([*folders[1:], stem])))
+            files.append(AnnotatorFile(name, folders[0], "/".join([*folders[1:], stem])))
         elif not whole:
-            found.append(AnnotatorFile(name, stem, ""))
+            files.append(AnnotatorFile(name, stem, ""))
         elif around:
-            found.append(AnnotatorFile(name, path.parts[around - 1], stem))
+            files.append(AnnotatorFile(name, path.parts[around - 1], stem))
         else:
             raise Refused(
                 f"{name} lies in no folder that says who annotated it",
                 f"{IN_FOLDERS}; or {SAY_WHO}",
             )
-    _note_parts(found, reading)
-    return found
+    _note_parts(files, reading)
+    return files
 
 
 def _files_as_said(
@@ -121,7 +120,7 @@ def _files_as_said(
     around = _common([PurePosixPath(name).parts[:-1] for name in names])
     authors = authors_of_members(archive, reading)
     by_file = reading.options.annotator_from == "file" and len(names) > 1
-    found = []
+    files = []
     for name in names:
         path, author = PurePosixPath(name), reading.annotator or authors[name]
         folders = path.parts[around:-1]
@@ -135,8 +134,8 @@ def _files_as_said(
         else:
             below = folders[1:] if reading.options.annotator_from == "folder" else folders
             document = "/".join([*below, path.stem]) if whole or len(names) > 1 else ""
-        found.append(AnnotatorFile(name, author, document))
-    return found
+        files.append(AnnotatorFile(name, author, document))
+    return files
 
 
 def _folder_of(path: PurePosixPath, around: int) -> str:
@@ -154,8 +153,8 @@ def authors_of_members(archive: Archive, reading: Reading) -> dict[str, str]:
         return {name: stem_of(name) for name in archive.names}
     paths = [PurePosixPath(name) for name in archive.names]
     around = _common([path.parts[:-1] for path in paths])
-    own = stem_of(Path(archive.name).resolve().name)
-    return {str(path): _folder_of(path, around) or own for path in paths}
+    name = stem_of(Path(archive.name).resolve().name)
+    return {str(path): _folder_of(path, around) or name for path in paths}
 
 
 def _note_parts(files: Sequence[AnnotatorFile], reading: Reading) -> None:

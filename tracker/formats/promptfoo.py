@@ -54,9 +54,10 @@ def _of_result(result: Mapping[str, Any], usual: str) -> Iterator[Judgment]:
 
 def _key(result: Mapping[str, Any]) -> str:
     """Return a key that the next run of the same test has, too: the test, prompt and provider."""
-    given = first_text(result, ("testCase.metadata.id", "testCase.description"))
-    said = result.get("vars") or field_at(result, "testCase.vars")
-    test = given or _digest(json.dumps(said, sort_keys=True, ensure_ascii=True))
+    variables = result.get("vars") or field_at(result, "testCase.vars")
+    test = first_text(result, ("testCase.metadata.id", "testCase.description")) or _digest(
+        json.dumps(variables, sort_keys=True, ensure_ascii=True)
+    )
     prompt = first_text(result, ("prompt.label", "prompt.raw", "promptId"))
     provider = first_text(result, ("provider.label", "provider.id", "provider"))
     short = prompt if 0 < len(prompt) <= 40 else _digest(prompt)

@@ -8,7 +8,6 @@ from tracker.formats.answers import (
     Answer,
     Malformed,
     Repeats,
-    after_their_kind,
     answers_of_rows,
     ask_for,
     batches_of_answers,
@@ -30,7 +29,6 @@ _HINT = "download the assignments of the pool from Toloka as TSV"
 
 
 def recognizes_assignments(source: SourceFile) -> bool:
-    """Return whether a file has the columns of assignments."""
     names = head_columns(source)
     return _WORKER in names and any(name.startswith(_OUTPUT) for name in names)
 
@@ -40,8 +38,8 @@ def read_assignments(source: SourceFile, reading: Reading) -> Iterator[Batch]:
 
     Raises Refused for a file that is none of the kind, with the line.
     """
-    rows = answers_of_rows(source, _Tasks(reading).answers, _HINT)
-    return batches_of_answers(source, reading, after_their_kind(rows, reading), NAME)
+    answers = answers_of_rows(source, _Tasks(reading).answers, _HINT)
+    return batches_of_answers(source, reading, answers, NAME)
 
 
 TOLOKA = Reader(

@@ -22,15 +22,9 @@ _ENOUGH = 2  # different values of a column, if they can be values of its own
 
 def summary_columns(names: Sequence[str]) -> dict[int, str]:
     """Return the columns that summarize answers, by place."""
-    return {n: name for n, name in enumerate(names) if _is_summary(name)}
-
-
-def _is_summary(name: str) -> bool:
-    words = folded_name(name)
-    return words in SUMMARIES or any(
-        words in {f"{summary}_vote", f"{summary}_label", f"{summary}_score", f"{summary}_rating"}
-        for summary in SUMMARIES
-    )
+    kinds = "|".join(SUMMARIES)
+    summary = re.compile(rf"(?:{kinds})(?:_(?:vote|label|score|rating))?")
+    return {n: name for n, name in enumerate(names) if summary.fullmatch(folded_name(name))}
 
 
 def annotator_columns(
@@ -58,11 +52,11 @@ def annotator_columns(
     columns = {n: {row[n].strip() for row in sample if n < len(row)} - {""} for n in free}
     group = _sharing(columns)
     if group:
-        own = [n for n in free if n not in group and len(columns[n]) >= _ENOUGH]
-        if own:
+        others = [n for n in free if n not in group and len(columns[n]) >= _ENOUGH]
+        if others:
             raise Refused(
-                f"{source}: {listed_names([names[n] for n in own])} "
-                f"{'does' if len(own) == 1 else 'do'} not hold the values of "
+                f"{source}: {listed_names([names[n] for n in others])} "
+                f"{'does' if len(others) == 1 else 'do'} not hold the values of "
                 f"{listed_names([names[n] for n in sorted(group)])}",
                 "say who the annotators are: --map annotators="
                 + ",".join(names[n] for n in sorted(group)),
@@ -91,19 +85,19 @@ def _families(names: Sequence[str], free: Sequence[int]) -> Mapping[str, dict[st
 def _sharing(columns: Mapping[int, set[str]]) -> set[int]:
     """Return the largest group of columns that share their values with each other."""
     groups: list[set[int]] = []
-    for one, other in combinations(columns, 2):
-        if _alike(columns[one], columns[other]):
-            joined = {one, other}.union(*(group for group in groups if {one, other} & group))
-            groups = [group for group in groups if not {one, other} & group] + [joined]
+    for pair in combinations(columns, 2):
+        if _alike(*(columns[n] for n in pair)):
+            near = [group for group in groups if group & {*pair}]
+            groups = [group for group in groups if group not in near] + [{*pair}.union(*near)]
     return max(groups, key=len, default=set())
 
 
-def _alike(one: set[str], other: set[str]) -> bool:
-    if not one or not other:
+def _alike(left: set[str], right: set[str]) -> bool:
+    if not left or not right:
         return False
-    if len(one & other) >= _SHARED * min(len(one), len(other)):
+    if len(left & right) >= _SHARED * min(len(left), len(right)):
         return True
-    ranges = [_range(values) for values in (one, other)]
+    ranges = [_range(values) for values in (left, right)]
     return all(ranges) and ranges[0][0] <= ranges[1][1] and ranges[1][0] <= ranges[0][1]
 
 
