@@ -9,7 +9,7 @@ from sqlalchemy import Connection, select
 
 from tracker.core import clock
 from tracker.formats.batch import Unit, place_of
-from tracker.imports.details import Told
+from tracker.imports.details import Detail
 from tracker.imports.lookup import AnnotatorIds, CategoryIds
 from tracker.imports.staging import NOT_TIMED
 from tracker.storage.schema import NO_SPAN, Item
@@ -23,7 +23,7 @@ class FirstRows:
 
     def __init__(self) -> None:
         self._rows: list[dict[str, int]] = []
-        self._told: dict[tuple[int, int, int], tuple[float | None, str | None]] = {}
+        self._details: dict[tuple[int, int, int], tuple[float | None, str | None]] = {}
         self.complete = False
 
     def batch_begins(self) -> None:
@@ -33,16 +33,16 @@ class FirstRows:
     def add(self, rows: Mapping[str, Any], question: int, source: int) -> None:
         """Take the first of some staged rows, which answer one question."""
         if not self.complete:
-            some = {name: column[:_MOST].tolist() for name, column in rows.items()}
+            columns = {name: column[:_MOST].tolist() for name, column in rows.items()}
             self._rows += [
-                {"question": question, "source": source, **dict(zip(some, row, strict=True))}
-                for row in zip(*some.values(), strict=True)
+                {"question": question, "source": source, **dict(zip(columns, row, strict=True))}
+                for row in zip(*columns.values(), strict=True)
             ]
 
-    def add_details(self, tolds: Sequence[Told]) -> None:
+    def add_details(self, details: Sequence[Detail]) -> None:
         """Take what answers hold beside their labels."""
         if not self.complete:
-            self._told |= {(source, line, who): rest for line, who, source, *rest in tolds}  # type: ignore[misc]
+            self._details |= {(source, line, who): rest for line, who, source, *rest in details}  # type: ignore[misc]
 
     def named(
         self,
@@ -55,29 +55,29 @@ class FirstRows:
         """Return the first rows in the order of the files, as JSON."""
         rows = sorted(self._rows, key=lambda row: (row["source"], row["line"]))[:_MOST]
         numbers = {row["item_id"] for row in rows}
-        asked = select(_items.c.id, _items.c.name).where(
+        of_rows = select(_items.c.id, _items.c.name).where(
             _items.c.project_id == project_id, _items.c.id.in_(numbers)
         )
-        items = {row.id: row.name for row in connection.execute(asked)}
+        items = {row.id: row.name for row in connection.execute(of_rows)}
         names = {number: name for name, number in annotators.names.items()}
         kinds = {
             number: annotators.kinds_given.get(number) or annotators.kinds.get(name, "human")
             for number, name in names.items()
         }
-        made = []
+        payloads = []
         for row in rows:
-            asks = categories[row["question"]]
+            ids = categories[row["question"]]
             who, spent = row["annotator_id"], row.get("spent_ms", NOT_TIMED)
-            confidence, comment = self._told.get((row["source"], row["line"], who), (None, None))
-            given = {number: name for name, number in asks.names.items()}
-            made.append(
+            confidence, comment = self._details.get((row["source"], row["line"], who), (None, None))
+            category_names = {number: name for name, number in ids.names.items()}
+            payloads.append(
                 {
                     "line": place_of("", row["line"], units[row["source"]]).number,
                     "item": items[row["item_id"]],
                     "annotator": names[who],
                     "kind": kinds[who],
-                    "question": asks.question.name,
-                    "category": given.get(row["category_id"]),
+                    "question": ids.question.name,
+                    "category": category_names.get(row["category_id"]),
                     "start": _place(row.get("span_start", NO_SPAN)),
                     "end": _place(row.get("span_end", NO_SPAN)),
                     "pass": row.get("pass", 1),
@@ -87,7 +87,7 @@ class FirstRows:
                     "comment": comment,
                 }
             )
-        return tuple(made)
+        return tuple(payloads)
 
 
 def _place(offset: int) -> int | None:

@@ -91,16 +91,13 @@ class ItemFacts:
                 self.connection, _waiting, _columns(facts) | {"number": numbers}
             )
 
-    def settle(self) -> None:
-        """Record the waiting facts, and apply them."""
+    def close(self) -> None:
+        """Record the waiting facts, apply them, and drop the temporary table."""
         if self._number:
             backends.backend_of(self.connection).refresh_statistics(self.connection, _waiting)
             self._drop_said_before()
             self._record()
             _apply(self.connection, self.project_id)
-
-    def close(self) -> None:
-        """Drop the temporary table."""
         _waiting.drop(self.connection)
 
     def _drop_said_before(self) -> None:
@@ -130,10 +127,9 @@ class ItemFacts:
             )
             .scalar_subquery()
         )
-        rows = select(
+        new = select(
             *(_waiting.c[column] for column in (*_THING, "value")), same_as.label("same_as")
-        )
-        new = rows.subquery()
+        ).subquery()
         self.connection.execute(
             insert(_facts).from_select(
                 ["project_id", "change_id", *_THING, "value", "same_as"],

@@ -33,9 +33,7 @@ from tracker.imports.reading_record import ReadingRecord, reading_record
 from tracker.imports.repeated_rows import Files
 from tracker.imports.resolve import Settlement
 from tracker.imports.staging import FATES, Fates, Staging, count_staged_inserts, staging
-from tracker.imports.validate import (
-    validate_staged_references,
-)
+from tracker.imports.validate import validate_staged_references
 from tracker.imports.withdrawal import Absences
 from tracker.projects.annotators import departed_warnings
 from tracker.projects.categories import fold_merged_categories
@@ -65,15 +63,7 @@ from tracker.storage.schema.labels import QuestionKey, own_name_key
 
 @dataclass(frozen=True)
 class ImportResult:
-    """The result of an import. Every row has one outcome: the five counts add up to ``rows``.
-
-    ``rejections`` are the first of them; ``alike`` has one of each kind, with their number;
-    ``columns`` says of each file with a header which column was read as what; ``questions``, in a
-    project of several, what became of the answers to each: those of which ``skipped`` say nothing;
-    ``preview`` has the first rows as the ledger would hold them, if the import only shows them.
-    ``unit`` is what is counted: a row of several labels counts as these. ``record`` is kept: how
-    the files were read, and what was left out.
-    """
+    """The result of an import. Every row has one outcome: the five counts add up to ``rows``."""
 
     id: int | None
     project: str
@@ -83,18 +73,20 @@ class ImportResult:
     unchanged: int
     older: int
     rejected: int
-    rejections: tuple[Rejection, ...]
-    alike: tuple[tuple[Rejection, int], ...]
-    gold: dict[str, int] | None
+    rejections: tuple[Rejection, ...]  # the first of them
+    alike: tuple[tuple[Rejection, int], ...]  # one of each kind, with their number
+    gold: dict[str, int] | None  # the truths by outcome, if a gold column held some
     warnings: tuple[str, ...] = ()
     columns: tuple[dict[str, Any], ...] = ()
+    """Of each file with a header, which column was read as what."""
     questions: tuple[dict[str, Any], ...] = ()
+    """What became of the answers to each question, in a project of several."""
     preview: tuple[dict[str, Any], ...] | None = None
-    unit: str = "row"
-    record: ReadingRecord | None = None
+    """The first rows as the ledger would hold them, if the import only shows them."""
+    unit: str = "row"  # what is counted: a row of several labels counts as these
+    record: ReadingRecord | None = None  # how the files were read, and what was left out
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the result as JSON; with ``gold`` if a gold column held truths."""
         return {
             "import": self.id,
             "project": self.project,
@@ -157,7 +149,7 @@ def load_import(
     rejections, parts = Rejections(items=None if absences is None else set()), Parts(names)
     with staging(connection, recorded_at) as staged, _no_cycles():
         intake = Intake(connection, questions, staged, rejections, (change, recorded_at))
-        by_question = {one.name: one.answers for one in questions.known.values()}
+        by_question = {question.name: question.answers for question in questions.known.values()}
         reading = Reading(mapped, rejections, questions.answers, options, by_question=by_question)
         if absences is not None:
             reading.asked, reading.may_be_empty = dict(absences.asked), True
@@ -166,12 +158,16 @@ def load_import(
             intake.take(batch, parts.number(number, batch), name)
             del batch  # before the next is read: they are large
         intake.close()
-        answered = [one.question for one in questions.answered.values()]
-        for one in answered:
-            validate_staged_references(connection, staged.extremes.get(one.id, {}), one.key)
+        answered = [categories.question for categories in questions.answered.values()]
+        for question in answered:
+            validate_staged_references(
+                connection, staged.extremes.get(question.id, {}), question.key
+            )
         settlement = Settlement(connection, staged.table, project.id, change, intake.details)
         at_once, repeats = None, False
-        merges = [merge for one in answered for merge in merges_as_of_now(connection, one.key)]
+        merges = [
+            merge for question in answered for merge in merges_as_of_now(connection, question.key)
+        ]
         spans = question_numbers_of(answered, "spans")
         if empty_before and not (spans or merges) and intake.details.table is None:
             at_once = staged.all_at_once(question_numbers_of(answered, "one"))
@@ -183,23 +179,23 @@ def load_import(
             repeats = settlement.any_repeats()
             files = Files(sources, parts, mapped, options, rejections)
             examine_staged_rows(connection, answered, staged.table, intake, files, repeats=repeats)
-        rows = sum(one.answers for one in intake.counted.values()) + rejections.count
+        rows = sum(counted.answers for counted in intake.counted.values()) + rejections.count
         shown = intake.first_rows() if preview else None
         if rejections.count and not (skip_invalid or preview):
             refused = import_result(None, project, rows, {}, None, rejections)
             raise Rejected(refused, _ways_round(rejections, sources))
-        told = _settle(
+        by_fate = _settle(
             settlement, intake, at_once, absences, repeats=repeats, empty_before=empty_before
         )
         if intake.keeps:
             seals.seal_changed_attributes(connection, project.id)
         filled = (Item, ItemAttribute, Annotator, Category, Label)
         backends.backend_of(connection).rows_added(
-            connection, rows, [one.__table__ for one in filled]
+            connection, rows, [entity.__table__ for entity in filled]
         )
-    outcomes = tuple(outcomes_by_question(answered, intake.counted, told))
+    outcomes = tuple(outcomes_by_question(answered, intake.counted, by_fate))
     fates = {fate: sum(outcome[fate] for outcome in outcomes) for fate in FATES}
-    truths = {fate: sum(one.truths[fate] for one in told.values()) for fate in FATES}
+    truths = {fate: sum(of_one.truths[fate] for of_one in by_fate.values()) for fate in FATES}
     number, record = record_import(connection, (project.id, change), rows, fates, sources, reading)
     result = import_result(
         number, project, rows, fates, truths if any(truths.values()) else None, rejections
@@ -217,7 +213,7 @@ def load_import(
             *departed_warnings(connection, project, change),
         ),
         preview=shown,
-        unit="row" if [one.answers for one in answered] in ([], ["one"]) else "label",
+        unit="row" if [question.answers for question in answered] in ([], ["one"]) else "label",
     )
 
 
@@ -248,11 +244,11 @@ def _settle(
         forget_rejected_names(connection, staged.table, intake, at_once)
     if at_once is None:
         settlement.run(repeats=repeats, empty_before=empty_before)
-        told = settlement.fates(intake.gold, intake.truth_files)
+        fates = settlement.fates(intake.gold, intake.truth_files)
         sums = seals.seal_sums_of_staged(connection, staged.table, own_name_key(staged.table))
     else:
         settlement.insert_all(at_once)
-        told = count_staged_inserts(at_once, intake.gold, intake.truth_files)
+        fates = count_staged_inserts(at_once, intake.gold, intake.truth_files)
         sums = seals.seal_sums_of_arrays(at_once)
     if empty_before:
         for question, extremes in sorted(staged.extremes.items()):
@@ -266,7 +262,7 @@ def _settle(
     elif staged.extremes:
         log_touched_items(connection, project_id, change, settlement.changed_items())
     seals.seal_new_labels(connection, project_id, change, sums)
-    return told
+    return fates
 
 
 def _ways_round(rejections: Rejections, sources: Sequence[Reader]) -> list[str]:
@@ -295,13 +291,13 @@ def record_import(
     """Record an import with its files, which were read; returns its number, and how they were."""
     record, (project_id, change) = reading_record(sources, reading), project_change
     fates = {**fates, "rejected": rows - sum(fates.values())}
-    made = connection.execute(
+    number = connection.scalar(
         insert(Import)
         .values(project_id=project_id, change_id=change, rows=rows, **fates)
         .values(reading=record.to_text())
         .returning(Import.id)
     )
-    number = int(made.scalar_one())
+    assert number is not None
     connection.execute(
         insert(Source),
         [
@@ -316,26 +312,23 @@ def import_result(
     number: int | None,
     project: ProjectInfo,
     rows: int,
-    fates: dict[str, int],
+    fates: Mapping[str, int],
     gold: dict[str, int] | None,
     rejections: Rejections,
 ) -> ImportResult:
-    """Return the result of an import from the outcomes of its rows."""
+    inserted, changed, unchanged, older = (fates.get(fate, 0) for fate in FATES)
     return ImportResult(
         id=number,
         project=project.name,
         rows=rows,
+        inserted=inserted,
+        changed=changed,
+        unchanged=unchanged,
+        older=older,
         rejected=rejections.count,
         rejections=tuple(rejections.first),
         alike=tuple(rejections.alike.values()),
         gold=gold,
-        warnings=(),
-        columns=(),
-        questions=(),
-        preview=None,
-        unit="row",
-        record=None,
-        **{fate: fates.get(fate, 0) for fate in FATES},
     )
 
 
@@ -394,13 +387,12 @@ def load_items(
     if rejections.count and not skip_invalid:
         raise Rejected(import_result(None, project, rows, {}, None, rejections))
     inserted = count_project_items(connection, project) - before
-    said = _said_otherwise(connection, project, change, first_new)
+    changed = _said_otherwise(connection, project, change, first_new)
     good = rows - rejections.count
-    fates = {"inserted": inserted, "changed": min(said, good - inserted), "older": 0}
+    fates = {"inserted": inserted, "changed": min(changed, good - inserted), "older": 0}
     fates["unchanged"] = good - sum(fates.values())
     number, record = record_import(connection, (project.id, change), rows, fates, sources, reading)
-    result = import_result(number, project, rows, fates, None, rejections)
-    return replace(result, record=record)
+    return replace(import_result(number, project, rows, fates, None, rejections), record=record)
 
 
 def _said_otherwise(
