@@ -47,7 +47,6 @@ class _Consensus(NamedTuple):
 
 
 def consensus_columns(questions: Sequence[QuestionInfo]) -> tuple[str, ...]:
-    """Return the columns of the rows of `consensus_rows` of these questions."""
     spans = any(question.answers == "spans" for question in questions)
     return CONSENSUS_COLUMNS + (SPAN_COLUMNS if spans else ())
 

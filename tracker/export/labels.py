@@ -52,7 +52,10 @@ def item_columns(connection: Connection, project: ProjectInfo) -> tuple[str, ...
     names = connection.scalars(
         select(_attributes.c.name).where(_attributes.c.project_id == project.id).distinct()
     )
-    return (*(name for name, any_ in zip(_DETAILS, is_known, strict=True) if any_),)
+    return (
+        *(name for name, any_ in zip(_DETAILS, is_known, strict=True) if any_),
+        *sorted(ATTRIBUTE + name for name in names),
+    )
 
 
 def rows_with_items(

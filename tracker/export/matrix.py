@@ -67,8 +67,6 @@ class _Named:
 
 
 class _Answers(_Named):
-    """The answers that a matrix holds, and the names of what they are about."""
-
     def __init__(
         self, connection: Connection, question: QuestionInfo, choice: AnswerFilter
     ) -> None:

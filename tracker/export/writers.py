@@ -49,7 +49,6 @@ def json_list(values: Iterable[str]) -> Generator[str, None, None]:
 
 
 def json_object(members: Iterable[str]) -> Generator[str, None, None]:
-    """Yield the text of an object, an encoded member a line."""
     yield from _lines("{", members, "}")
 
 

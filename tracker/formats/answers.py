@@ -161,8 +161,8 @@ def _no_answer(source: str, reading: Reading, names: Mapping[str, str]) -> Refus
     mend = f"it has no question {strange!r}; it has: {has}" if strange and has else None
     if any(what in reading.left_out for what in WITHOUT_AUTHOR):
         mend = SAY_WHO
-    told = f"; left out: {left_out}" if left_out else ""
-    return Refused(f"{source} holds no answer{told}", mend)
+    more = f"; left out: {left_out}" if left_out else ""
+    return Refused(f"{source} holds no answer{more}", mend)
 
 
 def _within_their_text(
@@ -175,8 +175,7 @@ def _within_their_text(
             if last > len(answer.marked):
                 item = item_key(reading, answer.item, answer.data)
                 reason = behind_the_end(last, answer.marked)
-                reading.rejections.add(source, answer.place, reason, unit, item)
-                reading.rejections.ragged += 1
+                reading.rejections.add_unread(source, answer.place, reason, unit, item)
                 continue
         yield answer
 
@@ -229,12 +228,12 @@ def _batch(
     spans = any(question.answers == "spans" for question in reading.asked.values())
     for role, cells in _label_columns(fields_of["labels"], spans=spans).items():
         columns[role] = Cells.of_texts(cells)
-    asked = {
+    questions = {
         names.get(name, name): options
         for name, options in reading.asked.items()
         if not names or name in names
     }
-    return Batch(places, columns, asked=asked)
+    return Batch(places, columns, asked=questions)
 
 
 def _label_columns(
@@ -288,7 +287,6 @@ class _ItemFields:
         return columns
 
     def _check(self, data: Sequence[Fields]) -> None:
-        """Raise Refused for a field that none of these items has."""
         known = {name for record in data[:1000] for name in record}
         for role, name in self.read.items():
             if all(field_at(record, name) is None for record in data):
@@ -389,7 +387,6 @@ def span_of(category: Any, start: Any, end: Any) -> Span:
 
 
 def unique_labels(labels: Iterable[str | Span]) -> list[str | Span]:
-    """Return labels in their order, each once."""
     return list(dict.fromkeys(labels))
 
 

@@ -65,7 +65,6 @@ def recognizes_records(source: SourceFile) -> bool:
 
 
 def is_argilla_dataset(columns: Iterable[str]) -> bool:
-    """Return whether a table with these columns is a data set of records."""
     return any(name.endswith(f"{_RESPONSES}.users") for name in columns)
 
 
@@ -112,14 +111,11 @@ ARGILLA = Reader(
 
 
 class _Records:
-    """The records of a file, one at a time."""
-
     def __init__(self, reading: Reading) -> None:
         self.reading = reading
         self.named: set[str] = set()  # questions whose responses are texts
 
     def of_record(self, place: int, record: dict[str, Any]) -> Iterator[Answer]:
-        """Yield what was said of a record, whichever way it is written."""
         nested = "fields" in record and "responses" in record
         responses = list(_nested(record) if nested else _flat(record))
         data = dict(record)

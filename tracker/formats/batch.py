@@ -277,6 +277,13 @@ class Rejections:
     ways: list[str] = field(default_factory=list)
     items: set[str] | None = None
 
+    def add_unread(
+        self, source: str, line: int, reason: str, unit: Unit = "line", item: str | None = None
+    ) -> None:
+        """Count one more rejection, of a record that is in no batch."""
+        self.add(source, line, reason, unit, item)
+        self.ragged += 1
+
     def add(
         self, source: str, line: int, reason: str, unit: Unit = "line", item: str | None = None
     ) -> None:

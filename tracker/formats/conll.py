@@ -42,7 +42,6 @@ class Columns(NamedTuple):
     others: tuple[int, ...] = ()
 
     def is_whole(self, cells: Sequence[str]) -> bool:
-        """Return whether a row has both a token and a tag."""
         return len(cells) + self.tag > self.token
 
     def is_word(self, cells: Sequence[str]) -> bool:
@@ -186,8 +185,6 @@ class _BadTag(Exception):
 
 
 class _Folder:
-    """The files of all annotators, and what was concluded from them."""
-
     def __init__(self, archive: Archive, reading: Reading, lines: FilesUnit) -> None:
         self.archive = archive
         self.reading = reading
@@ -212,8 +209,7 @@ class _Folder:
             try:
                 spans = _spans(part.tokens, loose)
             except _BadTag as error:
-                self.reading.rejections.add(name, error.line, str(error))
-                self.reading.rejections.ragged += 1
+                self.reading.rejections.add_unread(name, error.line, str(error))
                 continue
             yield Answer(
                 place + part.tokens[0].line if part.tokens else place,
@@ -223,7 +219,6 @@ class _Folder:
             )  # fmt: skip
 
     def note(self) -> None:
-        """Note what was concluded from the files."""
         if self.loose:
             more = f" and {len(self.loose) - 1} more" if len(self.loose) > 1 else ""
             self.reading.notes.append(f"{self.loose[0]}{more}: IOB1, where a span begins with I-")

@@ -117,8 +117,6 @@ def _questions(source: SourceFile, reading: Reading) -> list[str]:
 
 
 class _Report:
-    """The judgments of a report, one at a time."""
-
     def __init__(self, reading: Reading) -> None:
         self.reading = reading
         self.repeats = Repeats(reading)
@@ -132,7 +130,6 @@ class _Report:
         yield from self._judgment(line, cells, answers, data)
 
     def of_unit(self, place: int, unit: Mapping[str, Any]) -> Iterator[Answer]:
-        """Yield the answers of all judgments of a unit."""
         data = object_in(unit, "data")
         for judgment in objects_in(object_in(unit, "results"), "judgments"):
             payload = {f"_{name}": field_text(value) for name, value in judgment.items()}

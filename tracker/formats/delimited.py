@@ -44,8 +44,6 @@ _LOOKED_AT = 1 << 18  # bytes among which the header is looked for
 
 
 class _Portion(NamedTuple):
-    """Some rows of a file."""
-
     lines: Numbers  # on which they start
     cells: dict[int, Cells]  # by position in the header
     numbers: Numbers | None  # of the rows in the file, from 1, if they are asked for
@@ -345,8 +343,8 @@ def _answered(
         elif len(row) == width:
             places.append(n)
         else:
-            rejections.add(source.name, starts[n], f"{len(row)} cells where the header has {width}")
-            rejections.ragged += 1
+            reason = f"{len(row)} cells where the header has {width}"
+            rejections.add_unread(source.name, starts[n], reason)
     return places
 
 

@@ -178,8 +178,6 @@ def _records(
 
 @dataclass
 class _Member:
-    """The file of one member."""
-
     reading: Reading
     annotator: str
     approved: bool

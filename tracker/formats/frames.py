@@ -210,8 +210,8 @@ class _Table:
 
     def _written(self, rows: Iterator[Sequence[Any]]) -> Iterator[bytes]:
         yield _lines([self._columns])
-        while some := list(islice(rows, _SQL_ROWS_AT_ONCE)):
-            yield _lines([[self._text(n, cell) for n, cell in enumerate(row)] for row in some])
+        while portion := list(islice(rows, _SQL_ROWS_AT_ONCE)):
+            yield _lines([[self._text(n, cell) for n, cell in enumerate(row)] for row in portion])
 
     def _text(self, column: int, cell: Any) -> str:
         """Return a cell as a file would hold it. Raises Refused for what is no text."""

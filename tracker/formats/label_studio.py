@@ -210,7 +210,8 @@ class Tasks:
         if isinstance(task, dict):
             item, data = field_text(task.get("id")), task.get("data")
             item = item_key(self.reading, item, data) if isinstance(data, dict) else item
-        reject(self.reading, self.source, place, reason, self.unit, item)
+        rejections = self.reading.rejections
+        rejections.add_unread(self.source.name, place, str(reason), self.unit, item)
 
 
 class _Passes:
@@ -261,19 +262,6 @@ def seconds_text(lead_time: Any, left_out: Counter[str]) -> str:
         return field_text(lead_time)
     left_out["lead_time that is no time spent"] += 1
     return ""
-
-
-def reject(
-    reading: Reading,
-    source: SourceFile,
-    place: int,
-    reason: object,
-    unit: str,
-    item: str | None = None,
-) -> None:
-    """Count a record that cannot be read, and that is in no batch; see `Rejections.add`."""
-    reading.rejections.add(source.name, place, str(reason), unit, item)
-    reading.rejections.ragged += 1
 
 
 # -- Label Studio's JSON-MIN, CSV and TSV: a record is an annotation, with the data of its task ---
@@ -353,7 +341,7 @@ class Records:
             try:
                 answers = {name: self._labels(name, cells.get(name), data) for name in controls}
             except Malformed as error:
-                reject(self.reading, self.source, place, error, self.unit)
+                self._reject(place, error)
                 continue
             for question, labels in answers.items():
                 yield Answer(
@@ -377,7 +365,7 @@ class Records:
                 cells = object_of(value, "this")
             except Malformed as error:
                 if count:
-                    reject(self.reading, self.source, place, error, self.unit)
+                    self._reject(place, error)
                 continue
             is_open = not field_text(cells.get("annotation_id"))
             if _annotator(cells) or (self.reading.annotator and not is_open):
@@ -386,6 +374,9 @@ class Records:
                 without = "an annotation" if is_open else "an annotator"
                 what = "task" if is_open else "annotation"
                 self.reading.left_out[f"{what} without {without}"] += 1
+
+    def _reject(self, place: int, reason: Malformed) -> None:
+        self.reading.rejections.add_unread(self.source.name, place, str(reason), self.unit)
 
     def _examine(self, cells: Mapping[str, Any]) -> None:
         """Note what a record says about the columns, and who answered which item when."""

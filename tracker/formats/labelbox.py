@@ -59,8 +59,6 @@ LABELBOX = Reader(
 
 @dataclass
 class _DataRows:
-    """The data rows of a file, one at a time."""
-
     reading: Reading
 
     def of_row(self, place: int, record: dict[str, Any]) -> Iterator[Answer]:

@@ -142,8 +142,6 @@ MECHANICAL_TURK = Reader(
 
 
 class _Assignments:
-    """The assignments of a file, one at a time."""
-
     def __init__(self, reading: Reading) -> None:
         self.reading = reading
         self.repeats = Repeats(reading)

@@ -37,7 +37,8 @@ def _judgments(trace: Mapping[str, Any]) -> Iterator[Judgment]:
         item, when = item_of(info, assessment), time_of(assessment)
         comment = field_text(assessment.get("rationale"))
         if assessment.get("expectation") is not None:
-            value = _expected(object_in(assessment, "expectation"))
+            expectation = object_in(assessment, "expectation")
+            value = (object_in(expectation, "serialized_value") or expectation).get("value")
             yield Judgment(item, GOLD, REFERENCE, name, value, when, comment, data=data)
             continue
         feedback = object_in(assessment, "feedback")
@@ -58,11 +59,6 @@ def item_of(info: Mapping[str, Any], assessment: Mapping[str, Any]) -> str:
     key = first_text(info, ("client_request_id", "trace_id", "request_id"))
     span = field_text(assessment.get("span_id"))
     return f"{key}/{span}" if span else key
-
-
-def _expected(expectation: Mapping[str, Any]) -> Any:
-    serialized = object_in(expectation, "serialized_value")
-    return serialized.get("value") if serialized else expectation.get("value")
 
 
 def time_of(assessment: Mapping[str, Any]) -> str:

@@ -54,7 +54,6 @@ def recognizes_export(source: SourceFile) -> bool:
 
 
 def read_export(source: SourceFile, reading: Reading) -> Iterator[Batch]:
-    """Yield the answers of an export, a question for each schema."""
     potato = _Potato(reading)
     if head_value(source) is None:
         answers, unit = answers_of_rows(source, potato.of_row, _HINT), "line"
@@ -64,7 +63,6 @@ def read_export(source: SourceFile, reading: Reading) -> Iterator[Batch]:
 
 
 def recognizes_folder(archive: Archive) -> bool:
-    """Return whether a folder or zip file is the one in which the server keeps its answers."""
     return any(PurePosixPath(name).name == _STATE for name in archive.names)
 
 
@@ -111,8 +109,6 @@ def _times(archive: Archive, name: str) -> dict[tuple[str, str], str]:
 
 @dataclass
 class _Potato:
-    """What users answered, in the shapes that Potato gives it."""
-
     reading: Reading
 
     def _leave_out(self, what: str, number: int) -> None:
@@ -149,7 +145,6 @@ class _Potato:
     def of_state(
         self, state: dict[str, Any], times: Mapping[tuple[str, str], str]
     ) -> Iterator[Answer]:
-        """Yield the answers of a user, item by item."""
         labels = object_in(state, "instance_id_to_label_to_value")
         spans = object_in(state, "instance_id_to_span_to_value")
         links = object_in(state, "instance_id_to_link_to_value")

@@ -61,8 +61,6 @@ PRODIGY = Reader(
 
 @dataclass
 class _Tasks:
-    """The tasks of a file, one at a time."""
-
     source: SourceFile
     reading: Reading
 
@@ -103,7 +101,6 @@ class _Tasks:
         )
 
     def _labels(self, task: Mapping[str, Any]) -> dict[str, list[str | Span]]:
-        """Return the chosen options and the marked spans."""
         labels: dict[str, list[str | Span]] = {}
         if "accept" in task:
             chosen = list_in(task, "accept")

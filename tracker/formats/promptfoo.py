@@ -24,7 +24,6 @@ def _recognizes(first: Mapping[str, Any]) -> bool:
 
 
 def _judgments(record: Mapping[str, Any]) -> Iterator[Judgment]:
-    """Yield the verdicts of an evaluation, or of one line of it."""
     if "evalId" in record and "results" in record:
         usual = field_text(field_at(record, "config.defaultTest.options.provider"))
         for result in objects_in(object_in(record, "results"), "results"):

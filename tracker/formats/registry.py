@@ -10,7 +10,6 @@ from pathlib import Path
 from tracker.core.errors import InvalidOption, Refused
 from tracker.formats.answers import ToolLayout
 from tracker.formats.argilla import ARGILLA
-from tracker.formats.authors import author_of_source, check_who_answered, with_author
 from tracker.formats.batch import Batch
 from tracker.formats.brat import BRAT
 from tracker.formats.column_roles import SAY_WHO
@@ -20,7 +19,12 @@ from tracker.formats.cvat import CVAT
 from tracker.formats.delimited import DELIMITED, JSON_TABLE
 from tracker.formats.doccano import DOCCANO
 from tracker.formats.excel import XLSX
-from tracker.formats.folders import authors_of_members
+from tracker.formats.folders import (
+    author_of_source,
+    authors_of_members,
+    check_who_answered,
+    with_author,
+)
 from tracker.formats.frames import FrameSource, RowsSource
 from tracker.formats.inception import INCEPTION
 from tracker.formats.inspect_ai import INSPECT

@@ -69,7 +69,6 @@ def recognizes_job(archive: Archive) -> bool:
 
 
 def read_job(archive: Archive, reading: Reading) -> Iterator[Batch]:
-    """Yield the answers of all workers."""
     return batches_of_files(
         archive, reading, _names(archive), _Responses(reading).answers, NAME, "answer"
     )
@@ -102,8 +101,6 @@ def _is_manifest(first: Mapping[str, Any]) -> bool:
 
 @dataclass
 class _Responses:
-    """The answers of workers about one object of the data set."""
-
     reading: Reading
 
     def answers(self, source: SourceFile) -> Iterator[Answer]:

@@ -188,8 +188,8 @@ class SourceFile:
             return self._archive.layouts
         if self.layout is None:
             return {}
-        said = {"annotator": self.annotator, "encoding": self.guessed}
-        return {self.name: layout_with(self.layout, said)}
+        about = {"annotator": self.annotator, "encoding": self.guessed}
+        return {self.name: layout_with(self.layout, about)}
 
     @property
     def facts_by_file(self) -> dict[str, dict[str, Any]]:
@@ -337,17 +337,17 @@ class SourceFile:
 class _With:
     """A layout, and what is known of its file beside it."""
 
-    def __init__(self, layout: ReadAs, said: Mapping[str, str]) -> None:
-        self._layout, self._said = layout, said
+    def __init__(self, layout: ReadAs, about: Mapping[str, str]) -> None:
+        self._layout, self._about = layout, about
 
     def to_dict(self) -> dict[str, Any]:
-        return {**self._layout.to_dict(), **self._said}
+        return {**self._layout.to_dict(), **self._about}
 
 
-def layout_with(layout: ReadAs, said: Mapping[str, str | None]) -> ReadAs:
+def layout_with(layout: ReadAs, about: Mapping[str, str | None]) -> ReadAs:
     """Return a layout with what is known of its file beside it, without what is None."""
-    known = {name: text for name, text in said.items() if text is not None}
-    return _With(layout, known) if known else layout
+    facts = {name: text for name, text in about.items() if text is not None}
+    return _With(layout, facts) if facts else layout
 
 
 def count_source_lines(block: bytes) -> int:
@@ -604,7 +604,6 @@ class SourceFolder(Unwatched):
 
     @property
     def size(self) -> int:
-        """Bytes in all its files."""
         return sum(Path(self.path, name).stat().st_size for name in self.archive.names)
 
     @cached_property

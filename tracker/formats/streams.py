@@ -120,7 +120,6 @@ class _Text:
 
     @property
     def line(self) -> int:
-        """The line of the place."""
         self._line += self._text.count("\n", self._counted, self.place)
         self._counted = self.place
         return self._line

@@ -82,8 +82,8 @@ def _summarizes(row: int, layout: Layout, cells: Mapping[int, Cells]) -> bool:
     if not layout.wide:
         people = cells[layout.roles["annotator"]]
         who = people[row].strip()
-        known = {name.strip() for name in people.at(np.arange(row))}
-        return _NUMBER.fullmatch(who) is not None and who not in known
+        above_names = {name.strip() for name in people.at(np.arange(row))}
+        return _NUMBER.fullmatch(who) is not None and who not in above_names
     places = [*layout.annotators.values(), *(column.place for column in layout.named)]
     filled = {text for n in places if (text := cells[n][row].strip())}
     above = {text.strip() for n in places for text in cells[n].at(np.arange(row))}

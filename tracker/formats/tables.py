@@ -17,8 +17,7 @@ import numpy as np
 
 from tracker.core.errors import Refused
 from tracker.formats.batch import KEEP, LISTED, Batch, Cells, Flags, Numbers, text_array
-from tracker.formats.column_names import listed_names
-from tracker.formats.column_patterns import NO, YES
+from tracker.formats.column_names import NO, YES, listed_names
 from tracker.formats.column_roles import NUMBERS, Layout, layout_of_header
 from tracker.formats.dates import ORDERS, DateOrder, date_format_reader
 from tracker.formats.judge_columns import MODEL, Judge, name_with_version
@@ -262,8 +261,6 @@ _MOST_MODELS = 100  # that a layout lists
 
 
 class Table(Protocol):
-    """What has columns with names."""
-
     name: str
     layout: ReadAs | None
     facts: dict[str, Any]
@@ -480,23 +477,23 @@ def _named_batch(layout: Layout, lines: Numbers, cells: Mapping[int, Cells]) -> 
             says[part] = Cells(coded, text_array([*distinct]))
     several: list[str] = []
     if "category" in says:
-        kept, blank, several = _chosen(by_row, filled, says, width)
+        cells_kept, blank, several = _chosen(by_row, filled, says, width)
     else:
-        kept, blank = np.flatnonzero(filled), None
-    columns = _of_rows(layout, cells, kept // width, {*says, "category"})
-    columns |= {part: column.take(kept % width) for part, column in says.items()}
+        cells_kept, blank = np.flatnonzero(filled), None
+    columns = _of_rows(layout, cells, cells_kept // width, {*says, "category"})
+    columns |= {part: column.take(cells_kept % width) for part, column in says.items()}
     if blank is None:
-        columns["category"] = by_row.take(kept)
+        columns["category"] = by_row.take(cells_kept)
     elif blank.any():
-        texts = columns["category"].at(np.arange(len(kept)))
+        texts = columns["category"].at(np.arange(len(cells_kept)))
         columns["category"] = Cells.of_texts(
             ["" if none else text for text, none in zip(texts, blank.tolist(), strict=True)]
         )
-    asked = {
+    questions = {
         question: QuestionOptions(answers="several" if question in several else "one")
         for question in (says["question"].texts if "question" in says else ())
     }
-    return Batch(lines[kept // width], columns, asked=asked, names=_names(layout))
+    return Batch(lines[cells_kept // width], columns, asked=questions, names=_names(layout))
 
 
 def _chosen(
@@ -559,7 +556,6 @@ def _is_filled(text: str) -> bool:
 def _of_rows(
     layout: Layout, cells: Mapping[int, Cells], rows: Numbers, without: Collection[str]
 ) -> dict[str, Cells]:
-    """Return the columns of roles, for each record that of its row."""
     return {role: cells[n].take(rows) for role, n in layout.roles.items() if role not in without}
 
 
@@ -663,8 +659,8 @@ class _Lists:
         """Reject a row, for one reason only, and return an empty cell."""
         if row not in self.bad:
             self.bad.add(row)
-            self.reading.rejections.add(self.name, int(self.lines[row]), reason, self.unit)
-            self.reading.rejections.ragged += 1
+            line = int(self.lines[row])
+            self.reading.rejections.add_unread(self.name, line, reason, self.unit)
         return ""
 
 

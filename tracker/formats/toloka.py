@@ -52,8 +52,6 @@ TOLOKA = Reader(
 
 
 class _Tasks:
-    """The tasks of a file, one at a time."""
-
     def __init__(self, reading: Reading) -> None:
         self.reading = reading
         self.repeats = Repeats(reading)

@@ -60,8 +60,6 @@ class Fact(NamedTuple):
 
 
 class ItemFacts:
-    """The facts of one import on their way in."""
-
     def __init__(self, connection: Connection, project_id: int, change: int) -> None:
         self.connection = connection
         self.project_id = project_id
@@ -70,7 +68,6 @@ class ItemFacts:
         _waiting.create(connection)
 
     def of_new(self, facts: Sequence[Fact]) -> None:
-        """Record the facts of items that this import created."""
         attributes = [fact for fact in facts if fact.role == ATTRIBUTE]
         key = {"project_id": self.project_id, "change_id": self.change}
         if facts:

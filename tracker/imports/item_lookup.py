@@ -68,7 +68,6 @@ class ItemIds(Ids):
         _wanted.drop(self.connection)
 
     def of(self, column: Cells, batch: Batch) -> Numbers:
-        """Return the id of each distinct text of a column, `BAD` if it was refused."""
         names, bad = self._fit(column)
         places = _places(names, self._names)
         numbers = np.where(bad, BAD, np.append(self._ids, BAD)[places])

@@ -65,7 +65,6 @@ class Ids:
         return {number for number in self.known.values() if number > 0}
 
     def reason(self, raw: str) -> str:
-        """Return why a name was refused."""
         return self.reasons[raw]
 
     def _learn(self, new: Sequence[str]) -> None:
@@ -219,7 +218,6 @@ class CategoryIds(Ids):
         return self.spelt.setdefault(number, name) if numeric else name
 
     def _numbered(self, names: Sequence[str]) -> Mapping[str, int]:
-        """Return the number of each name, made if it is new."""
         new = [name for name in names if name and name not in self.names]
         self._check_order(new)
         if len(self.names) + len(new) >= _MOST_LEARNT:

@@ -13,7 +13,7 @@ from typing import Any
 
 from tracker.core.errors import InvalidOption, Refused
 from tracker.formats.batch import ROLES
-from tracker.formats.column_patterns import ColumnPattern
+from tracker.formats.column_names import ColumnPattern
 from tracker.formats.column_roles import parse_column_roles
 from tracker.formats.question_columns import parse_questions
 from tracker.formats.reader import ReadOptions

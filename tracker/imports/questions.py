@@ -52,7 +52,6 @@ class Share(NamedTuple):
         return self.categories.question
 
     def cells(self, columns: Mapping[str, Cells], role: str) -> Cells:
-        """Return the cells of a column that belong to the records."""
         return columns[role] if self.records is None else columns[role].take(self.records)
 
 
@@ -116,7 +115,6 @@ class ImportQuestions:
 
     @property
     def answers(self) -> str:
-        """What an answer may be, as a reader needs to know it."""
         kinds = {question.answers for question in self.known.values()}
         return "several" if "several" in kinds else min(kinds)
 

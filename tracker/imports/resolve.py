@@ -211,7 +211,6 @@ class Settlement:
     # -- within the import -----------------------------------------------------------------
 
     def any_repeats(self) -> bool:
-        """Return whether any answer has several rows."""
         key = [self.incoming.c[column] for column in ANSWER]
         groups = select(literal(1)).select_from(self.incoming).group_by(*key)
         return bool(self.connection.scalar(select(groups.having(func.count() > 1).exists())))

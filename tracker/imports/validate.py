@@ -102,14 +102,14 @@ def remove_contradicting_rows(
     lowest, highest = (f(incoming.c.category_id) for f in (func.min, func.max))
     mixed = lowest < highest if single else and_(lowest < 1, highest > 0)
     key = [incoming.c[column] for column in ASSERTION]
-    asked = incoming.c.question_id.in_(sorted(questions))
+    of_questions = incoming.c.question_id.in_(sorted(questions))
     # The two lines that are named: the first and the last, or one of each kind.
     line, category = incoming.c.line, incoming.c.category_id
     lines = [
         (func.min(line) if single else func.min(case((category < 1, line)))).label("one"),
         (func.max(line) if single else func.min(case((category > 0, line)))).label("other"),
     ]
-    groups = select(*key, *lines).where(asked).group_by(*key).having(mixed).subquery()
+    groups = select(*key, *lines).where(of_questions).group_by(*key).having(mixed).subquery()
     is_one = line == groups.c.one if single else category < 1
     other = case((is_one, groups.c.other), else_=groups.c.one).label("other")
     pairs = select(other).join_from(incoming, groups, same_answer_key(ASSERTION, incoming, groups))
@@ -133,7 +133,7 @@ def remove_contradicting_rows(
             .group_by(*(again.c[column] for column in ASSERTION))
             .having(low < high if single else and_(low < 1, high > 0))
         )
-        connection.execute(delete(incoming).where(asked, group.correlate(incoming).exists()))
+        connection.execute(delete(incoming).where(of_questions, group.correlate(incoming).exists()))
     answers = {
         (row.question_id, row.source, row.line, row.annotator_id): "nothing"
         if row.category is None
@@ -167,9 +167,11 @@ def repeated_answers(
     key = [incoming.c[column] for column in ASSERTION]
     line = incoming.c.line
     first, last = func.min(line).label("first"), func.max(line).label("last")
-    asked = incoming.c.question_id.in_(sorted(questions)) & (incoming.c.annotator_id != (gold or 0))
+    of_questions = incoming.c.question_id.in_(sorted(questions)) & (
+        incoming.c.annotator_id != (gold or 0)
+    )
     several = func.min(line) < func.max(line)
-    groups = select(*key, first, last).where(asked).group_by(*key).having(several).subquery()
+    groups = select(*key, first, last).where(of_questions).group_by(*key).having(several).subquery()
     other = case((line == groups.c.first, groups.c.last), else_=groups.c.first).label("other")
     pairs = select(other).join_from(incoming, groups, same_answer_key(ASSERTION, incoming, groups))
     return [
@@ -238,7 +240,7 @@ def validate_staged_references(
     """
     for column, (least, greatest) in extremes.items():
         entity = _REFERS_TO[column]
-        known = connection.execute(
+        ends = connection.execute(
             select(
                 func.min(entity.id).label("least"),
                 func.max(entity.id).label("greatest"),
@@ -249,6 +251,6 @@ def validate_staged_references(
                 else entity.project_id == question.project_id
             )
         ).one()
-        dense = known.number > 0 and known.number == known.greatest - known.least + 1
-        if not (dense and known.least <= least and greatest <= known.greatest):
-            raise RuntimeError(f"{column} from {least} to {greatest} is not all within {known}")
+        dense = ends.number > 0 and ends.number == ends.greatest - ends.least + 1
+        if not (dense and ends.least <= least and greatest <= ends.greatest):
+            raise RuntimeError(f"{column} from {least} to {greatest} is not all within {ends}")

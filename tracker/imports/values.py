@@ -14,8 +14,6 @@ Value = tuple[str | None, str, str]
 
 
 class Values:
-    """What cells stand for, question by question."""
-
     def __init__(self, of_file: Sequence[Value] = (), of_user: Sequence[Value] = ()) -> None:
         """What the user says goes before what a file says."""
         self._all = (*of_file, *of_user)

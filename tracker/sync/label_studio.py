@@ -77,10 +77,12 @@ class LabelStudio:
         self._log_in()
         begun = self._service.answered_at(self._check_project())
         pulled = Pulled()
-        for task in self._tasks({"include": self._fields}, _LISTED):
+        fields = "id,updated_at" + (",data" if self._item else "")
+        for task in self._tasks({"include": fields}, _LISTED):
             key = self._key(task)
             pulled.unread[key] = pulled.unread.get(key, 0) + 1
-            pulled.until = max(pulled.until or 0, self._updated(task))
+            updated = self._service.moment(field_text(task["updated_at"]))
+            pulled.until = max(pulled.until or 0, updated)
         # What is updated after this began is read the next time, though it was listed, perhaps:
         # its events may have been taken meanwhile, and hold against what is read here.
         if begun is not None and pulled.until is not None:
@@ -95,18 +97,11 @@ class LabelStudio:
         pulled.end(into)
         return pulled
 
-    @property
-    def _fields(self) -> str:
-        return "id,updated_at" + (",data" if self._item else "")
-
     def _key(self, task: Mapping[str, Any]) -> str:
         data = task.get("data")
         if self._item is None or not isinstance(data, dict):
             return field_text(task["id"])
         return field_text(field_at(data, self._item)).strip()
-
-    def _updated(self, task: Mapping[str, Any]) -> int:
-        return self._service.moment(field_text(task["updated_at"]))
 
     def _tasks(
         self,
@@ -224,7 +219,6 @@ class Event:
 
     @property
     def name(self) -> str:
-        """The name of the source that its import has."""
         annotations = self._annotations
         if len(annotations) != 1:
             return f"{self.source}/{'annotations' if annotations else 'tasks'}"
@@ -344,11 +338,8 @@ class EventResult:
 _syncs = Sync.__table__
 
 
-_RECORD = ("item_id", "annotator_id", "pass", "labeled_at", "change_id")
-
-
 class _Known(NamedTuple):
-    """A record of an annotator's answers to an item: what columns `_RECORD` hold."""
+    """A record of an annotator's answers to an item."""
 
     item: int
     annotator: int
@@ -359,8 +350,6 @@ class _Known(NamedTuple):
 
 @dataclass
 class _EventAbsences(Absences):
-    """What an event says of answers that are known."""
-
     name: str = ""
     are_revisions: bool = False
 
@@ -480,7 +469,6 @@ class EventRun:
     tool = NAME
 
     def __post_init__(self) -> None:
-        """Lay the annotations out as a file of Label Studio's."""
         text = io.BytesIO(json.dumps(self.event.tasks).encode())
         self.file = SourceFile(self.event.name, text, name=self.event.name)
 

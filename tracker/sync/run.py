@@ -196,7 +196,6 @@ def record_sync(
 
 
 def asked_of_json(text: str) -> dict[str, QuestionOptions]:
-    """Return the questions that `Sync` keeps."""
     return {name: QuestionOptions(**options) for name, options in json.loads(text).items()}
 
 
@@ -247,8 +246,6 @@ def import_as_json(project: str, imported: ImportResult | None) -> dict[str, Any
 
 @dataclass(frozen=True)
 class SyncResult:
-    """The result of a sync."""
-
     project: str
     tool: str
     source: str

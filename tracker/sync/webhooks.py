@@ -62,7 +62,6 @@ class NewWebhook(Record):
         yield f"webhook {self.webhook.id}: {self.secret}"
 
     def hints(self) -> Iterator[str]:
-        """Yield what to do next."""
         words = f"tracker webhook test {self.webhook.id}"
         yield f"keep the secret: it is not shown again; to try: {words}"
 
@@ -139,7 +138,6 @@ def _host(url: str) -> str:
 
 
 def list_webhooks(connection: Connection) -> list[WebhookInfo]:
-    """Return all webhooks in the order of their making."""
     counts = (
         select(
             _messages.c.webhook_id,
