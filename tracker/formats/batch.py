@@ -7,11 +7,12 @@ from bisect import bisect_right
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from tracker.core.results import Hidden, Record
 from tracker.formats.dates import Moment, read_moment
 from tracker.projects.questions import QuestionOptions
 
@@ -240,19 +241,16 @@ def with_decimal_point(text: str) -> str:
 
 
 @dataclass(frozen=True)
-class Rejection:
+class Rejection(Record):
     """A record that cannot be imported: its place and what is wrong with it."""
 
     source: str
     line: int
     reason: str
-    unit: str = "line"
+    unit: Annotated[str, Hidden] = "line"
 
     def __str__(self) -> str:
         return f"{Place(self.source, self.line, self.unit)}: {self.reason}"
-
-    def to_dict(self) -> dict[str, Any]:
-        return {"source": self.source, "line": self.line, "reason": self.reason}
 
 
 @dataclass

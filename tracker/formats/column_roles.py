@@ -56,7 +56,7 @@ ROW_NUMBER = "#"
 JOINS = "+"
 """Between the names of columns that are one role together."""
 JOINED_BY = "/"
-"""Between the cells of such columns, if nothing else is said."""
+"""Between the cells of such columns by default."""
 NUMBERS = -1
 """The place of the rows' numbers, which no column of the file holds."""
 
@@ -296,7 +296,7 @@ def layout_of_header(
     lists: Collection[int] = (),
     sample: Sequence[Sequence[str]] = (),
 ) -> Layout:
-    """Return the layout of a file with this header, of which the columns ``ignore`` are not read.
+    """Return the layout of a file with this header; the columns ``ignore`` are not read.
 
     ``lists`` are the places of columns of lists, whose names may be in the plural; ``sample`` holds
     the cells of some rows, which tell columns of annotators from others.

@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import NamedTuple
@@ -30,7 +31,7 @@ _ENOUGH = 0.9  # of them; a few tags may be malformed
 
 
 class Columns(NamedTuple):
-    """What the cells of a row are, of which there are usually ``width``.
+    """What the cells of a row are; most rows have ``width`` of them.
 
     The ``token`` is the first, or the second if the first numbers the words of a sentence. The
     place of the ``tag`` is counted from the end, as those of ``others``: tags that are not read.
@@ -184,14 +185,15 @@ class _BadTag(Exception):
         self.line = token.line
 
 
+@dataclass
 class _Folder:
-    def __init__(self, archive: Archive, reading: Reading, lines: FilesUnit) -> None:
-        self.archive = archive
-        self.reading = reading
-        self.lines = lines
-        self.texts: dict[str, tuple[bytes, str]] = {}  # the tokens of an item, and whose they were
-        self.loose: list[str] = []  # files in IOB1
-        self.columns: set[Columns] = set()
+    archive: Archive
+    reading: Reading
+    lines: FilesUnit
+    texts: dict[str, tuple[bytes, str]] = field(default_factory=dict)
+    """The digest of each item's tokens, and the file that they are from."""
+    loose: list[str] = field(default_factory=list)  # files in IOB1
+    columns: set[Columns] = field(default_factory=set)
 
     def answers(self, file: AnnotatorFile) -> Iterator[Answer]:
         name = f"{self.archive.name}/{file.name}"

@@ -1,4 +1,4 @@
-"""CVAT: the XML of jobs, each of which is assigned to one annotator."""
+"""CVAT: the XML of jobs, each assigned to one annotator."""
 
 from __future__ import annotations
 

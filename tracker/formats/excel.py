@@ -453,7 +453,7 @@ def _filled(sheet: CalamineSheet, archive: Archive, header: int) -> Iterator[tup
 
 
 class _Merged:
-    """The merged cells below a header, of which a file gives a value only to the first."""
+    """The merged cells below a header; the file has a value for the first of them only."""
 
     def __init__(self, sheet: CalamineSheet, header: int) -> None:
         first = (sheet.start or (0, 0))[1]

@@ -150,7 +150,7 @@ def _archive_of(source: SourceFile) -> Archive:
 
 
 class AnnotatorFile(NamedTuple):
-    """A file of an archive: whose it is, and of which document; none if it holds several."""
+    """A file of an archive, its annotator and its document; no document if it holds several."""
 
     name: str
     annotator: str

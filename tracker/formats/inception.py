@@ -36,7 +36,7 @@ _FINISHED = {"FINISHED", "CURATION_FINISHED"}
 
 
 class State(NamedTuple):
-    """What is said of a document as one annotator has it; empty texts if nothing is."""
+    """The state of a document for one annotator; empty texts if it is not known."""
 
     name: str = ""  # NEW, IN_PROGRESS, FINISHED, IGNORE; those of curation begin with CURATION
     changed_at: str = ""  # by the annotator, in milliseconds since 1970

@@ -41,7 +41,7 @@ _UNCHANGED = "UNCHANGED"
 _JUDGE = tuple(f"{name}.model{more}" for name in ("options", "args", "params")
                for more in ("", ".model"))  # fmt: skip
 _GRADED, _GRADER = "model_graded", "grader"
-"""How scorers are called that ask a model, and the model's role if no other is said."""
+"""The names of scorers that ask a model begin so; the role of that model by default."""
 
 
 def _recognizes(first: Mapping[str, Any]) -> bool:

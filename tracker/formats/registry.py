@@ -1,4 +1,4 @@
-"""Every format of files with its reader, and what is said of files of other formats."""
+"""Every format of files with its reader, and the errors for files of other formats."""
 
 from __future__ import annotations
 

@@ -555,7 +555,7 @@ def zip_archive(name: str, file: IO[bytes]) -> Archive:
 
 
 class Unwatched:
-    """A source whose bytes are not counted as they are read, and of which no file is open."""
+    """A source without an open file, whose bytes are not counted as they are read."""
 
     bytes_read = 0
 

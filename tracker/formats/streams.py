@@ -108,7 +108,7 @@ def json_records(source: SourceFile) -> Iterator[Record]:
 
 
 class _Text:
-    """The text of a source, of which one value at a time is held."""
+    """The text of a source; memory holds one value at a time."""
 
     def __init__(self, source: SourceFile) -> None:
         self._source = source

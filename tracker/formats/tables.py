@@ -7,7 +7,7 @@ import math
 import pickle
 import tempfile
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from itertools import chain
 from shlex import quote
@@ -162,7 +162,7 @@ def column_of_series(series: pd.Series[Any], *, whole: bool) -> Column:
 
 
 def _with_point(value: Any) -> Any:
-    """Return a float as text, as in a column of which not all are whole numbers."""
+    """Return a float as text, for a column that holds fractions."""
     return repr(value) if isinstance(value, float) and not math.isnan(value) else value
 
 
@@ -559,15 +559,15 @@ def _of_rows(
     return {role: cells[n].take(rows) for role, n in layout.roles.items() if role not in without}
 
 
+@dataclass
 class _Lists:
     """Some rows in which cells are lists, and the rejections of those that cannot be."""
 
-    def __init__(self, name: str, lines: Numbers, reading: Reading, unit: str) -> None:
-        self.name = name
-        self.lines = lines
-        self.reading = reading
-        self.unit = unit
-        self.bad: set[int] = set()
+    name: str
+    lines: Numbers
+    reading: Reading
+    unit: str
+    bad: set[int] = field(default_factory=set)
 
     def resolved(
         self, layout: Layout, columns: Mapping[int, Column]

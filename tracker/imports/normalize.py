@@ -84,7 +84,6 @@ class Intake:
         self.details = StagedDetails(connection)
         self.first = FirstRows()
         self.keeps = False  # whether a batch had attributes of items
-        self._confidences: list[float | None] | None = None
 
     def first_rows(self) -> tuple[dict[str, Any], ...]:
         by_question = {ids.question.id: ids for ids in self.questions.answered.values()}
@@ -129,7 +128,9 @@ class Intake:
         if answers:
             self._annotators(rows, batch, name, bad)
             parts = [self._part(share, batch, bad) for share in shares]
-            self._times(rows, batch, bad)
+            optional = cell_values.read_optional_cells(batch, self.recorded_at, bad)
+            self.rejections.optional |= optional.unread
+            rows |= optional.rows
         for n in sorted(bad):
             item = None if rows["item_id"][n] == BAD else columns["item"][n].strip()
             self.rejections.add(name, int(batch.lines[n]), bad[n], batch.unit, item)
@@ -140,7 +141,7 @@ class Intake:
                 filled &= _good(share.records, len(filled), bad)
                 self.counted[share.question.id].answers += int(filled.sum())
         elif {"confidence", "comment"} & columns.keys():
-            self._stage_details(rows, batch, source, bad)
+            self._stage_details(rows, batch, source, bad, optional.confidences)
         for part in parts:
             self._stage_part(part, rows, source, bad)
 
@@ -188,16 +189,17 @@ class Intake:
         if "kind" in columns:
             normalize_annotator_kinds(self.annotators, numbers, batch, name)
 
-    def _times(self, rows: Rows, batch: Batch, bad: dict[int, str]) -> None:
-        optional = cell_values.read_optional_cells(batch, self.recorded_at, bad)
-        self._confidences = optional.confidences
-        self.rejections.optional |= optional.unread
-        rows |= optional.rows
-
-    def _stage_details(self, rows: Rows, batch: Batch, source: int, bad: Collection[int]) -> None:
+    def _stage_details(
+        self,
+        rows: Rows,
+        batch: Batch,
+        source: int,
+        bad: Collection[int],
+        confidences: Sequence[float | None] | None,
+    ) -> None:
         """Stage what the good records hold beside their labels."""
         number = len(batch.lines)
-        confidences, self._confidences = self._confidences or [None] * number, None
+        confidences = confidences or [None] * number
         comments: list[str | None] = [None] * number
         if "comment" in batch.columns:
             column = batch.columns["comment"]

@@ -1,4 +1,4 @@
-"""The questions that an import answers: which rows, or which columns, are of which."""
+"""The questions that an import answers, and the rows or columns that answer each."""
 
 from __future__ import annotations
 

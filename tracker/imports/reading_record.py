@@ -38,17 +38,13 @@ class ReadingRecord(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the record as JSON, whose nouns are in the plural."""
-        left_out = {plural_noun(noun): number for noun, number in self.left_out.items()}
+        plurals = (left_out_words(f"2 {noun}").partition(" ")[2] for noun in self.left_out)
+        left_out = dict(zip(plurals, self.left_out.values(), strict=True))
         return {"read": self.read, "left_out": left_out}
 
 
-def plural_noun(noun: str) -> str:
-    """Return "drafts" for "draft"."""
-    return left_out_words(f"2 {noun}").partition(" ")[2]
-
-
 def reading_record(sources: Iterable[Source], reading: Reading) -> ReadingRecord:
-    """Return the record of sources that were read, of which ``reading`` has counted the rest.
+    """Return the record of sources that were read; ``reading`` has counted what was left out.
 
     Files that were read alike are told once: ``files`` says how many, if there are several, and
     ``others`` has the further ways with the name of the first ``file`` of each.

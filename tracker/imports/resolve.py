@@ -10,6 +10,7 @@ as if that import had never been.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -61,22 +62,15 @@ _labels = Label.__table__
 _past = PastLabel.__table__
 
 
+@dataclass(frozen=True)
 class Settlement:
     """Moves staged rows into the ledger and counts their outcomes."""
 
-    def __init__(
-        self,
-        connection: Connection,
-        incoming: Table,
-        project_id: int,
-        change_id: int,
-        details: StagedDetails,
-    ) -> None:
-        self.details = details
-        self.connection = connection
-        self.incoming = incoming
-        self.project_id = project_id
-        self.change_id = change_id
+    connection: Connection
+    incoming: Table
+    project_id: int
+    change_id: int
+    details: StagedDetails
 
     def date_known_source(self, digest: str, numbers: Sequence[tuple[int, int]]) -> None:
         """Date a source that was imported before to the time of that import.

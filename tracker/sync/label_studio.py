@@ -167,7 +167,7 @@ class LabelStudio:
             )
 
     def _check_project(self) -> requests.Response:
-        """Return what is said of the project.
+        """Return the answer about the project.
 
         Raises NotFound if there is no such project, Refused if there is no Label Studio.
         """
@@ -268,7 +268,7 @@ def event_of(payload: Mapping[str, Any], url: str | None) -> Event | None:
 
 
 def _tasks(payload: Mapping[str, Any], action: str) -> Iterator[dict[str, Any]]:
-    """Yield each task with the annotations of it that are told of. Raises Refused."""
+    """Yield each task of an event with its annotations. Raises Refused."""
     value = payload.get("task")
     listed = value if isinstance(value, list) else [] if value is None else [value]
     tasks = {task["id"]: task for task in (_numbered(member, "a task") for member in listed)}
@@ -356,7 +356,7 @@ class _EventAbsences(Absences):
     def withdraw(
         self, connection: Connection, incoming: Table, project_id: int, change: int
     ) -> Select[int, int]:
-        """Do likewise; an event that takes nothing back reads no label."""
+        """Withdraw as a sync does; an event that takes nothing back reads no label."""
         if self.listed:
             return super().withdraw(connection, incoming, project_id, change)
         nothing = select(incoming.c.question_id, incoming.c.item_id).where(false())

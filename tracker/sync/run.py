@@ -153,7 +153,7 @@ class SyncRun:
 def _touched_items(
     connection: Connection, project_id: int, of_source: Any, after: int
 ) -> Collection[str]:
-    """Return the keys of the items of which events of a source after a change said something."""
+    """Return the keys of the items that events of a source named after a change."""
     events = select(_syncs.c.change_id).where(
         of_source, _syncs.c.until == UNREAD, _syncs.c.change_id > after
     )

@@ -352,7 +352,7 @@ class _Network(httpcore.NetworkBackend):
 
 
 class _Stream(httpcore.NetworkStream):
-    """A connection of which every part ends at the same moment, however slowly bytes come."""
+    """A connection that ends at one moment, however slowly bytes come."""
 
     def __init__(self, stream: httpcore.NetworkStream, until: float) -> None:
         self._stream, self._until = stream, until
@@ -398,15 +398,13 @@ _SECONDS = 10.0  # for one delivery, and for all that one webhook gets in a row
 _AT_ONCE = 16  # webhooks
 
 
-class Sent(NamedTuple):
+@dataclass(frozen=True)
+class Sent(Record):
     """How many messages arrived, how many did not, and how many of these were given up."""
 
     delivered: int
     failed: int
     given_up: int
-
-    def to_dict(self) -> dict[str, int]:
-        return self._asdict()
 
     def view(self) -> Iterator[str]:
         yield f"delivered: {self.delivered}, failed: {self.failed}, given up: {self.given_up}"
@@ -436,11 +434,11 @@ def deliver_messages(database: Database) -> Sent:
         over = _messages.c.next_at.is_(None) & (_messages.c.made_at < clock.now() - _KEPT)
         connection.execute(delete(_messages).where(over))
     with ThreadPoolExecutor(min(len(hooks), _AT_ONCE), "tracker-webhook") as threads:
-        sent = list(threads.map(lambda hook: _deliver_to(database, hook), hooks))
-    return Sent(*map(sum, zip(*sent, strict=True)))
+        numbers = list(threads.map(lambda hook: _deliver_to(database, hook), hooks))
+    return Sent(*map(sum, zip(*numbers, strict=True)))
 
 
-def _deliver_to(database: Database, hook: int) -> Sent:
+def _deliver_to(database: Database, hook: int) -> tuple[int, int, int]:
     """Send a webhook the messages that are due now, as many as it takes in its time."""
     now, until = clock.now(), monotonic() + _SECONDS
     delivered = failed = given_up = 0
@@ -456,7 +454,7 @@ def _deliver_to(database: Database, hook: int) -> Sent:
         delivered += fault is None
         failed += fault is not None
         given_up += last
-    return Sent(delivered, failed, given_up)
+    return delivered, failed, given_up
 
 
 def try_webhook(database: Database, number: int) -> TriedWebhook:
