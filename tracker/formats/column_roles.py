@@ -179,7 +179,9 @@ class Layout:
         }  # fmt: skip
 
     def _unit(self) -> str:
-        return unit_of_time(self.names[self.roles["seconds"]] if "seconds" in self.roles else "")[0]
+        return unit_of_time(self.name_of(self.roles["seconds"]) if "seconds" in self.roles else "")[
+            0
+        ]
 
     def _questions(self) -> dict[str, str]:
         """Return the columns that answer each question, those of a pattern with a comma between."""

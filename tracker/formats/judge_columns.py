@@ -124,8 +124,12 @@ def judge_of_columns(
     """
     if "annotator" not in roles or mapped.get("kind") == "":
         return None
-    column = folded_name(names[roles["annotator"]])
-    version = folded_name(names[roles["version"]]) if "version" in roles else ""
+
+    def name(role: str) -> str:
+        place = roles.get(role, len(names))  # columns that are joined have no name
+        return folded_name(names[place]) if place < len(names) else ""
+
+    column, version = name("annotator"), name("version")
     own = {f"{column}_version", f"{column}_model"}
     every = column in {*_MODELS, *_MODEL}
     by_version = bool(version) and (version in own or "version" in mapped)

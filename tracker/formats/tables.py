@@ -73,7 +73,7 @@ def _in_one_order(batches: Iterator[Batch], table: Table) -> Iterator[Batch]:
             pickle.dump(batch, waiting)
         layout = table.layout
         assert isinstance(layout, Layout)
-        column = layout.names[layout.roles["labeled_at"]]
+        column = layout.name_of(layout.roles["labeled_at"])
         chosen = _date_order(order, table.name, column)
         table.layout = replace(layout, dates=order.in_words(chosen))
         table.facts["date_format"] = order.date_format(chosen)
