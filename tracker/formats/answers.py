@@ -17,7 +17,7 @@ from tracker.core.errors import InvalidOption, Refused
 from tracker.formats.batch import KEEP, Batch, Cells, Unit
 from tracker.formats.column_roles import SAY_WHO
 from tracker.formats.left_out import left_out_words
-from tracker.formats.reader import Reading
+from tracker.formats.reader import Reader, Reading
 from tracker.formats.source import Archive, SourceFile
 from tracker.formats.streams import json_records, table_rows
 from tracker.projects.names import check_entered_name, near_names
@@ -135,6 +135,24 @@ def batches_of_answers(
             yield replace(_batch(portion, fields, reading, names), unit=unit)
     if empty and reading.rejections.count == rejected_before and not reading.may_be_empty:
         raise _no_answer(source.name, reading, names)
+
+
+def tool_reader(
+    name: str,
+    title: str,
+    holds: tuple[str, ...],
+    *,
+    recognizes: Callable[[SourceFile], bool],
+    answers: Callable[[SourceFile, Reading], Iterable[Answer]],
+    unit: str | Callable[[SourceFile], str] = "line",
+) -> Reader:
+    """Return the reader of a tool's files; ``unit`` is what the places of answers count."""
+
+    def read(source: SourceFile, reading: Reading) -> Iterator[Batch]:
+        places = unit if isinstance(unit, str) else unit(source)
+        return batches_of_answers(source, reading, answers(source, reading), name, places)
+
+    return Reader(name, recognizes, read, title, holds)
 
 
 def _after_their_kind(answers: Iterable[Answer], reading: Reading) -> Iterator[Answer]:

@@ -394,7 +394,6 @@ def _rows(
     table: Table,
     others: Sequence[CalamineSheet] = (),
 ) -> Iterator[Rows]:
-    """Yield the rows of a sheet of a table; the ``others`` hold no answers."""
     number, start = _start(sheet, archive, reading)
     if others:
         reading.left_out["sheet without a header of answers"] += len(others)

@@ -23,7 +23,6 @@ _NO_PEOPLE = {"model", "reference"}
 
 
 def check_who_answered(reading: Reading) -> None:
-    """Raise InvalidOption if the user says twice who answered."""
     options, mapped = reading.options, reading.mapped
     if reading.says_who and (mapped.wide or mapped.roles.get("annotator")):
         flag = "--annotator" if options.annotator else "--annotator-from"

@@ -166,7 +166,6 @@ def _holds_lists(column: pd.Series[Any]) -> bool:
 
 
 def _whole(column: pd.Series[Any]) -> bool:
-    """Return whether all floats of a column are whole numbers."""
     if column.dtype.kind == "f":
         return all_whole(column.to_numpy(dtype=float, na_value=np.nan))
     if column.dtype.kind == "O":
@@ -182,7 +181,6 @@ _SQL_ROWS_AT_ONCE = 5_000  # rows
 
 @contextmanager
 def opened_query(url: str, query: str) -> Iterator[SourceFile]:
-    """Open the rows of a query as a source; memory holds some of them. Raises as the query does."""
     with rows_of_query(url, query) as result:
         stream = cast("IO[bytes]", _Table(result))
         with closing(SourceFile("query", stream, name=result.name)) as source:
@@ -199,7 +197,6 @@ class _Table:
         self._rest = b""
 
     def read1(self, size: int) -> bytes:
-        """Return at most so many bytes; none at the end."""
         if not self._rest:
             self._rest = next(self._parts, b"")
         data, self._rest = self._rest[:size], self._rest[size:]

@@ -189,7 +189,6 @@ class _Lines:
                 annotation.values.setdefault(column.question, value)
 
     def document(self, lines: int) -> Document:
-        """Return the annotations, in characters."""
         labels: dict[str, dict[str | Span, int]] = {
             column.question: {} for column in self.columns if column.question
         }
@@ -210,7 +209,6 @@ class _Lines:
 
 
 def _columns(lines: Sequence[str]) -> Iterator[_Column]:
-    """Yield what each column of annotations holds."""
     for line in lines:
         kind, _, rest = line.partition("=")
         if kind in {"#T_SP", "#T_CH", "#T_RL"}:
@@ -385,8 +383,6 @@ class _File(NamedTuple):
 
 
 class _Project:
-    """The documents of a project, one at a time."""
-
     def __init__(self, archive: Archive, reading: Reading, lines: FilesUnit) -> None:
         self.archive = archive
         self.reading = reading

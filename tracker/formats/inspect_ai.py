@@ -114,7 +114,6 @@ def _recognizes_packed(archive: Archive) -> bool:
 
 
 def _read_packed(archive: Archive, reading: Reading) -> Iterator[Batch]:
-    """Yield the scores of a packed log, which has a file for each sample."""
     try:
         header = object_of(json.loads(archive.text(_HEADER)), "the header")
         spec = object_in(header, "eval")

@@ -13,16 +13,15 @@ from tracker.formats.answers import (
     answers_of_objects,
     answers_of_rows,
     ask_for,
-    batches_of_answers,
     category_of,
     field_at,
     field_text,
     mapped_annotator,
     numbered,
     object_of,
+    tool_reader,
     unique_labels,
 )
-from tracker.formats.batch import Batch
 from tracker.formats.reader import Reader, Reading
 from tracker.formats.source import SourceFile
 from tracker.formats.streams import head_columns, head_value
@@ -67,20 +66,19 @@ def judgments_reader(
     ``judgments_of`` each record. ``hint`` says how to export.
     """
 
-    def read(source: SourceFile, reading: Reading) -> Iterator[Batch]:
+    def answers(source: SourceFile, reading: Reading) -> Iterator[Answer]:
         def of_record(place: int, record: Mapping[str, Any]) -> Iterator[Answer]:
             for judged in unwrapped(record):
                 yield from answers_of_judgments(place, judgments_of(judged), judged, reading)
 
         answers_of = answers_of_rows if head_value(source) is None else answers_of_objects
-        answers = numbered(answers_of(source, of_record, hint))
-        return batches_of_answers(source, reading, answers, name, UNIT)
+        return numbered(answers_of(source, of_record, hint))
 
     def recognized(source: SourceFile) -> bool:
         first = first_record(source)
         return first is not None and recognizes(first)
 
-    return Reader(name, recognizes=recognized, read=read, title=title, holds=HOLDS)
+    return tool_reader(name, title, HOLDS, recognizes=recognized, answers=answers, unit=UNIT)
 
 
 def answers_of_judgments(

@@ -44,8 +44,6 @@ _NOTHING: Labels = ()
 
 
 class _Annotation(NamedTuple):
-    """An annotation or prediction: who gave which labels, and when."""
-
     created_at: str
     name: str
     labels: dict[str, Labels]
@@ -74,7 +72,6 @@ class Tasks:
         self._without = 0  # annotations before any control
 
     def answers(self) -> Iterator[Answer]:
-        """Yield the answers of annotators, of models, and the ground truth. Raises Refused."""
         readings = self.source.readings()
         for record in json_records(next(readings)):
             yield from self._of_task(record)
@@ -288,7 +285,6 @@ class _Column:
     distinct: set[str] = field(default_factory=set)
 
     def add(self, cell: Any) -> None:
-        """Note a cell that is not empty."""
         if not self.results and self.tried < _MOST_TRIED and not _is_plain(cell):
             self.tried += 1
             self.results = _is_result(cell)
@@ -324,7 +320,6 @@ class Records:
         self._times = array("q")
 
     def answers(self) -> Iterator[Answer]:
-        """Yield the answers of annotators. Raises Refused."""
         readings = self.source.readings()
         for _, cells in self._annotations(next(readings)):
             self._examine(cells)
@@ -475,7 +470,6 @@ def _moment(value: Any) -> int:
 
 
 def _number(value: Any) -> Any:
-    """Return a cell as a number, if it is one."""
     if not isinstance(value, str):
         return value
     try:
@@ -489,7 +483,6 @@ def _is_plain(cell: Any) -> bool:
 
 
 def _is_result(cell: Any) -> bool:
-    """Return whether a cell holds the regions of a control."""
     try:
         value = _parsed(cell, "") if isinstance(cell, str) else cell
     except Malformed:

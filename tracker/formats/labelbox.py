@@ -13,7 +13,6 @@ from tracker.formats.answers import (
     Span,
     answers_of_objects,
     ask_for,
-    batches_of_answers,
     category_of,
     field_text,
     json_unit,
@@ -21,14 +20,14 @@ from tracker.formats.answers import (
     object_of,
     objects_in,
     span_of,
+    tool_reader,
     unique_labels,
 )
-from tracker.formats.batch import GOLD, Batch
-from tracker.formats.reader import Reader, Reading
+from tracker.formats.batch import GOLD
+from tracker.formats.reader import Reading
 from tracker.formats.source import SourceFile
 from tracker.formats.streams import head_value
 
-NAME = "labelbox"
 _OBJECTS = "objects"
 _HINT = "export with: project.export(params={'label_details': True, 'performance_details': True})"
 
@@ -40,21 +39,14 @@ def recognizes_data_rows(source: SourceFile) -> bool:
     return isinstance(first, dict) and "data_row" in first and "projects" in first
 
 
-def read_data_rows(source: SourceFile, reading: Reading) -> Iterator[Batch]:
-    """Yield the answers of all projects: a question for each classification, and the entities."""
-    answers = answers_of_objects(source, _DataRows(reading).of_row, _HINT)
-    return batches_of_answers(source, reading, answers, NAME, json_unit(source))
-
-
-LABELBOX = Reader(
-    NAME,
+LABELBOX = tool_reader(
+    "labelbox",
+    "Labelbox: NDJSON of its export",
+    ("questions", "several", "spans", "time", "seconds", "passes", "gold", "text", "attributes"),
     recognizes=recognizes_data_rows,
-    read=read_data_rows,
-    title="Labelbox: NDJSON of its export",
-    holds=(
-        "questions", "several", "spans", "time", "seconds", "passes", "gold", "text", "attributes",
-    ),
-)  # fmt: skip
+    answers=lambda source, reading: answers_of_objects(source, _DataRows(reading).of_row, _HINT),
+    unit=json_unit,
+)
 
 
 @dataclass

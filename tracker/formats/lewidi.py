@@ -6,13 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from tracker.core.errors import Refused
-from tracker.formats.answers import Answer, batches_of_answers, field_text
-from tracker.formats.batch import Batch
-from tracker.formats.reader import Reader, Reading
+from tracker.formats.answers import Answer, field_text, tool_reader
+from tracker.formats.reader import Reading
 from tracker.formats.source import SourceFile
 from tracker.formats.streams import head_value, json_records
 
-NAME = "lewidi"
 _NO_DATA = {"annotators", "annotations", "soft_label", "hard_label", "number of annotations",
             "number of annotators"}  # fmt: skip
 
@@ -25,24 +23,8 @@ def recognizes_lewidi(source: SourceFile) -> bool:
     }  # fmt: skip
 
 
-def read_lewidi(source: SourceFile, reading: Reading) -> Iterator[Batch]:
-    """Yield the answers of a file; soft and hard labels, which follow from them, are left out.
-
-    Raises Refused for an item whose annotators and annotations do not match.
-    """
-    return batches_of_answers(source, reading, _answers(source, reading), NAME, unit="item")
-
-
-LEWIDI = Reader(
-    NAME,
-    recognizes=recognizes_lewidi,
-    read=read_lewidi,
-    title="LeWiDi: JSON with a dictionary of annotators",
-    holds=("several", "text", "attributes"),
-)
-
-
 def _answers(source: SourceFile, reading: Reading) -> Iterator[Answer]:
+    """Yield the answers; soft and hard labels, which follow from them, are left out."""
     reading.ask("label")
     for _, items in json_records(source):
         if not isinstance(items, dict):
@@ -72,3 +54,13 @@ def _listed(value: Any) -> list[str]:
     """Return the parts of a text with commas, or the texts of a list."""
     parts = value if isinstance(value, list) else field_text(value).split(",")
     return [text for part in parts if (text := field_text(part).strip())]
+
+
+LEWIDI = tool_reader(
+    "lewidi",
+    "LeWiDi: JSON with a dictionary of annotators",
+    ("several", "text", "attributes"),
+    recognizes=recognizes_lewidi,
+    answers=_answers,
+    unit="item",
+)

@@ -19,17 +19,15 @@ from tracker.formats.answers import (
     Span,
     answers_of_rows,
     ask_for,
-    batches_of_answers,
     category_of,
     field_text,
     objects_in,
     span_of,
+    tool_reader,
     unique_labels,
 )
-from tracker.formats.batch import Batch
 from tracker.formats.dates import read_moment
-from tracker.formats.reader import Reader, Reading
-from tracker.formats.source import SourceFile
+from tracker.formats.reader import Reading
 from tracker.formats.streams import head_columns
 
 # -- Values of a form's fields: plain text, or JSON with categories, boxes that were ticked, spans
@@ -103,7 +101,6 @@ def ticked(boxes: Mapping[str, Any]) -> Labels | None:
     return names
 
 
-NAME = "mechanical-turk"
 _COLUMNS = {"HITId", "AssignmentId", "WorkerId", "AssignmentStatus"}
 _ANSWER = "Answer."
 _WHOLE_FORM = "taskAnswers"
@@ -116,27 +113,14 @@ _STATUSES = {"Approved", "Submitted", "Rejected"}
 _HINT = "download the results of the batch from Mechanical Turk as CSV"
 
 
-def recognizes_results(source: SourceFile) -> bool:
-    return set(head_columns(source)) >= _COLUMNS
-
-
-def read_results(source: SourceFile, reading: Reading) -> Iterator[Batch]:
-    """Yield the answers of all assignments that were not rejected.
-
-    Raises Refused for a file that is none of the kind, with the line.
-    """
-    answers = answers_of_rows(source, _Assignments(reading).answers, _HINT, _NOT_FILLED)
-    return batches_of_answers(source, reading, answers, NAME)
-
-
-MECHANICAL_TURK = Reader(
-    NAME,
-    recognizes=recognizes_results,
-    read=read_results,
-    title="Mechanical Turk: results of a batch as CSV",
-    holds=(
-        "questions", "several", "spans", "time", "seconds", "skips", "passes", "comments", "text",
-        "attributes",
+MECHANICAL_TURK = tool_reader(
+    "mechanical-turk",
+    "Mechanical Turk: results of a batch as CSV",
+    ("questions", "several", "spans", "time", "seconds", "skips", "passes", "comments", "text",
+     "attributes"),
+    recognizes=lambda source: set(head_columns(source)) >= _COLUMNS,
+    answers=lambda source, reading: answers_of_rows(
+        source, _Assignments(reading).answers, _HINT, _NOT_FILLED
     ),
 )  # fmt: skip
 
@@ -171,7 +155,6 @@ class _Assignments:
             )  # fmt: skip
 
     def _answered(self, cells: Mapping[str, str], text: str) -> tuple[dict[str, Labels], list[str]]:
-        """Return the labels of an assignment by question, and its comments."""
         fields = {
             name.removeprefix(_ANSWER): cell
             for name, cell in cells.items()

@@ -8,14 +8,13 @@ from typing import Any
 from tracker.formats.answers import (
     Answer,
     answers_of_objects,
-    batches_of_answers,
     field_text,
     list_in,
     numbered,
     object_in,
     objects_in,
+    tool_reader,
 )
-from tracker.formats.batch import Batch
 from tracker.formats.judgments import (
     HOLDS,
     MODEL,
@@ -26,7 +25,7 @@ from tracker.formats.judgments import (
     first_text,
     unwrapped,
 )
-from tracker.formats.reader import Reader, Reading
+from tracker.formats.reader import Reading
 from tracker.formats.source import SourceFile
 
 NAME = "openai-evals"
@@ -43,19 +42,18 @@ def recognizes_run(source: SourceFile) -> bool:
     return is_spec or first.keys() >= _EVENT or first.get("object") == _ITEM
 
 
-def read_run(source: SourceFile, reading: Reading) -> Iterator[Batch]:
-    answers = answers_of_objects(
-        source, _Run(reading).of_record, "is this the record that oaieval writes?"
-    )
-    return batches_of_answers(source, reading, numbered(answers), NAME, UNIT)
+def _answers(source: SourceFile, reading: Reading) -> Iterator[Answer]:
+    hint = "is this the record that oaieval writes?"
+    return numbered(answers_of_objects(source, _Run(reading).of_record, hint))
 
 
-OPENAI_EVALS = Reader(
+OPENAI_EVALS = tool_reader(
     NAME,
+    "OpenAI evals: the record of a run as JSONL, or its output items",
+    HOLDS,
     recognizes=recognizes_run,
-    read=read_run,
-    title="OpenAI evals: the record of a run as JSONL, or its output items",
-    holds=HOLDS,
+    answers=_answers,
+    unit=UNIT,
 )
 
 

@@ -13,7 +13,6 @@ from tracker.formats.answers import (
     Span,
     answers_of_objects,
     ask_for,
-    batches_of_answers,
     category_of,
     field_text,
     json_unit,
@@ -21,15 +20,14 @@ from tracker.formats.answers import (
     mapped_annotator,
     objects_in,
     span_of,
+    tool_reader,
     unique_labels,
 )
-from tracker.formats.batch import Batch
 from tracker.formats.column_roles import SAY_WHO
-from tracker.formats.reader import Reader, Reading
+from tracker.formats.reader import Reading
 from tracker.formats.source import SourceFile
 from tracker.formats.streams import head_value
 
-NAME = "prodigy"
 _HINT = "export with: prodigy db-out DATASET"
 _UNNAMED = re.compile(r"(.*[-_])?\d{4}-\d\d-\d\d[T_ ]\d\d[-:]\d\d[-:]\d\d")
 """The name of a session that nobody named: when the server was started."""
@@ -41,21 +39,15 @@ def recognizes_dataset(source: SourceFile) -> bool:
     return isinstance(first, dict) and "_input_hash" in first and "_task_hash" in first
 
 
-def read_dataset(source: SourceFile, reading: Reading) -> Iterator[Batch]:
-    """Yield the answers of a dataset.
-
-    Options, spans and a single label are questions. Raises Refused if the sessions have no names.
-    """
-    answers = answers_of_objects(source, _Tasks(source, reading).of_task, _HINT)
-    return batches_of_answers(source, reading, answers, NAME, json_unit(source))
-
-
-PRODIGY = Reader(
-    NAME,
+PRODIGY = tool_reader(
+    "prodigy",
+    "Prodigy: JSONL of db-out",
+    ("questions", "several", "spans", "time", "skips", "text", "attributes"),
     recognizes=recognizes_dataset,
-    read=read_dataset,
-    title="Prodigy: JSONL of db-out",
-    holds=("questions", "several", "spans", "time", "skips", "text", "attributes"),
+    answers=lambda source, reading: answers_of_objects(
+        source, _Tasks(source, reading).of_task, _HINT
+    ),
+    unit=json_unit,
 )
 
 
