@@ -398,13 +398,15 @@ _SECONDS = 10.0  # for one delivery, and for all that one webhook gets in a row
 _AT_ONCE = 16  # webhooks
 
 
-@dataclass(frozen=True)
-class Sent(Record):
+class Sent(NamedTuple):
     """How many messages arrived, how many did not, and how many of these were given up."""
 
     delivered: int
     failed: int
     given_up: int
+
+    def to_dict(self) -> dict[str, int]:
+        return self._asdict()
 
     def view(self) -> Iterator[str]:
         yield f"delivered: {self.delivered}, failed: {self.failed}, given up: {self.given_up}"
@@ -434,11 +436,11 @@ def deliver_messages(database: Database) -> Sent:
         over = _messages.c.next_at.is_(None) & (_messages.c.made_at < clock.now() - _KEPT)
         connection.execute(delete(_messages).where(over))
     with ThreadPoolExecutor(min(len(hooks), _AT_ONCE), "tracker-webhook") as threads:
-        numbers = list(threads.map(lambda hook: _deliver_to(database, hook), hooks))
-    return Sent(*map(sum, zip(*numbers, strict=True)))
+        sent = list(threads.map(lambda hook: _deliver_to(database, hook), hooks))
+    return Sent(*map(sum, zip(*sent, strict=True)))
 
 
-def _deliver_to(database: Database, hook: int) -> tuple[int, int, int]:
+def _deliver_to(database: Database, hook: int) -> Sent:
     """Send a webhook the messages that are due now, as many as it takes in its time."""
     now, until = clock.now(), monotonic() + _SECONDS
     delivered = failed = given_up = 0
@@ -454,7 +456,7 @@ def _deliver_to(database: Database, hook: int) -> tuple[int, int, int]:
         delivered += fault is None
         failed += fault is not None
         given_up += last
-    return delivered, failed, given_up
+    return Sent(delivered, failed, given_up)
 
 
 def try_webhook(database: Database, number: int) -> TriedWebhook:
