@@ -127,6 +127,18 @@ def test_columns_that_are_the_item_together(ledger: Ledger, write: Write) -> Non
     assert "--map item=doc+system" in str(caught.value)
 
 
+def test_annotators_and_times_that_are_in_several_columns(
+    sqlite_ledger: Ledger, write: Write
+) -> None:
+    path = write("item,first,last,label,day,hour\ni1,ada,b,x,25/12/2025,10:30\n")
+    roles = ["annotator=first+last", "labeled_at=day+hour"]
+    sqlite_ledger.import_file(path, "p", columns=roles, join=" ")
+    (label,) = sqlite_ledger.items.show("p", "i1").labels
+    told = label.to_dict()
+    assert told["annotator"] == "ada b"
+    assert told["labeled_at"].startswith("2025-12-25T10:30:00")
+
+
 FAMILIES = {
     "numbered": ("id,source,annotator1,annotator2\n1,web,x,y\n2,tv,y,y\n",
                  {"annotator1", "annotator2"}, ["source"]),

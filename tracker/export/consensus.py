@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -39,7 +39,7 @@ Shares = Mapping[Answer, float]
 """How likely, or how often given, each answer to an item is; they add up to 1."""
 
 
-class _Found(NamedTuple):
+class _Consensus(NamedTuple):
     """The consensus on one item: categories (None: nothing), each with its confidence."""
 
     categories: Sequence[tuple[int | None, float]]
@@ -47,7 +47,6 @@ class _Found(NamedTuple):
 
 
 def consensus_columns(questions: Sequence[QuestionInfo]) -> tuple[str, ...]:
-    """Return the columns of the rows of `consensus_rows` of these questions."""
     spans = any(question.answers == "spans" for question in questions)
     return CONSENSUS_COLUMNS + (SPAN_COLUMNS if spans else ())
 
@@ -84,40 +83,35 @@ def _rows(
     names = category_names(connection, question)
     items = item_names(connection, question.project)
     selection = select_answers(connection, question, choice)
-    shares = _ways(connection, selection)[method]()
+    shares = _shares_by(method, connection, selection)
     decide = _most_likely if question.answers == "one" else _more_than_half
     for item, pattern in select_item_joint_patterns(connection, selection):
-        found = decide(shares(pattern))
+        consensus = decide(shares(pattern))
         entropy = _entropy(Counter(answer for _, answer in pattern))
-        tied = "|".join(names[one] for one in sorted(found.tied, key=[*names].index))
-        for category, confidence in found.categories:
+        tied = "|".join(names[category] for category in sorted(consensus.tied, key=[*names].index))
+        for category, confidence in consensus.categories:
             name = None if category is None else names[category]
             yield items[item], question.name, name, confidence, method, entropy, tied or None
 
 
-def _ways(
-    connection: Connection, selection: Selection
-) -> dict[str, Callable[[], Callable[[JointPattern], Shares]]]:
-    """Return for each method what prepares the shares of an item's answers."""
-
-    def counted() -> Iterator[tuple[JointPattern, int]]:
-        per_item = count_answers_per_item(connection, selection)
-        answers = sum(number * items for number, items in per_item.items())
-        if answers > MOST_ANSWERS:
-            raise InvalidOption(
-                f"a model of {answers:,} answers takes too long; {MOST_ANSWERS:,} are the most",
-                "choose fewer, or the method majority",
-            )
-        return count_joint_patterns(connection, selection)
-
-    def weighted() -> Callable[[JointPattern], Shares]:
-        known = dawid_skene_competences(counted())
-        return lambda pattern: _shares(pattern, known)
-
-    def fitted() -> Callable[[JointPattern], Shares]:
-        return dawid_skene_shares(counted()).__getitem__
-
-    return {"majority": lambda: _shares, "weighted": weighted, "dawid-skene": fitted}
+def _shares_by(
+    method: str, connection: Connection, selection: Selection
+) -> Callable[[JointPattern], Shares]:
+    """Return what tells the shares of an item's answers by a method."""
+    if method == "majority":
+        return _shares
+    per_item = count_answers_per_item(connection, selection)
+    answers = sum(number * items for number, items in per_item.items())
+    if answers > MOST_ANSWERS:
+        raise InvalidOption(
+            f"a model of {answers:,} answers takes too long; {MOST_ANSWERS:,} are the most",
+            "choose fewer, or the method majority",
+        )
+    patterns = count_joint_patterns(connection, selection)
+    if method == "dawid-skene":
+        return dawid_skene_shares(patterns).__getitem__
+    competences = dawid_skene_competences(patterns)
+    return lambda pattern: _shares(pattern, competences)
 
 
 def _shares(pattern: JointPattern, weights: Mapping[int, float] | None = None) -> Shares:
@@ -126,25 +120,27 @@ def _shares(pattern: JointPattern, weights: Mapping[int, float] | None = None) -
     for annotator, answer in pattern:
         votes[answer] += 1.0 if weights is None else weights.get(annotator, 0.0)
     total = math.fsum(votes.values())
-    return {one: vote / total for one, vote in votes.items()} if total else _shares(pattern)
+    if not total:
+        return _shares(pattern)
+    return {answer: vote / total for answer, vote in votes.items()}
 
 
-def _most_likely(shares: Shares) -> _Found:
+def _most_likely(shares: Shares) -> _Consensus:
     most = max(shares.values())
     best = [answer[0] for answer, share in shares.items() if share >= most - _TIE]
-    return _Found([(best[0] if len(best) == 1 else None, most)], best if len(best) > 1 else ())
+    return _Consensus([(best[0] if len(best) == 1 else None, most)], best if len(best) > 1 else ())
 
 
-def _more_than_half(shares: Shares) -> _Found:
+def _more_than_half(shares: Shares) -> _Consensus:
     """Return the categories that are in more than half of the answers; tied is what is in half."""
     each: defaultdict[int, float] = defaultdict(float)
     for answer, share in shares.items():
         for category in answer:
             each[category] += share
-    found = sorted((one, share) for one, share in each.items() if share > _HALF + _TIE)
-    tied = [one for one, share in each.items() if abs(share - _HALF) <= _TIE]
+    more = sorted((category, share) for category, share in each.items() if share > _HALF + _TIE)
+    tied = [category for category, share in each.items() if abs(share - _HALF) <= _TIE]
     without = 1.0 - max(each.values(), default=0.0)
-    return _Found(found or [(None, max(without, 0.0))], tied)
+    return _Consensus(more or [(None, max(without, 0.0))], tied)
 
 
 def _entropy(votes: Counter[Answer]) -> float:
@@ -168,17 +164,21 @@ def _span_rows(
     votes = select(*key, who).where(where_counted(selection)).group_by(*key).order_by(*key)
     with closing(stream_rows(connection, votes)) as stream:
         for item, group in groupby(stream, key=lambda row: row[0]):
-            given: list[tuple[str | None, float, int | None, int | None]] = [
+            spans: list[tuple[str | None, float, int | None, int | None]] = [
                 (names[category], number / answered[item], start, end)
                 for _, start, end, category, number in group
                 if category != NONE_APPLIES
             ]
-            found = [one for one in given if one[1] > _HALF]
-            tied = "|".join(f"{one[0]} {one[2]}-{one[3]}" for one in given if one[1] == _HALF)
-            nothing = (None, 1.0 - max((one[1] for one in given), default=0.0), None, None)
-            for category, share, start, end in found or [nothing]:
-                told = (items[item], question.name, category, share, method, None, tied or None)
-                yield (*told, start, end)
+            most = [span for span in spans if span[1] > _HALF]
+            tied = "|".join(
+                f"{category} {start}-{end}"
+                for category, share, start, end in spans
+                if share == _HALF
+            )
+            nothing = (None, 1.0 - max((share for _, share, *_ in spans), default=0.0), None, None)
+            for category, share, start, end in most or [nothing]:
+                row = (items[item], question.name, category, share, method, None, tied or None)
+                yield (*row, start, end)
 
 
 # -- The consensus item by item, with what is known of the item -----------------------------------
@@ -193,9 +193,8 @@ class ConsensusItem(NamedTuple):
 
     @property
     def text(self) -> str | None:
-        """The item's text, if it is known."""
-        told: str | None = self.known.get("text")
-        return told
+        text: str | None = self.known.get("text")
+        return text
 
 
 def consensus_by_item(
@@ -204,10 +203,10 @@ def consensus_by_item(
     """Yield each item that has an answer, in the order of the items."""
     columns = consensus_columns([question])
     known = item_columns(connection, question.project)
-    found = consensus_rows(connection, [question], method, choice)
-    with closing(rows_with_items(connection, question.project, found, known)) as rows:
-        for name, some in groupby(rows, lambda row: row[0]):
-            group = list(some)
+    consensus = consensus_rows(connection, [question], method, choice)
+    with closing(rows_with_items(connection, question.project, consensus, known)) as rows:
+        for name, of_item in groupby(rows, lambda row: row[0]):
+            group = list(of_item)
             yield ConsensusItem(
                 name,
                 [dict(zip(columns, row, strict=False)) for row in group],

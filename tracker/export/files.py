@@ -49,13 +49,9 @@ def rows_batches(
     import pyarrow as pa
 
     schema, left = rows_schema(columns, types), iter(rows)
-    while some := list(islice(left, _AT_ONCE)):
-        arrays = [
-            _array(values, types.get(name), kind)
-            for name, values, kind in zip(
-                columns, zip(*some, strict=True), schema.types, strict=True
-            )
-        ]
+    while portion := list(islice(left, _AT_ONCE)):
+        cells = zip(columns, zip(*portion, strict=True), schema.types, strict=True)
+        arrays = [_array(values, types.get(name), kind) for name, values, kind in cells]
         yield pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
@@ -100,14 +96,14 @@ def table_frame(table: pa.Table) -> pd.DataFrame:
 def _arrow_type(kind: Type | None) -> pa.DataType:
     import pyarrow as pa
 
-    made: dict[Type | None, pa.DataType] = {
+    by_kind: dict[Type | None, pa.DataType] = {
         None: pa.string(),
         "integer": pa.int64(),
         "number": pa.float64(),
         "time": pa.timestamp("us", "UTC"),
         "category": pa.dictionary(pa.int32(), pa.string()),
     }
-    return made[kind]
+    return by_kind[kind]
 
 
 def _array(values: Sequence[Any], kind: Type | None, as_type: pa.DataType) -> pa.Array:

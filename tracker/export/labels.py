@@ -48,12 +48,12 @@ def item_columns(connection: Connection, project: ProjectInfo) -> tuple[str, ...
         select(literal(1)).where(_items.c.project_id == project.id, column.is_not(None)).exists()
         for column in _DETAILS.values()
     ]
-    told = connection.execute(select(*known)).one()
+    is_known = connection.execute(select(*known)).one()
     names = connection.scalars(
         select(_attributes.c.name).where(_attributes.c.project_id == project.id).distinct()
     )
     return (
-        *(name for name, any_ in zip(_DETAILS, told, strict=True) if any_),
+        *(name for name, any_ in zip(_DETAILS, is_known, strict=True) if any_),
         *sorted(ATTRIBUTE + name for name in names),
     )
 
@@ -69,11 +69,11 @@ def rows_with_items(
     Items come in the order of their numbers, and so they are read along with the rows.
     """
     with closing(rows), closing(_known(connection, project, columns)) as known:
-        last, told = None, tuple([None] * len(columns))
+        last, values = None, tuple([None] * len(columns))
         for row in rows:
             while last != row[0]:
-                last, told = next(known)
-            yield (*row, *told)
+                last, values = next(known)
+            yield (*row, *values)
 
 
 def listed_items(
@@ -89,8 +89,8 @@ def listed_items(
     def rows() -> Generator[tuple[Any, ...], None, None]:
         stands = standing_item_facts(project.id, _items.c.id)
         with closing(_known(connection, project, columns, stands)) as known:
-            for item, told in known:
-                yield (item, *told)
+            for item, values in known:
+                yield (item, *values)
 
     return ("item", *columns), rows()
 
@@ -116,29 +116,20 @@ def _known(
         .order_by(_items.c.id)
     )
     with closing(stream_rows(connection, statement)) as stream:
-        for _, facts in groupby(stream, lambda row: row[0]):
+        for (_, item), facts in groupby(stream, lambda row: (row[0], row[1])):
             values: list[Any] = [None] * len(columns)
-            for row in facts:
-                _, item, *details, name, value = row
-                for column, told in zip(_DETAILS, details, strict=True):
+            for _, _, *details, name, value in facts:
+                for column, detail in zip(_DETAILS, details, strict=True):
                     if column in places:
-                        values[places[column]] = told
+                        values[places[column]] = detail
                 if name is not None:
                     values[places[ATTRIBUTE + name]] = value
             yield item, tuple(values)
 
 
 LABEL_COLUMNS = (
-    "item",
-    "annotator",
-    "category",
-    "pass",
-    "start",
-    "end",
-    "labeled_at",
-    "seconds",
-    "kind",
-)
+    "item", "annotator", "category", "pass", "start", "end", "labeled_at", "seconds", "kind"
+)  # fmt: skip
 DETAIL_COLUMNS = ("confidence", "comment")
 """Further columns, if any answer to the question has one of them."""
 
@@ -170,12 +161,11 @@ def labels_with_items(
 
     def rows() -> Generator[tuple[Any, ...], None, None]:
         for question in questions:
-            found = exported_labels(connection, question, choice=choice)
-            found = _padded(found, len(columns))
+            labels = _padded(exported_labels(connection, question, choice=choice), len(columns))
             if known:
-                found = rows_with_items(connection, project, found, known)
-            with closing(found):
-                for row in found:
+                labels = rows_with_items(connection, project, labels, known)
+            with closing(labels):
+                for row in labels:
                     yield (question.name, *row) if named else row
 
     return (*(["question"] if named else []), *columns, *known), rows()
@@ -202,16 +192,8 @@ def exported_labels(
     detailed = exported_columns(connection, question) != LABEL_COLUMNS
     statement = (
         select(
-            Item.name,
-            Annotator.name,
-            Category.name,
-            Label.pass_,
-            Label.span_start,
-            Label.span_end,
-            Label.labeled_at,
-            Label.has_own_time,
-            Label.spent_ms,
-            Annotator.kind,
+            Item.name, Annotator.name, Category.name, Label.pass_, Label.span_start,
+            Label.span_end, Label.labeled_at, Label.has_own_time, Label.spent_ms, Annotator.kind,
         )
         .join(Item, (Item.project_id == same) & (Item.id == Label.item_id))
         .join(Annotator, (Annotator.project_id == same) & (Annotator.id == Label.annotator_id))
@@ -224,14 +206,10 @@ def exported_labels(
             *where_chosen(select_labels(connection, question, choice)),
         )
         .order_by(
-            Label.item_id,
-            Label.annotator_id,
-            Label.pass_,
-            Label.category_id,
-            Label.span_start,
+            Label.item_id, Label.annotator_id, Label.pass_, Label.category_id, Label.span_start,
             Label.span_end,
         )
-    )
+    )  # fmt: skip
     if detailed:
         statement = statement.add_columns(_details.c.confidence, _details.c.comment).outerjoin(
             _details, detail_of(_details, _labels)
@@ -241,44 +219,40 @@ def exported_labels(
         for row in result:
             item, annotator, category, number, start, end, moment, timed, spent, kind = row[:10]
             yield (
-                item,
-                annotator,
-                category,
-                number,
+                item, annotator, category, number,
                 None if start == NO_SPAN else start,
                 None if end == NO_SPAN else end,
                 clock.iso(moment) if timed else None,
                 None if spent is None else spent / 1000,
-                kind,
-                *row[10:],
-            )
+                kind, *row[10:],
+            )  # fmt: skip
 
 
 def import_keywords(
-    asked: Sequence[tuple[QuestionInfo, Sequence[str]]], *, named: bool
+    questions: Sequence[tuple[QuestionInfo, Sequence[str]]], *, named: bool
 ) -> dict[str, Any]:
     """Return the keywords with which exported labels are imported elsewhere as they are here.
 
-    ``asked`` are the questions, each with its categories in order; an order goes with ordinal ones.
+    The questions come each with its categories in order; an order goes with ordinal ones.
     ``named`` says that the rows name their question.
     """
     if not named:
-        ((one, categories),) = asked
+        ((question, categories),) = questions
         usual = {"answers": ANSWERS[0], "scale": SCALES[0], "offsets": OFFSETS[0]}
-        payload = {name: getattr(one, name) for name, word in usual.items()}
+        payload = {name: getattr(question, name) for name in usual}
         settings: dict[str, Any] = {n: word for n, word in payload.items() if word != usual[n]}
-        if _needs_order(one, categories):
+        if _needs_order(question, categories):
             settings["categories"] = tuple(categories)
         return {"options": QuestionOptions(**settings)}
-    questions = []
-    for one, categories in asked:
-        words = [one.name, *[one.answers] * (one.answers != ANSWERS[0])]
-        if _needs_order(one, categories):
+    texts = []
+    for question, categories in questions:
+        words = [question.name, *[question.answers] * (question.answers != ANSWERS[0])]
+        if _needs_order(question, categories):
             words.append("<".join(categories))
-        elif one.scale != SCALES[0]:
-            words.append(one.scale)
-        questions.append(":".join(words))
-    return {"columns": ["question=question"], "questions": questions}
+        elif question.scale != SCALES[0]:
+            words.append(question.scale)
+        texts.append(":".join(words))
+    return {"columns": ["question=question"], "questions": texts}
 
 
 def _needs_order(question: QuestionInfo, categories: Sequence[str]) -> bool:
@@ -292,13 +266,13 @@ def listed_annotators(
     connection: Connection, project: ProjectInfo
 ) -> tuple[tuple[str, ...], Generator[tuple[Any, ...], None, None]]:
     """Return the columns and the rows of all annotators: who, the kind, each attribute."""
-    told = annotator_attributes(connection, project)
+    attributes = annotator_attributes(connection, project)
     people = list_annotators(connection, project)
-    names = sorted({name for person in people for name in told.get(person.id, {})})
+    names = sorted({name for person in people for name in attributes.get(person.id, {})})
 
     def rows() -> Generator[tuple[Any, ...], None, None]:
         for person in people:
-            values = told.get(person.id, {})
-            yield (person.name, person.kind, *(values.get(name) for name in names))
+            values = attributes.get(person.id, {})
+            yield (person.name, person.kind, *map(values.get, names))
 
     return ("annotator", "kind", *(ATTRIBUTE + name for name in names)), rows()

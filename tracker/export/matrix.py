@@ -26,7 +26,8 @@ from tracker.projects.categories import category_names
 from tracker.projects.items import item_names
 from tracker.projects.questions import QuestionInfo
 
-Matrix = tuple[Sequence[str], Generator[tuple[Any, ...], None, None]]
+Row = tuple[Any, ...]
+Matrix = tuple[Sequence[str], Generator[Row, None, None]]
 
 
 def matrix_for(
@@ -49,57 +50,65 @@ def matrix_for(
     return SHAPES[reader](_Answers(connection, question, choice))
 
 
-class _Answers:
-    """The answers that a matrix holds, and the names of what they are about."""
+class _Named:
+    """A selection of answers, with the names of its annotators and categories."""
 
     def __init__(
         self, connection: Connection, question: QuestionInfo, choice: AnswerFilter
     ) -> None:
         self.connection = connection
+        self.question = question
         self.selection = select_answers(connection, question, choice)
         self.people = annotator_names(connection, question.project)
-        self.items = item_names(connection, question.project)
-        self._categories = category_names(connection, question)
+        self.categories = category_names(connection, question)
 
     def text(self, answer: Answer) -> str:
-        return "|".join(self._categories[one] for one in answer)
+        return "|".join(self.categories[category] for category in answer)
+
+
+class _Answers(_Named):
+    def __init__(
+        self, connection: Connection, question: QuestionInfo, choice: AnswerFilter
+    ) -> None:
+        super().__init__(connection, question, choice)
+        self.items = item_names(connection, question.project)
 
     def by_item(self) -> Iterator[tuple[str, dict[int, str]]]:
         """Yield each item with the answers of its annotators."""
         for item, pattern in select_item_joint_patterns(self.connection, self.selection):
-            yield self.items[item], {one: self.text(answer) for one, answer in pattern}
+            yield self.items[item], {who: self.text(answer) for who, answer in pattern}
 
 
-def _row_per_item(given: _Answers) -> Matrix:
-    who = select_answering_annotators(given.connection, given.selection)
-    order = sorted(who, key=given.people.__getitem__)
-    rows = ((item, *map(answers.get, order)) for item, answers in given.by_item())
-    return ("item", *(given.people[one] for one in order)), rows
+def _row_per_item(answers: _Answers) -> Matrix:
+    who = select_answering_annotators(answers.connection, answers.selection)
+    order = sorted(who, key=answers.people.__getitem__)
+    rows = ((item, *map(texts.get, order)) for item, texts in answers.by_item())
+    return ("item", *(answers.people[number] for number in order)), rows
 
 
-def _row_per_annotator(given: _Answers) -> Matrix:
+def _row_per_annotator(answers: _Answers) -> Matrix:
     """Return the matrix turned: read annotator by annotator, since one row has all items."""
-    answers = select_answer_rows(given.selection)
-    ids = select(answers.c.item_id).distinct().order_by(answers.c.item_id)
-    place = {item: n for n, item in enumerate(given.connection.scalars(ids))}
+    selected = select_answer_rows(answers.selection)
+    ids = select(selected.c.item_id).distinct().order_by(selected.c.item_id)
+    place = {item: n for n, item in enumerate(answers.connection.scalars(ids))}
 
-    def rows() -> Generator[tuple[Any, ...], None, None]:
-        of_annotators = select(answers).order_by(answers.c.annotator_id)
-        with closing(stream_rows(given.connection, of_annotators)) as stream:
-            for who, some in groupby(stream, lambda row: row[1]):
+    def rows() -> Generator[Row, None, None]:
+        of_annotators = select(selected).order_by(selected.c.annotator_id)
+        with closing(stream_rows(answers.connection, of_annotators)) as stream:
+            for who, of_one in groupby(stream, lambda row: row[1]):
                 row: list[str | None] = [None] * len(place)
-                for item, _, answer in some:
-                    row[place[item]] = given.text(read_selected_answer(answer))
-                yield given.people[who], *row
+                for item, _, answer in of_one:
+                    row[place[item]] = answers.text(read_selected_answer(answer))
+                yield answers.people[who], *row
 
-    return ("annotator", *(given.items[item] for item in place)), rows()
+    return ("annotator", *(answers.items[item] for item in place)), rows()
 
 
-def _row_per_answer(given: _Answers) -> Matrix:
+def _row_per_answer(answers: _Answers) -> Matrix:
     rows = (
-        (item, given.people[who], answer)
-        for item, answers in given.by_item()
-        for who, answer in answers.items()
+        (item, answers.people[who], text)
+        for item, texts in answers.by_item()
+        for who, text in texts.items()
     )
     return ("task", "worker", "label"), rows
 
@@ -126,8 +135,6 @@ TALLY_TYPES: Final[dict[str, Type]] = {
 }
 _AT_ONCE = 10_000  # cells of cross-tables
 
-Row = tuple[Any, ...]
-
 
 def tally_rows(
     connection: Connection, questions: Sequence[QuestionInfo], choice: AnswerFilter = EVERYTHING
@@ -149,47 +156,34 @@ def tally_rows(
         yield from _Tallies(connection, question, choice).rows()
 
 
-class _Tallies:
-    """The tallies of a question, with the names of its annotators and categories."""
-
-    def __init__(
-        self, connection: Connection, question: QuestionInfo, choice: AnswerFilter
-    ) -> None:
-        self.connection = connection
-        self.question = question.name
-        self.selection = select_answers(connection, question, choice)
-        self.people = annotator_names(connection, question.project)
-        self.categories = category_names(connection, question)
-
+class _Tallies(_Named):
     def rows(self) -> Generator[Row, None, None]:
-        yield from self.of_patterns()
-        yield from self.of_annotators()
-        yield from self.of_pairs()
+        for tally, rows in (
+            ("pattern", self.of_patterns()),
+            ("annotator", self.of_annotators()),
+            ("pair", self.of_pairs()),
+        ):
+            for row in rows:
+                yield self.question.name, tally, *row
 
     def of_patterns(self) -> Generator[Row, None, None]:
         patterns = count_item_patterns(self.connection, self.selection)
         for number, (pattern, items) in enumerate(patterns, 1):
             for answer, answers in pattern:
-                told = (number, None, self.text(answer), None, None, answers, items)
-                yield self.question, "pattern", *told
+                yield number, None, self.text(answer), None, None, answers, items
 
     def of_annotators(self) -> Generator[Row, None, None]:
-        counted = count_annotator_marginals(self.connection, self.selection)
-        for who, given in counted.items():
-            for answer, items in sorted(given.items()):
-                told = (None, self.people[who], self.text(answer), None, None, None, items)
-                yield self.question, "annotator", *told
+        marginals = count_annotator_marginals(self.connection, self.selection)
+        for who, answers in marginals.items():
+            for answer, items in sorted(answers.items()):
+                yield None, self.people[who], self.text(answer), None, None, None, items
 
     def of_pairs(self) -> Generator[Row, None, None]:
         pairs, cells = count_pair_cells(self.connection, self.selection)
         texts = [self.text(answer) for answer in cells.answers]
         columns = (cells.pair, cells.first, cells.second, cells.items)
         for start in range(0, len(cells.items), _AT_ONCE):
-            some = (column[start : start + _AT_ONCE].tolist() for column in columns)
-            for pair, first, second, items in zip(*some, strict=True):
-                one, other = (self.people[who] for who in pairs[pair])
-                told = (None, one, texts[first], other, texts[second], None, items)
-                yield self.question, "pair", *told
-
-    def text(self, answer: Answer) -> str:
-        return "|".join(self.categories[one] for one in answer)
+            part = (column[start : start + _AT_ONCE].tolist() for column in columns)
+            for pair, first, second, items in zip(*part, strict=True):
+                who, other = (self.people[number] for number in pairs[pair])
+                yield None, who, texts[first], other, texts[second], None, items

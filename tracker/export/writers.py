@@ -27,25 +27,20 @@ from tracker.projects.questions import QuestionInfo
 
 @dataclass
 class Document:
-    """A document that is made as it is written.
+    """A document that is made as it is written."""
 
-    Attributes:
-        unit: what it holds, such as a task.
-        parts: its text, piece by piece.
-        left_out: what could not be written, with its number; whole once all parts are read.
-        number: how many units were written so far.
-    """
-
-    unit: str
+    unit: str  # what it holds, such as a task
     parts: Generator[str, None, None] = field(default_factory=lambda: json_list(()))
+    """Its text, piece by piece."""
     left_out: Counter[str] = field(default_factory=Counter)
-    number: int = 0
+    """What could not be written, with its number; whole once all parts are read."""
+    number: int = 0  # of units that were written so far
 
-    def counted(self, found: Iterable[str]) -> Generator[str, None, None]:
+    def counted(self, units: Iterable[str]) -> Generator[str, None, None]:
         """Yield what the document holds, and count it."""
-        for one in found:
+        for unit in units:
             self.number += 1
-            yield one
+            yield unit
 
 
 def json_list(values: Iterable[str]) -> Generator[str, None, None]:
@@ -54,12 +49,10 @@ def json_list(values: Iterable[str]) -> Generator[str, None, None]:
 
 
 def json_object(members: Iterable[str]) -> Generator[str, None, None]:
-    """Yield the text of an object, an encoded member a line."""
     yield from _lines("{", members, "}")
 
 
 def encoded(value: Any) -> str:
-    """Return a value as JSON on one line."""
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
@@ -115,8 +108,8 @@ Token = tuple[str, int, int]
 def _tokens(item: ConsensusItem, in_tokens: bool) -> list[Token] | None:
     """Return the tokens of an item, in the unit of its spans; None if they are not known."""
     if not in_tokens:
-        found = _TOKEN.finditer(item.text or "")
-        return [(one[0], one.start(), one.end()) for one in found] or None
+        words_and_signs = _TOKEN.finditer(item.text or "")
+        return [(match[0], match.start(), match.end()) for match in words_and_signs] or None
     words = (item.text or "").split()
     length = item.known.get("n_tokens") or len(words)
     if not length:
@@ -130,7 +123,7 @@ def _tags(
     tokens: Sequence[Token], spans: list[dict[str, Any]], left_out: Counter[str]
 ) -> list[str]:
     tags = ["O"] * len(tokens)
-    for span in sorted(spans, key=lambda one: (-one["confidence"], one["start"], -one["end"])):
+    for span in sorted(spans, key=lambda row: (-row["confidence"], row["start"], -row["end"])):
         start, end, category = span["start"], span["end"], span["category"]
         inside = [n for n, (_, first, last) in enumerate(tokens) if first < end and last > start]
         if not inside:
@@ -164,16 +157,10 @@ def label_studio_document(
 ) -> Document:
     """Return tasks with the consensus as a prediction of each.
 
-    Args:
-        connection: to the database.
-        question: the question whose answers they are.
-        method: see `consensus_rows`.
-        choice: the answers that count.
-        control: the name of the control (``from_name``); the question's by default.
-        on: the name of the object and of its key in the data (``to_name``); ``text`` by default.
-
-    An item without a consensus is a task without a prediction. Raises InvalidOption for spans that
-    are counted in tokens.
+    The ``control`` (``from_name``) has the question's name by default; ``on`` is the name of the
+    object and of its key in the data (``to_name``), by default ``text``. An item without a
+    consensus is a task without a prediction. Raises InvalidOption for spans that are counted in
+    tokens.
     """
     if question.answers == "spans" and question.offsets == "tokens":
         raise InvalidOption(
@@ -181,24 +168,21 @@ def label_studio_document(
             "write them with --for conll",
         )
     document = Document("task")
-    control, on = control or question.name, on or "text"
-    written = _Written(question, method, control, on, document.left_out)
+    tasks = _Tasks(
+        question, f"consensus-{method}", control or question.name, on or "text", document.left_out
+    )
     items = consensus_by_item(connection, question, method, choice)
-    document.parts = json_list(document.counted(map(written.task, items)))
+    document.parts = json_list(document.counted(map(tasks.task, items)))
     return document
 
 
-class _Written:
-    """Writes tasks."""
-
-    def __init__(
-        self, question: QuestionInfo, method: str, control: str, on: str, left_out: Counter[str]
-    ) -> None:
-        self.question = question
-        self.version = f"consensus-{method}"
-        self.control = control
-        self.on = on
-        self.left_out = left_out
+@dataclass
+class _Tasks:
+    question: QuestionInfo
+    version: str
+    control: str
+    on: str
+    left_out: Counter[str]
 
     def task(self, item: ConsensusItem) -> str:
         """Return a task; its number is the item's name if that is one."""
@@ -215,11 +199,11 @@ class _Written:
         if first["category"] is None and (self.question.answers == "one" or first["tied"]):
             self.left_out["a consensus, because of a tie"] += 1
         else:
-            given = [row for row in item.rows if row["category"] is not None]
+            filled = [row for row in item.rows if row["category"] is not None]
             predictions.append({
                 "model_version": self.version,
                 "score": min(row["confidence"] for row in item.rows),
-                "result": self._result(given, item.text) if given else [],
+                "result": self._result(filled, item.text) if filled else [],
             })  # fmt: skip
         number = int(item.name) if item.name.isdecimal() else item.name
         return encoded({"id": number, "data": data, "annotations": [], "predictions": predictions})
@@ -227,14 +211,14 @@ class _Written:
     def _result(self, rows: list[dict[str, Any]], text: str | None) -> list[dict[str, Any]]:
         """Return the regions: one for all categories of an answer, or one a span."""
         if self.question.answers == "spans":
-            found = [("labels", self._span(row, text), row["confidence"]) for row in rows]
+            regions = [("labels", self._span(row, text), row["confidence"]) for row in rows]
         else:
             kind, value = self._value([row["category"] for row in rows])
-            found = [(kind, value, None)]
+            regions = [(kind, value, None)]
         return [
             {"id": f"{self.control}-{n}", "from_name": self.control, "to_name": self.on,
              "type": kind, "value": value, **({} if score is None else {"score": score})}
-            for n, (kind, value, score) in enumerate(found, 1)
+            for n, (kind, value, score) in enumerate(regions, 1)
         ]  # fmt: skip
 
     def _value(self, categories: list[str]) -> tuple[str, dict[str, Any]]:
@@ -276,25 +260,25 @@ def lewidi_document(
     items = item_names(connection, question.project)
     known = item_columns(connection, question.project)
     selection = select_answers(connection, question, choice)
-    given = (
+    patterns = (
         (items[item], pattern)
         for item, pattern in select_item_joint_patterns(connection, selection)
     )
     document = Document("item")
 
-    def told(answer: Answer) -> Any:
-        labels = [names[one] for one in answer]
+    def labels_of(answer: Answer) -> Any:
+        labels = [names[category] for category in answer]
         plain = len(labels) == 1 and "," not in labels[0]
         return labels[0] if plain else labels
 
     def members() -> Iterator[str]:
-        with closing(rows_with_items(connection, question.project, given, known)) as rows:
+        with closing(rows_with_items(connection, question.project, patterns, known)) as rows:
             for name, pattern, *values in rows:
                 text, facts = _facts(dict(zip(known, values, strict=True)), document.left_out)
                 item = {
                     "text": text,
                     "annotators": ",".join(people[who] for who, _ in pattern),
-                    "annotations": {people[who]: told(answer) for who, answer in pattern},
+                    "annotations": {people[who]: labels_of(answer) for who, answer in pattern},
                     "number of annotations": len(pattern),
                     "soft_label": _soft(pattern, names, question.answers == "several"),
                     **facts,
@@ -318,8 +302,8 @@ def _facts(known: dict[str, Any], left_out: Counter[str]) -> tuple[str, dict[str
 
 
 def _soft(pattern: JointPattern, names: dict[int, str], several: bool) -> dict[str, Any]:
-    votes = Counter(one for _, answer in pattern for one in answer)
-    shares = {names[one]: votes[one] / len(pattern) for one in names}
+    votes = Counter(category for _, answer in pattern for category in answer)
+    shares = {name: votes[category] / len(pattern) for category, name in names.items()}
     if not several:
         return shares
     return {name: {"0": 1 - share, "1": share} for name, share in shares.items()}

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tracker.core.errors import InvalidOption, Refused
-from tracker.formats.batch import KEEP, Batch, Cells, Numbers, Unit
+from tracker.formats.batch import KEEP, Batch, Cells, Unit
 from tracker.formats.column_roles import SAY_WHO
 from tracker.formats.left_out import left_out_words
-from tracker.formats.reader import Reading
+from tracker.formats.reader import Reader, Reading
 from tracker.formats.source import Archive, SourceFile
 from tracker.formats.streams import json_records, table_rows
 from tracker.projects.names import check_entered_name, near_names
@@ -41,41 +41,23 @@ class Span(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """One answer of one annotator to one question about one item; texts as a file holds them.
+    """One answer of one annotator to one question about one item; texts as a file holds them."""
 
-    Attributes:
-        place: the line, or the number of the record in its file.
-        item: the key of the item.
-        annotator: the name.
-        question: the name of the control or column that was answered.
-        labels: the categories or spans; none for an answer that says nothing.
-        labeled_at: ISO 8601, or seconds since 1970; empty if the file does not say.
-        seconds: how long it took.
-        number: 1, 2, … of several answers of the annotator to the item; empty for the first.
-        kind: ``human``, ``model`` or ``reference``; empty if the file does not say.
-        confidence: from 0 to 1.
-        comment: why.
-        length: that of the item, in the unit of its spans.
-        lines: the place of each label, if they stand in places of their own.
-        data: what the file says of the item, by field; `text` and what the user keeps are of it.
-        marked: the text that the spans are in, if it is known; they must end in it.
-    """
-
-    place: int
-    item: str
+    place: int  # the line, or the number of the record in its file
+    item: str  # its key
     annotator: str
-    question: str
-    labels: Sequence[str | Span]
-    labeled_at: str = ""
-    seconds: str = ""
-    number: str = ""
-    kind: str = ""
-    confidence: str = ""
+    question: str  # the name of the control or column that was answered
+    labels: Sequence[str | Span]  # none for an answer that says nothing
+    labeled_at: str = ""  # ISO 8601, or seconds since 1970; empty if the file does not say
+    seconds: str = ""  # how long it took
+    number: str = ""  # 1, 2, … of several answers of the annotator to the item
+    kind: str = ""  # human, model or reference; empty if the file does not say
+    confidence: str = ""  # from 0 to 1
     comment: str = ""
-    length: str = ""
-    lines: Sequence[int] = ()
-    data: Fields = _NONE
-    marked: str = ""
+    length: str = ""  # of the item, in the unit of its spans
+    lines: Sequence[int] = ()  # the place of each label, if they stand in places of their own
+    data: Fields = _NONE  # what the file says of the item; its text and what the user keeps
+    marked: str = ""  # the text that the spans are in, if it is known; they must end in it
 
 
 _ROLES = {
@@ -100,7 +82,6 @@ class ToolLayout:
     names: Mapping[str, str]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as JSON."""
         return {
             "format": self.format,
             "read": self.read,
@@ -133,32 +114,73 @@ def batches_of_answers(
     fields = _ItemFields(reading, source.name)
     empty = True
     rejected_before = reading.rejections.count
+    answers = _after_their_kind(answers, reading)
     rows = _within_their_text(answers, reading, name or source.name, unit)
-    while some := _portion(rows):
+    while portion := _portion(rows):
         if source.layout is None:
             source.layout = ToolLayout(reading, form, fields.read, names)
         if names:
             reading.left_out.update(
-                f"answer to {one.question!r}" for one in some if one.question not in names
+                f"answer to {answer.question!r}"
+                for answer in portion
+                if answer.question not in names
             )
-            some = [one._replace(question=names[one.question]) for one in some
-                    if one.question in names]  # fmt: skip
-        if some:
+            portion = [
+                answer._replace(question=names[answer.question])
+                for answer in portion
+                if answer.question in names
+            ]
+        if portion:
             empty = False
-            yield replace(_batch(some, fields, reading, names), unit=unit)
+            yield replace(_batch(portion, fields, reading, names), unit=unit)
     if empty and reading.rejections.count == rejected_before and not reading.may_be_empty:
         raise _no_answer(source.name, reading, names)
 
 
+def tool_reader(
+    name: str,
+    title: str,
+    holds: tuple[str, ...],
+    *,
+    recognizes: Callable[[SourceFile], bool],
+    answers: Callable[[SourceFile, Reading], Iterable[Answer]],
+    unit: str | Callable[[SourceFile], str] = "line",
+) -> Reader:
+    """Return the reader of a tool's files; ``unit`` is what the places of answers count."""
+
+    def read(source: SourceFile, reading: Reading) -> Iterator[Batch]:
+        places = unit if isinstance(unit, str) else unit(source)
+        return batches_of_answers(source, reading, answers(source, reading), name, places)
+
+    return Reader(name, recognizes, read, title, holds)
+
+
+def _after_their_kind(answers: Iterable[Answer], reading: Reading) -> Iterator[Answer]:
+    """Yield answers; those without labels wait until it is known what their question asks for.
+
+    A question that is never answered with a label asks for one category.
+    """
+    held: dict[str, list[Answer]] = {}
+    for answer in answers:
+        if answer.question in reading.asked:
+            yield from held.pop(answer.question, ())
+            yield answer
+        else:
+            held.setdefault(answer.question, []).append(answer)
+    for question, silent in held.items():
+        reading.ask(question)
+        yield from silent
+
+
 def _no_answer(source: str, reading: Reading, names: Mapping[str, str]) -> Refused:
-    """Return what to raise for a file without an answer to the questions that the user names."""
-    told = ", ".join(left_out_words(f"{n:,} {what}") for what, n in reading.left_out.items())
+    left_out = ", ".join(left_out_words(f"{n:,} {what}") for what, n in reading.left_out.items())
     strange = next((name for name in names if name not in reading.asked), None)
     has = ", ".join(reading.asked)
     mend = f"it has no question {strange!r}; it has: {has}" if strange and has else None
     if any(what in reading.left_out for what in WITHOUT_AUTHOR):
         mend = SAY_WHO
-    return Refused(f"{source} holds no answer" + (f"; left out: {told}" if told else ""), mend)
+    more = f"; left out: {left_out}" if left_out else ""
+    return Refused(f"{source} holds no answer{more}", mend)
 
 
 def _within_their_text(
@@ -171,8 +193,7 @@ def _within_their_text(
             if last > len(answer.marked):
                 item = item_key(reading, answer.item, answer.data)
                 reason = behind_the_end(last, answer.marked)
-                reading.rejections.add(source, answer.place, reason, unit, item)
-                reading.rejections.ragged += 1
+                reading.rejections.add_unread(source, answer.place, reason, unit, item)
                 continue
         yield answer
 
@@ -184,22 +205,21 @@ def item_key(reading: Reading, item: str, data: Fields) -> str:
 
 
 def behind_the_end(last: int, text: str) -> str:
-    """Return what is wrong with a span that ends there."""
     return f"a span ends at {last}, and the text has {len(text)} characters"
 
 
 def _portion(answers: Iterator[Answer]) -> list[Answer]:
     """Return the next answers: as many as fit into the memory with the data of their items."""
-    some: list[Answer] = []
+    portion: list[Answer] = []
     size, data = 0, None
     for answer in answers:
-        some.append(answer)
+        portion.append(answer)
         if answer.data is not data:
             data = answer.data
             size += sum(len(text) for text in data.values() if isinstance(text, str))
-        if len(some) >= _AT_ONCE or size > _ENOUGH:
+        if len(portion) >= _AT_ONCE or size > _ENOUGH:
             break
-    return some
+    return portion
 
 
 def _batch(
@@ -207,53 +227,48 @@ def _batch(
 ) -> Batch:
     parts = zip(*answers, strict=True)
     fields_of: dict[str, Any] = dict(zip(Answer._fields, parts, strict=True))
-    columns: dict[str, Sequence[str]] = fields.of(fields_of["item"], fields_of["data"])
-    columns |= {"annotator": fields_of["annotator"], "question": fields_of["question"]}
+    texts: dict[str, Sequence[str]] = fields.of(fields_of["item"], fields_of["data"])
+    texts |= {"annotator": fields_of["annotator"], "question": fields_of["question"]}
     for role, name in _ROLES.items():
         if any(fields_of[name]):
-            columns[role] = fields_of[name]
-    spans = any(one.answers == "spans" for one in reading.asked.values())
-    given, lengths = _label_columns(fields_of["labels"], spans=spans)
+            texts[role] = fields_of[name]
+    lengths = [len(labels) or 1 for labels in fields_of["labels"]]
     records = np.repeat(np.arange(len(answers)), lengths)
     places = np.array(fields_of["place"])[records]
     if any(fields_of["lines"]):
         ends = np.cumsum(lengths)
-        for one, end in zip(answers, ends.tolist(), strict=True):
-            if one.lines:
-                places[end - len(one.lines) : end] = one.lines
-    return Batch(
-        places,
-        {role: _taken(Cells.of_texts(cells), records) for role, cells in columns.items()}
-        | {role: Cells.of_texts(cells) for role, cells in given.items()},
-        asked={
-            names.get(name, name): one
-            for name, one in reading.asked.items()
-            if not names or name in names
-        },
-    )
+        for answer, end in zip(answers, ends.tolist(), strict=True):
+            if answer.lines:
+                places[end - len(answer.lines) : end] = answer.lines
+    columns = {role: Cells.of_texts(cells) for role, cells in texts.items()}
+    if len(records) > len(answers):
+        columns = {role: cells.take(records) for role, cells in columns.items()}
+    spans = any(question.answers == "spans" for question in reading.asked.values())
+    for role, cells in _label_columns(fields_of["labels"], spans=spans).items():
+        columns[role] = Cells.of_texts(cells)
+    questions = {
+        names.get(name, name): options
+        for name, options in reading.asked.items()
+        if not names or name in names
+    }
+    return Batch(places, columns, asked=questions)
 
 
 def _label_columns(
     answers: Sequence[Sequence[str | Span]], *, spans: bool
-) -> tuple[dict[str, Sequence[str]], list[int]]:
-    """Return the columns of the labels of answers, and the number of records of each answer.
+) -> dict[str, Sequence[str]]:
+    """Return the columns of the labels of answers; one without labels has an empty one.
 
     ``spans`` says that questions ask for spans, even if no answer at hand has one.
     """
-    labels = [label for some in answers for label in some or ("",)]
-    lengths = [len(some) or 1 for some in answers]
+    flat = [label for labels in answers for label in labels or ("",)]
     if not spans:
-        return {"category": labels}, lengths  # type: ignore[dict-item]
-    marked = [label if isinstance(label, Span) else None for label in labels]
+        return {"category": flat}  # type: ignore[dict-item]
     return {
-        "category": [one.category if isinstance(one, Span) else one for one in labels],
-        "start": ["" if one is None else str(one.start) for one in marked],
-        "end": ["" if one is None else str(one.end) for one in marked],
-    }, lengths
-
-
-def _taken(cells: Cells, records: Numbers) -> Cells:
-    return cells if len(records) == len(cells.codes) else cells.take(records)
+        "category": [label.category if isinstance(label, Span) else label for label in flat],
+        "start": [str(label.start) if isinstance(label, Span) else "" for label in flat],
+        "end": [str(label.end) if isinstance(label, Span) else "" for label in flat],
+    }
 
 
 class _ItemFields:
@@ -262,37 +277,37 @@ class _ItemFields:
     def __init__(self, reading: Reading, source: str) -> None:
         mapped = reading.mapped
         self.source = source
-        self.wanted = {role: name for role, name in mapped.roles.items() if name}
-        self.wanted |= {KEEP + name: name for name in mapped.keep}
+        self.read = {role: name for role, name in mapped.roles.items() if name}
+        self.read |= {KEEP + name: name for name in mapped.keep}
         self.without_text = mapped.roles.get("text") == ""
-        self.read: dict[str, str] = {**self.wanted}
-        self._checked = not self.wanted
+        self._checked = not self.read
 
     def of(self, items: Sequence[str], data: Sequence[Fields]) -> dict[str, Sequence[str]]:
         """Return the columns of items with these keys and data; raises Refused as `_check`."""
         # Answers to one item follow one another, and their reader gives them the same data.
         places, distinct = [], list[Fields]()
-        for one in data:
-            if not distinct or one is not distinct[-1]:
-                distinct.append(one)
+        for record in data:
+            if not distinct or record is not distinct[-1]:
+                distinct.append(record)
             places.append(len(distinct) - 1)
         if not self._checked:
             self._check(distinct)
         columns: dict[str, Sequence[str]] = {"item": items}
-        wanted = {role: [field_text(field_at(one, name)) for one in distinct]
-                  for role, name in self.wanted.items()}  # fmt: skip
-        if "text" not in self.wanted and not self.without_text:
-            wanted["text"] = [field_text(one.get("text")) for one in distinct]
-        for role, texts in wanted.items():
-            if role != "text" or any(texts):
-                columns[role] = [texts[place] for place in places]
+        texts = {
+            role: [field_text(field_at(record, name)) for record in distinct]
+            for role, name in self.read.items()
+        }
+        if "text" not in texts and not self.without_text:
+            texts["text"] = [field_text(record.get("text")) for record in distinct]
+        for role, column in texts.items():
+            if role != "text" or any(column):
+                columns[role] = [column[place] for place in places]
         return columns
 
     def _check(self, data: Sequence[Fields]) -> None:
-        """Raise Refused for a field that none of these items has."""
-        known = {name for one in data[:1000] for name in one}
-        for role, name in self.wanted.items():
-            if all(field_at(one, name) is None for one in data):
+        known = {name for record in data[:1000] for name in record}
+        for role, name in self.read.items():
+            if all(field_at(record, name) is None for record in data):
                 flag = f"--keep {name}" if role.startswith(KEEP) else f"--map {role}={name}"
                 raise Refused(
                     f"{self.source} has no field {name!r} ({flag})",
@@ -329,12 +344,11 @@ class CharacterPlaces:
     """The places of a text in characters of Unicode."""
 
     def __init__(self, text: str) -> None:
-        wide = (n for n, one in enumerate(text) if ord(one) > 0xFFFF)
+        wide = (n for n, character in enumerate(text) if ord(character) > 0xFFFF)
         self._wide = [n + before for before, n in enumerate(wide)]
         """Where the characters that UTF-16 counts twice begin, counted in UTF-16."""
 
     def of(self, place: int) -> int:
-        """Return a place that was counted in UTF-16."""
         return place - bisect_left(self._wide, place)
 
 
@@ -361,7 +375,7 @@ def list_in(record: Mapping[str, Any], name: str) -> list[Any]:
 
 def objects_in(record: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
     """Return a field that holds a list of objects; none if it is missing. Raises Malformed."""
-    return [object_of(one, f"a value of {name!r}") for one in list_in(record, name)]
+    return [object_of(value, f"a value of {name!r}") for value in list_in(record, name)]
 
 
 def object_in(record: Mapping[str, Any], name: str) -> dict[str, Any]:
@@ -371,7 +385,6 @@ def object_in(record: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 
 def object_of(value: Any, what: str) -> dict[str, Any]:
-    """Return a value that is an object. Raises Malformed."""
     if not isinstance(value, dict):
         raise Malformed(f"{what} is no object")
     return value
@@ -386,14 +399,12 @@ def category_of(value: Any, what: str) -> str:
 
 
 def span_of(category: Any, start: Any, end: Any) -> Span:
-    """Return a category at a place in a text. Raises Malformed."""
     if type(start) is not int or type(end) is not int:
         raise Malformed(f"a span starts at {str(start)[:40]} and ends at {str(end)[:40]}")
     return Span(category_of(category, "the label of a span"), start, end)
 
 
 def unique_labels(labels: Iterable[str | Span]) -> list[str | Span]:
-    """Return labels in their order, each once."""
     return list(dict.fromkeys(labels))
 
 
@@ -477,31 +488,14 @@ class Repeats:
         return "" if self._met[pair] == 1 else str(self._met[pair])
 
 
-def after_their_kind(answers: Iterable[Answer], reading: Reading) -> Iterator[Answer]:
-    """Yield answers, those that say nothing once it is known what their question asks for.
-
-    If none of a question's answers says anything, it asks for one category.
-    """
-    held: dict[str, list[Answer]] = {}
-    for answer in answers:
-        if answer.question in reading.asked:
-            yield from held.pop(answer.question, ())
-            yield answer
-        else:
-            held.setdefault(answer.question, []).append(answer)
-    for question, some in held.items():
-        reading.ask(question)
-        yield from some
-
-
 def numbered(answers: Iterable[Answer]) -> Iterator[Answer]:
     """Yield answers, each with its number in the file as its place.
 
     The ledger keeps one comment and confidence for each place and annotator, so a record in which
     one annotator says several things cannot be the place.
     """
-    for number, one in enumerate(answers, 1):
-        yield one._replace(place=number)
+    for number, answer in enumerate(answers, 1):
+        yield answer._replace(place=number)
 
 
 def batches_of_files(
@@ -517,34 +511,35 @@ def batches_of_files(
     All are read once before, so that it is known what each question asks for. Raises Refused if
     none of the files holds an answer.
     """
-    wanted = {question.column for question in reading.mapped.questions if question.column}
-    before = reading.left_out.copy()
+    columns = {question.column for question in reading.mapped.questions if question.column}
+    left_out = reading.left_out.copy()
     for name in names:
         with closing(archive.open(name)) as source:
             for _ in answers_of(source):
                 pass
-    reading.left_out = before
+    reading.left_out = left_out
     empty = True
     for name in names:
         with closing(archive.open(name)) as source:
-            answers = after_their_kind(answers_of(source), reading)
-            rest = _of_questions(answers, wanted, reading) if wanted else answers
-            first = next(rest, None)
+            answers = iter(answers_of(source))
+            if columns:
+                answers = _to_questions(answers, columns, reading)
+            first = next(answers, None)
             if first is not None:
                 empty = False
                 batches = batches_of_answers(
-                    archive, reading, chain([first], rest), form, unit, source.name
+                    archive, reading, chain([first], answers), form, unit, source.name
                 )
                 yield from (replace(batch, source=source.name) for batch in batches)
     if empty:
         yield from batches_of_answers(archive, reading, (), form, unit)
 
 
-def _of_questions(
-    answers: Iterable[Answer], wanted: set[str], reading: Reading
+def _to_questions(
+    answers: Iterable[Answer], columns: set[str], reading: Reading
 ) -> Iterator[Answer]:
     for answer in answers:
-        if answer.question in wanted:
+        if answer.question in columns:
             yield answer
         else:
             reading.left_out[f"answer to {answer.question!r}"] += 1

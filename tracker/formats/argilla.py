@@ -10,7 +10,6 @@ from tracker.formats.answers import (
     Answer,
     Malformed,
     Span,
-    after_their_kind,
     answers_of_objects,
     ask_for,
     batches_of_answers,
@@ -39,8 +38,8 @@ _UNKNOWN = "suggestion"
 """The model whose suggestions name no agent."""
 
 
-class _Said(NamedTuple):
-    """What a user or an agent said to a question about a record."""
+class _Response(NamedTuple):
+    """What a user or an agent answers to a question about a record."""
 
     question: str
     who: str
@@ -51,7 +50,6 @@ class _Said(NamedTuple):
 
 
 def recognizes_records(source: SourceFile) -> bool:
-    """Return whether a file holds records of Argilla."""
     first = head_value(source)
     if first is None:
         return is_argilla_dataset(head_columns(source))
@@ -67,7 +65,6 @@ def recognizes_records(source: SourceFile) -> bool:
 
 
 def is_argilla_dataset(columns: Iterable[str]) -> bool:
-    """Return whether a table with these columns is a data set of records."""
     return any(name.endswith(f"{_RESPONSES}.users") for name in columns)
 
 
@@ -101,8 +98,7 @@ def read_rows(
 
 
 def _batches(source: SourceFile, reading: Reading, answers: Iterator[Answer]) -> Iterator[Batch]:
-    given = after_their_kind(numbered(answers), reading)
-    return batches_of_answers(source, reading, given, NAME, "answer")
+    return batches_of_answers(source, reading, numbered(answers), NAME, "answer")
 
 
 ARGILLA = Reader(
@@ -115,90 +111,89 @@ ARGILLA = Reader(
 
 
 class _Records:
-    """The records of a file, one at a time."""
-
     def __init__(self, reading: Reading) -> None:
         self.reading = reading
         self.named: set[str] = set()  # questions whose responses are texts
 
     def of_record(self, place: int, record: dict[str, Any]) -> Iterator[Answer]:
-        """Yield what was said of a record, whichever way it is written."""
         nested = "fields" in record and "responses" in record
-        said = list(_nested(record) if nested else _flat(record))
+        responses = list(_nested(record) if nested else _flat(record))
         data = dict(record)
         for name in ("fields", "metadata"):
             if isinstance(more := record.get(name), dict):
                 data |= more
         item = next(filter(None, (field_text(record.get(name)) for name in _KEYS)), str(place))
-        for one in said:
-            if not one.kind and isinstance(one.value, str):
-                self.named.add(one.question)
-            if one.status is None:
-                self.reading.left_out["status of a response, which may be a draft"] += 1
-            if one.kind and type(one.value) is int and one.question in self.named:
-                self.reading.left_out["suggestion as a number without its name"] += 1
-            elif one.status is not None and one.status not in _COUNTED:
-                self.reading.left_out[f"response with the status {one.status!r}"] += 1
-            elif (labels := self._labels(one)) is not None:
-                ask_for(self.reading, one.question, labels)
+        left_out = self.reading.left_out
+        for response in responses:
+            question, who, value, status, kind, confidence = response
+            if not kind and isinstance(value, str):
+                self.named.add(question)
+            if status is None:
+                left_out["status of a response, which may be a draft"] += 1
+            if kind and type(value) is int and question in self.named:
+                left_out["suggestion as a number without its name"] += 1
+            elif status is not None and status not in _COUNTED:
+                left_out[f"response with the status {status!r}"] += 1
+            elif (labels := self._labels(response)) is not None:
+                ask_for(self.reading, question, labels)
                 yield Answer(
-                    place, item, one.who, one.question, labels,
-                    kind=one.kind, confidence=one.confidence, data=data,
+                    place, item, who, question, labels,
+                    kind=kind, confidence=confidence, data=data,
                 )  # fmt: skip
 
-    def _labels(self, said: _Said) -> list[str | Span] | None:
+    def _labels(self, response: _Response) -> list[str | Span] | None:
         """Return the labels of a response; None for what is no answer to such a question."""
-        value = said.value
+        value = response.value
         if value is None:
-            return [] if said.kind != "model" else None
+            return [] if response.kind != "model" else None
         values = value if isinstance(value, list) else [value]
-        if any(isinstance(one, dict) and "rank" in one for one in values):
+        if any(isinstance(part, dict) and "rank" in part for part in values):
             self.reading.left_out["ranking"] += 1
             return None
         return unique_labels(
-            span_of(one.get("label"), one.get("start"), one.get("end"))
-            if isinstance(one, dict)
-            else category_of(one, f"a response to {said.question!r}")
-            for one in values
+            span_of(part.get("label"), part.get("start"), part.get("end"))
+            if isinstance(part, dict)
+            else category_of(part, f"a response to {response.question!r}")
+            for part in values
         )
 
 
 _KEYS = ("id", "external_id", "_server_id")
 
 
-def _nested(record: Mapping[str, Any]) -> Iterator[_Said]:
+def _nested(record: Mapping[str, Any]) -> Iterator[_Response]:
     """Yield what was said of a record with fields, responses and suggestions of their own."""
     responses = record["responses"]
     if isinstance(responses, list):  # of version 1: one for each user
-        for response in (object_of(one, "a response") for one in responses):
-            for question, value in object_in(response, "values").items():
-                given = object_of(value, "a value").get("value")
-                yield _Said(question, field_text(response.get("user_id")), given,
+        for response in (object_of(value, "a response") for value in responses):
+            for question, values in object_in(response, "values").items():
+                value = object_of(values, "a value").get("value")
+                yield _Response(question, field_text(response.get("user_id")), value,
                             field_text(response.get("status")))  # fmt: skip
     else:
-        for question, some in object_in(record, "responses").items():
-            if not isinstance(some, list):
+        for question, values in object_in(record, "responses").items():
+            if not isinstance(values, list):
                 raise Malformed(f"the responses to {question!r} are no list")
-            for response in (object_of(one, "a response") for one in some):
+            for response in (object_of(value, "a response") for value in values):
                 status = field_text(response["status"]) if "status" in response else None
                 who = field_text(response.get("user_id"))
-                yield _Said(question, who, response.get("value"), status)
+                yield _Response(question, who, response.get("value"), status)
     suggestions = record.get("suggestions")
     if isinstance(suggestions, list):
-        for one in (object_of(suggestion, "a suggestion") for suggestion in suggestions):
-            yield _suggested(field_text(one.get("question_name")), one)
+        for suggestion in (object_of(value, "a suggestion") for value in suggestions):
+            yield _suggested(field_text(suggestion.get("question_name")), suggestion)
     else:
         for question, value in object_in(record, "suggestions").items():
             yield _suggested(question, object_of(value, "a suggestion"))
 
 
-def _suggested(question: str, one: Mapping[str, Any]) -> _Said:
-    who = field_text(one.get("agent")) or _UNKNOWN
-    score = confidence_text(one.get("score"))
-    return _Said(question, who, one.get("value"), kind="model", confidence=score)
+def _suggested(question: str, suggestion: Mapping[str, Any]) -> _Response:
+    who = field_text(suggestion.get("agent")) or _UNKNOWN
+    confidence = confidence_text(suggestion.get("score"))
+    return _Response(question, who, suggestion.get("value"), kind="model", confidence=confidence)
 
 
-def _flat(record: Mapping[str, Any]) -> Iterator[_Said]:
+def _flat(record: Mapping[str, Any]) -> Iterator[_Response]:
     """Yield what was said of a record whose keys hold the questions."""
     for key in record:
         name = key.removesuffix(_RESPONSES)
@@ -207,23 +202,23 @@ def _flat(record: Mapping[str, Any]) -> Iterator[_Said]:
             yield from _listed(name, users, values, list_in(record, f"{key}.status"))
         name = key.removesuffix(_SUGGESTION)
         if name != key and record[key] is not None:
-            one = {"value": record[key], "score": record.get(f"{key}.score"),
-                   "agent": record.get(f"{key}.agent")}  # fmt: skip
-            yield _suggested(name, one)
+            suggestion = {"value": record[key], "score": record.get(f"{key}.score"),
+                          "agent": record.get(f"{key}.agent")}  # fmt: skip
+            yield _suggested(name, suggestion)
         name = key.removesuffix(_V1)
         if name != key and name in record:
             yield from _of_version_1(record, name)
 
 
-def _of_version_1(record: Mapping[str, Any], name: str) -> Iterator[_Said]:
-    given = record[name]
-    if isinstance(given, dict):  # of columns, as Hugging Face's data sets write lists of objects
-        columns = [list_in(given, one) for one in ("user_id", "value", "status")]
+def _of_version_1(record: Mapping[str, Any], name: str) -> Iterator[_Response]:
+    responses = record[name]
+    if isinstance(responses, dict):  # of columns, as Hugging Face writes lists of objects
+        columns = [list_in(responses, column) for column in ("user_id", "value", "status")]
         yield from _listed(name, *columns)
     else:
-        for one in (object_of(one, "a response") for one in list_in(record, name)):
-            yield _Said(name, field_text(one.get("user_id")), one.get("value"),
-                        field_text(one.get("status")))  # fmt: skip
+        for response in (object_of(value, "a response") for value in list_in(record, name)):
+            yield _Response(name, field_text(response.get("user_id")), response.get("value"),
+                        field_text(response.get("status")))  # fmt: skip
     if record[name + _V1] is not None:
         about = object_in(record, f"{name}{_V1}-metadata")
         yield _suggested(name, {**about, "value": record[name + _V1]})
@@ -231,8 +226,8 @@ def _of_version_1(record: Mapping[str, Any], name: str) -> Iterator[_Said]:
 
 def _listed(
     question: str, users: Sequence[Any], values: Sequence[Any], states: Sequence[Any]
-) -> Iterator[_Said]:
+) -> Iterator[_Response]:
     if len(users) != len(values) or len(states) not in {0, len(values)}:
         raise Malformed(f"{question!r} has {len(values)} responses, and {len(users)} users")
     for n, (who, value) in enumerate(zip(users, values, strict=True)):
-        yield _Said(question, field_text(who), value, field_text(states[n]) if states else "")
+        yield _Response(question, field_text(who), value, field_text(states[n]) if states else "")

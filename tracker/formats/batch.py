@@ -52,7 +52,6 @@ class FilesUnit:
         return self._before[-1]
 
     def place(self, number: int) -> Place:
-        """Return the file and the line in it."""
         n = bisect_right(self._before, number) - 1
         name, unit = self._files[n]
         return Place(name, number - self._before[n], unit)
@@ -63,28 +62,13 @@ Unit = str | FilesUnit
 
 
 def place_of(source: str, number: int, unit: Unit) -> Place:
-    """Return the place of a record of a source."""
     return Place(source, number, unit) if isinstance(unit, str) else unit.place(number)
 
 
 ROLES = (
-    "item",
-    "annotator",
-    "category",
-    "question",
-    "labeled_at",
-    "seconds",
-    "pass",
-    "text",
-    "gold",
-    "start",
-    "end",
-    "n_tokens",
-    "kind",
-    "confidence",
-    "comment",
-    "version",
-)
+    "item", "annotator", "category", "question", "labeled_at", "seconds", "pass", "text", "gold",
+    "start", "end", "n_tokens", "kind", "confidence", "comment", "version",
+)  # fmt: skip
 """What a column can mean."""
 
 LISTED = "\x1f"
@@ -96,7 +80,6 @@ GOLD = "gold"
 _QUOTED = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\d+""")
 
 _COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*")
-
 KEEP = "keep:"
 """Before the name of a column that is kept as an attribute of the item."""
 
@@ -116,7 +99,7 @@ def text_array(texts: Sequence[str]) -> Any:
 
     encoded = [text.encode() for text in texts]
     ends = np.zeros(len(encoded) + 1, np.int32)
-    np.cumsum([len(one) for one in encoded], out=ends[1:])
+    np.cumsum([len(text) for text in encoded], out=ends[1:])
     buffers = [None, pa.py_buffer(ends), pa.py_buffer(b"".join(encoded))]
     return pa.Array.from_buffers(pa.string(), len(encoded), buffers)
 
@@ -158,24 +141,20 @@ class Cells:
 
     @classmethod
     def of_texts(cls, texts: Sequence[str]) -> Cells:
-        """Return the column of these cells."""
         return cls.of([text_array(texts)])
 
     @cached_property
     def texts(self) -> list[str]:
-        """The distinct texts."""
         return list(self.distinct.to_pylist())
 
     def __getitem__(self, record: int) -> str:
         return self.texts[int(self.codes[record])]
 
     def at(self, records: Numbers) -> list[str]:
-        """Return the cells of these records."""
         texts = self.texts
         return [texts[code] for code in self.codes[records].tolist()]
 
     def take(self, records: Numbers) -> Cells:
-        """Return the column of these records."""
         codes = self.codes[records]
         first = np.full(len(self.distinct), len(codes))
         first[codes[::-1]] = np.arange(len(codes))[::-1]
@@ -193,8 +172,8 @@ class Cells:
             list(dict.fromkeys(filter(None, map(str.strip, text.split(separator))))) or [""]
             for text in self.texts
         ]
-        lengths = np.array([len(some) for some in parts], np.int64)
-        flat = [part for some in parts for part in some]
+        lengths = np.array([len(texts) for texts in parts], np.int64)
+        flat = [part for texts in parts for part in texts]
         codes = {text: code for code, text in enumerate(dict.fromkeys(flat))}
         coded = np.array([codes[part] for part in flat], np.int64)
         of_records = lengths[self.codes]
@@ -251,7 +230,6 @@ class Batch:
         return "" if name == role else f" (column {name!r})"
 
     def without_items(self, keys: Collection[str]) -> Batch:
-        """Return the batch without the records on some items."""
         left = np.flatnonzero(~self.columns["item"].holds(lambda text: text.strip() in keys))
         columns = {role: cells.take(left) for role, cells in self.columns.items()}
         return replace(self, lines=self.lines[left], columns=columns)
@@ -296,6 +274,13 @@ class Rejections:
     optional: set[str] = field(default_factory=set)
     ways: list[str] = field(default_factory=list)
     items: set[str] | None = None
+
+    def add_unread(
+        self, source: str, line: int, reason: str, unit: Unit = "line", item: str | None = None
+    ) -> None:
+        """Count one more rejection, of a record that is in no batch."""
+        self.add(source, line, reason, unit, item)
+        self.ragged += 1
 
     def add(
         self, source: str, line: int, reason: str, unit: Unit = "line", item: str | None = None

@@ -17,25 +17,16 @@ QUESTION = "spans"
 """The question that brat's annotations answer, which has no name there."""
 
 _SPAN = re.compile(r"T[^\t]*\t(\S+) (\d{1,12} \d{1,12}(?:;\d{1,12} \d{1,12})*)(?:\t.*)?")
-_LEFT_OUT = {
-    "R": "relation",
-    "*": "relation",
-    "E": "event",
-    "A": "attribute",
-    "M": "attribute",
-    "N": "normalization",
-    "#": "note",
-}
+_LEFT_OUT = {"R": "relation", "*": "relation", "E": "event", "A": "attribute", "M": "attribute",
+             "N": "normalization", "#": "note"}  # fmt: skip
 _FIRST_LINE = re.compile(rb"T\d+\t\S+ \d+ \d+")
 
 
 def recognizes_annotations(source: SourceFile) -> bool:
-    """Return whether a single file holds stand-off annotations."""
     return source.path.endswith(".ann") or _FIRST_LINE.match(source.head) is not None
 
 
 def recognizes_folder(archive: Archive) -> bool:
-    """Return whether a folder or zip file holds stand-off annotations."""
     return any(name.endswith(".ann") for name in archive.names)
 
 
@@ -48,7 +39,7 @@ def answers_of_folder(archive: Archive, reading: Reading, lines: FilesUnit) -> I
     known = set(archive.names)
     files = files_by_annotator(archive, archive.matching("*.ann"), reading, whole=True)
     texts = archive.matching("*.txt")
-    if missing := sum(one.removesuffix(".txt") + ".ann" not in known for one in texts):
+    if missing := sum(name.removesuffix(".txt") + ".ann" not in known for name in texts):
         reading.left_out["text without annotations"] += missing
     reading.ask(QUESTION, "spans", offsets="characters")
     for file in files:
@@ -91,7 +82,7 @@ def _span(line: str, text: str | None, reading: Reading) -> Span | None:
         if line.strip():
             raise ValueError(f"this is no annotation: {line[:40]}")
         return None
-    places = [int(one) for one in re.split("[ ;]", match[2])]
+    places = [int(place) for place in re.split("[ ;]", match[2])]
     start, end = min(places[::2]), max(places[1::2])
     if text is not None and end > len(text):
         raise ValueError(behind_the_end(end, text))

@@ -1,10 +1,14 @@
-"""The names that columns of each role are known by."""
+"""What the names of columns say: a role, an annotator, a question, a category."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
-from itertools import accumulate
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, combinations
+from typing import NamedTuple
+
+from tracker.core.errors import InvalidOption, Refused
 
 _SHOWN = 60  # characters of a column's name in a list of them
 _MOST_SHOWN = 300  # columns
@@ -56,7 +60,6 @@ MEANINGS = {
     "version": " (of a model)",
 }
 
-
 _TIMES = {
     "seconds": (r"s|secs?|seconds?|sek\w*", 1.0),
     "milliseconds": (r"ms|msecs?|millis\w*", 0.001),
@@ -68,12 +71,10 @@ _TIMES = {
 def unit_of_time(name: str) -> tuple[str, float]:
     """Return the unit that a column of times spent says it is in, and its seconds."""
     words = [*filter(None, re.split(r"[^a-z]+", folded_name(name)))]
-    units = (
-        (unit, seconds)
-        for unit, (known, seconds) in _TIMES.items()
-        if any(re.fullmatch(known, word) for word in words)
-    )
-    return next(units, ("seconds", 1.0))
+    for unit, (expression, seconds) in _TIMES.items():
+        if any(re.fullmatch(expression, word) for word in words):
+            return unit, seconds
+    return "seconds", 1.0
 
 
 def folded_name(name: str) -> str:
@@ -82,9 +83,8 @@ def folded_name(name: str) -> str:
 
 
 def singular_name(name: str) -> str:
-    """Return the name of a column of lists in the singular."""
-    known = any(folded_name(name) in known.split() for known in NAMES_OF_ROLES.values())
-    return name if known else name.rstrip("s")
+    is_known = any(folded_name(name) in names.split() for names in NAMES_OF_ROLES.values())
+    return name if is_known else name.rstrip("s")
 
 
 def listed_names(names: Sequence[str], roles: Collection[str] = ()) -> str:
@@ -99,3 +99,183 @@ def listed_names(names: Sequence[str], roles: Collection[str] = ()) -> str:
     shown = cut[: sum(end <= _LONGEST for end in ends)]
     more = len(names) - len(shown)
     return ", ".join(shown) + (f" and {more:,} more" if more > 0 else "")
+
+
+# -- Names of columns that hold more than one thing: ``{annotator}_{question}.{category}`` --------
+
+
+PARTS = ("annotator", "question", "category")
+"""What a name can hold, in braces."""
+
+YES = frozenset(
+    {"1", "1.0", "true", "t", "x", "yes", "y", "ja", "oui", "si", "sí", "wahr", "✓", "✔"}
+)
+"""Cells, in lower case, that say that the category of their column was chosen."""
+NO = frozenset({"0", "0.0", "false", "f", "no", "n", "nein", "non", "falsch", "-"})
+"""Cells, in lower case, that say that it was not; so does an empty one beside others."""
+
+_BRACES = re.compile(r"\{(\w+)\}")
+_LEAST = 2  # columns that a proposed pattern fits
+
+
+class NamedColumn(NamedTuple):
+    """A column by its place, with what its name says; what it does not say is None."""
+
+    place: int
+    annotator: str | None = None
+    question: str | None = None
+    category: str | None = None
+
+
+@dataclass(frozen=True)
+class ColumnPattern:
+    """How the names of some columns are made, such as ``{annotator}_{question}``."""
+
+    text: str
+
+    def __post_init__(self) -> None:
+        """Raise InvalidOption for a pattern that names nothing, or something twice."""
+        named = _BRACES.findall(self.text)
+        example = "such as: --columns '{annotator}_{question}.{category}'"
+        if wrong := next((name for name in named if name not in PARTS), None):
+            raise InvalidOption(
+                f"--columns {self.text!r}: a name holds {', '.join(PARTS)}, not {wrong!r}", example
+            )
+        if not named or len({*named}) < len(named):
+            what = "names nothing in braces" if not named else "names something twice"
+            raise InvalidOption(f"--columns {self.text!r} {what}", example)
+
+    @property
+    def parts(self) -> Collection[str]:
+        return _BRACES.findall(self.text)
+
+    def columns(self, names: Sequence[str], taken: Collection[int]) -> tuple[NamedColumn, ...]:
+        pieces = _BRACES.split(self.text)
+        expression = "".join(
+            f"(?P<{piece}>.+?)" if n % 2 else re.escape(piece) for n, piece in enumerate(pieces)
+        )
+        fits = re.compile(expression, re.DOTALL)
+        return tuple(
+            NamedColumn(place, **{part: text.strip() for part, text in match.groupdict().items()})
+            for place, name in enumerate(names)
+            if place not in taken and name and (match := fits.fullmatch(name))
+        )
+
+
+_PERSON = r"(?:annotator|ann|rater|coder|judge|worker|user|labell?er|reviewer|expert|person|r|a)"
+_JOINED = re.compile(
+    rf"{_PERSON}[ _-]?\d+(?P<first>[_. -])[^_.]+(?:(?P<second>[.:])[^.:]+)?", re.IGNORECASE
+)
+
+
+def proposed_pattern(names: Sequence[str]) -> str | None:
+    """Return the pattern that names such as ``Annotator3_tone.polite`` plainly follow."""
+    matches = [match for name in names if (match := _JOINED.fullmatch(name))]
+    ways = {(match["first"], match["second"]) for match in matches}
+    if len(matches) < _LEAST or len(ways) != 1:
+        return None
+    first, second = ways.pop()
+    return f"{{annotator}}{first}{{question}}" + (f"{second}{{category}}" if second else "")
+
+
+# -- Which columns of a table in wide form are annotators' ----------------------------------------
+
+
+SUMMARIES = frozenset({
+    "majority", "mean", "average", "median", "mode", "var", "variance", "std", "sd", "sum", "total",
+    "final", "consensus", "agreement", "kappa", "alpha",
+})  # fmt: skip
+"""Names of columns that summarize answers, and are never an annotator's."""
+
+_NUMBERED = re.compile(r"(?P<stem>.*?[^\W\d_])[\s_.-]*(?P<number>\d+)", re.DOTALL)
+_SHARED = 0.5  # of a column's values, if it holds the answers that another one holds
+_ENOUGH = 2  # different values of a column, if they can be values of its own
+
+
+def summary_columns(names: Sequence[str]) -> dict[int, str]:
+    """Return the columns that summarize answers, by place."""
+    kinds = "|".join(SUMMARIES)
+    summary = re.compile(rf"(?:{kinds})(?:_(?:vote|label|score|rating))?")
+    return {n: name for n, name in enumerate(names) if summary.fullmatch(folded_name(name))}
+
+
+def annotator_columns(
+    names: Sequence[str], free: Sequence[int], sample: Sequence[Sequence[str]], source: str
+) -> dict[str, int]:
+    """Return the annotators' columns by name, of those at the places that no role has.
+
+    They are the columns of one family, such as ``rater1`` and ``rater2`` or one name that comes
+    again; else those that share their values in the sample of rows. Raises Refused if there are
+    several families, or a column has values of its own.
+    """
+    families = _families(names, free)
+    if len(families) > 1:
+        listed = "; or: ".join(
+            "--map annotators=" + ",".join(family) for family in list(families.values())[:2]
+        )
+        raise Refused(
+            f"{source} has several groups of columns that could be annotators: "
+            f"{', '.join(stem for stem in families)}",
+            f"say which: {listed}; or how their names are made: "
+            "--columns '{question}{annotator}'",
+        )
+    for family in families.values():
+        return family
+    columns = {n: {row[n].strip() for row in sample if n < len(row)} - {""} for n in free}
+    group = _sharing(columns)
+    if group:
+        others = [n for n in free if n not in group and len(columns[n]) >= _ENOUGH]
+        if others:
+            raise Refused(
+                f"{source}: {listed_names([names[n] for n in others])} "
+                f"{'does' if len(others) == 1 else 'do'} not hold the values of "
+                f"{listed_names([names[n] for n in sorted(group)])}",
+                "say who the annotators are: --map annotators="
+                + ",".join(names[n] for n in sorted(group)),
+            )
+    return {names[n]: n for n in free}
+
+
+def _families(names: Sequence[str], free: Sequence[int]) -> Mapping[str, dict[str, int]]:
+    """Return groups of two or more columns whose names differ in a number, or not at all."""
+    families: dict[str, dict[str, int]] = {}
+    again = {name for name in names if name and [*names].count(name) > 1}
+    for n in free:
+        if names[n] in again:
+            family = families.setdefault(folded_name(names[n]), {})
+            family[f"{names[n]} {len(family) + 1}"] = n
+        elif match := _NUMBERED.fullmatch(names[n]):
+            families.setdefault(folded_name(match["stem"]), {})[names[n]] = n
+    return {
+        stem: family
+        for stem, family in families.items()
+        # A1, A2 and B1 are three people.
+        if len(family) > 1 and (len(stem) > 1 or len(family) == len(free))
+    }
+
+
+def _sharing(columns: Mapping[int, set[str]]) -> set[int]:
+    """Return the largest group of columns that share their values with each other."""
+    groups: list[set[int]] = []
+    for pair in combinations(columns, 2):
+        if _alike(*(columns[n] for n in pair)):
+            near = [group for group in groups if group & {*pair}]
+            groups = [group for group in groups if group not in near] + [{*pair}.union(*near)]
+    return max(groups, key=len, default=set())
+
+
+def _alike(left: set[str], right: set[str]) -> bool:
+    if not left or not right:
+        return False
+    if len(left & right) >= _SHARED * min(len(left), len(right)):
+        return True
+    ranges = [_range(values) for values in (left, right)]
+    return all(ranges) and ranges[0][0] <= ranges[1][1] and ranges[1][0] <= ranges[0][1]
+
+
+def _range(values: set[str]) -> tuple[float, ...]:
+    try:
+        numbers = [float(value.replace(",", ".")) for value in values]
+    except ValueError:
+        return ()
+    return min(numbers), max(numbers)

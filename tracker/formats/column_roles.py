@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from tracker.core.errors import InvalidOption, Refused
@@ -14,15 +14,18 @@ from tracker.formats.column_names import (
     LIKE_ROLES,
     MEANINGS,
     NAMES_OF_ROLES,
+    ColumnPattern,
+    NamedColumn,
+    annotator_columns,
     folded_name,
     listed_names,
+    proposed_pattern,
     singular_name,
+    summary_columns,
     unit_of_time,
 )
-from tracker.formats.column_patterns import ColumnPattern, NamedColumn, proposed_pattern
 from tracker.formats.judge_columns import Judge, judge_of_columns, judge_roles
 from tracker.formats.question_columns import OF_QUESTION, AskedQuestion, recognized_answer_columns
-from tracker.formats.wide_columns import annotator_columns, summary_columns
 from tracker.projects.names import near_names
 
 SAY_WHO = "say who answered: --annotator NAME, or --annotator-from file, folder or sheet"
@@ -53,19 +56,16 @@ ROW_NUMBER = "#"
 JOINS = "+"
 """Between the names of columns that are one role together."""
 JOINED_BY = "/"
-"""Between the cells of such columns, if nothing else is said."""
+"""Between the cells of such columns by default."""
 NUMBERS = -1
 """The place of the rows' numbers, which no column of the file holds."""
 
 
 @dataclass(frozen=True)
 class Mapped:
-    """The user's statements about columns: ``{role: column}``, the wide ones, the kept ones.
+    """The user's statements about columns."""
 
-    If a role's column is empty, ``""``, no column has the role.
-    """
-
-    roles: Mapping[str, str]
+    roles: Mapping[str, str]  # {role: column}; no column has a role whose column is ""
     annotators: tuple[str, ...] = ()
     wide: bool = False
     keep: tuple[str, ...] = ()
@@ -79,7 +79,6 @@ class Mapped:
 
     @property
     def by_question(self) -> bool:
-        """Whether the user names a column for each question."""
         return any(question.column for question in self.questions)
 
     @property
@@ -91,35 +90,28 @@ class Mapped:
 
 @dataclass(frozen=True)
 class Layout:
-    """The column of each role in a row; in wide form, the annotators' columns by name.
+    """What the columns of a table are, each by its place in the header.
 
-    ``names`` are those of all columns, in the order of the header. ``dates`` says in which order
-    times are written, such as ``day.month.year``, if that was concluded from the column.
-    ``judge`` says how models are known, and ``models`` are the first that were.
-    ``guessed_item`` says that the item is the column ``id``, which may number the rows. ``named``
-    are the columns whose names follow a pattern. A place that is no column of the file is that of
-    the rows' numbers (`NUMBERS`), or of the ``joined`` cells of several columns with ``join``
-    between them.
-    ``header_row`` is the line of the header, 0 if there is none, None in a table that is no text;
-    it ``has_titles`` if other rows stand above it, or the user says which it is.
-    ``rows_left_out`` counts rows that were passed over, by what they are; ``sheets_left_out`` are
-    the sheets of the workbook that hold no answers.
+    A place that is no column of the file is that of the rows' numbers (`NUMBERS`), or of the
+    ``joined`` cells of several columns.
     """
 
     roles: Mapping[str, int]
-    annotators: Mapping[str, int]
-    names: Sequence[str] = ()
+    annotators: Mapping[str, int]  # in wide form, their columns by name
+    names: Sequence[str] = ()  # of all columns, in the order of the header
     dates: str | None = None
-    judge: Judge | None = None
-    models: tuple[str, ...] = ()
-    guessed_item: bool = False
-    named: tuple[NamedColumn, ...] = ()
+    """The order in which times are written, ``day.month.year``, if the column tells it."""
+    judge: Judge | None = None  # how models are known
+    models: tuple[str, ...] = ()  # the first of them
+    guessed_item: bool = False  # the item is the column id, which may number the rows
+    named: tuple[NamedColumn, ...] = ()  # the columns whose names follow a pattern
     joined: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
-    join: str = JOINED_BY
-    header_row: int | None = None
+    join: str = JOINED_BY  # between the cells of joined columns
+    header_row: int | None = None  # 0 if there is none, None in a table that is no text
     has_titles: bool = False
+    """Whether other rows stand above the header, or the user says which row it is."""
     rows_left_out: Counter[str] = field(default_factory=Counter, compare=False)
-    sheets_left_out: tuple[str, ...] = ()
+    sheets_left_out: tuple[str, ...] = ()  # sheets of the workbook that hold no answers
 
     @property
     def wide(self) -> bool:
@@ -132,40 +124,44 @@ class Layout:
         used = [*self.roles.values(), *self.annotators.values()]
         used += [column.place for column in self.named]
         parts = (self.joined.get(place, (place,)) for place in used)
-        return [*dict.fromkeys(place for some in parts for place in some if place != NUMBERS)]
+        return [*dict.fromkeys(n for places in parts for n in places if n != NUMBERS)]
 
     @property
     def numbered(self) -> bool:
-        """Whether the rows' numbers are read."""
         return NUMBERS in self.roles.values()
 
     def name_of(self, place: int) -> str:
-        """Return the name of a column, or of those that are joined."""
         if place == NUMBERS:
             return ROW_NUMBER
         return JOINS.join(self.names[n] for n in self.joined.get(place, (place,)))
 
     def to_dict(self) -> dict[str, Any]:
         """Return as JSON which column was read as what, and which were left out."""
-        used = {*self.places}
-        people = dict.fromkeys(one.annotator for one in self.named if one.annotator)
+        places = {*self.places}
+        people = dict.fromkeys(column.annotator for column in self.named if column.annotator)
+        always = {
+            "annotators": [*self.annotators, *people],
+            "kept": [role.removeprefix(KEEP) for role in self.roles if role.startswith(KEEP)],
+            "left_out": [name for n, name in enumerate(self.names) if name and n not in places],
+        }
+        sometimes = {
+            "dates": {"labeled_at": self.dates} if self.dates else None,
+            "models": list(self.models),
+            "units": {"seconds": unit} if (unit := self._unit()) != "seconds" else None,
+            "named": self._named(),
+            "header_row": self.header_row if self.has_titles else None,
+            "rows_left_out": dict(self.rows_left_out),
+            "sheets_left_out": [*self.sheets_left_out],
+        }
         return {
             "read": {
                 role: self.name_of(n)
                 for role, n in self.roles.items()
                 if not role.startswith((KEEP, OF_QUESTION))
             },
-            **({"questions": asked} if (asked := self._asked()) else {}),
-            "annotators": [*self.annotators, *people],
-            "kept": [role.removeprefix(KEEP) for role in self.roles if role.startswith(KEEP)],
-            "left_out": [name for n, name in enumerate(self.names) if name and n not in used],
-            **({"dates": {"labeled_at": self.dates}} if self.dates else {}),
-            **({"models": list(self.models)} if self.models else {}),
-            **({"units": {"seconds": unit}} if (unit := self._unit()) != "seconds" else {}),
-            **({"named": self._named()} if self.named else {}),
-            **({"header_row": self.header_row} if self.has_titles else {}),
-            **({"rows_left_out": dict(self.rows_left_out)} if self.rows_left_out else {}),
-            **({"sheets_left_out": [*self.sheets_left_out]} if self.sheets_left_out else {}),
+            **({"questions": questions} if (questions := self._questions()) else {}),
+            **always,
+            **{name: value for name, value in sometimes.items() if value not in (None, [], {})},
         }
 
     @property
@@ -174,7 +170,6 @@ class Layout:
         return {"header_row": self.header_row} | ({"join": self.join} if self.joined else {})
 
     def _named(self) -> dict[str, str]:
-        """Return what the names of columns say that follow a pattern, by column."""
         return {
             self.names[column.place]: ", ".join(
                 f"{role} {name}" for role, name in column._asdict().items()
@@ -184,10 +179,11 @@ class Layout:
         }  # fmt: skip
 
     def _unit(self) -> str:
-        """Return the unit of the column of times spent."""
-        return unit_of_time(self.names[self.roles["seconds"]] if "seconds" in self.roles else "")[0]
+        return unit_of_time(self.name_of(self.roles["seconds"]) if "seconds" in self.roles else "")[
+            0
+        ]
 
-    def _asked(self) -> dict[str, str]:
+    def _questions(self) -> dict[str, str]:
         """Return the columns that answer each question, those of a pattern with a comma between."""
         columns: defaultdict[str, list[str]] = defaultdict(list)
         for column in self.named:
@@ -255,7 +251,7 @@ def parse_column_roles(
             "leave out --wide, --map annotators and --question",
         )
     if mapped.by_question and (
-        wrong := next((one for one in ("category", "question") if one in roles), None)
+        wrong := next((role for role in ("category", "question") if role in roles), None)
     ):
         raise InvalidOption(f"--map {wrong} and --question NAME=COLUMN contradict each other")
     if mapped.by_question and mapped.wide:
@@ -280,18 +276,18 @@ def _role_advice(role: str, column: str) -> str:
     """Return which roles there are, and first the one that was probably meant."""
     from difflib import get_close_matches  # only for a mistake
 
-    roles = [one + MEANINGS.get(one, "") for one in ROLES]
+    roles = [known + MEANINGS.get(known, "") for known in ROLES]
     listed = f"the roles are: {', '.join(roles)}, annotators"
-    known = {
-        name: one
-        for one in ROLES
-        for name in (*NAMES_OF_ROLES[one].split(), *LIKE_ROLES.get(one, ()))
+    role_of = {
+        name: known
+        for known in ROLES
+        for name in (*NAMES_OF_ROLES[known].split(), *LIKE_ROLES.get(known, ()))
     }
     turned = column.strip() if column.strip() in ROLES else None
-    near = get_close_matches(folded_name(role), known, n=1, cutoff=0.75)
+    near = get_close_matches(folded_name(role), role_of, n=1, cutoff=0.75)
     if turned:
         return f"did you mean --map {turned}={role}? {listed}"
-    return f"did you mean --map {known[near[0]]}={column}? {listed}" if near else listed
+    return f"did you mean --map {role_of[near[0]]}={column}? {listed}" if near else listed
 
 
 def layout_of_header(
@@ -302,7 +298,7 @@ def layout_of_header(
     lists: Collection[int] = (),
     sample: Sequence[Sequence[str]] = (),
 ) -> Layout:
-    """Return the layout of a file with this header, of which the columns ``ignore`` are not read.
+    """Return the layout of a file with this header; the columns ``ignore`` are not read.
 
     ``lists`` are the places of columns of lists, whose names may be in the plural; ``sample`` holds
     the cells of some rows, which tell columns of annotators from others.
@@ -315,158 +311,264 @@ def layout_of_header(
             f"{source} has {len(header):,} columns; {MOST_COLUMNS:,} are the most",
             "is its first line the header?",
         )
-    every = [name.strip() for name in header]
-    ignored = {n for name in ignore for n in _positions(every, name, f"--ignore {name}", source)}
-    names = ["" if n in ignored else name for n, name in enumerate(every)]
-    singular = [singular_name(name) if n in lists else name for n, name in enumerate(names)]
-    if mapped.people:
-        return replace(_layout_of_annotators(names, mapped, source), names=every)
-    joined: dict[int, tuple[int, ...]] = {}
-    roles = {
-        role: _mapped_place(every, names, role, column, source, joined)
-        for role, column in mapped.roles.items()
-        if column
-    }
-    for question in mapped.questions:
-        if question.column:
-            flag = f"--question {question.name}={question.column}"
-            roles[OF_QUESTION + question.name] = _position(names, question.column, flag, source)
-    if mapped.several and "question" not in mapped.roles:
-        roles |= _question_column(names, _taken(roles, joined))
-    roles |= _judge_columns(names, mapped, _taken(roles, joined))
-    roles = _recognised(roles, mapped, singular, names, _taken(roles, joined), source)
-    named = _patterned(mapped.pattern, names, _taken(roles, joined), source)
-    taken = {column.place for column in named}
-    roles |= _kept_columns(names, every, mapped.keep, taken | _taken(roles, joined), source)
-    annotators: dict[str, int] = {}
-    if mapped.wide and ("item" in roles or mapped.annotators):
-        annotators = _annotator_columns(names, mapped, _taken(roles, joined), sample, source)
-    judge = None if named else judge_of_columns(names, roles, mapped.roles)
-    item = names[roles["item"]] if "item" in {*roles} - {*mapped.roles} else ""
-    guessed = folded_name(item) == _NUMBER and not (named or annotators)
-    layout = Layout(
-        roles,
-        annotators,
-        every,
-        judge=judge,
-        guessed_item=guessed,
-        named=named,
-        joined=joined,
-        join=mapped.join,
-    )
-    _require(layout, mapped, names, source)
-    return layout
+    columns = _Header(header, mapped, source, ignore, lists)
+    return columns.layout_of_annotators() if mapped.people else columns.layout(sample)
 
 
-def _recognised(
-    roles: dict[str, int],
-    mapped: Mapped,
-    singular: Sequence[str],
-    names: Sequence[str],
-    taken: set[int],
-    source: str,
-) -> dict[str, int]:
-    """Return the roles with those that columns not taken have by their names."""
-    roles = dict(roles)
-    for role in ROLES:
-        if role not in {*mapped.roles, *roles} and role not in _not_looked_for(mapped):
-            place = _recognise(singular, role, taken, source)
-            if place is not None:
-                roles[role] = place
-                taken = taken | {place}
-    lesser = _lesser_columns(singular, mapped, roles, taken)
-    roles |= lesser
-    by_question = mapped.by_question or mapped.pattern is not None
-    answered = mapped.signed or "annotator" in roles
-    if answered and "category" not in roles and not by_question:
-        columns = recognized_answer_columns(names, taken | {*lesser.values()})
-        roles |= {OF_QUESTION + name: place for name, place in columns.items()}
-    return roles
+class _Header:
+    """The columns of a file as they get their roles: first those that the user maps.
 
-
-def _mapped_place(
-    every: Sequence[str],
-    names: Sequence[str],
-    role: str,
-    column: str,
-    source: str,
-    joined: dict[int, tuple[int, ...]],
-) -> int:
-    """Return the place that the user maps a role to; columns to be joined are noted."""
-    flag = f"--map {role}={column}"
-    if column == ROW_NUMBER and role == "item" and ROW_NUMBER not in names:
-        return NUMBERS
-    parts = [part.strip() for part in column.split(JOINS)]
-    if len(parts) < 2 or column in names or not all(parts):
-        return _position(names, column, flag, source)
-    place = len(every) + len(joined)
-    joined[place] = tuple(_position(names, part, flag, source) for part in parts)
-    return place
-
-
-def _taken(roles: Mapping[str, int], joined: Mapping[int, tuple[int, ...]]) -> set[int]:
-    """Return the places of columns that have a role, alone or joined with others."""
-    return {place for role in roles.values() for place in joined.get(role, (role,))}
-
-
-def _patterned(
-    pattern: ColumnPattern | None, names: Sequence[str], taken: set[int], source: str
-) -> tuple[NamedColumn, ...]:
-    """Return the columns that a pattern names, of those that have no other role."""
-    if pattern is None:
-        return ()
-    named = pattern.columns(names, taken)
-    if not named:
-        raise Refused(
-            f"{source} has no column named like {pattern.text!r}",
-            f"its columns are: {listed_names(names)}",
-        )
-    return named
-
-
-def _kept_columns(
-    names: Sequence[str], every: Sequence[str], keep: Sequence[str], taken: set[int], source: str
-) -> dict[str, int]:
-    """Return the columns with attributes of items: those that exports have, and those to keep.
-
-    ``names`` has no text for a column of ``every`` that is not read.
+    ``every`` are their names; in ``names`` those of columns that are not read are empty.
     """
-    asked = {name: _position(every, name, f"--keep {name}", source) for name in keep}
-    kept = {KEEP + name: place for name, place in asked.items() if not every[place] or names[place]}
-    taken = taken | {*kept.values()}
-    return kept | {
-        KEEP + name: n
-        for n, name in enumerate(names)
-        if name.startswith(ATTRIBUTE_COLUMN) and n not in taken
-    }
 
+    def __init__(
+        self,
+        header: Sequence[str],
+        mapped: Mapped,
+        source: str,
+        ignore: Sequence[str],
+        lists: Collection[int],
+    ) -> None:
+        self.source, self.mapped = source, mapped
+        self.roles: dict[str, int] = {}
+        self.joined: dict[int, tuple[int, ...]] = {}
+        self.every = self.names = [name.strip() for name in header]
+        ignored = {n for name in ignore for n in self._positions(name, f"--ignore {name}")}
+        self.names = ["" if n in ignored else name for n, name in enumerate(self.every)]
+        lists = () if mapped.people else lists
+        self.singular = [
+            singular_name(name) if n in lists else name for n, name in enumerate(self.names)
+        ]
+        self.folded = [folded_name(name) for name in self.singular]
 
-def _layout_of_annotators(names: Sequence[str], mapped: Mapped, source: str) -> Layout:
-    """Return the layout of a list of annotators: who, perhaps the kind, and attributes."""
-    roles = {
-        role: _position(names, column, f"--map {role}={column}", source)
-        for role, column in mapped.roles.items()
-        if column
-    }
-    for role in _OF_ANNOTATORS:
-        place = None
-        if role not in mapped.roles:
-            place = _recognise(names, role, set(roles.values()), source)
-        if place is None and role not in mapped.roles and role == "annotator":
-            place = next((n for n, name in enumerate(names) if folded_name(name) == "name"), None)
-        if place is not None:
-            roles[role] = place
-    if "annotator" not in roles:
-        raise Refused(
-            f"{source} has no column for the annotator; its columns are: {listed_names(names)}",
-            "say which: --map annotator=COLUMN",
+    @property
+    def taken(self) -> set[int]:
+        """The columns that have a role, alone or joined with others."""
+        return {n for place in self.roles.values() for n in self.joined.get(place, (place,))}
+
+    def layout(self, sample: Sequence[Sequence[str]]) -> Layout:
+        mapped, roles, names = self.mapped, self.roles, self.names
+        for role, column in mapped.roles.items():
+            if column:
+                roles[role] = self._mapped_place(role, column)
+        for question in mapped.questions:
+            if question.column:
+                flag = f"--question {question.name}={question.column}"
+                roles[OF_QUESTION + question.name] = self._position(question.column, flag)
+        self._recognise_columns()
+        named = self._patterned()
+        roles |= self._kept_columns(self.taken | {column.place for column in named})
+        annotators: dict[str, int] = {}
+        if mapped.wide and ("item" in roles or mapped.annotators):
+            annotators = self._annotator_columns(sample)
+        item = names[roles["item"]] if "item" in roles.keys() - mapped.roles.keys() else ""
+        layout = Layout(
+            roles,
+            annotators,
+            self.every,
+            judge=None if named else judge_of_columns(names, roles, mapped.roles),
+            guessed_item=folded_name(item) == _NUMBER and not (named or annotators),
+            named=named,
+            joined=self.joined,
+            join=mapped.join,
         )
-    kept: dict[str, int] = {}
-    for n, column in enumerate(names):
-        name = column.removeprefix(ATTRIBUTE_COLUMN) or column
-        if name and n not in roles.values() and kept.setdefault(KEEP + name, n) != n:
-            raise Refused(f"{source} has several columns named {name!r}", "rename all but one")
-    return Layout(roles | kept, {}, names)
+        self._require(layout)
+        return layout
+
+    def layout_of_annotators(self) -> Layout:
+        """Return the layout of a list of annotators: who, perhaps the kind, and attributes."""
+        mapped, roles = self.mapped, self.roles
+        for role, column in mapped.roles.items():
+            if column:
+                roles[role] = self._position(column, f"--map {role}={column}")
+        for role in _OF_ANNOTATORS:
+            if role in mapped.roles:
+                continue
+            place = self._recognise(role)
+            if place is None and role == "annotator" and "name" in self.folded:
+                place = self.folded.index("name")
+            self._add(role, place)
+        if "annotator" not in roles:
+            raise Refused(
+                f"{self.source} has no column for the annotator; "
+                f"its columns are: {listed_names(self.names)}",
+                "say which: --map annotator=COLUMN",
+            )
+        kept: dict[str, int] = {}
+        for n, column in enumerate(self.names):
+            name = column.removeprefix(ATTRIBUTE_COLUMN) or column
+            if name and n not in roles.values() and kept.setdefault(KEEP + name, n) != n:
+                raise self._ambiguous(name)
+        return Layout(roles | kept, {}, self.every)
+
+    # -- Places of columns by their names ----------------------------------------------------------
+
+    def _mapped_place(self, role: str, column: str) -> int:
+        """Return the place that the user maps a role to; columns to be joined are noted."""
+        flag = f"--map {role}={column}"
+        if column == ROW_NUMBER and role == "item" and ROW_NUMBER not in self.names:
+            return NUMBERS
+        parts = [part.strip() for part in column.split(JOINS)]
+        if len(parts) < 2 or column in self.names or not all(parts):
+            return self._position(column, flag)
+        place = len(self.every) + len(self.joined)
+        self.joined[place] = tuple(self._position(part, flag) for part in parts)
+        return place
+
+    def _position(self, column: str, flag: str, names: Sequence[str] | None = None) -> int:
+        places = self._positions(column, flag, names)
+        if len(places) > 1:
+            raise self._ambiguous(column)
+        return places[0]
+
+    def _positions(self, column: str, flag: str, names: Sequence[str] | None = None) -> list[int]:
+        names = self.names if names is None else names
+        places = [n for n, name in enumerate(names) if name == column] or [
+            n for n, name in enumerate(names) if name.casefold() == column.casefold()
+        ]
+        if places:
+            return places
+        advice = near_names(column, names) or f"its columns are: {listed_names(names)}"
+        raise Refused(f"{self.source} has no column {column!r} ({flag})", advice)
+
+    def _ambiguous(self, column: str) -> Refused:
+        return Refused(f"{self.source} has several columns named {column!r}", "rename all but one")
+
+    # -- Columns that nobody mapped, by what they are called ---------------------------------------
+
+    def _recognise_columns(self) -> None:
+        """Give roles to the columns that none was given yet, by their names."""
+        mapped, roles = self.mapped, self.roles
+        without = _not_looked_for(mapped)
+        if mapped.several and "question" not in mapped.roles:
+            roles |= self._question_column()
+        if not mapped.signed:
+            taken = self.taken
+            for role, place in judge_roles(self.names, mapped.roles).items():
+                if place not in taken and role not in without:
+                    roles[role] = place
+        for role in ROLES:
+            if role not in {*mapped.roles, *roles, *without}:
+                self._add(role, self._recognise(role))
+        for role, names in LESSER_NAMES_OF_ROLES.items():
+            answers = role == "category" and any(name.startswith(OF_QUESTION) for name in roles)
+            if role not in {*mapped.roles, *roles, *without} and not answers:
+                self._add(role, self._lesser(names.split()))
+        by_question = mapped.by_question or mapped.pattern is not None
+        answered = mapped.signed or "annotator" in roles
+        if answered and "category" not in roles and not by_question:
+            columns = recognized_answer_columns(self.names, self.taken)
+            roles |= {OF_QUESTION + name: place for name, place in columns.items()}
+
+    def _add(self, role: str, place: int | None) -> None:
+        if place is not None:
+            self.roles[role] = place
+
+    def _lesser(self, names: Sequence[str]) -> int | None:
+        """Return the first column that alone has one of these names, and no role."""
+        places = (self.folded.index(name) for name in names if self.folded.count(name) == 1)
+        return next((n for n in places if n not in self.taken), None)
+
+    def _recognise(self, role: str) -> int | None:
+        known, taken = NAMES_OF_ROLES[role].split(), self.taken
+        places = [n for n, name in enumerate(self.folded) if name in known and n not in taken]
+        if len(places) > 1:
+            exact = [n for n in places if self.folded[n] in known[:1]]
+            places = exact if len(exact) == 1 else places
+        if len(places) > 1:
+            names = [self.singular[n] for n in places]
+            raise Refused(
+                f"{self.source}: the {role} could be {' or '.join(map(repr, names))}",
+                f"say which: --map {role}={names[0]}"
+                + (f"; or leave one out: --ignore {names[1]}" if role in _OPTIONAL else ""),
+            )
+        return places[0] if places else None
+
+    def _question_column(self) -> dict[str, int]:
+        """Return the column named as questions are, if another one can be the item."""
+        folded, taken = [folded_name(name) for name in self.names], self.taken
+        places = [n for n, name in enumerate(folded) if name == _QUESTION and n not in taken]
+        items = {*NAMES_OF_ROLES["item"].split()} - {_QUESTION}
+        return {"question": places[0]} if len(places) == 1 and items & {*folded} else {}
+
+    # -- Columns of answers, and those that are kept -----------------------------------------------
+
+    def _patterned(self) -> tuple[NamedColumn, ...]:
+        """Return the columns that a pattern names, of those that have no other role."""
+        pattern = self.mapped.pattern
+        if pattern is None:
+            return ()
+        named = pattern.columns(self.names, self.taken)
+        if not named:
+            raise Refused(
+                f"{self.source} has no column named like {pattern.text!r}",
+                f"its columns are: {listed_names(self.names)}",
+            )
+        return named
+
+    def _kept_columns(self, taken: set[int]) -> dict[str, int]:
+        """Return the columns with attributes of items: those that exports have, and those to keep.
+
+        A column to keep that is not read is passed over.
+        """
+        every, names = self.every, self.names
+        places = {name: self._position(name, f"--keep {name}", every) for name in self.mapped.keep}
+        kept = {KEEP + name: n for name, n in places.items() if not every[n] or names[n]}
+        taken = taken | {*kept.values()}
+        return kept | {
+            KEEP + name: n
+            for n, name in enumerate(names)
+            if name.startswith(ATTRIBUTE_COLUMN) and n not in taken
+        }
+
+    def _annotator_columns(self, sample: Sequence[Sequence[str]]) -> dict[str, int]:
+        if self.mapped.annotators:
+            flag = "--map annotators=…"
+            return {name: self._position(name, flag) for name in self.mapped.annotators}
+        left_out = self.taken | summary_columns(self.names).keys()
+        free = [n for n, name in enumerate(self.names) if name and n not in left_out]
+        return annotator_columns(self.names, free, sample, self.source)
+
+    def _require(self, layout: Layout) -> None:
+        """Raise Refused if a column is missing that such a file must have."""
+        mapped, source, names = self.mapped, self.source, self.names
+        needed = ["item"]
+        if layout.named and not any(column.annotator for column in layout.named):
+            needed.append("annotator")
+        answered = any(role.startswith(OF_QUESTION) for role in layout.roles)
+        has_answers = answered or not layout.roles.keys().isdisjoint({"annotator", "category"})
+        if not (layout.wide or mapped.wide or mapped.items) and (
+            has_answers or "gold" not in layout.roles
+        ):
+            needed += [] if mapped.signed else ["annotator"]
+            needed += [] if answered else ["category"]
+        if mapped.wide and "item" in layout.roles and not layout.annotators:
+            raise Refused(
+                f"{source} has no column of an annotator; its columns are: {listed_names(names)}",
+                "say who they are: --map annotators=A,B,C",
+            )
+        missing = [role for role in needed if role not in layout.roles]
+        if missing == ["item"] and layout.wide | mapped.wide:
+            raise Refused(
+                f"{source} has no column for the item; its columns are: {listed_names(names)}",
+                "say which: --map item=COLUMN; if each row is an item: --map 'item=#', its number",
+            )
+        if missing:
+            pattern = proposed_pattern(names)
+            ways = f", --columns {pattern!r} for names such as these" if pattern else ""
+            options = " ".join(f"--map {role}=COLUMN" for role in missing)
+            raise Refused(
+                f"{source} has no column for the {' or the '.join(missing)}; "
+                f"its columns are: {listed_names(names, missing)}",
+                f"say which: {options}"
+                + ("" if mapped.items else _OTHER_WAYS + ways)
+                + (_NO_ITEM if {"item", "annotator"} <= {*missing} else "")
+                + (f"; or {SAY_WHO}" if "annotator" in missing else ""),
+            )
+        if ("start" in layout.roles) != ("end" in layout.roles):
+            raise Refused(
+                f"{source} has a start or an end of spans but not both", "--map start=… end=…"
+            )
 
 
 def _not_looked_for(mapped: Mapped) -> set[str]:
@@ -479,135 +581,7 @@ def _not_looked_for(mapped: Mapped) -> set[str]:
     return {"category"} if mapped.by_question else set()
 
 
-def _lesser_columns(
-    names: Sequence[str], mapped: Mapped, roles: Mapping[str, int], taken: set[int]
-) -> dict[str, int]:
-    """Return the columns of roles that no column has by a better name."""
-    found: dict[str, int] = {}
-    folded = [folded_name(name) for name in names]
-    for role, known in LESSER_NAMES_OF_ROLES.items():
-        if role in {*mapped.roles, *roles} or role in _not_looked_for(mapped):
-            continue
-        if role == "category" and any(one.startswith(OF_QUESTION) for one in roles):
-            continue
-        places = (folded.index(name) for name in known.split() if folded.count(name) == 1)
-        free = (n for n in places if n not in taken | {*found.values()})
-        if (place := next(free, None)) is not None:
-            found[role] = place
-    return found
-
-
-def _question_column(names: Sequence[str], taken: set[int]) -> dict[str, int]:
-    """Return the column named as questions are, if another one can be the item."""
-    folded = [folded_name(name) for name in names]
-    places = [n for n, name in enumerate(folded) if name == _QUESTION and n not in taken]
-    items = {*NAMES_OF_ROLES["item"].split()} - {_QUESTION}
-    return {"question": places[0]} if len(places) == 1 and items & {*folded} else {}
-
-
-def _judge_columns(names: Sequence[str], mapped: Mapped, taken: set[int]) -> dict[str, int]:
-    found = {} if mapped.signed else judge_roles(names, mapped.roles)
-    without = _not_looked_for(mapped)
-    return {role: n for role, n in found.items() if n not in taken and role not in without}
-
-
-def _position(names: Sequence[str], column: str, flag: str, source: str) -> int:
-    found = _positions(names, column, flag, source)
-    if len(found) > 1:
-        raise Refused(f"{source} has several columns named {column!r}", "rename all but one")
-    return found[0]
-
-
-def _positions(names: Sequence[str], column: str, flag: str, source: str) -> list[int]:
-    found = [n for n, name in enumerate(names) if name == column] or [
-        n for n, name in enumerate(names) if name.casefold() == column.casefold()
-    ]
-    if found:
-        return found
-    advice = near_names(column, names) or f"its columns are: {listed_names(names)}"
-    raise Refused(f"{source} has no column {column!r} ({flag})", advice)
-
-
-def _recognise(names: Sequence[str], role: str, taken: set[int], source: str) -> int | None:
-    folded = [folded_name(name) for name in names]
-    known = NAMES_OF_ROLES[role].split()
-    places = [n for n, name in enumerate(folded) if name in known and n not in taken]
-    if len(places) > 1:
-        exact = [n for n in places if folded[n] in known[:1]]
-        places = exact if len(exact) == 1 else places
-    if len(places) > 1:
-        raise Refused(
-            f"{source}: the {role} could be {' or '.join(repr(names[n]) for n in places)}",
-            f"say which: --map {role}={names[places[0]]}"
-            + (f"; or leave one out: --ignore {names[places[1]]}" if role in _OPTIONAL else ""),
-        )
-    return places[0] if places else None
-
-
-def _annotator_columns(
-    names: Sequence[str],
-    mapped: Mapped,
-    taken: set[int],
-    sample: Sequence[Sequence[str]],
-    source: str,
-) -> dict[str, int]:
-    if mapped.annotators:
-        return {
-            name: _position(names, name, "--map annotators=…", source) for name in mapped.annotators
-        }
-    left_out = taken | summary_columns(names).keys()
-    free = [n for n, name in enumerate(names) if name and n not in left_out]
-    return annotator_columns(names, free, sample, source)
-
-
-def _require(layout: Layout, mapped: Mapped, names: Sequence[str], source: str) -> None:
-    needed = ["item"]
-    if layout.named and not any(one.annotator for one in layout.named):
-        needed.append("annotator")
-    if (
-        not (layout.wide or mapped.wide)
-        and not mapped.items
-        and not ("gold" in layout.roles and not _has_answers(layout))
-    ):
-        answered = any(role.startswith(OF_QUESTION) for role in layout.roles)
-        needed += [] if mapped.signed else ["annotator"]
-        needed += [] if answered else ["category"]
-    if mapped.wide and "item" in layout.roles and not layout.annotators:
-        raise Refused(
-            f"{source} has no column of an annotator; its columns are: {listed_names(names)}",
-            "say who they are: --map annotators=A,B,C",
-        )
-    missing = [role for role in needed if role not in layout.roles]
-    if missing == ["item"] and layout.wide | mapped.wide:
-        raise Refused(
-            f"{source} has no column for the item; its columns are: {listed_names(names)}",
-            "say which: --map item=COLUMN; if each row is an item: --map 'item=#', its number",
-        )
-    if missing:
-        pattern = proposed_pattern(names)
-        ways = f", --columns {pattern!r} for names such as these" if pattern else ""
-        asked = " ".join(f"--map {role}=COLUMN" for role in missing)
-        raise Refused(
-            f"{source} has no column for the {' or the '.join(missing)}; "
-            f"its columns are: {listed_names(names, missing)}",
-            f"say which: {asked}"
-            + ("" if mapped.items else _OTHER_WAYS + ways)
-            + (_NO_ITEM if {"item", "annotator"} <= {*missing} else "")
-            + (f"; or {SAY_WHO}" if "annotator" in missing else ""),
-        )
-    if ("start" in layout.roles) != ("end" in layout.roles):
-        raise Refused(
-            f"{source} has a start or an end of spans but not both", "--map start=… end=…"
-        )
-
-
 _OTHER_WAYS = (
     ", --question NAME=COLUMN for each column of answers, or --wide for a column per annotator"
 )
 _NO_ITEM = " (if no column is the item, then with --map 'item=#', the number of the row)"
-
-
-def _has_answers(layout: Layout) -> bool:
-    return "annotator" in layout.roles or any(
-        role == "category" or role.startswith(OF_QUESTION) for role in layout.roles
-    )

@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import NamedTuple
@@ -30,7 +31,7 @@ _ENOUGH = 0.9  # of them; a few tags may be malformed
 
 
 class Columns(NamedTuple):
-    """What the cells of a row are, of which there are usually ``width``.
+    """What the cells of a row are; most rows have ``width`` of them.
 
     The ``token`` is the first, or the second if the first numbers the words of a sentence. The
     place of the ``tag`` is counted from the end, as those of ``others``: tags that are not read.
@@ -42,11 +43,9 @@ class Columns(NamedTuple):
     others: tuple[int, ...] = ()
 
     def is_whole(self, cells: Sequence[str]) -> bool:
-        """Return whether a row has both a token and a tag."""
         return len(cells) + self.tag > self.token
 
     def is_word(self, cells: Sequence[str]) -> bool:
-        """Return whether a row is a word of its own."""
         return self.token == 0 or _NO_WORD.fullmatch(cells[0]) is None
 
 
@@ -65,12 +64,12 @@ def columns_of(lines: Sequence[str]) -> Columns:
     if not rows:
         return Columns()
     width = Counter(map(len, rows)).most_common(1)[0][0]
-    some = [row for row in rows if len(row) == width and not _NO_WORD.fullmatch(row[0])]
-    numbered = width > 2 and bool(some) and all(row[0].isdecimal() for row in some)
+    usual = [row for row in rows if len(row) == width and not _NO_WORD.fullmatch(row[0])]
+    numbered = width > 2 and bool(usual) and all(row[0].isdecimal() for row in usual)
     tagged = [
         place
         for place in range(-1, numbered - width, -1)
-        if sum(TAG.fullmatch(row[place]) is not None for row in some) >= _ENOUGH * len(some) > 0
+        if sum(TAG.fullmatch(row[place]) is not None for row in usual) >= _ENOUGH * len(usual) > 0
     ]
     tag, *others = tagged or [-1]
     return Columns(int(numbered), tag, width, tuple(others))
@@ -85,7 +84,7 @@ def cells_of(line: str, columns: Columns | None = None) -> list[str] | None:
     line = line.strip(_BLANK)
     if not line or line.startswith("-DOCSTART-"):
         return None
-    cells = [one.strip() for one in line.split("\t")] if "\t" in line else _SPACES.split(line)
+    cells = [cell.strip() for cell in line.split("\t")] if "\t" in line else _SPACES.split(line)
     if columns is None or not line.startswith("#"):
         return cells
     is_token = len(cells) == columns.width and TAG.fullmatch(cells[columns.tag]) is not None
@@ -106,13 +105,11 @@ _HINT = (
 
 
 def recognizes_file(source: SourceFile) -> bool:
-    """Return whether a single file holds tokens and tags."""
     is_tagged = source.head.startswith(_NEW_DOCUMENT.encode())
     return is_tagged or PurePosixPath(source.path).suffix in _SUFFIXES
 
 
 def recognizes_folder(archive: Archive) -> bool:
-    """Return whether all files of a folder or zip file hold tokens and tags."""
     return bool(archive.names) and all(
         PurePosixPath(name).suffix in _SUFFIXES for name in archive.names
     )
@@ -162,8 +159,8 @@ def _are_documents(archive: Archive, files: Sequence[AnnotatorFile]) -> bool:
         sentences = list(_sentences(text, columns_of(text), f"{archive.name}/{file.name}"))
         for part in _parts(file, sentences):
             tokens.setdefault(part.key, []).append(tuple(token.text for token in part.tokens))
-    shared = [some for some in tokens.values() if len(some) > 1]
-    return 2 * sum(len(set(some)) > 1 for some in shared) > len(shared)
+    shared = [texts for texts in tokens.values() if len(texts) > 1]
+    return 2 * sum(len(set(texts)) > 1 for texts in shared) > len(shared)
 
 
 class _Token(NamedTuple):
@@ -188,16 +185,15 @@ class _BadTag(Exception):
         self.line = token.line
 
 
+@dataclass
 class _Folder:
-    """The files of all annotators, and what was concluded from them."""
-
-    def __init__(self, archive: Archive, reading: Reading, lines: FilesUnit) -> None:
-        self.archive = archive
-        self.reading = reading
-        self.lines = lines
-        self.texts: dict[str, tuple[bytes, str]] = {}  # the tokens of an item, and whose they were
-        self.loose: list[str] = []  # files in IOB1
-        self.columns: set[Columns] = set()
+    archive: Archive
+    reading: Reading
+    lines: FilesUnit
+    texts: dict[str, tuple[bytes, str]] = field(default_factory=dict)
+    """The digest of each item's tokens, and the file that they are from."""
+    loose: list[str] = field(default_factory=list)  # files in IOB1
+    columns: set[Columns] = field(default_factory=set)
 
     def answers(self, file: AnnotatorFile) -> Iterator[Answer]:
         name = f"{self.archive.name}/{file.name}"
@@ -206,7 +202,7 @@ class _Folder:
         columns = columns_of(text)
         self.columns.add(columns)
         parts = list(_parts(file, list(_sentences(text, columns, name))))
-        tokens = [token for part in parts for token in part.tokens]
+        tokens = _tokens_of(parts)
         loose = _is_loose(tokens)
         if loose and any(token.tag != "O" for token in tokens):
             self.loose.append(file.name)
@@ -215,25 +211,24 @@ class _Folder:
             try:
                 spans = _spans(part.tokens, loose)
             except _BadTag as error:
-                self.reading.rejections.add(name, error.line, str(error))
-                self.reading.rejections.ragged += 1
+                self.reading.rejections.add_unread(name, error.line, str(error))
                 continue
             yield Answer(
                 place + part.tokens[0].line if part.tokens else place,
                 part.key, file.annotator, QUESTION, spans, length=str(len(part.tokens)),
                 lines=[place + part.tokens[span.start].line for span in spans],
-                data={"text": " ".join(one.text for one in part.tokens)},
+                data={"text": " ".join(token.text for token in part.tokens)},
             )  # fmt: skip
 
     def note(self) -> None:
-        """Note what was concluded."""
         if self.loose:
             more = f" and {len(self.loose) - 1} more" if len(self.loose) > 1 else ""
             self.reading.notes.append(f"{self.loose[0]}{more}: IOB1, where a span begins with I-")
-        for one in sorted(column for column in self.columns if column.others):
-            others = ", ".join(str(one.width + other + 1) for other in sorted(one.others))
+        for columns in sorted(columns for columns in self.columns if columns.others):
+            width = columns.width + 1
+            others = ", ".join(str(width + other) for other in sorted(columns.others))
             self.reading.notes.append(
-                f"tags of column {one.width + one.tag + 1}, without those of column {others}"
+                f"tags of column {width + columns.tag}, without those of column {others}"
             )
 
     def _check_text(self, part: _Part, name: str) -> None:
@@ -253,16 +248,19 @@ _END = _Token(0, "", "O", True)
 
 def _parts(file: AnnotatorFile, sentences: Sequence[_Part]) -> Iterator[_Part]:
     """Yield the items of a file: the document it is, its documents, or its sentences."""
-    documents = [n for n, (_, some) in enumerate(sentences) if not some]
+    documents = [n for n, sentence in enumerate(sentences) if not sentence.tokens]
     if file.document:
-        yield _Part(file.document, [one for _, some in sentences for one in some])
+        yield _Part(file.document, _tokens_of(sentences))
     elif len(documents) > 1:
         for number, (start, end) in enumerate(pairwise([*documents, len(sentences)]), 1):
-            tokens = [one for _, some in sentences[start:end] for one in some]
-            yield _Part(sentences[start].key or str(number), tokens)
+            yield _Part(sentences[start].key or str(number), _tokens_of(sentences[start:end]))
     else:
-        kept = [part for part in sentences if part.tokens]
-        yield from (_Part(key or str(n), some) for n, (key, some) in enumerate(kept, 1))
+        filled = [part for part in sentences if part.tokens]
+        yield from (_Part(key or str(n), tokens) for n, (key, tokens) in enumerate(filled, 1))
+
+
+def _tokens_of(parts: Sequence[_Part]) -> list[_Token]:
+    return [token for part in parts for token in part.tokens]
 
 
 def _sentences(lines: Sequence[str], columns: Columns, name: str) -> Iterator[_Part]:

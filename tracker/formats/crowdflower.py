@@ -12,7 +12,6 @@ from tracker.formats.answers import (
     Answer,
     Malformed,
     Repeats,
-    after_their_kind,
     answers_of_objects,
     answers_of_rows,
     ask_for,
@@ -39,7 +38,6 @@ _FEW, _LONGEST = 100, 200  # categories of a column, and characters of one
 
 
 def recognizes_report(source: SourceFile) -> bool:
-    """Return whether a file is a report of a job, whole or aggregated, as CSV or JSON."""
     first = head_value(source)
     if isinstance(first, dict):
         results = first.get("results")
@@ -56,16 +54,14 @@ def read_report(source: SourceFile, reading: Reading) -> Iterator[Batch]:
     report = _Report(reading)
     if isinstance(head_value(source), dict):
         answers = answers_of_objects(source, report.of_unit, _HINT)
-        yield from batches_of_answers(
-            source, reading, after_their_kind(numbered(answers), reading), NAME, "judgment"
-        )
+        yield from batches_of_answers(source, reading, numbered(answers), NAME, "judgment")
         return
     if _WORKER not in head_columns(source):
         raise Refused(f"{source.name} is an aggregated report, which names no worker", _HINT)
     readings = source.readings()
     report.questions = _questions(next(readings), reading)
     rows = answers_of_rows(next(readings), report.of_row, _HINT)
-    yield from batches_of_answers(source, reading, after_their_kind(rows, reading), NAME)
+    yield from batches_of_answers(source, reading, rows, NAME)
     readings.close()
 
 
@@ -84,7 +80,7 @@ def _questions(source: SourceFile, reading: Reading) -> list[str]:
 
     Other columns hold what was shown, which is the same for all judgments of a unit.
     """
-    wanted = {question.column for question in reading.mapped.questions}
+    mapped = {question.column for question in reading.mapped.questions}
     names = head_columns(source)
     shown = [
         name for name in names
@@ -102,27 +98,25 @@ def _questions(source: SourceFile, reading: Reading) -> list[str]:
                 varies.add(name)
             if cell and len(values[name]) <= _FEW:
                 values[name][cell] = values[name].get(cell, 0) + 1
-    found = []
+    questions = []
     for name in shown:
-        if name in wanted or name + _TRUTH in names:
-            found.append(name)
+        if name in mapped or name + _TRUTH in names:
+            questions.append(name)
         elif name in varies:
             times, longest = values[name].values(), max(map(len, values[name]), default=0)
             if longest <= _LONGEST and len(times) <= _FEW and 2 * len(times) <= sum(times) + 4:
-                found.append(name)
+                questions.append(name)
             else:
                 reading.left_out[f"column {name!r} of free texts"] = 1
-    if not found:
+    if not questions:
         raise Refused(
             f"{source.name} does not show which columns hold the answers",
             f"name them: --question NAME=COLUMN; the columns are: {', '.join(shown)[:500]}",
         )
-    return found
+    return questions
 
 
 class _Report:
-    """The judgments of a report, one at a time."""
-
     def __init__(self, reading: Reading) -> None:
         self.reading = reading
         self.repeats = Repeats(reading)
@@ -132,30 +126,28 @@ class _Report:
     def of_row(self, line: int, cells: Mapping[str, str]) -> Iterator[Answer]:
         """Yield the answers of a row, and the truths of its unit once."""
         data = {name: cell for name, cell in cells.items() if name not in self.questions}
-        given = {name: cells.get(name, "") for name in self.questions}
-        yield from self._judgment(line, cells, given, data)
+        answers = {name: cells.get(name, "") for name in self.questions}
+        yield from self._judgment(line, cells, answers, data)
 
     def of_unit(self, place: int, unit: Mapping[str, Any]) -> Iterator[Answer]:
-        """Yield the answers of all judgments of a unit."""
         data = object_in(unit, "data")
-        for one in objects_in(object_in(unit, "results"), "judgments"):
-            given = object_in(one, "data")
-            payload = {f"_{name}": field_text(value) for name, value in one.items()}
+        for judgment in objects_in(object_in(unit, "results"), "judgments"):
+            payload = {f"_{name}": field_text(value) for name, value in judgment.items()}
             payload.setdefault(_UNIT, field_text(unit.get("id")))
-            yield from self._judgment(place, {**data, **payload}, given, data)
+            yield from self._judgment(place, {**data, **payload}, object_in(judgment, "data"), data)
 
     def _judgment(
         self,
         place: int,
         payload: Mapping[str, Any],
-        given: Mapping[str, Any],
+        answers: Mapping[str, Any],
         data: Mapping[str, Any],
     ) -> Iterator[Answer]:
         item, who = payload.get(_UNIT, ""), payload.get(_WORKER, "")
         if not item.strip():
             raise Malformed(f"there is no {_UNIT}")
         truth = Answer(place, item, GOLD, "", (), kind="reference", data=data)
-        for name in given:
+        for name in answers:
             yield from self._truth(truth, name, payload.get(name + _TRUTH))
         if payload.get(_TAINTED, "").strip().lower() == "true" and (
             _TAINTED not in self.reading.options.ignore
@@ -167,7 +159,7 @@ class _Report:
             annotator=who, kind="", labeled_at=created, seconds=_between(started, created),
             number=self.repeats.number(item, who, data),
         )  # fmt: skip
-        for name, value in given.items():
+        for name, value in answers.items():
             labels = unique_labels(_labels(value))
             ask_for(self.reading, name, labels)
             yield answer._replace(question=name, labels=labels)
@@ -187,8 +179,8 @@ class _Report:
 
 def _labels(value: Any) -> list[str]:
     """Return the categories of a value; those of boxes are lines of a cell."""
-    some = value if isinstance(value, list) else field_text(value).split("\n")
-    return [text for one in some if (text := field_text(one).strip())]
+    values = value if isinstance(value, list) else field_text(value).split("\n")
+    return [text for part in values if (text := field_text(part).strip())]
 
 
 def _moment(text: str) -> str:
@@ -203,7 +195,9 @@ def _moment(text: str) -> str:
 
 def _between(started: str, created: str) -> str:
     try:
-        taken = datetime.fromisoformat(created) - datetime.fromisoformat(started)
+        seconds = (
+            datetime.fromisoformat(created) - datetime.fromisoformat(started)
+        ).total_seconds()
     except (ValueError, TypeError):
         return ""
-    return str(int(taken.total_seconds())) if taken.total_seconds() >= 0 else ""
+    return str(int(seconds)) if seconds >= 0 else ""

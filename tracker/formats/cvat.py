@@ -1,4 +1,4 @@
-"""CVAT: the XML of jobs, each of which is assigned to one annotator."""
+"""CVAT: the XML of jobs, each assigned to one annotator."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from tracker.core.errors import Refused
 from tracker.formats.answers import (
     Answer,
     Malformed,
-    after_their_kind,
     ask_for,
     batches_of_answers,
     batches_of_files,
@@ -54,19 +53,13 @@ class Image:
 
 @dataclass
 class Meta:
-    """What a file says of itself before its images.
+    """What a file says of itself before its images."""
 
-    Attributes:
-        of: what was exported: ``job``, ``task`` or ``project``; empty if the file does not say.
-        number: that of the job, task or project.
-        assignee: whom it is assigned to.
-        inputs: how an attribute of a label is entered, such as ``select``, by their names.
-    """
-
-    of: str = ""
-    number: str = ""
+    of: str = ""  # what was exported: job, task or project; empty if the file does not say
+    number: str = ""  # of the job, task or project
     assignee: str = ""
     inputs: dict[tuple[str, str], str] = field(default_factory=dict)
+    """How an attribute of a label is entered, such as ``select``, by their names."""
 
 
 class CvatFile:
@@ -127,8 +120,7 @@ class CvatFile:
             self.meta.of = name
         elif name == "tag" and path[1:2] == ["image"] and len(path) == 3:
             label, made_by = attributes.get("label", ""), attributes.get("source", "")
-            tag = Tag(self._parser.CurrentLineNumber, label, made_by)
-            self._images[-1].tags.append(tag)
+            self._images[-1].tags.append(Tag(self._parser.CurrentLineNumber, label, made_by))
         elif name == "attribute":
             self._attribute = attributes.get("name", "")
         elif (name in _SHAPES and path[1:-1] == ["image"]) or path[1:] == ["track"]:
@@ -175,7 +167,6 @@ _OF_NOBODY = {"consensus": "merged tag", "auto": "tag by a model"}
 
 
 def recognizes_file(source: SourceFile) -> bool:
-    """Return whether a file is CVAT's XML."""
     return _BEGINNING.search(source.head[:2000]) is not None
 
 
@@ -184,12 +175,10 @@ def read_file(source: SourceFile, reading: Reading) -> Iterator[Batch]:
 
     Raises Refused if the file is that of a task or project, or of a job of nobody.
     """
-    answers = after_their_kind(_answers(source, reading, None), reading)
-    return batches_of_answers(source, reading, answers, NAME)
+    return batches_of_answers(source, reading, _answers(source, reading, None), NAME)
 
 
 def recognizes_archive(archive: Archive) -> bool:
-    """Return whether a folder or zip file holds the XML of jobs."""
     return bool(_names(archive)[:1])
 
 
@@ -218,12 +207,12 @@ CVAT = Reader(
 
 
 def _names(archive: Archive) -> list[str]:
-    found = []
+    names = []
     for name in archive.matching("*.xml"):
         with closing(archive.open(name)) as source:
             if recognizes_file(source):
-                found.append(name)
-    return found
+                names.append(name)
+    return names
 
 
 def _answers(source: SourceFile, reading: Reading, folder: str | None) -> Iterator[Answer]:
@@ -253,16 +242,16 @@ def _of_image(
     """Yield what an annotator says of an image: its labels, and the attributes of each."""
     if not image.tags:
         reading.left_out["image without a tag"] += 1
-    said: dict[str, dict[str, int]] = {}
+    answers: dict[str, dict[str, int]] = {}  # the labels to each question, with their lines
     for tag in image.tags:
         if made_by := _OF_NOBODY.get(tag.source):
             reading.left_out[made_by] += 1
             continue
-        said.setdefault(QUESTION, {}).setdefault(tag.label, tag.line)
+        answers.setdefault(QUESTION, {}).setdefault(tag.label, tag.line)
         for question, value in _attributes(tag, meta, reading):
-            said.setdefault(question, {}).setdefault(value, tag.line)
+            answers.setdefault(question, {}).setdefault(value, tag.line)
     data = {**image.fields, "job": meta.number}
-    for question, labels in said.items():
+    for question, labels in answers.items():
         try:
             ask_for(reading, question, [*labels])
         except Malformed as error:

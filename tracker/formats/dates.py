@@ -78,10 +78,10 @@ def date_format_reader(form: str) -> Moment:
         return DateOrder(re.sub(r"[a-z]", "", form)[0]).reader(order)
     example = datetime(2024, 2, 25, 13, 45, tzinfo=UTC)
     try:
-        said = datetime.strptime(example.strftime(form), form).date()  # noqa: DTZ007
+        day = datetime.strptime(example.strftime(form), form).date()  # noqa: DTZ007
     except (ValueError, re.error):
-        said = None
-    if said is None or said != example.date():
+        day = None
+    if day != example.date():
         raise InvalidOption(
             f"--date-format {form!r} does not say where year, month and day are",
             "such as: --date-format '%d.%m.%Y %H:%M'",
@@ -244,5 +244,4 @@ def _zone(zone: str | None) -> timezone:
 
 def _month(name: str) -> int:
     """Return the number of a month by its English name, whole or cut off; 0 if it is none."""
-    found = (n for n, month in enumerate(_MONTHS, 1) if month.startswith(name.lower()))
-    return next(found, 0)
+    return next((n for n, month in enumerate(_MONTHS, 1) if month.startswith(name.lower())), 0)

@@ -23,7 +23,6 @@ from tracker.formats.source import SourceFile, count_source_lines
 from tracker.formats.streams import LARGEST_CELL, QuotedRows, delimiter_of, head_value, json_records
 from tracker.formats.surroundings import (
     LOOKED_AT,
-    TOTALS,
     answered_rows,
     is_left_out,
     layout_of_rows,
@@ -44,18 +43,13 @@ _FEW_DIFFER = {"annotator", "category", "question", "pass", "gold", "kind"}
 _LOOKED_AT = 1 << 18  # bytes among which the header is looked for
 
 
-class Table(NamedTuple):
-    """Some rows: the lines on which they start, and their cells by position in the header.
-
-    ``numbers`` are those of the rows in the file, from 1, if they are asked for.
-    """
-
-    lines: Numbers
-    cells: dict[int, Cells]
-    numbers: Numbers | None = None
+class _Portion(NamedTuple):
+    lines: Numbers  # on which they start
+    cells: dict[int, Cells]  # by position in the header
+    numbers: Numbers | None  # of the rows in the file, from 1, if they are asked for
 
 
-_SAID = re.compile(r'"?sep=(.)"?[,;\t]*')
+_SEPARATOR = re.compile(r'"?sep=(.)"?[,;\t]*')
 """A line before the header that tells Excel what is between cells."""
 
 _LINE = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n|\Z)")
@@ -74,49 +68,46 @@ def _batches(source: SourceFile, reading: Reading) -> Iterator[Batch]:
     start = _start(source, reading)
     layout = source.layout = start.layout
     source.facts |= layout.facts | {"delimiter": start.delimiter}
-    tables = _tables(start, source, reading.rejections)
     empty = True
-    for table, last in with_last(tables):
+    for portion, last in with_last(_portions(start, source, reading.rejections)):
         empty = False
-        lines, cells, numbers = _without_totals(layout, table, last=last)
+        lines, cells, numbers = portion
+        if (rows := answered_rows(layout, cells, last=last)) is not None:
+            lines, cells = lines[rows], {n: column.take(rows) for n, column in cells.items()}
+            numbers = None if numbers is None else numbers[rows]
         batch = batch_of_table(layout, lines, cells, numbers)
         yield replace(batch, decimal_comma=True) if start.delimiter == ";" else batch
-        del batch, table, cells
+        del batch, portion, cells
     if empty and reading.rejections.count == rejected_before:
         raise Refused(f"{source.name} has a header and no row below it")
 
 
 class _Start(NamedTuple):
-    """Where the rows of a file begin: how many lines and rows are before, and the text from there.
-
-    The text is in blocks, of which the first one may begin with the ``header``.
-    """
+    """Where the rows of a file begin, and what its columns are."""
 
     layout: Layout
     delimiter: str
     width: int
     lines_before: int
-    blocks: Iterator[bytes]
-    header: bool
-    quoted: bool
+    blocks: Iterator[bytes]  # the text from there
+    quoted: bool  # the header has quotes: the text begins with it, and is read row by row
 
 
 def _start(source: SourceFile, reading: Reading) -> _Start:
-    """Return where the rows of a file begin, and what its columns are."""
     options = reading.options
     blocks, before = source.blocks(), 0
     if options.header_row:
         before = options.header_row - 1
         blocks = _from_line(blocks, before)
     first, blanks, head, body = _head(blocks, source, before)
-    said = _SAID.fullmatch(first.strip())
-    if said:
+    stated = _SEPARATOR.fullmatch(first.strip())
+    if stated:
         before = blanks + 1
         first, blanks, head, body = _head(chain([body], blocks), source, before)
     if options.header_row and blanks != options.header_row - 1:
         raise no_header_row(source.name, options.header_row)
     header_row = 0 if options.no_header else options.header_row
-    delimiters = [said[1]] if said else _delimiters(first, head, source)
+    delimiters = [stated[1]] if stated else _delimiters(first, head, source)
     for delimiter in delimiters:
         rows = _first_rows(head, delimiter, blanks, source)
         try:
@@ -134,16 +125,13 @@ def _start(source: SourceFile, reading: Reading) -> _Start:
     quoted = number > 0 and b'"' in head[begin:end]
     if quoted:  # the header may go on over several lines
         end = begin
-    rest = chain([head[end:]], blocks)
-    width = len(rows[number or blanks + 1])
     return _Start(
         layout,
         delimiter,
-        width,
-        blanks + skipped + (number > 0 and not quoted),
-        rest,
-        quoted,
-        quoted,
+        width=len(rows[number or blanks + 1]),
+        lines_before=blanks + skipped + (number > 0 and not quoted),
+        blocks=chain([head[end:]], blocks),
+        quoted=quoted,
     )
 
 
@@ -185,17 +173,6 @@ def _from_line(blocks: Iterator[bytes], before: int) -> Iterator[bytes]:
         if match is not None:
             yield block[match.start() :]
         yield from blocks
-
-
-def _without_totals(layout: Layout, table: Table, *, last: bool) -> Table:
-    """Return a table without rows of totals, which are counted."""
-    kept = answered_rows(layout, table.cells, last=last)
-    if kept is None:
-        return table
-    layout.rows_left_out[TOTALS] += int((~kept).sum())
-    rows = np.flatnonzero(kept)
-    cells = {n: column.take(rows) for n, column in table.cells.items()}
-    return Table(table.lines[rows], cells, None if table.numbers is None else table.numbers[rows])
 
 
 DELIMITED = Reader(
@@ -260,7 +237,7 @@ def _wanted(layout: Layout) -> dict[int, bool]:
 
 
 class _Gathering:
-    """Rows that are gathered until there are enough for one table."""
+    """Rows that are gathered until there are enough for a batch."""
 
     def __init__(self, wanted: Iterable[int], *, numbered: bool) -> None:
         self.wanted = list(wanted)
@@ -282,49 +259,50 @@ class _Gathering:
             self._chunks[n].append(chunks[n])
             self._size += chunks[n].nbytes
 
-    def table(self, *, at_least: int = 1) -> Iterator[Table]:
-        """Yield the rows as a table, if they have at least so many bytes."""
+    def portion(self, *, at_least: int = 1) -> Iterator[_Portion]:
+        """Yield the rows, if they have at least so many bytes."""
         if self._lines and self._size >= at_least:
             lines, numbers, chunks = self._lines, self._numbers, self._chunks
             self._begin()
-            yield Table(
+            yield _Portion(
                 np.concatenate(lines),
                 {n: Cells.of(chunks.pop(n)) for n in self.wanted},
                 np.concatenate(numbers) if numbers else None,
             )
 
 
-def _tables(start: _Start, source: SourceFile, rejections: Rejections) -> Iterator[Table]:
-    """Yield the rows as tables, from the first block that is not plain on row by row."""
+def _portions(start: _Start, source: SourceFile, rejections: Rejections) -> Iterator[_Portion]:
+    """Yield the rows, from the first block that is not plain on row by row."""
     layout, lines_before = start.layout, start.lines_before
     wanted = _wanted(layout)
     gathered = _Gathering(wanted, numbered=layout.numbered)
     for block in start.blocks:
         if not block:
             continue
-        chunks = None
-        if not start.quoted:
-            chunks = plain_delimited_columns(block, start.delimiter, start.width, wanted)
-        if chunks is None:
-            yield from gathered.table()
+        if (
+            start.quoted
+            or (chunks := plain_delimited_columns(block, start.delimiter, start.width, wanted))
+            is None
+        ):
+            yield from gathered.portion()
             rest = chain([block], start.blocks)
             rows = QuotedRows(rest, start.delimiter, lines_before, source)
-            if start.header:
+            if start.quoted:
                 rows.take(1)
-            passed = lines_before - start.lines_before - start.header
-            yield from _tables_of_rows(rows, passed, start, source, rejections)
+            passed = lines_before - start.lines_before - start.quoted
+            yield from _portions_of_rows(rows, passed, start, source, rejections)
             return
         number = len(next(iter(chunks.values())))
         lines = np.arange(lines_before + 1, lines_before + 1 + number, dtype=np.int32)
         gathered.add(lines, lines - start.lines_before, chunks)
         lines_before += number
-        yield from gathered.table(at_least=_ENOUGH)
-    yield from gathered.table()
+        yield from gathered.portion(at_least=_ENOUGH)
+    yield from gathered.portion()
 
 
-def _tables_of_rows(
+def _portions_of_rows(
     rows: QuotedRows, passed: int, start: _Start, source: SourceFile, rejections: Rejections
-) -> Iterator[Table]:
+) -> Iterator[_Portion]:
     """Yield the remaining rows, many at a time; ragged ones are rejected.
 
     So many rows were ``passed`` before.
@@ -332,21 +310,21 @@ def _tables_of_rows(
     wanted = _wanted(start.layout)
     gathered = _Gathering(wanted, numbered=start.layout.numbered)
     while rows.more:
-        starts, some = rows.take()
-        kept = _rows_kept(starts, some, start, source, rejections)
-        if kept:
-            cells = list(zip(*(some[n] for n in kept), strict=True))
+        starts, cells_of_rows = rows.take()
+        places = _answered(starts, cells_of_rows, start, source, rejections)
+        if places:
+            cells = list(zip(*(cells_of_rows[n] for n in places), strict=True))
             arrays = {n: text_array(cells[n]) for n in wanted}
             gathered.add(
-                np.asarray(starts, np.int32)[kept],
-                np.asarray(rows.numbers, np.int32)[kept] + passed,
+                np.asarray(starts, np.int32)[places],
+                np.asarray(rows.numbers, np.int32)[places] + passed,
                 {n: a.dictionary_encode() if wanted[n] else a for n, a in arrays.items()},
             )
-            yield from gathered.table(at_least=_ENOUGH)
-    yield from gathered.table()
+            yield from gathered.portion(at_least=_ENOUGH)
+    yield from gathered.portion()
 
 
-def _rows_kept(
+def _answered(
     starts: Sequence[int],
     rows: list[list[str]],
     start: _Start,
@@ -354,23 +332,20 @@ def _rows_kept(
     rejections: Rejections,
 ) -> list[int]:
     """Return the places of the rows that may hold answers; ragged ones are rejected."""
-    layout, width, kept = start.layout, start.width, []
+    layout, width, places = start.layout, start.width, []
     item = layout.roles.get("item", -1)
     item = item if item < width else -1
     for n, row in enumerate(rows):
         if len(row) == width and item >= 0 and row[item].strip():
-            kept.append(n)
+            places.append(n)
         elif what := is_left_out(row, layout, width):
             layout.rows_left_out[what] += 1
         elif len(row) == width:
-            kept.append(n)
+            places.append(n)
         else:
-            rejections.add(source.name, starts[n], f"{len(row)} cells where the header has {width}")
-            rejections.ragged += 1
-    return kept
-
-
-_NOT_PLAIN = (b'"', b"\0")
+            reason = f"{len(row)} cells where the header has {width}"
+            rejections.add_unread(source.name, starts[n], reason)
+    return places
 
 
 def plain_delimited_columns(
@@ -388,7 +363,7 @@ def plain_delimited_columns(
     from pyarrow import csv as arrow_csv
 
     # Of a single column a blank line would be a row; and Arrow passes over a mark of encoding.
-    if width < 2 or block[:3] == BOM_UTF8 or any(mark in block for mark in _NOT_PLAIN):
+    if width < 2 or block[:3] == BOM_UTF8 or b'"' in block or b"\0" in block:
         return None
     encoded = pa.dictionary(pa.int32(), pa.string())
     types = {str(n): encoded if few else pa.string() for n, few in wanted.items()}
@@ -441,29 +416,34 @@ JSON_TABLE = Reader(
 def _rows(source: SourceFile, unit: str) -> Iterator[Rows]:
     records = json_records(source)
     header: dict[str, None] = {}
-    while some := list(islice(records, _AT_ONCE)):
-        flat = []
-        for place, value in some:
+    while portion := list(islice(records, _AT_ONCE)):
+        objects = []
+        for place, value in portion:
             if not isinstance(value, dict):
                 raise Refused(f"{source.name}, {unit} {place}: this is no object with its keys")
-            flat.append(_flat(value))
-            header.update(dict.fromkeys(flat[-1]))
+            objects.append(_flat(value))
+            header.update(dict.fromkeys(objects[-1]))
         names = list(header)
-        lists = {n for n, name in enumerate(names)
-                 if any(isinstance(one.get(name), list) for one in flat)}  # fmt: skip
+        lists = {
+            n
+            for n, name in enumerate(names)
+            if any(isinstance(flat.get(name), list) for flat in objects)
+        }
 
-        def column(n: int, flat: list[dict[str, Any]] = flat, names: list[str] = names) -> Column:
-            return column_of_values([one.get(names[n]) for one in flat])
+        def column(
+            n: int, objects: list[dict[str, Any]] = objects, names: list[str] = names
+        ) -> Column:
+            return column_of_values([flat.get(names[n]) for flat in objects])
 
-        yield Rows(names, np.array([place for place, _ in some]), column, lists)
+        yield Rows(names, np.array([place for place, _ in portion]), column, lists)
 
 
 def _flat(value: Mapping[str, Any], before: str = "", depth: int = 0) -> dict[str, Any]:
     """Return an object with the keys of objects in it dotted: ``meta.topic``."""
-    found: dict[str, Any] = {}
-    for key, one in value.items():
-        if isinstance(one, Mapping) and one and depth < 20:
-            found |= _flat(one, f"{before}{key}.", depth + 1)
+    flat: dict[str, Any] = {}
+    for key, member in value.items():
+        if isinstance(member, Mapping) and member and depth < 20:
+            flat |= _flat(member, f"{before}{key}.", depth + 1)
         else:
-            found[before + key] = one
-    return found
+            flat[before + key] = member
+    return flat

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any, TypeVar
 
@@ -13,7 +14,6 @@ from tracker.formats.answers import (
     Answer,
     Malformed,
     Span,
-    after_their_kind,
     answers_of_objects,
     answers_of_rows,
     ask_for,
@@ -47,7 +47,6 @@ _HINT = "choose JSONL in doccano's export, and import the zip file as it is"
 
 
 def recognizes_member(source: SourceFile) -> bool:
-    """Return whether a file is one that doccano writes for a member."""
     fields = _fields(source)
     if "id" in fields and "Comments" in fields and not fields.isdisjoint(_LABELS):
         return True
@@ -82,13 +81,11 @@ def read_member(source: SourceFile, reading: Reading) -> Iterator[Batch]:
             "import doccano's zip file, or a folder of its files, each named after a member; or "
             + SAY_WHO,
         )
-    answers = _Member(reading, reading.annotator or "", approved=False).answers(source)
-    answers = after_their_kind(answers, reading)
-    return batches_of_answers(source, reading, answers, NAME, json_unit(source))
+    member = _Member(reading, reading.annotator or "", approved=False)
+    return batches_of_answers(source, reading, member.answers(source), NAME, json_unit(source))
 
 
 def recognizes_project(archive: Archive) -> bool:
-    """Return whether a zip file or folder holds the files of a project's members."""
     if any(PurePosixPath(name).suffix not in _SUFFIXES for name in archive.names):
         return False
     first = next((name for name in archive.names if not _is_empty(archive, name)), None)
@@ -179,13 +176,11 @@ def _records(
     return answers_of_rows(source, of_record, _HINT)
 
 
+@dataclass
 class _Member:
-    """The file of one member."""
-
-    def __init__(self, reading: Reading, annotator: str, approved: bool) -> None:
-        self.reading = reading
-        self.annotator = annotator
-        self.approved = approved
+    reading: Reading
+    annotator: str
+    approved: bool
 
     def answers(self, source: SourceFile) -> Iterator[Answer]:
         return _records(source, self._of_example)
@@ -194,8 +189,8 @@ class _Member:
         questions = [name for name in _LABELS if name in record]
         left_out = self.reading.left_out
         for name, what in _LEFT_OUT.items():
-            if found := len(list_in(record, name)):
-                left_out[what] += found
+            if number := len(list_in(record, name)):
+                left_out[what] += number
         if not questions:
             return
         labels = {name: _labels(record, name) for name in questions}
@@ -205,12 +200,12 @@ class _Member:
         mapped = mapped_annotator(self.reading, record)
         data = {name: value for name, value in record.items() if name not in questions}
         data.setdefault("text", record.get("data"))
-        for name, given in labels.items():
-            ask_for(self.reading, name, given)
+        for name, of_question in labels.items():
+            ask_for(self.reading, name, of_question)
             yield Answer(
                 place, field_text(record.get("id")),
                 self.annotator if mapped is None else mapped,
-                name, given, comment=_comment(record), data=data,
+                name, of_question, comment=_comment(record), data=data,
                 marked=field_text(data.get("text")),
             )  # fmt: skip
 
@@ -220,15 +215,16 @@ def _labels(record: Mapping[str, Any], name: str) -> list[str | Span]:
     if isinstance(value, str):  # a cell of CSV
         return unique_labels(filter(None, map(str.strip, value.split("#"))))
     labels: list[str | Span] = []
-    for one in list_in(record, name):
-        if isinstance(one, list):
-            if len(one) != 3:
+    for part in list_in(record, name):
+        if isinstance(part, list):
+            if len(part) != 3:
                 raise Malformed(f"a span of {name!r} is not [start, end, label]")
-            labels.append(span_of(one[2], one[0], one[1]))
-        elif isinstance(one, dict):
-            labels.append(span_of(one.get("label"), one.get("start_offset"), one.get("end_offset")))
+            labels.append(span_of(part[2], part[0], part[1]))
+        elif isinstance(part, dict):
+            start, end = part.get("start_offset"), part.get("end_offset")
+            labels.append(span_of(part.get("label"), start, end))
         else:
-            labels.append(category_of(one, f"a value of {name!r}"))
+            labels.append(category_of(part, f"a value of {name!r}"))
     return unique_labels(labels)
 
 
@@ -236,5 +232,5 @@ def _comment(record: Mapping[str, Any]) -> str:
     value = record.get("Comments")
     if not isinstance(value, list):
         return field_text(value)
-    texts = (one.get("comment") if isinstance(one, dict) else one for one in value)
+    texts = (part.get("comment") if isinstance(part, dict) else part for part in value)
     return "\n".join(filter(None, map(field_text, texts)))

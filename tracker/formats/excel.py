@@ -1,6 +1,7 @@
-"""The cells of an Excel sheet that hold no value: errors, and formulas never computed.
+"""Excel workbooks: the one sheet that has a header, or each sheet as an annotator's.
 
-`python_calamine` returns them as it returns empty cells, which would make skipped answers of them.
+`python_calamine` returns errors, and formulas that were never computed, as it returns empty cells,
+which would make skipped answers of them: these faults are read from the workbook's XML.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ def sheet_faults(file: IO[bytes], name: str, source: str) -> dict[int, dict[int,
 
     Raises Refused if a cell with a fault does not say where it is.
     """
-    found: dict[int, dict[int, CellFault]] = {}
+    faults: dict[int, dict[int, CellFault]] = {}
     try:
         for attributes, fault in _faults_of_sheet(file, name):
             address = _ADDRESS.search(attributes)
@@ -58,16 +59,17 @@ def sheet_faults(file: IO[bytes], name: str, source: str) -> dict[int, dict[int,
                     "open the workbook in a spreadsheet program, and save it",
                 )
             letters, row = address[1].decode(), int(address[2])
-            where = CellFault(f"{fault} (cell '{letters}{row}')")
-            found.setdefault(row, {})[column_number(address[1]) - 1] = where
+            cell = CellFault(f"{fault} (cell '{letters}{row}')")
+            faults.setdefault(row, {})[column_number(address[1]) - 1] = cell
     except DAMAGED as error:
         raise Refused(f"{source} is no workbook that can be read: {error}") from None
-    return found
+    return faults
 
 
 def _faults_of_sheet(file: IO[bytes], name: str) -> Iterator[tuple[bytes, str]]:
     with zipfile.ZipFile(file) as packed:
-        member = _member(packed, name)
+        path = dict(sheet_paths(packed)).get(name)
+        member = next((name for name in packed.namelist() if name.casefold() == path), None)
         if member is not None:
             with packed.open(member) as stream:
                 for content in _whole_rows(stream):
@@ -99,12 +101,6 @@ def _whole_rows(stream: IO[bytes]) -> Iterator[bytes]:
     yield rest
 
 
-def _member(packed: zipfile.ZipFile, name: str) -> str | None:
-    """Return the file in a workbook that holds a sheet."""
-    path = dict(sheet_paths(packed)).get(name)
-    return next((one for one in packed.namelist() if one.casefold() == path), None)
-
-
 def sheet_paths(packed: zipfile.ZipFile) -> list[tuple[str, str]]:
     """Return the name of each sheet of a workbook, and the path of its file in small letters."""
     links = _elements(packed, "xl/_rels/workbook.xml.rels", "Relationship")
@@ -120,16 +116,16 @@ def sheet_paths(packed: zipfile.ZipFile) -> list[tuple[str, str]]:
 
 def _elements(packed: zipfile.ZipFile, path: str, tag: str) -> list[dict[str, str]]:
     """Return the attributes of all elements of a name; prefixes of names are left out."""
-    found: list[dict[str, str]] = []
+    elements: list[dict[str, str]] = []
 
     def started(name: str, attributes: dict[str, str]) -> None:
-        if name.rpartition(":")[2] == tag:
-            found.append({key.rpartition(":")[2]: text for key, text in attributes.items()})
+        if _local(name) == tag:
+            elements.append({_local(key): text for key, text in attributes.items()})
 
     parser = expat.ParserCreate()
     parser.StartElementHandler = started
     parser.Parse(packed.read(path), True)
-    return found
+    return elements
 
 
 def column_number(letters: bytes) -> int:
@@ -176,7 +172,7 @@ def _surely_fits(packed: zipfile.ZipFile) -> bool:
         rows = columns = nameless = since = 0
         for content in _parts(packed, member):
             addresses = _CELL_ADDRESS.findall(content)
-            letters = [one for one, _ in addresses if one]
+            letters = [column for column, _ in addresses if column]
             rows = max(rows, *map(int, {row for _, row in addresses}), 0)
             columns = max(columns, *map(column_number, {*letters}), 0)
             nameless += content.count(b"<c") + content.count(b":c") - len(letters)
@@ -205,7 +201,7 @@ def _parts(packed: zipfile.ZipFile, member: zipfile.ZipInfo) -> Iterator[bytes]:
 def _fits(packed: zipfile.ZipFile) -> bool:
     """Return the same, exactly: it takes longer than to read the workbook."""
     content = _Content()
-    texts_first = sorted(packed.namelist(), key=lambda one: "sharedstrings" not in one.casefold())
+    texts_first = sorted(packed.namelist(), key=lambda name: "sharedstrings" not in name.casefold())
     for name in texts_first:
         if name.casefold().endswith(".xml"):
             with packed.open(name) as stream:
@@ -224,11 +220,10 @@ class _Content:
         self._value = ""
 
     def read(self, stream: IO[bytes]) -> None:
-        """Add what is read of a file."""
         self._row = self._rows = self._columns = 0
         parser = expat.ParserCreate()
         parser.buffer_text = True
-        parser.StartElementHandler = lambda name, found: self._start(_local(name), found)
+        parser.StartElementHandler = lambda name, texts: self._start(_local(name), texts)
         parser.EndElementHandler = lambda name: self._end(_local(name))
         parser.CharacterDataHandler = self._text
         parser.ParseFile(stream)
@@ -286,15 +281,15 @@ def read_workbook(archive: Archive, reading: Reading) -> Iterator[Batch]:
     archive.file.seek(0)
     try:
         book = CalamineWorkbook.from_filelike(archive.file)
-        found = [book.get_sheet_by_name(name) for name in book.sheet_names]
+        sheets = [book.get_sheet_by_name(name) for name in book.sheet_names]
     except (CalamineError, OSError, ValueError) as error:
         raise Refused(f"{archive.name} is no workbook that can be read: {error}") from None
-    filled = [one for one in found if one.height]
+    filled = [sheet for sheet in sheets if sheet.height]
     if reading.options.annotator_from == "sheet":
         yield from _each_sheet(filled, archive, reading)
         return
     sheet = _sheet(filled, archive, reading)
-    others = [one for one in filled if one is not sheet and archive.part is None]
+    others = [other for other in filled if other is not sheet and archive.part is None]
     rows = _rows(sheet, archive, reading, archive, others)
     yield from batches_of_rows(archive, reading, rows, unit="row")
 
@@ -323,8 +318,8 @@ def _each_sheet(
         batches = batches_of_rows(table, reading, rows, unit="row")
         yield from (replace(batch, source=table.name) for batch in batches)
         if table.layout is not None:
-            said = {"annotator": reading.annotator}
-            archive.add_layout(table.name, layout_with(table.layout, said), table.facts)
+            layout = layout_with(table.layout, {"annotator": reading.annotator})
+            archive.add_layout(table.name, layout, table.facts)
 
 
 XLSX = Reader(
@@ -338,24 +333,23 @@ XLSX = Reader(
 
 def _sheet(sheets: Sequence[CalamineSheet], archive: Archive, reading: Reading) -> CalamineSheet:
     """Return the only sheet whose header can be read as one of answers. Raises Refused."""
+    every = ", ".join(repr(sheet.name) for sheet in sheets)
     if archive.part is not None:
-        named = [sheet for sheet in sheets if sheet.name == archive.part]
-        if named:
-            return named[0]
-        names = ", ".join(repr(sheet.name) for sheet in sheets)
-        raise Refused(f"{archive.name} has no sheet of that name with cells; it has: {names}")
+        for sheet in sheets:
+            if sheet.name == archive.part:
+                return sheet
+        raise Refused(f"{archive.name} has no sheet of that name with cells; it has: {every}")
     fitting, objection = _fitting(sheets, archive, reading)
     if not fitting and len(sheets) > 1:
-        names = ", ".join(repr(sheet.name) for sheet in sheets)
         raise Refused(
-            f"no sheet of {archive.name} has a header with item, annotator and category: {names}",
+            f"no sheet of {archive.name} has a header with item, annotator and category: {every}",
             f"say which, and its columns: {quote(f'{archive.name}#{sheets[-1].name}')} with --map "
             "or --wide; if each sheet is an annotator's: --annotator-from sheet",
         )
     if not fitting:
         raise objection
     if len(fitting) > 1:
-        names = ", ".join(repr(one.name) for one in fitting)
+        names = ", ".join(repr(sheet.name) for sheet in fitting)
         raise Refused(
             f"{archive.name} has several sheets of answers: {names}",
             f"say which: {quote(f'{archive.name}#{fitting[0].name}')}",
@@ -380,19 +374,16 @@ def _fitting(
 
 def _start(sheet: CalamineSheet, archive: Archive, reading: Reading) -> tuple[int, Layout]:
     """Return the number of the row of the header, 0 if there is none, and the layout."""
-    wanted = max(LOOKED_AT, (reading.options.header_row or 0) + 1)
+    options = reading.options
+    rows_looked_at = max(LOOKED_AT, (options.header_row or 0) + 1)
     first = {
         number: cells
-        for number, row in enumerate(islice(sheet.iter_rows(), wanted), 1)
+        for number, row in enumerate(islice(sheet.iter_rows(), rows_looked_at), 1)
         if any(cells := [_text(cell) for cell in row])
     }
-    options = reading.options
+    header_row = 0 if options.no_header else options.header_row
     return layout_of_rows(
-        first,
-        reading.mapped,
-        archive.name,
-        options.ignore,
-        header_row=0 if options.no_header else options.header_row,
+        first, reading.mapped, archive.name, options.ignore, header_row=header_row
     )
 
 
@@ -403,24 +394,23 @@ def _rows(
     table: Table,
     others: Sequence[CalamineSheet] = (),
 ) -> Iterator[Rows]:
-    """Yield the rows of a sheet of a table; the ``others`` hold no answers."""
     number, start = _start(sheet, archive, reading)
     if others:
         reading.left_out["sheet without a header of answers"] += len(others)
     start = table.layout = replace(start, sheets_left_out=tuple(other.name for other in others))
     table.facts |= start.facts | {"sheet": sheet.name}
     rows = _answered(_filled(sheet, archive, number), start)
-    while some := list(islice(rows, _ROWS_AT_ONCE)):
+    while portion := list(islice(rows, _ROWS_AT_ONCE)):
 
-        def column(n: int, some: list[tuple[int, Any]] = some) -> Column:
+        def column(n: int, portion: list[tuple[int, Any]] = portion) -> Column:
             layout = table.layout
             assert isinstance(layout, Layout)
-            values = [row[n] for _, row in some]
+            values = [row[n] for _, row in portion]
             if layout.roles.get("labeled_at") == n:
                 values = list(map(_moment, values))
             return column_of_values(values)
 
-        yield Rows(start.names, np.array([n for n, _ in some], np.int64), column, layout=start)
+        yield Rows(start.names, np.array([n for n, _ in portion], np.int64), column, layout=start)
     yield Rows(start.names, np.array([], np.int64), lambda _: column_of_values(()), layout=start)
 
 
@@ -462,7 +452,7 @@ def _filled(sheet: CalamineSheet, archive: Archive, header: int) -> Iterator[tup
 
 
 class _Merged:
-    """The merged cells below a header, of which a file gives a value only to the first."""
+    """The merged cells below a header; the file has a value for the first of them only."""
 
     def __init__(self, sheet: CalamineSheet, header: int) -> None:
         first = (sheet.start or (0, 0))[1]
@@ -472,7 +462,7 @@ class _Merged:
                 for (top, left), (bottom, right) in sheet.merged_cell_ranges or ()
                 if top >= header
             ),
-            key=lambda one: one[0],
+            key=lambda ranges: ranges[0],
             reverse=True,
         )
         self._open: list[tuple[int, slice, Any]] = []  # the last row, the columns, the value
@@ -483,7 +473,7 @@ class _Merged:
             _, bottom, columns = self._coming.pop()
             if columns.start < len(cells):
                 self._open.append((bottom, columns, cells[columns.start]))
-        self._open = [one for one in self._open if one[0] >= number]
+        self._open = [merged for merged in self._open if merged[0] >= number]
         for _, columns, value in self._open:
             cells[columns] = [value] * len(cells[columns])
 

@@ -1,20 +1,96 @@
-"""Folders in which annotators' files lie: a folder for each, or a file for each."""
+"""Who answered, as the user says beside the files, or as the folders do in which they lie."""
 
 from __future__ import annotations
 
 import io
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import IO, NamedTuple
 
-from tracker.core.errors import Refused
+import numpy as np
+
+from tracker.core.errors import InvalidOption, Refused
 from tracker.formats.answers import Answer, batches_of_answers
-from tracker.formats.authors import stem_of
-from tracker.formats.batch import Batch, FilesUnit
+from tracker.formats.batch import Batch, Cells, FilesUnit, place_of
 from tracker.formats.column_roles import SAY_WHO
+from tracker.formats.question_columns import OF_QUESTION
 from tracker.formats.reader import Reader, Reading
 from tracker.formats.source import Archive, SourceFile
+
+_NO_PEOPLE = {"model", "reference"}
+
+
+def check_who_answered(reading: Reading) -> None:
+    options, mapped = reading.options, reading.mapped
+    if reading.says_who and (mapped.wide or mapped.roles.get("annotator")):
+        flag = "--annotator" if options.annotator else "--annotator-from"
+        other = "--map annotator=" if mapped.roles.get("annotator") else "--wide"
+        raise InvalidOption(f"{flag} and {other} both say who answered", "leave out one of them")
+
+
+def author_of_source(reading: Reading, name: str, *, is_file: bool) -> str | None:
+    """Return who gave all answers of a file by its name, if the user says so.
+
+    Raises Refused for a source that is no file and is to be named after one.
+    """
+    way = reading.options.annotator_from
+    if way in {None, "sheet"}:
+        return reading.options.annotator
+    if not is_file:
+        raise Refused(
+            f"{name} is no file, which could say who answered", "say who: --annotator NAME"
+        )
+    if way == "file":
+        return stem_of(name)
+    folder = PurePosixPath(name).parent.name or Path(name).resolve().parent.name
+    if not folder:
+        raise Refused(f"{name} lies in no folder that has a name", "say who: --annotator NAME")
+    return folder
+
+
+def stem_of(name: str) -> str:
+    """Return the name of a file without its folders and endings: ``ada`` of ``x/ada.csv.gz``."""
+    return PurePosixPath(PurePosixPath(name).name.removesuffix(".gz")).stem
+
+
+def with_author(batches: Iterator[Batch], reading: Reading, source: str) -> Iterator[Batch]:
+    """Yield batches in which the author of all answers is the annotator of those without one.
+
+    Models and references stay. Raises Refused if the file itself names another person.
+    """
+    for batch in batches:
+        author = reading.annotator
+        yield batch if author is None else _of_author(batch, author, batch.source or source)
+
+
+def _of_author(batch: Batch, author: str, source: str) -> Batch:
+    columns = dict(batch.columns)
+    annotators = columns.get("annotator")
+    if annotators is None:
+        if any(role == "category" or role.startswith(OF_QUESTION) for role in columns):
+            everyone = np.zeros(len(batch.lines), np.int64)
+            columns["annotator"] = replace(Cells.of_texts([author]), codes=everyone)
+        return replace(batch, columns=columns)
+    others = annotators.holds(lambda text: text.strip() not in {"", author})
+    if "kind" in columns:
+        others &= ~columns["kind"].holds(lambda kind: kind.strip().casefold() in _NO_PEOPLE)
+    if others.any():
+        n = int(others.argmax())
+        column = batch.names.get("annotator")
+        raise Refused(
+            f"{place_of(source, int(batch.lines[n]), batch.unit)}: {annotators[n].strip()!r} "
+            f"answered in the file, and {author!r} as the options say",
+            "leave out --annotator or --annotator-from"
+            + (f", or the column: --ignore {column!r}" if column else ""),
+        )
+    columns["annotator"] = annotators.mapped(lambda text: text if text.strip() else author)
+    return replace(batch, columns=columns)
+
+
+# -- Folders in which annotators' files lie: a folder for each, or a file for each ----------------
+
 
 AnswersOf = Callable[[Archive, Reading, FilesUnit], Iterator[Answer]]
 """The answers in a folder; their places are lines, numbered on from file to file."""
@@ -40,13 +116,12 @@ def folder_reader(
         if reading.annotator is None:
             raise Refused(f"{source.name} does not say who annotated it", f"{hint}; or {SAY_WHO}")
         lines = FilesUnit()
-        found = answers(_archive_of(source), reading, lines)
-        return batches_of_answers(source, reading, found, name, lines)
+        read = answers(_archive_of(source), reading, lines)
+        return batches_of_answers(source, reading, read, name, lines)
 
-    def read(archive: Archive, reading: Reading) -> Iterator[Batch]:
+    def read_archive(archive: Archive, reading: Reading) -> Iterator[Batch]:
         lines = FilesUnit()
-        found = answers(archive, reading, lines)
-        return batches_of_answers(archive, reading, found, name, lines)
+        return batches_of_answers(archive, reading, answers(archive, reading, lines), name, lines)
 
     return Reader(
         name,
@@ -55,7 +130,7 @@ def folder_reader(
         title=title,
         holds=holds,
         recognizes_archive=recognizes_archive,
-        read_archive=read,
+        read_archive=read_archive,
         in_folders=True,
     )
 
@@ -74,7 +149,7 @@ def _archive_of(source: SourceFile) -> Archive:
 
 
 class AnnotatorFile(NamedTuple):
-    """A file of an archive: whose it is, and of which document; none if it holds several."""
+    """A file of an archive, its annotator and its document; no document if it holds several."""
 
     name: str
     annotator: str
@@ -95,23 +170,23 @@ def files_by_annotator(
         return _files_as_said(archive, names, reading, whole)
     paths = [PurePosixPath(name) for name in names]
     around = _common([path.parts[:-1] for path in paths])
-    found = []
+    files = []
     for name, path in zip(names, paths, strict=True):
         *folders, last = path.parts[around:]
         stem = PurePosixPath(last).stem
         if folders:
-            found.append(AnnotatorFile(name, folders[0], "/".join([*folders[1:], stem])))
+            files.append(AnnotatorFile(name, folders[0], "/".join([*folders[1:], stem])))
         elif not whole:
-            found.append(AnnotatorFile(name, stem, ""))
+            files.append(AnnotatorFile(name, stem, ""))
         elif around:
-            found.append(AnnotatorFile(name, path.parts[around - 1], stem))
+            files.append(AnnotatorFile(name, path.parts[around - 1], stem))
         else:
             raise Refused(
                 f"{name} lies in no folder that says who annotated it",
                 f"{IN_FOLDERS}; or {SAY_WHO}",
             )
-    _note_parts(found, reading)
-    return found
+    _note_parts(files, reading)
+    return files
 
 
 def _files_as_said(
@@ -121,7 +196,7 @@ def _files_as_said(
     around = _common([PurePosixPath(name).parts[:-1] for name in names])
     authors = authors_of_members(archive, reading)
     by_file = reading.options.annotator_from == "file" and len(names) > 1
-    found = []
+    files = []
     for name in names:
         path, author = PurePosixPath(name), reading.annotator or authors[name]
         folders = path.parts[around:-1]
@@ -135,8 +210,8 @@ def _files_as_said(
         else:
             below = folders[1:] if reading.options.annotator_from == "folder" else folders
             document = "/".join([*below, path.stem]) if whole or len(names) > 1 else ""
-        found.append(AnnotatorFile(name, author, document))
-    return found
+        files.append(AnnotatorFile(name, author, document))
+    return files
 
 
 def _folder_of(path: PurePosixPath, around: int) -> str:
@@ -154,8 +229,8 @@ def authors_of_members(archive: Archive, reading: Reading) -> dict[str, str]:
         return {name: stem_of(name) for name in archive.names}
     paths = [PurePosixPath(name) for name in archive.names]
     around = _common([path.parts[:-1] for path in paths])
-    own = stem_of(Path(archive.name).resolve().name)
-    return {str(path): _folder_of(path, around) or own for path in paths}
+    name = stem_of(Path(archive.name).resolve().name)
+    return {str(path): _folder_of(path, around) or name for path in paths}
 
 
 def _note_parts(files: Sequence[AnnotatorFile], reading: Reading) -> None:

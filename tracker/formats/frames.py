@@ -6,9 +6,10 @@ import csv
 import hashlib
 import io
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from datetime import date, time
+from functools import cache
 from itertools import islice
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
@@ -19,7 +20,7 @@ from tracker.formats.answers import field_text
 from tracker.formats.batch import KEEP, ROLES, Batch, Cells
 from tracker.formats.parquet import flattened, is_list_type, whole_numbers
 from tracker.formats.reader import Reading
-from tracker.formats.source import ReadAs, SourceFile
+from tracker.formats.source import ReadAs, SourceFile, Unwatched
 from tracker.formats.tables import (
     Column,
     Rows,
@@ -41,11 +42,10 @@ _AT_ONCE = 200_000  # rows
 _FIRST_LINE = 2  # below a header, as if the frame were a file
 
 
-class _InMemory:
+class _InMemory(Unwatched):
     """What the loader requires of every source."""
 
     size = None
-    bytes_read = 0
     layout: ReadAs | None = None
 
     def __init__(self, name: str) -> None:
@@ -60,29 +60,17 @@ class _InMemory:
 
     @property
     def layouts(self) -> dict[str, ReadAs]:
-        """Which column is what, by the name of the source."""
         return {} if self.layout is None else {self.name: self.layout}
 
     @property
     def facts_by_file(self) -> dict[str, dict[str, Any]]:
-        """How it is read, by the name of the source."""
         return {self.name: self.facts}
 
     def again(self) -> FrameSource | None:
         """Return the source to be read once more; None for rows that are made as they are read."""
         return None
 
-    def close(self) -> None:
-        """Do nothing: no file is open."""
-
-    def watch(self, _report: Callable[[int], None]) -> None:
-        """Do nothing: there are no bytes to count."""
-
-    def drain(self) -> None:
-        """Do nothing: nothing is left over."""
-
     def digested(self, batch: Batch) -> Batch:
-        """Return the batch, after adding it to the digest."""
         for role, cells in batch.columns.items():
             self._sha256.update(f"\0{role}\0".encode())
             self._sha256.update("\0".join(cells.texts).encode())
@@ -104,18 +92,18 @@ class RowsSource(_InMemory):
         """Yield the rows in batches. Raises Refused if there are none."""
         rows, line = iter(self.rows), _FIRST_LINE
         fields: dict[str, int] = {}
-        while some := list(islice(rows, _AT_ONCE)):
+        while portion := list(islice(rows, _AT_ONCE)):
             if not fields:
-                first = zip(some[0]._fields, some[0], strict=True)
+                first = zip(portion[0]._fields, portion[0], strict=True)
                 fields = {
                     name if name in ROLES else KEEP + name: n
                     for n, (name, value) in enumerate(first)
                     if value is not None
                 }
-            cells = list(zip(*some, strict=True))
+            cells = list(zip(*portion, strict=True))
             columns = {name: Cells.of_texts(cells[n]) for name, n in fields.items()}
-            yield self.digested(Batch(np.arange(line, line + len(some)), columns))
-            line += len(some)
+            yield self.digested(Batch(np.arange(line, line + len(portion)), columns))
+            line += len(portion)
         if not fields:
             raise Refused(f"{self.name} holds no row")
 
@@ -128,7 +116,6 @@ class FrameSource(_InMemory):
         self.frame = frame
 
     def again(self) -> FrameSource:
-        """Return the source to be read once more."""
         return FrameSource(self.frame)
 
     def batches(self, reading: Reading) -> Iterator[Batch]:
@@ -145,29 +132,25 @@ class FrameSource(_InMemory):
 def _pandas_rows(frame: pd.DataFrame) -> Iterator[Rows]:
     header = [str(name) for name in frame.columns]
     lists = {n for n in range(len(header)) if _holds_lists(frame.iloc[:, n])}
-    whole: dict[int, bool] = {}
+    whole = cache(lambda n: _whole(frame.iloc[:, n]))
     for start in range(0, max(len(frame), 1), _AT_ONCE):
         part = frame.iloc[start : start + _AT_ONCE]
 
         def column(n: int, part: pd.DataFrame = part) -> Column:
-            if n not in whole:
-                whole[n] = _whole(frame.iloc[:, n])
-            return column_of_series(part.iloc[:, n], whole=whole[n])
+            return column_of_series(part.iloc[:, n], whole=whole(n))
 
         yield Rows(header, np.arange(start, start + len(part)) + _FIRST_LINE, column, lists)
 
 
 def _arrow_rows(table: pa.Table) -> Iterator[Rows]:
     flat = flattened(table)
-    lists = {n for n, one in enumerate(flat.schema.types) if is_list_type(one)}
-    whole: dict[int, bool] = {}
+    lists = {n for n, kind in enumerate(flat.schema.types) if is_list_type(kind)}
+    whole = cache(lambda n: whole_numbers(flat.column(n)))
     for start in range(0, max(len(flat), 1), _AT_ONCE):
         part = flat.slice(start, _AT_ONCE)
 
         def column(n: int, part: pa.Table = part) -> Column:
-            if n not in whole:
-                whole[n] = whole_numbers(flat.column(n))
-            return column_of_arrow(part.column(n), whole=whole[n])
+            return column_of_arrow(part.column(n), whole=whole(n))
 
         lines = np.arange(start, start + len(part)) + _FIRST_LINE
         yield Rows(flat.column_names, lines, column, lists)
@@ -178,12 +161,11 @@ def _holds_lists(column: pd.Series[Any]) -> bool:
     first = column.first_valid_index() if str(column.dtype) == "object" else None
     if first is None:
         return False
-    value = next(one for one in column.tolist() if not (one is None or one != one))  # noqa: PLR0124
+    value = next(cell for cell in column.tolist() if not (cell is None or cell != cell))  # noqa: PLR0124
     return isinstance(value, list | tuple | np.ndarray)
 
 
 def _whole(column: pd.Series[Any]) -> bool:
-    """Return whether all floats of a column are whole numbers."""
     if column.dtype.kind == "f":
         return all_whole(column.to_numpy(dtype=float, na_value=np.nan))
     if column.dtype.kind == "O":
@@ -199,7 +181,6 @@ _SQL_ROWS_AT_ONCE = 5_000  # rows
 
 @contextmanager
 def opened_query(url: str, query: str) -> Iterator[SourceFile]:
-    """Open the rows of a query as a source; memory holds some of them. Raises as the query does."""
     with rows_of_query(url, query) as result:
         stream = cast("IO[bytes]", _Table(result))
         with closing(SourceFile("query", stream, name=result.name)) as source:
@@ -216,7 +197,6 @@ class _Table:
         self._rest = b""
 
     def read1(self, size: int) -> bytes:
-        """Return at most so many bytes; none at the end."""
         if not self._rest:
             self._rest = next(self._parts, b"")
         data, self._rest = self._rest[:size], self._rest[size:]
@@ -227,8 +207,8 @@ class _Table:
 
     def _written(self, rows: Iterator[Sequence[Any]]) -> Iterator[bytes]:
         yield _lines([self._columns])
-        while some := list(islice(rows, _SQL_ROWS_AT_ONCE)):
-            yield _lines([[self._text(n, cell) for n, cell in enumerate(row)] for row in some])
+        while portion := list(islice(rows, _SQL_ROWS_AT_ONCE)):
+            yield _lines([[self._text(n, cell) for n, cell in enumerate(row)] for row in portion])
 
     def _text(self, column: int, cell: Any) -> str:
         """Return a cell as a file would hold it. Raises Refused for what is no text."""

@@ -36,17 +36,11 @@ _FINISHED = {"FINISHED", "CURATION_FINISHED"}
 
 
 class State(NamedTuple):
-    """What is said of a document as one annotator has it; empty texts if nothing is.
+    """The state of a document for one annotator; empty texts if it is not known."""
 
-    Attributes:
-        name: NEW, IN_PROGRESS, FINISHED, IGNORE; those of curation begin with CURATION.
-        changed_at: when the annotator last changed it, in milliseconds since 1970.
-        comment: what the annotator wrote on finishing it.
-    """
-
-    name: str = ""
-    changed_at: str = ""
-    comment: str = ""
+    name: str = ""  # NEW, IN_PROGRESS, FINISHED, IGNORE; those of curation begin with CURATION
+    changed_at: str = ""  # by the annotator, in milliseconds since 1970
+    comment: str = ""  # what the annotator wrote on finishing it
 
     @property
     def is_open(self) -> bool:
@@ -55,7 +49,7 @@ class State(NamedTuple):
 
 
 class DocumentStates:
-    """The states of a project's documents, by document and annotator; of those in the archive."""
+    """The states of a project's documents, by document and annotator, if the archive has them."""
 
     def __init__(self, archive: Archive) -> None:
         self._of: dict[tuple[str, str], State] = {}
@@ -68,27 +62,25 @@ class DocumentStates:
     def _read(self, archive: Archive, name: str) -> None:
         try:
             project = object_of(json.loads(archive.text(name)), "this")
-            for one in objects_in(project, "annotation_documents"):
-                self._of[field_text(one.get("name")), field_text(one.get("user"))] = _state(one)
-            for one in objects_in(project, "source_documents"):
-                self._curated[field_text(one.get("name"))] = _state(one)
+            for document in objects_in(project, "annotation_documents"):
+                key = field_text(document.get("name")), field_text(document.get("user"))
+                self._of[key] = _state(document)
+            for document in objects_in(project, "source_documents"):
+                self._curated[field_text(document.get("name"))] = _state(document)
         except Malformed as error:
             raise Refused(f"{archive.name}/{name}: {error}") from None
         except (ValueError, RecursionError) as error:
             raise Refused(f"{archive.name}/{name}: this is no JSON: {str(error)[:80]}") from None
 
-    def of(self, document: str, user: str) -> State:
-        """Return the state of a document as an annotator has it."""
-        return self._of.get((document, user), State())
-
-    def of_curation(self, document: str) -> State:
-        """Return the state of a document as it was curated."""
-        return self._curated.get(document, State())
+    def of(self, file: _File) -> State:
+        if file.curated:
+            return self._curated.get(file.document, State())
+        return self._of.get((file.document, file.user), State())
 
 
 def _state(document: Mapping[str, Any]) -> State:
-    told = (document.get(name) for name in ("state", "timestamp", "annotatorComment"))
-    return State(*map(field_text, told))
+    return State(*(field_text(document.get(name))
+                   for name in ("state", "timestamp", "annotatorComment")))  # fmt: skip
 
 
 # -- WebAnno TSV 3: the tokens of a document with the annotations of one annotator beside them ----
@@ -155,9 +147,7 @@ def read_tsv(content: str) -> Document:
             read.take_cells(number, line.split("\t")[3:], start, end)
         elif line and not line.startswith("#"):
             raise Malformed(f"line {number}: this is no token: {line[:40]}")
-    document = read.document()
-    document.places = len(lines)
-    return document
+    return read.document(len(lines))
 
 
 class _Lines:
@@ -191,33 +181,34 @@ class _Lines:
                 self.links += 1
                 continue
             for key, value in _values(cell, number):
-                one = self._found.setdefault((column.layer, key), _Annotation(number, start, end))
-                one.start, one.end = min(one.start, start), max(one.end, end)
-                one.values.setdefault(column.question, value)
+                annotation = self._found.setdefault(
+                    (column.layer, key), _Annotation(number, start, end)
+                )
+                annotation.start = min(annotation.start, start)
+                annotation.end = max(annotation.end, end)
+                annotation.values.setdefault(column.question, value)
 
-    def document(self) -> Document:
-        """Return the annotations, in characters."""
-        made = Document(
-            self.text, {column.question: {} for column in self.columns if column.question}
-        )
-        made.left_out += Counter({"link or relation": self.links})
+    def document(self, lines: int) -> Document:
+        labels: dict[str, dict[str | Span, int]] = {
+            column.question: {} for column in self.columns if column.question
+        }
+        left_out = +Counter({"link or relation": self.links})
         places = CharacterPlaces(self.text)
-        for (layer, _), one in self._found.items():
+        for (layer, _), annotation in self._found.items():
             name = short_name(layer, "")
-            said = {question: value for question, value in one.values.items() if value}
-            if not said and name not in one.values:
-                made.left_out[f"span without a value of {name!r}"] += 1
-            elif one.end <= one.start:
-                made.left_out["mark between two characters"] += 1
+            values = {question: value for question, value in annotation.values.items() if value}
+            if not values and name not in annotation.values:
+                left_out[f"span without a value of {name!r}"] += 1
+            elif annotation.end <= annotation.start:
+                left_out["mark between two characters"] += 1
             else:
-                start, end = places.of(one.start), places.of(one.end)
-                for question, value in (said or {name: name}).items():
-                    made.labels[question].setdefault(Span(value, start, end), one.line)
-        return made
+                start, end = places.of(annotation.start), places.of(annotation.end)
+                for question, value in (values or {name: name}).items():
+                    labels[question].setdefault(Span(value, start, end), annotation.line)
+        return Document(self.text, labels, lines, left_out=left_out)
 
 
 def _columns(lines: Sequence[str]) -> Iterator[_Column]:
-    """Yield what each column of annotations holds."""
     for line in lines:
         kind, _, rest = line.partition("=")
         if kind in {"#T_SP", "#T_CH", "#T_RL"}:
@@ -262,29 +253,29 @@ def read_cas(value: Any) -> Document:
         structures = list(structures.values())
     if not isinstance(structures, list):
         raise Malformed(f"{STRUCTURES!r} is no list")
-    some = [object_of(structure, f"a value of {STRUCTURES!r}") for structure in structures]
-    document = Document(text=_text(some), unit="annotation")
+    objects = [object_of(structure, f"a value of {STRUCTURES!r}") for structure in structures]
+    document = Document(text=_text(objects), unit="annotation")
     places = CharacterPlaces(document.text)
-    for one in some:
-        layer = field_text(one.get("%TYPE"))
+    for structure in objects:
+        layer = field_text(structure.get("%TYPE"))
         name = layer.rpartition(".")[2]
         if not layer or layer.startswith(_NO_LAYERS) or name in _NO_LAYER_NAMES:
             continue
-        if "[]" in layer or name.endswith(("Link", "Chain")) or _OF_RELATIONS & one.keys():
-            document.left_out["link or relation"] += "@sofa" in one
-        elif "@sofa" in one:
-            number = _number(one)
+        if "[]" in layer or name.endswith(("Link", "Chain")) or _OF_RELATIONS & structure.keys():
+            document.left_out["link or relation"] += "@sofa" in structure
+        elif "@sofa" in structure:
+            number = _number(structure)
             document.places = max(document.places, number)
             try:
-                _take(document, one, layer, places, number)
+                _take(document, structure, layer, places, number)
             except Malformed as error:
                 raise Malformed(f"annotation {number}: {error}") from None
     return document
 
 
-def _number(one: Mapping[str, Any]) -> int:
+def _number(structure: Mapping[str, Any]) -> int:
     """Return the number of an annotation in its file; 0 if it has none."""
-    number = one.get("%ID")
+    number = structure.get("%ID")
     return number if type(number) is int and 0 < number <= _LARGEST_NUMBER else 0
 
 
@@ -296,20 +287,24 @@ def _text(structures: list[dict[str, Any]]) -> str:
 
 
 def _take(
-    document: Document, one: Mapping[str, Any], layer: str, places: CharacterPlaces, number: int
+    document: Document,
+    structure: Mapping[str, Any],
+    layer: str,
+    places: CharacterPlaces,
+    number: int,
 ) -> None:
     """Add an annotation's features; those of a whole document are categories."""
-    start, end = one.get("begin"), one.get("end")
+    start, end = structure.get("begin"), structure.get("end")
     features = {
         name: field_text(value)
-        for name, value in one.items()
+        for name, value in structure.items()
         if name[:1] not in {"%", "@", "#", "^"} and name not in {"begin", "end"}
     }
-    said = {name: text for name, text in features.items() if text.strip()}
-    if not said and features:
+    values = {name: text for name, text in features.items() if text.strip()}
+    if not values and features:
         document.left_out[f"span without a value of {short_name(layer, '')!r}"] += 1
         return
-    for feature, text in (said or {"": short_name(layer, "")}).items():
+    for feature, text in (values or {"": short_name(layer, "")}).items():
         labels = document.labels.setdefault(short_name(layer, feature), {})
         if start is None and end is None:
             labels.setdefault(text, number)
@@ -333,7 +328,6 @@ _HINT = (
 
 
 def recognizes_document(source: SourceFile) -> bool:
-    """Return whether a single file holds a document with its annotations."""
     if source.head.startswith(FIRST_LINE.encode()):
         return True
     first = head_value(source)
@@ -341,7 +335,6 @@ def recognizes_document(source: SourceFile) -> bool:
 
 
 def recognizes_project(archive: Archive) -> bool:
-    """Return whether a zip file or folder holds the annotations of a project."""
     first = next((name for name in archive.names if _FILE.fullmatch(name)), None)
     if first is None:
         return any(_SERIALIZED.fullmatch(name) for name in archive.names)
@@ -355,12 +348,17 @@ def answers_of_project(archive: Archive, reading: Reading, lines: FilesUnit) -> 
     Each feature of each layer that has a value somewhere is a question, and each document that
     someone finished answers all of them. Raises Refused for files that hold no annotations.
     """
-    files = [file for name in archive.names if (file := _File.of(name))]
+    files = [
+        _File(name, match[1] == "curation", match[2], match[3])
+        for name in archive.names
+        if (match := _FILE.fullmatch(name))
+    ]
     if reading.says_who and not files:
         names = [name for name in archive.names if name.endswith((".tsv", ".json"))]
-        said = files_by_annotator(archive, names, reading, whole=True)
-        files = [_File(one.name, curated=False, document=one.document, user=one.annotator)
-                 for one in said]  # fmt: skip
+        files = [
+            _File(file.name, curated=False, document=file.document, user=file.annotator)
+            for file in files_by_annotator(archive, names, reading, whole=True)
+        ]
     if not files:
         raise Refused(f"{archive.name} holds annotations only as the tool stores them", _HINT)
     return _Project(archive, reading, lines).answers(files)
@@ -383,15 +381,8 @@ class _File(NamedTuple):
     document: str
     user: str
 
-    @classmethod
-    def of(cls, name: str) -> _File | None:
-        match = _FILE.fullmatch(name)
-        return cls(name, match[1] == "curation", match[2], match[3]) if match else None
-
 
 class _Project:
-    """The documents of a project, one at a time."""
-
     def __init__(self, archive: Archive, reading: Reading, lines: FilesUnit) -> None:
         self.archive = archive
         self.reading = reading
@@ -400,14 +391,14 @@ class _Project:
         self.reads_open = "state" in reading.options.ignore
 
     def answers(self, files: list[_File]) -> Iterator[Answer]:
-        given = self._given(files)
-        self._ask(given)
-        for file in given:
+        files = self._finished(files)
+        self._ask(files)
+        for file in files:
             document = self._read(file)
             self.reading.left_out.update(document.left_out)
             name = f"{self.archive.name}/{file.name}"
             place = self.lines.begin(name, document.places, document.unit)
-            state = self._state(file)
+            state = self.states.of(file)
             data = {"text": document.text, "document": file.document, "state": state.name}
             for question in self.reading.asked:
                 labels = document.labels.get(question, {})
@@ -418,31 +409,27 @@ class _Project:
                     lines=[place + label for label in labels.values()], data=data,
                 )  # fmt: skip
 
-    def _state(self, file: _File) -> State:
-        if file.curated:
-            return self.states.of_curation(file.document)
-        return self.states.of(file.document, file.user)
-
-    def _given(self, files: list[_File]) -> list[_File]:
+    def _finished(self, files: list[_File]) -> list[_File]:
         """Return the files with what annotators said; those left out are counted.
 
         Raises Refused if nobody is done with any document.
         """
         left_out = self.reading.left_out
-        given = [file for file in files if file.user != _BEFORE]
-        if before := len(files) - len(given):
+        annotated = [file for file in files if file.user != _BEFORE]
+        if before := len(files) - len(annotated):
             left_out["document as it was before annotation"] += before
         if self.reads_open:
-            return given
-        opened = Counter(state.name for one in given if (state := self._state(one)).is_open)
-        if opened.total() == len(given) > 0:
-            told = ", ".join(f"{number:,} {name}" for name, number in opened.items())
+            return annotated
+        states = {file: self.states.of(file) for file in annotated}
+        opened = Counter(state.name for state in states.values() if state.is_open)
+        if opened.total() == len(annotated) > 0:
+            listed = ", ".join(f"{number:,} {name}" for name, number in opened.items())
             raise Refused(
-                f"{self.archive.name}: no annotator is done with a document ({told})",
+                f"{self.archive.name}: no annotator is done with a document ({listed})",
                 "to read them as they are: --ignore state",
             )
         left_out.update({f"document in state {name}": n for name, n in opened.items()})
-        return [one for one in given if not self._state(one).is_open]
+        return [file for file in annotated if not states[file].is_open]
 
     def _ask(self, files: list[_File]) -> None:
         """Note the questions: those that have an answer; if there are none, those of all layers."""

@@ -12,7 +12,6 @@ from tracker.core.errors import Refused
 from tracker.formats.answers import (
     Answer,
     Malformed,
-    after_their_kind,
     answers_of_objects,
     batches_of_answers,
     field_text,
@@ -42,7 +41,7 @@ _UNCHANGED = "UNCHANGED"
 _JUDGE = tuple(f"{name}.model{more}" for name in ("options", "args", "params")
                for more in ("", ".model"))  # fmt: skip
 _GRADED, _GRADER = "model_graded", "grader"
-"""How scorers are called that ask a model, and the model's role if no other is said."""
+"""The names of scorers that ask a model begin so; the role of that model by default."""
 
 
 def _recognizes(first: Mapping[str, Any]) -> bool:
@@ -66,12 +65,11 @@ def _of_sample(spec: Mapping[str, Any], sample: Mapping[str, Any]) -> Iterator[J
     data = {"text": output or field_text(sample.get("input")), **sample}
     number = "" if epoch == "1" else epoch
     for scorer, score in object_in(sample, "scores").items():
-        given = object_of(score, f"the score of {scorer!r}")
-        history = objects_in(given, "history")
+        result = object_of(score, f"the score of {scorer!r}")
         first = Judgment(item, _judge(spec, scorer), MODEL, scorer, None, when,
                          number=number, data=data)  # fmt: skip
-        for one in history or [given]:
-            yield from _parts(_edited(first, one), one)
+        for edit in objects_in(result, "history") or [result]:
+            yield from _parts(_edited(first, edit), edit)
 
 
 def _edited(score: Judgment, edit: Mapping[str, Any]) -> Judgment:
@@ -84,14 +82,14 @@ def _edited(score: Judgment, edit: Mapping[str, Any]) -> Judgment:
     return score._replace(who=who, kind=HUMAN, when=when or score.when, comment=comment)
 
 
-def _parts(score: Judgment, given: Mapping[str, Any]) -> Iterator[Judgment]:
+def _parts(score: Judgment, edit: Mapping[str, Any]) -> Iterator[Judgment]:
     """Yield a score, or each part of one with several; none for an edit of anything else."""
-    value = given.get("value")
+    value = edit.get("value")
     if value == _UNCHANGED:
         return
-    for part, one in (value if isinstance(value, dict) else {"": value}).items():
+    for part, verdict in (value if isinstance(value, dict) else {"": value}).items():
         question = f"{score.question}: {part}" if part else score.question
-        yield score._replace(question=question, value=one)
+        yield score._replace(question=question, value=verdict)
 
 
 def _changed(edit: Mapping[str, Any], name: str) -> str:
@@ -101,12 +99,12 @@ def _changed(edit: Mapping[str, Any], name: str) -> str:
 
 def _judge(spec: Mapping[str, Any], scorer: str) -> str:
     """Return the model that a scorer asks, if the log says so; else the scorer's name."""
-    for one in objects_in(spec, "scorers"):
-        if field_text(one.get("name")).rpartition("/")[2] == scorer:
-            known = first_text(one, _JUDGE)
-            if known or not scorer.startswith(_GRADED):
-                return known or scorer
-            role = first_text(one, ("options.model_role",)) or _GRADER
+    for described in objects_in(spec, "scorers"):
+        if field_text(described.get("name")).rpartition("/")[2] == scorer:
+            model = first_text(described, _JUDGE)
+            if model or not scorer.startswith(_GRADED):
+                return model or scorer
+            role = first_text(described, ("options.model_role",)) or _GRADER
             return first_text(spec, (f"model_roles.{role}.model",)) or scorer
     return scorer
 
@@ -116,7 +114,6 @@ def _recognizes_packed(archive: Archive) -> bool:
 
 
 def _read_packed(archive: Archive, reading: Reading) -> Iterator[Batch]:
-    """Yield the scores of a packed log, which has a file for each sample."""
     try:
         header = object_of(json.loads(archive.text(_HEADER)), "the header")
         spec = object_in(header, "eval")
@@ -133,8 +130,7 @@ def _read_packed(archive: Archive, reading: Reading) -> Iterator[Batch]:
                 with closing(archive.open(name)) as source:
                     yield from answers_of_objects(source, of_sample, _HINT)
 
-    given = after_their_kind(numbered(answers()), reading)
-    return batches_of_answers(archive, reading, given, NAME, UNIT)
+    return batches_of_answers(archive, reading, numbered(answers()), NAME, UNIT)
 
 
 INSPECT = replace(

@@ -8,6 +8,9 @@ from typing import NamedTuple
 
 from tracker.formats.column_names import LESSER_NAMES_OF_ROLES, NAMES_OF_ROLES, folded_name
 
+MODEL = "model"
+"""The kind of an annotator that is one."""
+
 JUDGES = ("judge", "grader", "evaluator", "scorer", "autorater")
 """Names of columns of judges, who may be people or models."""
 
@@ -42,17 +45,11 @@ _MODEL_NAMES = re.compile(
 
 
 class Judge(NamedTuple):
-    """How the models among the annotators of a table are known.
+    """How the models among the annotators of a table are known."""
 
-    Attributes:
-        every: all of them are models.
-        by_version: those are of whom a version is given.
-        by_name: those are whose name is that of a model.
-    """
-
-    every: bool
-    by_version: bool
-    by_name: bool
+    every: bool  # all of them are models
+    by_version: bool  # those are of whom a version is given
+    by_name: bool  # those are whose name is that of a model
 
     def is_model(self, name: str, version: str) -> bool:
         """Return whether an annotator of this name and version is a model, beyond doubt."""
@@ -70,25 +67,24 @@ def judge_roles(names: Sequence[str], mapped: Mapping[str, str]) -> dict[str, in
     """
     folded = [folded_name(name) for name in names]
     places = {name: n for n, name in reversed([*enumerate(folded)])}
-    found: dict[str, int] = {}
+    roles: dict[str, int] = {}
     column = folded_name(mapped.get("annotator", "")) or _judge_column(places)
     if column not in places:
-        return found
+        return roles
     judges = column in {*JUDGES, *_MODELS, *_MODEL}
     if judges:
-        found["annotator"] = places[column]
-        found |= _verdict(places)
-        for role, known in _OTHERWISE.items():
-            some = [name for name in known if name in places]
+        roles["annotator"] = places[column]
+        roles |= _verdict(places)
+        for role, names_of_role in _OTHERWISE.items():
+            present = [name for name in names_of_role if name in places]
             usual = {*NAMES_OF_ROLES[role].split()} - {"question"}  # which may be its text
-            if len(some) == 1 and not usual & places.keys():
-                found[role] = places[some[0]]
-    own = (f"{column}_version", f"{column}_model")
-    versions = (*own, *(_VERSIONS if judges else ()))
+            if len(present) == 1 and not usual & places.keys():
+                roles[role] = places[present[0]]
+    versions = (f"{column}_version", f"{column}_model", *(_VERSIONS if judges else ()))
     version = next((name for name in versions if name in places and name != column), None)
     if version is not None and mapped.get("kind") != "":
-        found["version"] = places[version]
-    return {role: n for role, n in found.items() if role not in mapped}
+        roles["version"] = places[version]
+    return {role: n for role, n in roles.items() if role not in mapped}
 
 
 def _judge_column(places: Mapping[str, int]) -> str:
@@ -110,11 +106,11 @@ def _judge_column(places: Mapping[str, int]) -> str:
 
 def _verdict(places: Mapping[str, int]) -> dict[str, int]:
     """Return the column of verdicts; an answer or a response may be what was judged."""
-    for known in _VERDICTS if "category" not in places else ():
-        some = [name for name in known if name in places]
-        if len(some) == 1:
-            return {"category": places[some[0]]}
-        if some:
+    for names in _VERDICTS if "category" not in places else ():
+        present = [name for name in names if name in places]
+        if len(present) == 1:
+            return {"category": places[present[0]]}
+        if present:
             break
     return {}
 
@@ -128,10 +124,19 @@ def judge_of_columns(
     """
     if "annotator" not in roles or mapped.get("kind") == "":
         return None
-    column = folded_name(names[roles["annotator"]])
-    version = folded_name(names[roles["version"]]) if "version" in roles else ""
+
+    def name(role: str) -> str:
+        place = roles.get(role, len(names))  # columns that are joined have no name
+        return folded_name(names[place]) if place < len(names) else ""
+
+    column, version = name("annotator"), name("version")
     own = {f"{column}_version", f"{column}_model"}
     every = column in {*_MODELS, *_MODEL}
     by_version = bool(version) and (version in own or "version" in mapped)
     by_name = column in JUDGES
     return Judge(every, by_version, by_name) if every or version or by_name else None
+
+
+def name_with_version(name: str, version: str) -> str:
+    """Return the name of a model with its version: ``gpt-x@3``."""
+    return f"{name}@{version}" if name and version and not name.endswith(f"@{version}") else name

@@ -10,26 +10,23 @@ from typing import Any, NamedTuple
 from tracker.formats.answers import (
     Answer,
     Fields,
-    after_their_kind,
     answers_of_objects,
     answers_of_rows,
     ask_for,
-    batches_of_answers,
     category_of,
     field_at,
     field_text,
     mapped_annotator,
     numbered,
     object_of,
+    tool_reader,
     unique_labels,
 )
-from tracker.formats.batch import Batch
 from tracker.formats.reader import Reader, Reading
 from tracker.formats.source import SourceFile
 from tracker.formats.streams import head_columns, head_value
 
 HOLDS = ("questions", "several", "time", "models", "comments", "text", "attributes")
-"""What such a store can hold."""
 
 UNIT = "judgment"
 """What the places of answers count."""
@@ -42,31 +39,18 @@ _LONGEST = 120  # characters of a value; longer ones are no categories
 
 
 class Judgment(NamedTuple):
-    """What a person, a model or a program said of an output, in answer to a question.
+    """What a person, a model or a program said of an output, in answer to a question."""
 
-    Attributes:
-        item: the key of what was judged.
-        who: the name of the judge; empty if the store does not say.
-        kind: ``human``, ``model`` or ``reference``.
-        question: what was judged.
-        value: a category, several, or None.
-        when: ISO 8601, or seconds since 1970.
-        comment: the reason that was given.
-        confidence: from 0 to 1.
-        number: the pass.
-        data: fields of the record, for the item's text and attributes.
-    """
-
-    item: str
-    who: str
-    kind: str
+    item: str  # the key of what was judged
+    who: str  # the name of the judge; empty if the store does not say
+    kind: str  # human, model or reference
     question: str
-    value: Any
-    when: str = ""
-    comment: str = ""
-    confidence: str = ""
-    number: str = ""
-    data: Fields | None = None
+    value: Any  # a category, several, or None
+    when: str = ""  # ISO 8601, or seconds since 1970
+    comment: str = ""  # the reason that was given
+    confidence: str = ""  # from 0 to 1
+    number: str = ""  # of the pass
+    data: Fields | None = None  # of the record, for the item's text and attributes
 
 
 def judgments_reader(
@@ -82,20 +66,19 @@ def judgments_reader(
     ``judgments_of`` each record. ``hint`` says how to export.
     """
 
-    def read(source: SourceFile, reading: Reading) -> Iterator[Batch]:
+    def answers(source: SourceFile, reading: Reading) -> Iterator[Answer]:
         def of_record(place: int, record: Mapping[str, Any]) -> Iterator[Answer]:
-            for one in unwrapped(record):
-                yield from answers_of_judgments(place, judgments_of(one), one, reading)
+            for judged in unwrapped(record):
+                yield from answers_of_judgments(place, judgments_of(judged), judged, reading)
 
         answers_of = answers_of_rows if head_value(source) is None else answers_of_objects
-        answers = after_their_kind(numbered(answers_of(source, of_record, hint)), reading)
-        return batches_of_answers(source, reading, answers, name, UNIT)
+        return numbered(answers_of(source, of_record, hint))
 
     def recognized(source: SourceFile) -> bool:
         first = first_record(source)
         return first is not None and recognizes(first)
 
-    return Reader(name, recognizes=recognized, read=read, title=title, holds=HOLDS)
+    return tool_reader(name, title, HOLDS, recognizes=recognized, answers=answers, unit=UNIT)
 
 
 def answers_of_judgments(
@@ -127,9 +110,9 @@ def answers_of_judgments(
 def unwrapped(record: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield the records that an object of an interface holds under ``data``; or the object."""
     for name in _WRAPPERS:
-        if isinstance(some := record.get(name), list) and len(record) <= 3:
-            for one in some:
-                yield object_of(one, f"a value of {name!r}")
+        if isinstance(records := record.get(name), list) and len(record) <= 3:
+            for value in records:
+                yield object_of(value, f"a value of {name!r}")
             return
     yield dict(record)
 
@@ -142,10 +125,10 @@ def first_record(source: SourceFile) -> Mapping[str, Any] | None:
     if not isinstance(first, dict):
         return None
     for name in _WRAPPERS:
-        some = first.get(name)
-        if isinstance(some, list):
-            return next((one for one in some if isinstance(one, dict)), None)
-        if name in first and some is None and len(first) == 1:  # cut off by the end of the head
+        records = first.get(name)
+        if isinstance(records, list):
+            return next((record for record in records if isinstance(record, dict)), None)
+        if name in first and records is None and len(first) == 1:  # cut off by the head's end
             return _first_of_list(source, name) or first
     return first
 

@@ -20,7 +20,6 @@ from tracker.formats.answers import (
     Answer,
     Fields,
     Malformed,
-    after_their_kind,
     batches_of_answers,
     category_of,
     confidence_text,
@@ -44,9 +43,7 @@ _LONGEST = 2**31 / 1000  # seconds that the ledger takes for a time spent on an 
 _NOTHING: Labels = ()
 
 
-class _Given(NamedTuple):
-    """An annotation or prediction: who gave which labels, and when."""
-
+class _Annotation(NamedTuple):
     created_at: str
     name: str
     labels: dict[str, Labels]
@@ -75,7 +72,6 @@ class Tasks:
         self._without = 0  # annotations before any control
 
     def answers(self) -> Iterator[Answer]:
-        """Yield the answers of annotators, of models, and the ground truth. Raises Refused."""
         readings = self.source.readings()
         for record in json_records(next(readings)):
             yield from self._of_task(record)
@@ -88,15 +84,15 @@ class Tasks:
 
     def _before_shown(self, source: SourceFile, last: int) -> Iterator[Answer]:
         """Yield the empty answers to controls that a later task was the first to show."""
-        told = replace(self.reading, rejections=Rejections(), left_out=Counter())
-        again = Tasks(source, told)
+        uncounted = replace(self.reading, rejections=Rejections(), left_out=Counter())
+        again = Tasks(source, uncounted)
         again._shown = self._shown
         for record in json_records(source):
             if record.place >= last:
                 return
-            for one in again._of_task(record):
-                if not one.labels and record.place < self._shown[one.question]:
-                    yield one
+            for answer in again._of_task(record):
+                if not answer.labels and record.place < self._shown[answer.question]:
+                    yield answer
 
     def _of_task(self, record: Record) -> Iterator[Answer]:
         place, task = record
@@ -111,17 +107,17 @@ class Tasks:
         if drafts := task.get("drafts"):
             left_out["draft"] += len(drafts) if isinstance(drafts, list) else 1
         item = field_text(task.get("id"))
-        given = self._read(record, annotations, self._annotation, data)
+        of_people = self._read(record, annotations, self._annotation, data)
         whole = [prediction for prediction in predictions if isinstance(prediction, dict)]
         if len(whole) < len(predictions):
             left_out["prediction without its result"] += len(predictions) - len(whole)
-        models = self._read(record, whole, self._prediction, data)
+        of_models = self._read(record, whole, self._prediction, data)
         if not self._shown:
-            self._without += len(given)
-        if len(given) > 1:
-            given.sort(key=itemgetter(0))
-        yield from self._of_people(place, item, data, given)
-        for model in models:
+            self._without += len(of_people)
+        if len(of_people) > 1:
+            of_people.sort(key=itemgetter(0))
+        yield from self._of_people(place, item, data, of_people)
+        for model in of_models:
             for question, labels in (model.labels or dict.fromkeys(self._shown, _NOTHING)).items():
                 yield Answer(
                     place, item, model.name, question, labels, model.created_at,
@@ -129,79 +125,80 @@ class Tasks:
                 )  # fmt: skip
 
     def _of_people(
-        self, place: int, item: str, data: Fields, given: list[_Given]
+        self, place: int, item: str, data: Fields, annotations: list[_Annotation]
     ) -> Iterator[Answer]:
         """Yield the answers of a task's annotations, which are in the order of their times."""
         passes = _Passes(self.reading.options.repeat)
-        for one in given:
-            number = passes.number(one)
+        for annotation in annotations:
+            number = passes.number(annotation)
+            created_at = annotation.created_at
             for question in self._shown:
-                labels = one.labels.get(question, _NOTHING)
+                labels = annotation.labels.get(question, _NOTHING)
                 yield Answer(
-                    place, item, one.name, question, labels, one.created_at, one.seconds, number,
-                    data=data,
+                    place, item, annotation.name, question, labels, created_at, annotation.seconds,
+                    number, data=data,
                 )  # fmt: skip
-                if one.is_truth:
+                if annotation.is_truth:
                     yield Answer(
-                        place, item, GOLD, question, labels, one.created_at,
+                        place, item, GOLD, question, labels, created_at,
                         kind="reference", data=data,
                     )  # fmt: skip
 
     def _read(
         self,
         record: Record,
-        some: Sequence[Any],
-        read: Callable[[dict[str, Any], Fields], _Given | None],
+        values: Sequence[Any],
+        read: Callable[[dict[str, Any], Fields], _Annotation | None],
         data: Fields,
-    ) -> list[_Given]:
+    ) -> list[_Annotation]:
         """Return what annotations or predictions say, without those that are left out."""
-        found = []
-        for one in some:
+        annotations = []
+        for value in values:
             try:
-                given = read(object_of(one, "an annotation"), data)
+                annotation = read(object_of(value, "an annotation"), data)
             except Malformed as error:
                 self._reject(*record, error)
                 continue
-            if given is not None:
-                found.append(given)
-                for control in given.labels:
+            if annotation is not None:
+                annotations.append(annotation)
+                for control in annotation.labels:
                     self._shown.setdefault(control, record.place)
-        if found and self._answered is None:
+        if annotations and self._answered is None:
             self._answered = record.place
-        return found
+        return annotations
 
-    def _annotation(self, one: dict[str, Any], data: Fields) -> _Given | None:
+    def _annotation(self, value: dict[str, Any], data: Fields) -> _Annotation | None:
         left_out = self.reading.left_out
-        if one.get("was_cancelled") or one.get("skipped"):
+        if value.get("was_cancelled") or value.get("skipped"):
             left_out["cancelled annotation"] += 1
             return None
-        if reviews := one.get("reviews"):
+        if reviews := value.get("reviews"):
             left_out["review"] += len(reviews) if isinstance(reviews, list) else 1
-        name = annotator_name(one.get("completed_by")) or self.reading.annotator
+        name = annotator_name(value.get("completed_by")) or self.reading.annotator
         if not name:
             left_out["annotation without an annotator"] += 1
             return None
-        return _Given(
-            field_text(one.get("created_at")),
+        return _Annotation(
+            field_text(value.get("created_at")),
             name,
-            self.regions.by_control(one.get("result"), data),
-            seconds_text(one.get("lead_time"), left_out),
-            is_truth=bool(one.get("ground_truth")),
-            id=field_text(one.get("id")),
-            parent=field_text(one.get("parent_annotation")),
+            self.regions.by_control(value.get("result"), data),
+            seconds_text(value.get("lead_time"), left_out),
+            is_truth=bool(value.get("ground_truth")),
+            id=field_text(value.get("id")),
+            parent=field_text(value.get("parent_annotation")),
         )
 
-    def _prediction(self, one: dict[str, Any], data: Fields) -> _Given:
-        score = one.get("score")
+    def _prediction(self, value: dict[str, Any], data: Fields) -> _Annotation:
+        score = value.get("score")
         confidence = confidence_text(score)
         if score is not None and not confidence:
             self.reading.left_out["score that is not from 0 to 1"] += 1
-        version = field_text(one.get("model_version")).strip()
-        return _Given(
-            field_text(one.get("created_at")),
+        version = field_text(value.get("model_version")).strip()
+        return _Annotation(
+            field_text(value.get("created_at")),
             # An annotator may be a number, too.
             f"model {version}" if version.isdecimal() else version or "prediction",
-            self.regions.by_control(one.get("result"), data),
+            self.regions.by_control(value.get("result"), data),
             confidence=confidence,
         )
 
@@ -210,7 +207,8 @@ class Tasks:
         if isinstance(task, dict):
             item, data = field_text(task.get("id")), task.get("data")
             item = item_key(self.reading, item, data) if isinstance(data, dict) else item
-        reject(self.reading, self.source, place, reason, self.unit, item)
+        rejections = self.reading.rejections
+        rejections.add_unread(self.source.name, place, str(reason), self.unit, item)
 
 
 class _Passes:
@@ -221,20 +219,20 @@ class _Passes:
         self._times: dict[str, int] = {}
         self._of: dict[str, tuple[str, int]] = {}  # by the annotation's number
 
-    def number(self, one: _Given) -> str:
+    def number(self, annotation: _Annotation) -> str:
         """Return the number of the next annotation's pass; empty for the first.
 
         What someone made from an annotation of their own is a revision of it.
         """
-        times = self._times
-        if one.name not in times or self.are_revisions:
-            number = times[one.name] = 1
+        times, name = self._times, annotation.name
+        if name not in times or self.are_revisions:
+            number = times[name] = 1
         else:
-            author, number = self._of.get(one.parent, ("", 0))
-            if author != one.name:
-                number = times[one.name] = times[one.name] + 1
-        if one.id:
-            self._of[one.id] = one.name, number
+            author, number = self._of.get(annotation.parent, ("", 0))
+            if author != name:
+                number = times[name] = times[name] + 1
+        if annotation.id:
+            self._of[annotation.id] = name, number
         return "" if number == 1 else str(number)
 
 
@@ -242,8 +240,8 @@ def _parts(task: Any) -> tuple[list[Any], list[Any], Fields]:
     """Return a task's annotations, its predictions, and its data. Raises Malformed."""
     if not isinstance(task, dict) or not {"annotations", "completions"} & task.keys():
         raise Malformed("this is no task with its annotations")
-    given = list_in(task, "annotations") or list_in(task, "completions")
-    return given, list_in(task, "predictions"), object_in(task, "data")
+    annotations = list_in(task, "annotations") or list_in(task, "completions")
+    return annotations, list_in(task, "predictions"), object_in(task, "data")
 
 
 def annotator_name(completed_by: Any) -> str:
@@ -261,19 +259,6 @@ def seconds_text(lead_time: Any, left_out: Counter[str]) -> str:
         return field_text(lead_time)
     left_out["lead_time that is no time spent"] += 1
     return ""
-
-
-def reject(
-    reading: Reading,
-    source: SourceFile,
-    place: int,
-    reason: object,
-    unit: str,
-    item: str | None = None,
-) -> None:
-    """Count a record that cannot be read, and that is in no batch; see `Rejections.add`."""
-    reading.rejections.add(source.name, place, str(reason), unit, item)
-    reading.rejections.ragged += 1
 
 
 # -- Label Studio's JSON-MIN, CSV and TSV: a record is an annotation, with the data of its task ---
@@ -300,7 +285,6 @@ class _Column:
     distinct: set[str] = field(default_factory=set)
 
     def add(self, cell: Any) -> None:
-        """Note a cell that is not empty."""
         if not self.results and self.tried < _MOST_TRIED and not _is_plain(cell):
             self.tried += 1
             self.results = _is_result(cell)
@@ -336,10 +320,6 @@ class Records:
         self._times = array("q")
 
     def answers(self) -> Iterator[Answer]:
-        """Yield the answers of annotators. Raises Refused."""
-        return after_their_kind(self._answers(), self.reading)
-
-    def _answers(self) -> Iterator[Answer]:
         readings = self.source.readings()
         for _, cells in self._annotations(next(readings)):
             self._examine(cells)
@@ -347,17 +327,20 @@ class Records:
         numbers = _passes(self._pairs, self._times)
         if self.reading.options.repeat == "revision":
             numbers = {}
-        for n, (place, cells) in enumerate(self._annotations(next(readings), told=True)):
-            data = {name: one for name, one in cells.items()
-                    if name not in controls and name not in FIXED}  # fmt: skip
+        for n, (place, cells) in enumerate(self._annotations(next(readings), count=True)):
+            data = {
+                name: cell
+                for name, cell in cells.items()
+                if name not in controls and name not in FIXED
+            }
             try:
-                labels = {name: self._labels(name, cells.get(name), data) for name in controls}
+                answers = {name: self._labels(name, cells.get(name), data) for name in controls}
             except Malformed as error:
-                reject(self.reading, self.source, place, error, self.unit)
+                self._reject(place, error)
                 continue
-            for question, some in labels.items():
+            for question, labels in answers.items():
                 yield Answer(
-                    place, field_text(cells.get("id")), _annotator(cells), question, some,
+                    place, field_text(cells.get("id")), _annotator(cells), question, labels,
                     field_text(cells.get("created_at")),
                     seconds_text(_number(cells.get("lead_time")), self.reading.left_out),
                     str(numbers[n]) if n in numbers else "",
@@ -366,9 +349,9 @@ class Records:
         readings.close()
 
     def _annotations(
-        self, source: SourceFile, *, told: bool = False
+        self, source: SourceFile, *, count: bool = False
     ) -> Iterator[tuple[int, Mapping[str, Any]]]:
-        """Yield the records that say who answered, with their places; ``told``: count the rest."""
+        """Yield the records that say who answered, with their places; ``count`` the others."""
         records: Iterable[tuple[int, Any]] = (
             json_records(source) if self.is_json else table_rows(source)
         )
@@ -376,17 +359,19 @@ class Records:
             try:
                 cells = object_of(value, "this")
             except Malformed as error:
-                if told:
-                    reject(self.reading, self.source, place, error, self.unit)
+                if count:
+                    self._reject(place, error)
                 continue
             is_open = not field_text(cells.get("annotation_id"))
             if _annotator(cells) or (self.reading.annotator and not is_open):
                 yield place, cells
-            elif told:
-                what = (
-                    "task without an annotation" if is_open else "annotation without an annotator"
-                )
-                self.reading.left_out[what] += 1
+            elif count:
+                without = "an annotation" if is_open else "an annotator"
+                what = "task" if is_open else "annotation"
+                self.reading.left_out[f"{what} without {without}"] += 1
+
+    def _reject(self, place: int, reason: Malformed) -> None:
+        self.reading.rejections.add_unread(self.source.name, place, str(reason), self.unit)
 
     def _examine(self, cells: Mapping[str, Any]) -> None:
         """Note what a record says about the columns, and who answered which item when."""
@@ -414,37 +399,44 @@ class Records:
         Their cells are results, or choices that differ between the annotations of a task, or that
         JSON has between the task's number and the annotator. Raises Refused if that is unknown.
         """
-        wanted = {question.column for question in self.reading.mapped.questions}
-        columns = {name: one for name, one in self._columns.items()
-                   if name not in self.reading.options.ignore}  # fmt: skip
+        asked = {question.column for question in self.reading.mapped.questions}
+        columns = {
+            name: column
+            for name, column in self._columns.items()
+            if name not in self.reading.options.ignore
+        }
         # The number stands among the data if they have an id of their own.
         is_of_data = any(
             column.after_id and not (column.results or column.varies or column.may_be_choices)
             for column in columns.values()
         )
-        found = [
-            name for name, one in columns.items()
-            if one.results or name in wanted
-            or (one.may_be_choices and (one.varies or (one.after_id and not is_of_data)))
+        controls = [
+            name for name, column in columns.items()
+            if column.results or name in asked
+            or (column.may_be_choices and (column.varies or (column.after_id and not is_of_data)))
         ]  # fmt: skip
-        left = [name for name, one in columns.items() if one.may_be_choices and name not in found]
-        if not found and len(left) == 1:
-            return left
-        if not found and self._pairs:
+        alike = [
+            name
+            for name, column in columns.items()
+            if column.may_be_choices and name not in controls
+        ]
+        if not controls and len(alike) == 1:
+            return alike
+        if not controls and self._pairs:
             raise Refused(
                 f"{self.source.name} does not show which columns hold the answers",
                 f"name them: --question NAME=COLUMN; the columns are: {', '.join(columns)[:500]}; "
                 "or export as JSON from Label Studio",
             )
-        for name, one in columns.items():
-            if name in left:
+        for name, column in columns.items():
+            if name in alike:
                 sentence = (
                     f"column {name!r}, alike in each task (a control? --question {name}={name})"
                 )
                 self.reading.left_out[sentence] = 1
-            elif name not in found and one.varies:
+            elif name not in controls and column.varies:
                 self.reading.left_out[f"column {name!r} of free texts"] = 1
-        return found
+        return controls
 
     def _labels(self, control: str, cell: Any, data: Mapping[str, Any]) -> Labels:
         """Return the labels in a cell of a control. Raises Malformed."""
@@ -453,18 +445,16 @@ class Records:
             return ()
         labels: list[Any] = []
         kind = None
-        for one in value if isinstance(value, list) else [value]:
-            if not isinstance(one, dict):
-                labels.append(category_of(one, f"a value of {control!r}"))
+        for part in value if isinstance(value, list) else [value]:
+            if not isinstance(part, dict):
+                labels.append(category_of(part, f"a value of {control!r}"))
                 continue
-            kind = kind_of_value(one)
-            some = self.regions.labels(kind, one, data) if kind else None
-            if some is None:
+            kind = kind_of_value(part)
+            of_region = self.regions.labels(kind, part, data) if kind else None
+            if of_region is None:
                 self.reading.left_out[f"region of {control!r} without a label"] += 1
-            labels += some or ()
-        if not labels:
-            return ()
-        return self.regions.asked(control, labels, kind)
+            labels += of_region or ()
+        return self.regions.asked(control, labels, kind) if labels else ()
 
 
 def _annotator(cells: Mapping[str, Any]) -> str:
@@ -480,7 +470,6 @@ def _moment(value: Any) -> int:
 
 
 def _number(value: Any) -> Any:
-    """Return a cell as a number, if it is one."""
     if not isinstance(value, str):
         return value
     try:
@@ -494,13 +483,11 @@ def _is_plain(cell: Any) -> bool:
 
 
 def _is_result(cell: Any) -> bool:
-    """Return whether a cell holds the regions of a control."""
     try:
         value = _parsed(cell, "") if isinstance(cell, str) else cell
     except Malformed:
         return False
-    some = value if isinstance(value, list) else [value]
-    return any(kind_of_value(one) for one in some)
+    return any(map(kind_of_value, value if isinstance(value, list) else [value]))
 
 
 def _parsed(cell: str, control: str) -> Any:
@@ -535,7 +522,6 @@ _HINT = "export as JSON from Label Studio"
 
 
 def recognizes_export(source: SourceFile) -> bool:
-    """Return whether a file is an export of Label Studio."""
     return _is_of_tasks(source) or _is_of_records(source) or bool(_CONLL.match(source.head))
 
 
@@ -543,14 +529,14 @@ def read_export(source: SourceFile, reading: Reading) -> Iterator[Batch]:
     """Yield the answers of an export. Raises Refused for one that no longer says who answered."""
     if _CONLL.match(source.head):
         raise Refused(f"{source.name} does not say who answered, nor about which task", _HINT)
-    read: Tasks | Records
+    answers: Tasks | Records
     if _is_of_records(source):
-        read = Records(source, reading)
-    elif source.head.lstrip()[:1] in {b"[", b"{"} or source.head[:3] == b"\xef\xbb\xbf":
-        read = Tasks(source, reading)
+        answers = Records(source, reading)
+    elif source.head.lstrip()[:1] in {b"[", b"{"} or source.head[:3] == codecs.BOM_UTF8:
+        answers = Tasks(source, reading)
     else:
         raise Refused(f"{source.name} is no export of Label Studio", _HINT)
-    return batches_of_answers(source, reading, read.answers(), NAME, read.unit)
+    return batches_of_answers(source, reading, answers.answers(), NAME, answers.unit)
 
 
 LABEL_STUDIO = Reader(

@@ -33,7 +33,7 @@ class Regions:
             if result is None:
                 return {}
             raise Malformed("the result of an annotation is no list")
-        found: dict[str, list[str | Span]] = {}
+        by_control: dict[str, list[str | Span]] = {}
         kinds: dict[str, str] = {}
         for region in result:
             if not isinstance(region, dict):
@@ -49,11 +49,15 @@ class Regions:
             labels = self.labels(kind, region.get("value"), data)
             if labels is None:
                 self.left_out[f"region of type {kind!r}"] += 1
-            elif control in found:
-                found[control] += labels
+            elif control in by_control:
+                by_control[control] += labels
             else:
-                found[control], kinds[control] = labels, kind
-        return {name: self.asked(name, some, kinds[name]) for name, some in found.items() if some}
+                by_control[control], kinds[control] = labels, kind
+        return {
+            control: self.asked(control, labels, kinds[control])
+            for control, labels in by_control.items()
+            if labels
+        }
 
     def asked(self, control: str, labels: Sequence[str | Span], kind: str | None) -> Labels:
         """Return an answer's labels, each once, after noting what its control asks for.
@@ -120,18 +124,18 @@ def kind_of_value(value: Any) -> str | None:
     for kind, key in _SINGLE.items():
         if key in value:
             return kind
-    for key, one in value.items():
-        if isinstance(one, list) and (key in {"choices", "taxonomy"} or key.endswith("labels")):
+    for key, names in value.items():
+        if isinstance(names, list) and (key in {"choices", "taxonomy"} or key.endswith("labels")):
             return str(key)
     return None
 
 
-def _single(kind: str, given: Any) -> list[str | Span]:
-    if given is None:
+def _single(kind: str, value: Any) -> list[str | Span]:
+    if value is None:
         return []
-    if kind in _SCALES and not _is_number(field_text(given)):
-        raise Malformed(f"a {kind} is no number: {str(given)[:40]}")
-    return [category_of(given, f"a {kind}")]
+    if kind in _SCALES and not _is_number(field_text(value)):
+        raise Malformed(f"a {kind} is no number: {str(value)[:40]}")
+    return [category_of(value, f"a {kind}")]
 
 
 def _is_number(label: str | Span) -> bool:
@@ -167,9 +171,9 @@ def _check_end(end: int, data: Mapping[str, Any]) -> None:
     list or an object, or at an address, and is then not known; nor is that of a region which does
     not repeat what it marks.
     """
-    if any(isinstance(one, list | dict) for one in data.values()):
+    if any(isinstance(value, list | dict) for value in data.values()):
         return
-    texts = [one for one in data.values() if isinstance(one, str)]
+    texts = [value for value in data.values() if isinstance(value, str)]
     if not texts or any(end <= len(text) or _is_address(text) for text in texts):
         return
     longest = max(texts, key=_units)
@@ -209,7 +213,7 @@ def _place_in_paragraphs(
     value: Mapping[str, Any], data: Mapping[str, Any]
 ) -> tuple[int, int] | None:
     """Return a place in a dialogue as one in all its texts, one after the other."""
-    dialogue = next((one for one in data.values() if _is_dialogue(one)), None)
+    dialogue = next((field for field in data.values() if _is_dialogue(field)), None)
     if dialogue is None:
         return None
     ends = []
@@ -217,7 +221,8 @@ def _place_in_paragraphs(
         number, within = str(value.get(paragraph)), value.get(offset)
         if not (len(number) < 10 and number.isdecimal()) or type(within) is not int:
             raise Malformed("a region does not say which paragraphs it is in")
-        ends.append(sum(len(one["text"]) for one in dialogue[: int(number)]) + within)
+        before = sum(len(part["text"]) for part in dialogue[: int(number)])
+        ends.append(before + within)
     return ends[0], ends[1]
 
 
@@ -225,5 +230,5 @@ def _is_dialogue(value: Any) -> bool:
     return (
         isinstance(value, list)
         and bool(value)
-        and all(isinstance(one, dict) and isinstance(one.get("text"), str) for one in value)
+        and all(isinstance(part, dict) and isinstance(part.get("text"), str) for part in value)
     )

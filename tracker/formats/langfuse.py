@@ -20,10 +20,6 @@ _AUTHOR = ("authorUserId", "authorUserName", "authorUserEmail", "author")
 _TEXTS = {"CATEGORICAL", "BOOLEAN", "TEXT"}
 
 
-def _recognizes(first: Mapping[str, Any]) -> bool:
-    return {"traceId", "name", "value", "source"} <= first.keys()
-
-
 def _judgments(score: Mapping[str, Any]) -> Iterator[Judgment]:
     """Yield a score; those that a program sent without an author are of the model ``api``."""
     source = field_text(score.get("source")).upper()
@@ -41,6 +37,7 @@ def _judgments(score: Mapping[str, Any]) -> Iterator[Judgment]:
 
 
 LANGFUSE = judgments_reader(
-    "langfuse", "Langfuse: scores as JSON or CSV", _recognizes, _judgments,
+    "langfuse", "Langfuse: scores as JSON or CSV",
+    lambda first: {"traceId", "name", "value", "source"} <= first.keys(), _judgments,
     "export the table of scores, or save what GET /api/public/v2/scores returns",
 )  # fmt: skip

@@ -16,10 +16,6 @@ from tracker.formats.judgments import (
 )
 
 
-def _recognizes(first: Mapping[str, Any]) -> bool:
-    return {"run_id", "key", "score", "feedback_source"} <= first.keys()
-
-
 def _judgments(feedback: Mapping[str, Any]) -> Iterator[Judgment]:
     """Yield a feedback; one that is sent without a user is of a model."""
     source = object_in(feedback, "feedback_source")
@@ -41,6 +37,7 @@ def _judgments(feedback: Mapping[str, Any]) -> Iterator[Judgment]:
 
 
 LANGSMITH = judgments_reader(
-    "langsmith", "LangSmith: feedback as JSON or JSONL", _recognizes, _judgments,
+    "langsmith", "LangSmith: feedback as JSON or JSONL",
+    lambda first: {"run_id", "key", "score", "feedback_source"} <= first.keys(), _judgments,
     "write a line for each of client.list_feedback(run_ids=…): feedback.json()",
 )  # fmt: skip

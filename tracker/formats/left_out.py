@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import Final
 
-_OF_A_NOUN: Final = re.compile(r"( (?:to|of|in|on|by|for|from|with|without|that) .*)")
+_OF_A_NOUN = re.compile(r"( (?:to|of|in|on|by|for|from|with|without|that) .*)")
 
 
 def left_out_words(counted: str) -> str:
@@ -16,8 +15,8 @@ def left_out_words(counted: str) -> str:
     noun, *rest = _OF_A_NOUN.split(what, maxsplit=1)
     ending = "es" if noun.endswith(("s", "x", "ch")) else "s"
     noun = noun[:-1] + "ies" if noun.endswith("y") else noun + ending
-    said = "".join(rest)
-    if not said.startswith(" of an "):
-        said = said.replace(" that is no category", " that are no categories")
-        said = said.replace(" that is ", " that are ")
-    return f"{number} {noun}{said}"
+    more = "".join(rest)
+    if not more.startswith(" of an "):
+        more = more.replace(" that is no category", " that are no categories")
+        more = more.replace(" that is ", " that are ")
+    return f"{number} {noun}{more}"

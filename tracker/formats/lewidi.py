@@ -6,19 +6,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from tracker.core.errors import Refused
-from tracker.formats.answers import Answer, batches_of_answers, field_text
-from tracker.formats.batch import Batch
-from tracker.formats.reader import Reader, Reading
+from tracker.formats.answers import Answer, field_text, tool_reader
+from tracker.formats.reader import Reading
 from tracker.formats.source import SourceFile
 from tracker.formats.streams import head_value, json_records
 
-NAME = "lewidi"
 _NO_DATA = {"annotators", "annotations", "soft_label", "hard_label", "number of annotations",
             "number of annotators"}  # fmt: skip
 
 
 def recognizes_lewidi(source: SourceFile) -> bool:
-    """Return whether a file is an object of items with their annotators."""
     first = head_value(source)
     values = list(first.values()) if isinstance(first, dict) else []
     return bool(values) and isinstance(values[0], dict) and values[0].keys() >= {
@@ -26,24 +23,8 @@ def recognizes_lewidi(source: SourceFile) -> bool:
     }  # fmt: skip
 
 
-def read_lewidi(source: SourceFile, reading: Reading) -> Iterator[Batch]:
-    """Yield the answers of a file; soft and hard labels, which follow from them, are left out.
-
-    Raises Refused for an item whose annotators and annotations do not match.
-    """
-    return batches_of_answers(source, reading, _answers(source, reading), NAME, unit="item")
-
-
-LEWIDI = Reader(
-    NAME,
-    recognizes=recognizes_lewidi,
-    read=read_lewidi,
-    title="LeWiDi: JSON with a dictionary of annotators",
-    holds=("several", "text", "attributes"),
-)
-
-
 def _answers(source: SourceFile, reading: Reading) -> Iterator[Answer]:
+    """Yield the answers; soft and hard labels, which follow from them, are left out."""
     reading.ask("label")
     for _, items in json_records(source):
         if not isinstance(items, dict):
@@ -51,7 +32,7 @@ def _answers(source: SourceFile, reading: Reading) -> Iterator[Answer]:
         for place, (key, item) in enumerate(items.items(), 1):
             if not isinstance(item, dict):
                 raise Refused(f"{source.name}, item {place}: this is no object with annotations")
-            reading.left_out.update(one for one in ("soft_label", "hard_label") if item.get(one))
+            reading.left_out.update(name for name in ("soft_label", "hard_label") if item.get(name))
             data = {name: value for name, value in item.items() if name not in _NO_DATA}
             for name, labels in _of_each(item, f"{source.name}, item {place}").items():
                 reading.ask("label", "several" if len(labels) > 1 else "one")
@@ -60,17 +41,26 @@ def _answers(source: SourceFile, reading: Reading) -> Iterator[Answer]:
 
 def _of_each(item: Mapping[str, Any], place: str) -> dict[str, Sequence[str]]:
     """Return the labels of each annotator of an item. Raises Refused."""
-    given, names = item.get("annotations"), item.get("annotators")
-    if not isinstance(given, Mapping):
-        who, said = _listed(names), _listed(given)
-        if not who or len(who) != len(said):
-            raise Refused(f"{place}: there are {len(who)} annotators and {len(said)} annotations")
-        given = dict(zip(who, said, strict=True))
-        return {name: [label] if label else [] for name, label in given.items()}
-    return {name: _listed(labels) for name, labels in given.items()}
+    annotations, annotators = item.get("annotations"), item.get("annotators")
+    if isinstance(annotations, Mapping):
+        return {name: _listed(labels) for name, labels in annotations.items()}
+    names, labels = _listed(annotators), _listed(annotations)
+    if not names or len(names) != len(labels):
+        raise Refused(f"{place}: there are {len(names)} annotators and {len(labels)} annotations")
+    return {name: [label] if label else [] for name, label in zip(names, labels, strict=True)}
 
 
 def _listed(value: Any) -> list[str]:
     """Return the parts of a text with commas, or the texts of a list."""
     parts = value if isinstance(value, list) else field_text(value).split(",")
     return [text for part in parts if (text := field_text(part).strip())]
+
+
+LEWIDI = tool_reader(
+    "lewidi",
+    "LeWiDi: JSON with a dictionary of annotators",
+    ("several", "text", "attributes"),
+    recognizes=recognizes_lewidi,
+    answers=_answers,
+    unit="item",
+)

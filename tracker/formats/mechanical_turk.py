@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
 from shlex import quote
@@ -17,20 +17,17 @@ from tracker.formats.answers import (
     Malformed,
     Repeats,
     Span,
-    after_their_kind,
     answers_of_rows,
     ask_for,
-    batches_of_answers,
     category_of,
     field_text,
     objects_in,
     span_of,
+    tool_reader,
     unique_labels,
 )
-from tracker.formats.batch import Batch
 from tracker.formats.dates import read_moment
-from tracker.formats.reader import Reader, Reading
-from tracker.formats.source import SourceFile
+from tracker.formats.reader import Reading
 from tracker.formats.streams import head_columns
 
 # -- Values of a form's fields: plain text, or JSON with categories, boxes that were ticked, spans
@@ -71,13 +68,18 @@ def labels_of_value(value: Any, text: str) -> Labels | None:
     for a value of another kind, such as a drawing. Raises Malformed.
     """
     if isinstance(value, list):
-        plain = not any(isinstance(one, list | dict) for one in value)
-        return [category_of(one, "a value of a list") for one in value] if plain else None
+        plain = not any(isinstance(part, list | dict) for part in value)
+        return [category_of(part, "a value of a list") for part in value] if plain else None
     if not isinstance(value, Mapping):
         category = field_text(value)
         return [category] if category.strip() else []
     if isinstance(value.get("entities"), list):
-        return _spans(value, text)
+        places = CharacterPlaces(text)
+        spans = (
+            span_of(span.get("label"), span.get("startOffset"), span.get("endOffset"))
+            for span in objects_in(value, "entities")
+        )
+        return [Span(span.category, places.of(span.start), places.of(span.end)) for span in spans]
     name, inner = next(iter(value.items()), ("", None))
     is_inner = (name in _ONE and isinstance(inner, str | int | float)) or (
         name in _SEVERAL and isinstance(inner, list)
@@ -89,26 +91,16 @@ def labels_of_value(value: Any, text: str) -> Labels | None:
 
 def ticked(boxes: Mapping[str, Any]) -> Labels | None:
     """Return the names of boxes that are true, as such or as ``{"on": true}``; None for others."""
-    found: Labels = []
+    names: Labels = []
     for name, box in boxes.items():
         value = box.get(_TICKED) if isinstance(box, Mapping) and len(box) == 1 else box
         if value is True or value == "true":
-            found.append(name)
+            names.append(name)
         elif value is not False and value != "false":
             return None
-    return found
+    return names
 
 
-def _spans(value: Mapping[str, Any], text: str) -> Labels:
-    places = CharacterPlaces(text)
-    found: Sequence[Span] = [
-        span_of(one.get("label"), one.get("startOffset"), one.get("endOffset"))
-        for one in objects_in(value, "entities")
-    ]
-    return [Span(one.category, places.of(one.start), places.of(one.end)) for one in found]
-
-
-NAME = "mechanical-turk"
 _COLUMNS = {"HITId", "AssignmentId", "WorkerId", "AssignmentStatus"}
 _ANSWER = "Answer."
 _WHOLE_FORM = "taskAnswers"
@@ -121,35 +113,19 @@ _STATUSES = {"Approved", "Submitted", "Rejected"}
 _HINT = "download the results of the batch from Mechanical Turk as CSV"
 
 
-def recognizes_results(source: SourceFile) -> bool:
-    """Return whether a file has the columns of assignments."""
-    return set(head_columns(source)) >= _COLUMNS
-
-
-def read_results(source: SourceFile, reading: Reading) -> Iterator[Batch]:
-    """Yield the answers of all assignments that were not rejected.
-
-    Raises Refused for a file that is none of the kind, with the line.
-    """
-    rows = answers_of_rows(source, _Assignments(reading).answers, _HINT, _NOT_FILLED)
-    return batches_of_answers(source, reading, after_their_kind(rows, reading), NAME)
-
-
-MECHANICAL_TURK = Reader(
-    NAME,
-    recognizes=recognizes_results,
-    read=read_results,
-    title="Mechanical Turk: results of a batch as CSV",
-    holds=(
-        "questions", "several", "spans", "time", "seconds", "skips", "passes", "comments", "text",
-        "attributes",
+MECHANICAL_TURK = tool_reader(
+    "mechanical-turk",
+    "Mechanical Turk: results of a batch as CSV",
+    ("questions", "several", "spans", "time", "seconds", "skips", "passes", "comments", "text",
+     "attributes"),
+    recognizes=lambda source: set(head_columns(source)) >= _COLUMNS,
+    answers=lambda source, reading: answers_of_rows(
+        source, _Assignments(reading).answers, _HINT, _NOT_FILLED
     ),
 )  # fmt: skip
 
 
 class _Assignments:
-    """The assignments of a file, one at a time."""
-
     def __init__(self, reading: Reading) -> None:
         self.reading = reading
         self.repeats = Repeats(reading)
@@ -164,7 +140,7 @@ class _Assignments:
             return
         data = {name: cell for name, cell in cells.items() if not name.startswith(_ANSWER)}
         data.setdefault("text", data.get("Input.text", ""))
-        answers, comments = self._said(cells, data["text"])
+        answers, comments = self._answered(cells, data["text"])
         submitted = moment_of(cells.get("SubmitTime", ""))
         item, who = cells.get("HITId", ""), cells.get("WorkerId", "")
         number = self.repeats.number(item, who, data)
@@ -178,8 +154,7 @@ class _Assignments:
                 data=data,
             )  # fmt: skip
 
-    def _said(self, cells: Mapping[str, str], text: str) -> tuple[dict[str, Labels], list[str]]:
-        """Return the labels of an assignment by question, and its comments."""
+    def _answered(self, cells: Mapping[str, str], text: str) -> tuple[dict[str, Labels], list[str]]:
         fields = {
             name.removeprefix(_ANSWER): cell
             for name, cell in cells.items()
@@ -197,15 +172,15 @@ class _Assignments:
         comments = {name for name in values if name.lower() in _COMMENTS - self.named}
         if len(comments) == len(values):
             comments = set()
-        found: dict[str, Labels] = {}
+        answers: dict[str, Labels] = {}
         for name, value in _grouped({n: v for n, v in values.items() if n not in comments}).items():
             labels = labels_of_value(_boxes(value), text)
             if labels is None:
                 self.reading.left_out[f"answer to {name!r} that is no category"] += 1
             else:
-                found[name] = unique_labels(labels)
-        said = (values[name] for name in values if name in comments)
-        return found, [one for one in said if isinstance(one, str) and one]
+                answers[name] = unique_labels(labels)
+        texts = (value for name, value in values.items() if name in comments)
+        return answers, [text for text in texts if isinstance(text, str) and text]
 
 
 def _boxes(value: object) -> object:
@@ -224,18 +199,18 @@ def _grouped(values: Mapping[str, object]) -> dict[str, object]:
     for name, value in values.items():
         question, _, box = name.rpartition(".")
         groups.setdefault(question or name, {})[box if question else ""] = value
-    found: dict[str, object] = {}
+    grouped: dict[str, object] = {}
     for question, boxes in groups.items():
         only = next(iter(boxes)) if len(boxes) == 1 else None
         if only is not None and only in {"", "label", "labels", "value", "on"}:
-            found[question] = boxes[only]
+            grouped[question] = boxes[only]
         elif all(value == "" for value in boxes.values()):
-            found[question] = []
+            grouped[question] = []
         elif only is None and ticked({n: v or "false" for n, v in boxes.items()}) is not None:
-            found[question] = {n: v or "false" for n, v in boxes.items()}
+            grouped[question] = {n: v or "false" for n, v in boxes.items()}
         else:
-            found |= {f"{question}.{box}" if box else question: v for box, v in boxes.items()}
-    return found
+            grouped |= {f"{question}.{box}" if box else question: v for box, v in boxes.items()}
+    return grouped
 
 
 def moment_of(text: str) -> str:
@@ -248,7 +223,12 @@ def moment_of(text: str) -> str:
 
 def _between(accepted: str, submitted: str) -> str:
     try:
-        taken = datetime.fromisoformat(submitted) - datetime.fromisoformat(accepted)
+        return str(
+            int(
+                (
+                    datetime.fromisoformat(submitted) - datetime.fromisoformat(accepted)
+                ).total_seconds()
+            )
+        )
     except (ValueError, TypeError):
         return ""
-    return str(int(taken.total_seconds()))

@@ -32,22 +32,25 @@ def _judgments(trace: Mapping[str, Any]) -> Iterator[Judgment]:
     """Yield the assessments of a trace; one that was overridden stays what its author said."""
     info = object_in(trace, "info") or trace
     data = {"text": first_text(info, ("request_preview", "request")), **trace, **info}
-    for one in objects_in(info, "assessments"):
-        name = first_text(one, ("assessment_name", "name"))
-        item, when, comment = item_of(info, one), time_of(one), field_text(one.get("rationale"))
-        if one.get("expectation") is not None:
-            value = _expected(object_in(one, "expectation"))
+    for assessment in objects_in(info, "assessments"):
+        name = first_text(assessment, ("assessment_name", "name"))
+        item, when = item_of(info, assessment), time_of(assessment)
+        comment = field_text(assessment.get("rationale"))
+        if assessment.get("expectation") is not None:
+            expectation = object_in(assessment, "expectation")
+            value = (object_in(expectation, "serialized_value") or expectation).get("value")
             yield Judgment(item, GOLD, REFERENCE, name, value, when, comment, data=data)
             continue
-        feedback = object_in(one, "feedback")
-        value = None if feedback.get("error") or one.get("error") else feedback.get("value")
-        source = object_in(one, "source")
+        feedback = object_in(assessment, "feedback")
+        failed = feedback.get("error") or assessment.get("error")
+        source = object_in(assessment, "source")
         kind = _KINDS.get(field_text(source.get("source_type")).upper(), HUMAN)
         who = field_text(source.get("source_id"))
         who = "" if who in _NOBODY else who
         if kind == MODEL:
-            known = object_in(one, "metadata")
-            who = judge_of({**known, "judge": who} if who else known, name)
+            metadata = object_in(assessment, "metadata")
+            who = judge_of({**metadata, "judge": who} if who else metadata, name)
+        value = None if failed else feedback.get("value")
         yield Judgment(item, who, kind, name, value, when, comment, data=data)
 
 
@@ -58,17 +61,12 @@ def item_of(info: Mapping[str, Any], assessment: Mapping[str, Any]) -> str:
     return f"{key}/{span}" if span else key
 
 
-def _expected(expectation: Mapping[str, Any]) -> Any:
-    kept = object_in(expectation, "serialized_value")
-    return kept.get("value") if kept else expectation.get("value")
-
-
-def time_of(one: Mapping[str, Any]) -> str:
+def time_of(assessment: Mapping[str, Any]) -> str:
     """Return when an assessment got its value: a text, or in older files milliseconds."""
-    made = first_text(one, ("last_update_time", "create_time"))
-    since = one.get("last_update_time_ms", one.get("create_time_ms"))
+    time = first_text(assessment, ("last_update_time", "create_time"))
+    since = assessment.get("last_update_time_ms", assessment.get("create_time_ms"))
     is_number = isinstance(since, int) and not isinstance(since, bool) and abs(since) < 10**15
-    return made or (field_text(since / 1000) if is_number else "")
+    return time or (field_text(since / 1000) if is_number else "")
 
 
 MLFLOW = judgments_reader(

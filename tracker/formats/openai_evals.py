@@ -7,16 +7,14 @@ from typing import Any
 
 from tracker.formats.answers import (
     Answer,
-    after_their_kind,
     answers_of_objects,
-    batches_of_answers,
     field_text,
     list_in,
     numbered,
     object_in,
     objects_in,
+    tool_reader,
 )
-from tracker.formats.batch import Batch
 from tracker.formats.judgments import (
     HOLDS,
     MODEL,
@@ -27,7 +25,7 @@ from tracker.formats.judgments import (
     first_text,
     unwrapped,
 )
-from tracker.formats.reader import Reader, Reading
+from tracker.formats.reader import Reading
 from tracker.formats.source import SourceFile
 
 NAME = "openai-evals"
@@ -36,7 +34,6 @@ _ITEM = "eval.run.output_item"
 
 
 def recognizes_run(source: SourceFile) -> bool:
-    """Return whether a file is the record of a run, or holds its output items."""
     first = first_record(source)
     if first is None:
         return False
@@ -45,20 +42,18 @@ def recognizes_run(source: SourceFile) -> bool:
     return is_spec or first.keys() >= _EVENT or first.get("object") == _ITEM
 
 
-def read_run(source: SourceFile, reading: Reading) -> Iterator[Batch]:
-    """Yield the verdicts of a run."""
-    run = _Run(reading)
-    given = answers_of_objects(source, run.of_record, "is this the record that oaieval writes?")
-    answers = after_their_kind(numbered(given), reading)
-    return batches_of_answers(source, reading, answers, NAME, UNIT)
+def _answers(source: SourceFile, reading: Reading) -> Iterator[Answer]:
+    hint = "is this the record that oaieval writes?"
+    return numbered(answers_of_objects(source, _Run(reading).of_record, hint))
 
 
-OPENAI_EVALS = Reader(
+OPENAI_EVALS = tool_reader(
     NAME,
+    "OpenAI evals: the record of a run as JSONL, or its output items",
+    HOLDS,
     recognizes=recognizes_run,
-    read=read_run,
-    title="OpenAI evals: the record of a run as JSONL, or its output items",
-    holds=HOLDS,
+    answers=_answers,
+    unit=UNIT,
 )
 
 
@@ -71,7 +66,6 @@ class _Run:
         self.judge = ""
 
     def of_record(self, place: int, record: dict[str, Any]) -> Iterator[Answer]:
-        """Yield the answers of a line."""
         if "spec" in record:
             spec = object_in(record, "spec")
             self.question = first_text(spec, ("base_eval", "eval_name")) or NAME
@@ -79,9 +73,9 @@ class _Run:
             # The last of several is the one that judges what the others say.
             self.judge = field_text(models[-1]) if len(models) > 1 else ""
             return
-        for one in unwrapped(record):
-            given = _of_item(one) if one.get("object") == _ITEM else self._of_event(one)
-            yield from answers_of_judgments(place, given, one, self.reading)
+        for item in unwrapped(record):
+            judgments = _of_item(item) if item.get("object") == _ITEM else self._of_event(item)
+            yield from answers_of_judgments(place, judgments, item, self.reading)
 
     def _of_event(self, event: Mapping[str, Any]) -> Iterator[Judgment]:
         """Yield the verdict of an event; events of other types are steps towards one."""
@@ -98,8 +92,8 @@ class _Run:
 
 
 def _of_item(item: Mapping[str, Any]) -> Iterator[Judgment]:
-    for one in objects_in(item, "results"):
-        name, passed = field_text(one.get("name")), one.get("passed")
+    for result in objects_in(item, "results"):
+        name, passed = field_text(result.get("name")), result.get("passed")
         value = ("pass" if passed else "fail") if isinstance(passed, bool) else None
         yield Judgment(
             field_text(item.get("datasource_item_id")), name, MODEL, name, value,

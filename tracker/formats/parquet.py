@@ -57,7 +57,7 @@ def _rows(source: SourceFile, file: pq.ParquetFile) -> Iterator[Rows]:
 
     schema = flattened(pa.Table.from_batches([], file.schema_arrow)).schema
     names = _category_names(file.schema_arrow)
-    lists = {n for n, one in enumerate(schema.types) if is_list_type(one)}
+    lists = {n for n, kind in enumerate(schema.types) if is_list_type(kind)}
     yield Rows(schema.names, np.arange(0), lambda _: [], lists)
     assert isinstance(source.layout, Layout)  # made from the header
     used = sorted({*source.layout.roles.values(), *source.layout.annotators.values()})
@@ -69,8 +69,7 @@ def _rows(source: SourceFile, file: pq.ParquetFile) -> Iterator[Rows]:
 
         def column(n: int, part: pa.Table = part) -> Column:
             name = schema.names[n]
-            found = part.column(name)
-            return column_of_arrow(found, whole=whole[n], names=names.get(name, ()))
+            return column_of_arrow(part.column(name), whole=whole[n], names=names.get(name, ()))
 
         yield Rows(schema.names, np.arange(len(part)) + before + 1, column, lists)
         before += len(part)
@@ -81,8 +80,10 @@ def _objects(file: pq.ParquetFile) -> Iterator[dict[str, Any]]:
     names = _category_names(file.schema_arrow)
     for batch in file.iter_batches(_OBJECTS, use_threads=False):
         for row in batch.to_pylist():
-            yield {key: named(one, names[key]) or None if key in names else one
-                   for key, one in row.items()}  # fmt: skip
+            yield {
+                key: named(value, names[key]) or None if key in names else value
+                for key, value in row.items()
+            }
 
 
 def _top(file: pq.ParquetFile, name: str) -> str:
@@ -119,27 +120,26 @@ def flattened(table: pa.Table) -> pa.Table:
     """Return a table with the fields of objects as columns of their own: ``meta.topic``."""
     import pyarrow as pa
 
-    while any(pa.types.is_struct(one) for one in table.schema.types):
+    while any(pa.types.is_struct(kind) for kind in table.schema.types):
         table = table.flatten()
     return table
 
 
 def is_list_type(kind: Any) -> bool:
-    """Return whether the values of a column are lists."""
     import pyarrow as pa
 
-    is_kind = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
-    return any(one(kind) for one in is_kind)
+    tests = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
+    return any(is_kind(kind) for is_kind in tests)
 
 
 def _category_names(schema: pa.Schema) -> dict[str, Sequence[str]]:
     """Return the categories that numbers stand for, as `datasets` of Hugging Face notes them."""
     try:
         features = json.loads((schema.metadata or {})[b"huggingface"])["info"]["features"]
-        found = {name: _names_of(feature) for name, feature in features.items()}
+        names = {name: _names_of(feature) for name, feature in features.items()}
     except (KeyError, TypeError, ValueError, AttributeError):
         return {}
-    return {name: names for name, names in found.items() if names}
+    return {column: categories for column, categories in names.items() if categories}
 
 
 def _names_of(feature: Any) -> list[str]:
@@ -148,5 +148,5 @@ def _names_of(feature: Any) -> list[str]:
     if not isinstance(feature, Mapping):
         return []
     if feature.get("_type") == "ClassLabel":
-        return ["" if one is None else str(one) for one in feature.get("names") or ()]
+        return ["" if name is None else str(name) for name in feature.get("names") or ()]
     return _names_of(feature.get("feature"))

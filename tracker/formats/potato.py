@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -12,7 +13,6 @@ from tracker.formats.answers import (
     Answer,
     Malformed,
     Span,
-    after_their_kind,
     answers_of_objects,
     answers_of_rows,
     ask_for,
@@ -41,12 +41,11 @@ _VALUED = {"select-one", "slider", "number", "range"}
 _FREE = {"text_box", "free_response"}
 _HINT = "export with: python -m potato.export --format jsonl"
 
-Given = dict[str, dict[str, Any]]
+Labels = dict[str, dict[str, Any]]
 """The value of each label, by schema."""
 
 
 def recognizes_export(source: SourceFile) -> bool:
-    """Return whether a file is one of Potato's exports."""
     first = head_value(source)
     if isinstance(first, dict):
         return _KEYS | {"labels", "spans"} <= first.keys()
@@ -55,17 +54,15 @@ def recognizes_export(source: SourceFile) -> bool:
 
 
 def read_export(source: SourceFile, reading: Reading) -> Iterator[Batch]:
-    """Yield the answers of an export, a question for each schema."""
     potato = _Potato(reading)
     if head_value(source) is None:
         answers, unit = answers_of_rows(source, potato.of_row, _HINT), "line"
     else:
         answers, unit = answers_of_objects(source, potato.of_record, _HINT), json_unit(source)
-    return batches_of_answers(source, reading, after_their_kind(answers, reading), NAME, unit)
+    return batches_of_answers(source, reading, answers, NAME, unit)
 
 
 def recognizes_folder(archive: Archive) -> bool:
-    """Return whether a folder or zip file is the one in which the server keeps its answers."""
     return any(PurePosixPath(name).name == _STATE for name in archive.names)
 
 
@@ -110,11 +107,9 @@ def _times(archive: Archive, name: str) -> dict[tuple[str, str], str]:
     return times
 
 
+@dataclass
 class _Potato:
-    """What users answered, in the shapes that Potato gives it."""
-
-    def __init__(self, reading: Reading) -> None:
-        self.reading = reading
+    reading: Reading
 
     def _leave_out(self, what: str, number: int) -> None:
         if number:
@@ -122,16 +117,16 @@ class _Potato:
 
     def of_record(self, place: int, record: dict[str, Any]) -> Iterator[Answer]:
         """Yield the answers of a line of JSONL."""
-        given: Given = {}
-        for schema, labels in object_in(record, "labels").items():
-            given[schema] = labels if isinstance(labels, dict) else {"": labels}
+        labels: Labels = {}
+        for schema, values in object_in(record, "labels").items():
+            labels[schema] = values if isinstance(values, dict) else {"": values}
         spans = object_in(record, "spans")
         self._leave_out("link", _number(record.get("links")))
-        yield from self._answers(place, record, given, spans)
+        yield from self._answers(place, record, labels, spans)
 
     def of_row(self, place: int, cells: Mapping[str, str]) -> Iterator[Answer]:
         """Yield the answers of a row: a column for each label of a schema."""
-        given: Given = {}
+        labels: Labels = {}
         spans: dict[str, Any] = {}
         for column, cell in cells.items():
             if column in _KEYS or not cell:
@@ -140,23 +135,22 @@ class _Potato:
                 spans[column.removesuffix(_SPANS)] = _json(column, cell)
                 continue
             schema, dot, label = column.partition(".")
-            labels = given.setdefault(schema, {})
-            if dot and "" not in labels:
-                labels[label] = cell
+            of_schema = labels.setdefault(schema, {})
+            if dot and "" not in of_schema:
+                of_schema[label] = cell
             elif not dot:  # what was chosen last, of several that the server had kept
-                given[schema] = {"": cell}
-        yield from self._answers(place, cells, given, spans)
+                labels[schema] = {"": cell}
+        yield from self._answers(place, cells, labels, spans)
 
     def of_state(
         self, state: dict[str, Any], times: Mapping[tuple[str, str], str]
     ) -> Iterator[Answer]:
-        """Yield the answers of a user, item by item."""
         labels = object_in(state, "instance_id_to_label_to_value")
         spans = object_in(state, "instance_id_to_span_to_value")
         links = object_in(state, "instance_id_to_link_to_value")
         self._leave_out("link", sum(map(_number, links.values())))
         for place, item in enumerate(dict.fromkeys([*labels, *spans]), 1):
-            of_item: Given = {}
+            of_item: Labels = {}
             for name, value in _pairs(labels.get(item)):
                 schema = field_text(name.get("schema"))
                 of_item.setdefault(schema, {})[field_text(name.get("name"))] = value
@@ -169,39 +163,35 @@ class _Potato:
                 yield answer._replace(labeled_at=times.get((item, schema), ""))
 
     def _answers(
-        self, place: int, record: Mapping[str, Any], given: Given, spans: Mapping[str, Any]
+        self, place: int, record: Mapping[str, Any], labels: Labels, spans: Mapping[str, Any]
     ) -> Iterator[Answer]:
         item, user = field_text(record.get("instance_id")), field_text(record.get("user_id"))
-        answered = list(self._labels(given))
-        answered += [(schema, list(_spans(some))) for schema, some in spans.items()]
-        for question, labels in answered:
-            if labels:
-                ask_for(self.reading, question, labels)
-                yield Answer(place, item, user, question, unique_labels(labels), data=record)
+        answers = list(self._categories(labels))
+        answers += [(schema, list(_spans(values))) for schema, values in spans.items()]
+        for question, of_question in answers:
+            if of_question:
+                ask_for(self.reading, question, of_question)
+                yield Answer(place, item, user, question, unique_labels(of_question), data=record)
 
-    def _labels(self, given: Given) -> Iterator[tuple[str, list[str | Span]]]:
+    def _categories(self, labels: Labels) -> Iterator[tuple[str, list[str | Span]]]:
         """Yield the categories of each schema; a table of ratings has a question for each row."""
-        for schema, labels in given.items():
-            chosen = {name: value for name, value in labels.items() if not _is_off(value)}
-            free = [name for name in chosen if name in _FREE]
-            self._leave_out("free text", len(free))
-            for name in free:
-                del chosen[name]
-            if len(chosen) > 1 and not all(_is_on(*one) for one in chosen.items()):
+        for schema, values in labels.items():
+            chosen = {name: value for name, value in values.items() if not _is_off(value)}
+            self._leave_out("free text", len(_FREE & chosen.keys()))
+            chosen = {name: value for name, value in chosen.items() if name not in _FREE}
+            if len(chosen) > 1 and not all(_is_on(*pair) for pair in chosen.items()):
                 for name, value in chosen.items():
                     yield f"{schema}: {name}", [category_of(value, f"the value of {name!r}")]
-                continue
-            yield (
-                schema,
-                [
+            else:
+                categories: list[str | Span] = [
                     category_of(value if not name or name in _VALUED else name, repr(schema))
                     for name, value in chosen.items()
-                ],
-            )
+                ]
+                yield schema, categories
 
 
-def _spans(some: Any) -> Iterator[Span]:
-    values: Iterable[Any] = some.values() if isinstance(some, dict) else some
+def _spans(spans: Any) -> Iterator[Span]:
+    values: Iterable[Any] = spans.values() if isinstance(spans, dict) else spans
     if not isinstance(values, Iterable) or isinstance(values, str):
         raise Malformed("spans are no list")
     for value in values:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from tracker.core.errors import Refused
 from tracker.formats.answers import (
     Answer,
     Span,
-    after_their_kind,
     answers_of_objects,
     ask_for,
-    batches_of_answers,
     category_of,
     field_text,
     json_unit,
@@ -21,15 +20,14 @@ from tracker.formats.answers import (
     mapped_annotator,
     objects_in,
     span_of,
+    tool_reader,
     unique_labels,
 )
-from tracker.formats.batch import Batch
 from tracker.formats.column_roles import SAY_WHO
-from tracker.formats.reader import Reader, Reading
+from tracker.formats.reader import Reading
 from tracker.formats.source import SourceFile
 from tracker.formats.streams import head_value
 
-NAME = "prodigy"
 _HINT = "export with: prodigy db-out DATASET"
 _UNNAMED = re.compile(r"(.*[-_])?\d{4}-\d\d-\d\d[T_ ]\d\d[-:]\d\d[-:]\d\d")
 """The name of a session that nobody named: when the server was started."""
@@ -37,36 +35,26 @@ _NO_PLACES = {"spans": "region of an image", "audio_spans": "region of a sound"}
 
 
 def recognizes_dataset(source: SourceFile) -> bool:
-    """Return whether a file holds tasks of Prodigy with their answers."""
     first = head_value(source)
     return isinstance(first, dict) and "_input_hash" in first and "_task_hash" in first
 
 
-def read_dataset(source: SourceFile, reading: Reading) -> Iterator[Batch]:
-    """Yield the answers of a dataset.
-
-    Options, spans and a single label are questions. Raises Refused if the sessions have no names.
-    """
-    tasks = _Tasks(source, reading)
-    answers = after_their_kind(answers_of_objects(source, tasks.of_task, _HINT), reading)
-    return batches_of_answers(source, reading, answers, NAME, json_unit(source))
-
-
-PRODIGY = Reader(
-    NAME,
+PRODIGY = tool_reader(
+    "prodigy",
+    "Prodigy: JSONL of db-out",
+    ("questions", "several", "spans", "time", "skips", "text", "attributes"),
     recognizes=recognizes_dataset,
-    read=read_dataset,
-    title="Prodigy: JSONL of db-out",
-    holds=("questions", "several", "spans", "time", "skips", "text", "attributes"),
+    answers=lambda source, reading: answers_of_objects(
+        source, _Tasks(source, reading).of_task, _HINT
+    ),
+    unit=json_unit,
 )
 
 
+@dataclass
 class _Tasks:
-    """The tasks of a file, one at a time."""
-
-    def __init__(self, source: SourceFile, reading: Reading) -> None:
-        self.source = source
-        self.reading = reading
+    source: SourceFile
+    reading: Reading
 
     def of_task(self, place: int, task: dict[str, Any]) -> Iterator[Answer]:
         decision = field_text(task.get("answer"))
@@ -75,15 +63,15 @@ class _Tasks:
             self.reading.left_out[f"task with the answer {decision!r}"] += 1
             return
         item = field_text(task.get("_task_hash" if binary == "span" else "_input_hash"))
-        labels = _binary(task, decision) if binary else self._labels(task)
-        for question, given in labels.items():
-            ask_for(self.reading, question, given)
+        answers = _binary(task, decision) if binary else self._labels(task)
+        for question, labels in answers.items():
+            ask_for(self.reading, question, labels)
             yield Answer(
-                place, item, self._annotator(place, task), question, given,
+                place, item, self._annotator(place, task), question, labels,
                 labeled_at=field_text(task.get("_timestamp")), data=task,
                 marked=field_text(task.get("text")),
             )  # fmt: skip
-        if not labels:
+        if not answers:
             self.reading.left_out["task without options, spans or a label"] += 1
 
     def _annotator(self, place: int, task: Mapping[str, Any]) -> str:
@@ -92,25 +80,23 @@ class _Tasks:
             return mapped
         names = (field_text(task.get(name)) for name in ("_annotator_id", "_session_id"))
         name = next(filter(None, names), "")
-        unnamed = not name or _UNNAMED.fullmatch(name)
-        if unnamed and self.reading.annotator is not None:
+        if name and not _UNNAMED.fullmatch(name):
+            return name
+        if self.reading.annotator is not None:
             return self.reading.annotator
-        if unnamed:
-            said = f": its session is {name!r}, the time of a start" if name else ""
-            raise Refused(
-                f"{self.source.name}, {json_unit(self.source)} {place} does not say who "
-                f"answered{said}",
-                "let annotators open ?session=NAME; if each session was one person: "
-                f"--map annotator=_session_id; or {SAY_WHO}",
-            )
-        return name
+        session = f": its session is {name!r}, the time of a start" if name else ""
+        raise Refused(
+            f"{self.source.name}, {json_unit(self.source)} {place} does not say who "
+            f"answered{session}",
+            "let annotators open ?session=NAME; if each session was one person: "
+            f"--map annotator=_session_id; or {SAY_WHO}",
+        )
 
     def _labels(self, task: Mapping[str, Any]) -> dict[str, list[str | Span]]:
-        """Return the chosen options and the marked spans."""
-        found: dict[str, list[str | Span]] = {}
+        labels: dict[str, list[str | Span]] = {}
         if "accept" in task:
             chosen = list_in(task, "accept")
-            found["accept"] = unique_labels(category_of(one, "an option") for one in chosen)
+            labels["accept"] = unique_labels(category_of(option, "an option") for option in chosen)
             if not _has_one_choice(task):
                 self.reading.ask("accept", "several")
         for name, what in _NO_PLACES.items():
@@ -119,11 +105,12 @@ class _Tasks:
             if len(placed) < len(spans):
                 self.reading.left_out[what] += len(spans) - len(placed)
             elif name == "spans" and name in task:
-                found[name] = unique_labels(
-                    span_of(one.get("label"), one.get("start"), one.get("end")) for one in placed
+                labels[name] = unique_labels(
+                    span_of(span.get("label"), span.get("start"), span.get("end"))
+                    for span in placed
                 )
                 self.reading.ask(name, "spans")
-        return found
+        return labels
 
 
 def _is_binary(task: Mapping[str, Any]) -> str:
@@ -140,7 +127,7 @@ def _binary(task: Mapping[str, Any], decision: str) -> dict[str, list[str | Span
     """Return the decision about a label; a suggested span is an item of its own."""
     if isinstance(task.get("label"), str):
         return {task["label"]: [decision]}
-    labels = [field_text(one.get("label")) for one in objects_in(task, "spans")]
+    labels = [field_text(span.get("label")) for span in objects_in(task, "spans")]
     return {" ".join(dict.fromkeys(labels)): [decision]}
 
 

@@ -24,7 +24,6 @@ def _recognizes(first: Mapping[str, Any]) -> bool:
 
 
 def _judgments(record: Mapping[str, Any]) -> Iterator[Judgment]:
-    """Yield the verdicts of an evaluation, or of one line of it."""
     if "evalId" in record and "results" in record:
         usual = field_text(field_at(record, "config.defaultTest.options.provider"))
         for result in objects_in(object_in(record, "results"), "results"):
@@ -54,9 +53,10 @@ def _of_result(result: Mapping[str, Any], usual: str) -> Iterator[Judgment]:
 
 def _key(result: Mapping[str, Any]) -> str:
     """Return a key that the next run of the same test has, too: the test, prompt and provider."""
-    given = first_text(result, ("testCase.metadata.id", "testCase.description"))
-    said = result.get("vars") or field_at(result, "testCase.vars")
-    test = given or _digest(json.dumps(said, sort_keys=True, ensure_ascii=True))
+    variables = result.get("vars") or field_at(result, "testCase.vars")
+    test = first_text(result, ("testCase.metadata.id", "testCase.description")) or _digest(
+        json.dumps(variables, sort_keys=True, ensure_ascii=True)
+    )
     prompt = first_text(result, ("prompt.label", "prompt.raw", "promptId"))
     provider = first_text(result, ("provider.label", "provider.id", "provider"))
     short = prompt if 0 < len(prompt) <= 40 else _digest(prompt)

@@ -27,24 +27,24 @@ class AskedQuestion:
     options: QuestionOptions
 
 
-def parse_questions(given: Sequence[str], options: QuestionOptions) -> tuple[AskedQuestion, ...]:
+def parse_questions(texts: Sequence[str], options: QuestionOptions) -> tuple[AskedQuestion, ...]:
     """Return the questions that ``NAME=COLUMN[:WORD…]`` or ``NAME[:WORD…]`` name.
 
     A word is a kind of answer, a scale, or the only categories of an ordinal one in order, such as
     ``low<mid<high``; ``options`` hold for what no word says. Raises InvalidOption.
     """
-    asked = tuple(_parsed(text, options) for text in given)
-    names = [one.name for one in asked]
+    questions = tuple(_parsed(text, options) for text in texts)
+    names = [question.name for question in questions]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise InvalidOption(f"--question names {twice!r} twice", "name each question once")
-    without = [one.name for one in asked if not one.column]
-    if without and len(without) < len(asked):
+    without = [question.name for question in questions if not question.column]
+    if without and len(without) < len(questions):
         raise InvalidOption(
             f"--question {without[0]!r} names no column, and others do",
             "name a column for each: NAME=COLUMN",
         )
-    return asked
+    return questions
 
 
 def _parsed(text: str, options: QuestionOptions) -> AskedQuestion:
@@ -54,7 +54,8 @@ def _parsed(text: str, options: QuestionOptions) -> AskedQuestion:
         column = ""
     else:
         column, *words = rest.split(":")
-        while words and not _is_word(words[0]):  # a column's name may have colons
+        # A column's name may have colons.
+        while words and words[0].strip() not in _WORDS and "<" not in words[0]:
             column = f"{column}:{words.pop(0)}"
         if not column.strip():
             raise InvalidOption(f"--question {text!r} names no column", "such as: tone=Tone")
@@ -73,15 +74,11 @@ def _parsed(text: str, options: QuestionOptions) -> AskedQuestion:
     return AskedQuestion(check_entered_name(name, "question"), column.strip(), options)
 
 
-def _is_word(text: str) -> bool:
-    return text.strip() in _WORDS or "<" in text
-
-
 def recognized_answer_columns(names: Sequence[str], taken: set[int]) -> Mapping[str, int]:
     """Return the columns ``Answer.x`` by question, ``{x: place}``, if there are two or more."""
-    found = {
+    columns = {
         match[1]: place
         for place, name in enumerate(names)
         if place not in taken and (match := _ANSWER.fullmatch(name))
     }
-    return found if len(found) > 1 else {}
+    return columns if len(columns) > 1 else {}

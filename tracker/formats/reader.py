@@ -20,30 +20,17 @@ REPEATS = ("revision", "pass")
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """The user's statements about the files of an import.
+    """The user's statements about the files of an import."""
 
-    Attributes:
-        format: the name of their format; None to recognize it.
-        encoding: that of their text; None for UTF-8, or what a mark at the start says.
-        date_format: how dates are written, as `datetime.strptime` has it; None to recognize it.
-        repeat: what a second answer of one annotator to one item is, see `REPEATS`; None for
-            what it is in the tool.
-        ignore: names of columns that are not read.
-        annotator: who gave all their answers; None if they say so themselves.
-        annotator_from: what each annotator's answers lie in and are named after, see `LIES_IN`.
-        header_row: the line of the header of a table, from 1; None to find it.
-        no_header: whether a table has none; its columns are then called 1, 2, …
-    """
-
-    format: str | None = None
-    encoding: str | None = None
-    date_format: str | None = None
-    repeat: str | None = None
-    ignore: tuple[str, ...] = ()
-    annotator: str | None = None
-    annotator_from: str | None = None
-    header_row: int | None = None
-    no_header: bool = False
+    format: str | None = None  # the name of their format; None to recognize it
+    encoding: str | None = None  # of their text; None for UTF-8, or what a mark at the start says
+    date_format: str | None = None  # as `datetime.strptime` has it; None to recognize it
+    repeat: str | None = None  # see `REPEATS`; None for what it is in the tool
+    ignore: tuple[str, ...] = ()  # names of columns that are not read
+    annotator: str | None = None  # who gave all answers; None if the files say so
+    annotator_from: str | None = None  # see `LIES_IN`
+    header_row: int | None = None  # the line of a table's header, from 1; None to find it
+    no_header: bool = False  # the columns of a table without one are called 1, 2, …
 
     def __post_init__(self) -> None:
         """Raise InvalidOption for values that no file can have."""
@@ -84,35 +71,25 @@ AS_IT_IS = ReadOptions()
 
 @dataclass
 class Reading:
-    """What a reader needs to know, and where it puts what it finds beside answers.
+    """What a reader needs to know, and where it puts what it finds beside answers."""
 
-    Attributes:
-        mapped: which column, field or control is what.
-        rejections: rows that cannot be records.
-        answers: what an answer of the project is: one category, several, or spans.
-        options: the user's statements about the files.
-        asked: the questions of a file that says itself what they are, by name.
-        left_out: what a file holds beside answers, by its name in the singular, with its number.
-        notes: sentences on what the reader concluded.
-        facts: how all files are read, as `imports show` says it; a source has its own facts.
-        by_question: what an answer is of each question of the project that is known before.
-        may_be_empty: whether a file without an answer is none the less read.
-        without: the keys of items that are left out.
-        annotator: who gave all answers of the file at hand, if the user says so.
-    """
-
-    mapped: Mapped
+    mapped: Mapped  # which column, field or control is what
     rejections: Rejections
-    answers: str
+    answers: str  # what an answer of the project is: one category, several, or spans
     options: ReadOptions = AS_IT_IS
     asked: dict[str, QuestionOptions] = field(default_factory=dict)
+    """The questions of a file that says itself what they are, by name."""
     left_out: Counter[str] = field(default_factory=Counter)
+    """What a file holds beside answers, by its name in the singular, with its number."""
     notes: list[str] = field(default_factory=list)
+    """Sentences on what the reader concluded."""
     facts: dict[str, Any] = field(default_factory=dict)
+    """How all files are read, as `imports show` says it; a source has its own facts."""
     by_question: Mapping[str, str] = field(default_factory=dict)
-    may_be_empty: bool = False
-    without: Collection[str] = ()
-    annotator: str | None = None
+    """What an answer is of each question of the project that is known before."""
+    may_be_empty: bool = False  # whether a file without an answer is none the less read
+    without: Collection[str] = ()  # the keys of items that are left out
+    annotator: str | None = None  # who gave all answers of the file at hand, if the user says so
 
     @property
     def says_who(self) -> bool:
@@ -120,11 +97,7 @@ class Reading:
         return bool(self.options.annotator or self.options.annotator_from)
 
     def ask(
-        self,
-        name: str,
-        answers: str = "one",
-        scale: str | None = None,
-        offsets: str | None = None,
+        self, name: str, answers: str = "one", scale: str | None = None, offsets: str | None = None
     ) -> None:
         """Note a question of the file, and what the answer at hand holds.
 
@@ -153,31 +126,27 @@ class FormatJson(TypedDict):
 class Reader:
     """A format of files.
 
-    Attributes:
-        name: as ``--format`` has it.
-        recognizes: whether a file is in the format, by its name and its first bytes
-            (`SourceFile.head`); other readers are asked if not.
-        read: the records of a file in batches, column by column; raises Refused if the file
-            cannot be read. None if the format is one of folders and zip files.
-        title: as people call the format, or the tool and what it exports.
-        holds: what a file of the format can hold beside item, annotator and category, of `HOLDS`.
-        recognizes_archive: the same of a folder or zip file, by the names in it.
-        read_archive: the same of a folder or zip file as a whole; None if each file in it is read
-            by itself.
-        in_folders: whether files in folders or named after annotators are read as a whole.
+    A reader recognizes a file by its name and its first bytes (`SourceFile.head`), an archive by
+    the names in it. It reads them in batches, and raises Refused if they cannot be read.
     """
 
-    name: str
+    name: str  # as --format has it
     recognizes: Callable[[SourceFile], bool] | None = None
     read: Callable[[SourceFile, Reading], Iterator[Batch]] | None = None
-    title: str = ""
-    holds: tuple[str, ...] = ()
+    """None if the format is one of folders and zip files."""
+    title: str = ""  # as people call the format, or the tool and what it exports
+    holds: tuple[str, ...] = ()  # what a file can hold, of `HOLDS`
     recognizes_archive: Callable[[Archive], bool] | None = None
     read_archive: Callable[[Archive, Reading], Iterator[Batch]] | None = None
-    in_folders: bool = False
+    """None if each file in an archive is read by itself."""
+    in_folders: bool = False  # whether files in folders named after annotators are read as a whole
 
+<<<<<<< HEAD
     def to_dict(self) -> FormatJson:
         """Return what the format is called and can hold, as JSON."""
+=======
+    def to_dict(self) -> dict[str, Any]:
+>>>>>>> work-formats
         return {
             "format": self.name,
             "title": self.title or self.name,
@@ -187,18 +156,7 @@ class Reader:
 
 
 HOLDS = (
-    "questions",
-    "several",
-    "spans",
-    "time",
-    "seconds",
-    "skips",
-    "passes",
-    "gold",
-    "models",
-    "confidence",
-    "comments",
-    "text",
-    "attributes",
-)
+    "questions", "several", "spans", "time", "seconds", "skips", "passes", "gold", "models",
+    "confidence", "comments", "text", "attributes",
+)  # fmt: skip
 """What an answer or its file may hold: several questions, several categories an answer, …"""

@@ -1,8 +1,8 @@
-"""Files that are no tables, or of no format that is read: what they are, and the way out."""
+"""Every format of files with its reader, and the errors for files of other formats."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +10,6 @@ from pathlib import Path
 from tracker.core.errors import InvalidOption, Refused
 from tracker.formats.answers import ToolLayout
 from tracker.formats.argilla import ARGILLA
-from tracker.formats.authors import author_of_source, check_who_answered, with_author
 from tracker.formats.batch import Batch
 from tracker.formats.brat import BRAT
 from tracker.formats.column_roles import SAY_WHO
@@ -20,7 +19,12 @@ from tracker.formats.cvat import CVAT
 from tracker.formats.delimited import DELIMITED, JSON_TABLE
 from tracker.formats.doccano import DOCCANO
 from tracker.formats.excel import XLSX
-from tracker.formats.folders import authors_of_members
+from tracker.formats.folders import (
+    author_of_source,
+    authors_of_members,
+    check_who_answered,
+    with_author,
+)
 from tracker.formats.frames import FrameSource, RowsSource
 from tracker.formats.inception import INCEPTION
 from tracker.formats.inspect_ai import INSPECT
@@ -69,55 +73,13 @@ _MEMBERS = (
 )
 
 
-def refuse_zip_in_zip(name: str, head: bytes) -> None:
-    """Raise Refused for a zip file that lies in another."""
-    if head.startswith(b"PK\x03\x04"):
-        raise Refused(f"{name} is a zip file inside a zip file", "unpack it, and import the files")
-
-
-def refuse_other_file(name: str, head: bytes) -> None:
-    """Raise Refused for a file that begins as one of no format that is read."""
-    for beginning, what, way in _BEGINNINGS:
-        if head.startswith(beginning):
-            raise Refused(f"{name} is {what}", way)
-
-
-def refuse_other_archive(name: str, members: Collection[str]) -> None:
-    """Raise Refused for a zip file that is a document of a program."""
-    for member, what, way in _MEMBERS:
-        if member in members:
-            raise Refused(f"{name} is {what}", way)
-
-
-# -- Every format of files, with its reader; other sources yield their batches themselves ---------
-
-
 Source = SourceFile | SourceFolder | FrameSource | RowsSource
 
 _TOOLS = (
-    LABEL_STUDIO,
-    DOCCANO,
-    POTATO,
-    PRODIGY,
-    ARGILLA,
-    MECHANICAL_TURK,
-    TOLOKA,
-    CROWDFLOWER,
-    BRAT,
-    CONLL,
-    INCEPTION,
-    CVAT,
-    LABELBOX,
-    SAGEMAKER,
-    MLFLOW,
-    LANGFUSE,
-    LANGSMITH,
-    PHOENIX,
-    PROMPTFOO,
-    INSPECT,
-    OPENAI_EVALS,
-    LEWIDI,
-)
+    LABEL_STUDIO, DOCCANO, POTATO, PRODIGY, ARGILLA, MECHANICAL_TURK, TOLOKA, CROWDFLOWER, BRAT,
+    CONLL, INCEPTION, CVAT, LABELBOX, SAGEMAKER, MLFLOW, LANGFUSE, LANGSMITH, PHOENIX, PROMPTFOO,
+    INSPECT, OPENAI_EVALS, LEWIDI,
+)  # fmt: skip
 
 READERS: dict[str, Reader] = {
     reader.name: reader for reader in (PARQUET, XLSX, *_TOOLS, JSON_TABLE, DELIMITED)
@@ -170,14 +132,12 @@ def read_batches(source: Source, reading: Reading) -> Iterator[Batch]:
     reading.mapped = replace(reading.mapped, signed=reading.says_who)
     try:
         if isinstance(source, FrameSource | RowsSource):
-            author = author_of_source(reading, source.name, is_file=False)
-            reading.annotator = author
+            reading.annotator = author_of_source(reading, source.name, is_file=False)
             yield from with_author(source.batches(reading), reading, source.name)
         elif source.archive is not None:
             yield from _batches_of_archive(source.archive, reading)
         elif isinstance(source, SourceFile):
-            is_file = source.size is not None
-            author = author_of_source(reading, source.name, is_file=is_file)
+            author = author_of_source(reading, source.name, is_file=source.size is not None)
             yield from _batches_of_file(source, reading, author)
     except UnicodeEncodeError as error:
         raise Refused(
@@ -190,11 +150,12 @@ def _batches_of_file(source: SourceFile, reading: Reading, author: str | None) -
     reading.annotator = source.annotator = author
     if reading.options.annotator_from == "sheet":
         raise Refused(f"{source.name} is no workbook, and has no sheets", SAY_WHO)
-    form, source.encoding = reading.options.format, reading.options.encoding
-    known = (one for one in READERS.values() if one.recognizes and one.recognizes(source))
-    if form is None:
-        refuse_other_file(source.name, source.head[:100])
-    reader = READERS[form] if form else next(known, DELIMITED)
+    name, source.encoding = reading.options.format, reading.options.encoding
+    if name is None:
+        for beginning, what, way in _BEGINNINGS:
+            if source.head.startswith(beginning):
+                raise Refused(f"{source.name} is {what}", way)
+    reader = READERS[name] if name else _recognized(source)
     if reader.read is None:
         raise Refused(
             f"{source.name} is no workbook, which the format {reader.name} is read from",
@@ -204,14 +165,20 @@ def _batches_of_file(source: SourceFile, reading: Reading, author: str | None) -
     return with_author(reader.read(source, reading), reading, source.name)
 
 
+def _recognized(source: SourceFile) -> Reader:
+    return next(
+        (reader for reader in READERS.values() if reader.recognizes and reader.recognizes(source)),
+        DELIMITED,
+    )
+
+
 def _reader_of_members(archive: Archive) -> Reader | None:
     """Return the reader of the first file's format if it reads all files of an archive together.
 
     Folders of other names than the format's own are so read if the user says who answered.
     """
     with closing(archive.open(archive.names[0])) as first:
-        known = (one for one in READERS.values() if one.recognizes and one.recognizes(first))
-        reader = next(known, DELIMITED)
+        reader = _recognized(first)
     return reader if reader.in_folders else None
 
 
@@ -229,10 +196,10 @@ def _batches_of_archive(
         )
     if archive.leading_out:
         reading.left_out["file whose name leads out of the archive"] += archive.leading_out
-    form, archive.encoding = reading.options.format, reading.options.encoding
-    known = (one for one in READERS.values()
-             if one.recognizes_archive and one.recognizes_archive(archive))  # fmt: skip
-    reader = READERS[form] if form else next(known, None)
+    name, archive.encoding = reading.options.format, reading.options.encoding
+    known = (reader for reader in READERS.values()
+             if reader.recognizes_archive and reader.recognizes_archive(archive))  # fmt: skip
+    reader = READERS[name] if name else next(known, None)
     if reader is None and reading.says_who:
         reader = _reader_of_members(archive)
     if reader is not None and reader.read_archive is not None:
@@ -243,19 +210,26 @@ def _batches_of_archive(
             archive.annotator = reading.annotator
         yield from with_author(reader.read_archive(archive, reading), reading, archive.name)
         return
-    refuse_other_archive(archive.name, archive.names)
+    yield from _batches_of_members(archive, reading)
+
+
+def _batches_of_members(archive: Archive, reading: Reading) -> Iterator[Batch]:
+    """Yield the records of each file in an archive, in its own format."""
+    for member, what, way in _MEMBERS:
+        if member in archive.names:
+            raise Refused(f"{archive.name} is {what}", way)
     if archive.leading_out:
         archive.layouts[archive.name] = ToolLayout(reading, "archive", {}, {})
     authors = authors_of_members(archive, reading)
     for file in archive.files():
-        if archive.file is not None:
-            refuse_zip_in_zip(file.name, file.head)
-        packed = file.archive if archive.file is None else None  # in folders only
+        if archive.file is not None and file.head.startswith(b"PK\x03\x04"):
+            raise Refused(
+                f"{file.name} is a zip file inside a zip file", "unpack it, and import the files"
+            )
         author = authors.get(file.path)
-        read = (
-            _batches_of_file(file, reading, author)
-            if packed is None
-            else _batches_of_archive(packed, reading, author)
-        )
-        for batch in read:
+        if archive.file is None and file.archive is not None:  # a zip file in a folder
+            batches = _batches_of_archive(file.archive, reading, author)
+        else:
+            batches = _batches_of_file(file, reading, author)
+        for batch in batches:
             yield replace(batch, source=batch.source or file.name)

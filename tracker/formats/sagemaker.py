@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -12,7 +13,6 @@ from tracker.formats.answers import (
     Answer,
     Malformed,
     Span,
-    after_their_kind,
     answers_of_objects,
     ask_for,
     batches_of_answers,
@@ -38,12 +38,11 @@ _NO_LABELS = {"annotatedResult", "boundingBoxes", "polygons", "keypoints", "labe
 
 
 def recognizes_responses(source: SourceFile) -> bool:
-    """Return whether a file holds the answers of workers, or a manifest of their consensus."""
     first = head_value(source)
     if not isinstance(first, dict):
         return False
-    some = next((first[name] for name in _ANSWERS if name in first), None)
-    worker = some[0] if isinstance(some, list) and some else None
+    answers = next((first[name] for name in _ANSWERS if name in first), None)
+    worker = answers[0] if isinstance(answers, list) and answers else None
     is_answer = isinstance(worker, dict) and {"workerId", "answerContent"} <= worker.keys()
     return is_answer or _is_manifest(first)
 
@@ -56,12 +55,11 @@ def read_responses(source: SourceFile, reading: Reading) -> Iterator[Batch]:
     first = head_value(source)
     if isinstance(first, dict) and _is_manifest(first):
         raise Refused(f"{source.name} is a manifest: it does not say who answered", _HINT)
-    answers = after_their_kind(_Responses(reading).answers(source), reading)
+    answers = _Responses(reading).answers(source)
     return batches_of_answers(source, reading, answers, NAME, "answer")
 
 
 def recognizes_job(archive: Archive) -> bool:
-    """Return whether a folder or zip file is one of a labeling job, or its worker responses."""
     names = _names(archive)
     if not names:
         return False
@@ -71,7 +69,6 @@ def recognizes_job(archive: Archive) -> bool:
 
 
 def read_job(archive: Archive, reading: Reading) -> Iterator[Batch]:
-    """Yield the answers of all workers."""
     return batches_of_files(
         archive, reading, _names(archive), _Responses(reading).answers, NAME, "answer"
     )
@@ -102,11 +99,9 @@ def _is_manifest(first: Mapping[str, Any]) -> bool:
     )
 
 
+@dataclass
 class _Responses:
-    """The answers of workers about one object of the data set."""
-
-    def __init__(self, reading: Reading) -> None:
-        self.reading = reading
+    reading: Reading
 
     def answers(self, source: SourceFile) -> Iterator[Answer]:
         """Yield the answers of a file, numbered within it."""
@@ -117,22 +112,22 @@ class _Responses:
             if name is None:
                 raise Malformed("it has no answers of workers")
             loop = field_text(record.get("humanLoopName"))
-            for place, one in enumerate(objects_in(record, name), 1):
-                yield from self._of_worker(place, loop or item, one)
+            for place, answer in enumerate(objects_in(record, name), 1):
+                yield from self._of_worker(place, loop or item, answer)
 
         return answers_of_objects(source, of_object, _HINT)
 
-    def _of_worker(self, place: int, item: str, one: Mapping[str, Any]) -> Iterator[Answer]:
-        worker = field_text(one.get("workerId"))
-        for question, value in object_in(one, "answerContent").items():
+    def _of_worker(self, place: int, item: str, answer: Mapping[str, Any]) -> Iterator[Answer]:
+        worker = field_text(answer.get("workerId"))
+        for question, value in object_in(answer, "answerContent").items():
             labels = self._labels(question, value)
             if labels is None:
                 continue
             ask_for(self.reading, question, labels)
             yield Answer(
                 place, item, worker, question, labels,
-                labeled_at=field_text(one.get("submissionTime")),
-                seconds=field_text(one.get("timeSpentInSeconds")), data=one,
+                labeled_at=field_text(answer.get("submissionTime")),
+                seconds=field_text(answer.get("timeSpentInSeconds")), data=answer,
             )  # fmt: skip
 
     def _labels(self, question: str, value: Any) -> list[str | Span] | None:
@@ -144,8 +139,8 @@ class _Responses:
             return None
         if "entities" in value:
             return unique_labels(
-                span_of(one.get("label"), one.get("startOffset"), one.get("endOffset"))
-                for one in objects_in(value, "entities")
+                span_of(span.get("label"), span.get("startOffset"), span.get("endOffset"))
+                for span in objects_in(value, "entities")
             )
         if "labels" in value:
             self.reading.ask(question, "several")
@@ -153,6 +148,6 @@ class _Responses:
             return unique_labels(category_of(label, f"a label of {question!r}") for label in labels)
         if "label" in value:
             return [category_of(value["label"], f"the label of {question!r}")]
-        if value and all(isinstance(one, bool) for one in value.values()):
+        if value and all(isinstance(chosen, bool) for chosen in value.values()):
             return [name for name, chosen in value.items() if chosen]
         raise Malformed(f"{question!r} is no form that is known")

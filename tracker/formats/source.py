@@ -57,9 +57,7 @@ class _Digested(io.RawIOBase):
 class ReadAs(Protocol):
     """Which column or field of a file was read as what."""
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as JSON."""
-        ...
+    def to_dict(self) -> dict[str, Any]: ...
 
 
 class SourceFile:
@@ -76,7 +74,6 @@ class SourceFile:
     """That of the text; None for UTF-8, or what a mark at the start says."""
     guessed: str | None = None
     """How text that is not UTF-8 was read; None if all of it is."""
-
     annotator: str | None = None
     """Who gave all answers, if the user says so."""
 
@@ -92,7 +89,8 @@ class SourceFile:
         self._archive: Archive | None = None
         self.facts: dict[str, Any] = {}
         """How it is read, as `imports show` says it: its format, sheet, line of the header, …"""
-        self._size = Path(path).stat().st_size if self._on_disk else None
+        self.size = Path(path).stat().st_size if self._on_disk else None
+        """Bytes in the file; None for a stream."""
 
     def _open(self, path: Path) -> IO[bytes]:
         try:
@@ -110,13 +108,7 @@ class SourceFile:
         return self._digested.sha256.hexdigest()
 
     @property
-    def size(self) -> int | None:
-        """Bytes in the file, None if that cannot be known."""
-        return self._size
-
-    @property
     def bytes_read(self) -> int:
-        """Bytes taken from the file so far."""
         return self._digested.bytes_read
 
     def watch(self, report: Callable[[int], None]) -> None:
@@ -185,7 +177,6 @@ class SourceFile:
         """The files in it if it is a zip file; None for anything else."""
         if self.head[:4] != b"PK\x03\x04":
             return None
-
         self._archive = zip_archive(self.name, self.seekable())
         self._archive.part = self.part
         return self._archive
@@ -197,8 +188,8 @@ class SourceFile:
             return self._archive.layouts
         if self.layout is None:
             return {}
-        said = {"annotator": self.annotator, "encoding": self.guessed}
-        return {self.name: layout_with(self.layout, said)}
+        about = {"annotator": self.annotator, "encoding": self.guessed}
+        return {self.name: layout_with(self.layout, about)}
 
     @property
     def facts_by_file(self) -> dict[str, dict[str, Any]]:
@@ -346,18 +337,17 @@ class SourceFile:
 class _With:
     """A layout, and what is known of its file beside it."""
 
-    def __init__(self, layout: ReadAs, said: Mapping[str, str]) -> None:
-        self._layout, self._said = layout, said
+    def __init__(self, layout: ReadAs, about: Mapping[str, str]) -> None:
+        self._layout, self._about = layout, about
 
     def to_dict(self) -> dict[str, Any]:
-        """Return both as JSON."""
-        return {**self._layout.to_dict(), **self._said}
+        return {**self._layout.to_dict(), **self._about}
 
 
-def layout_with(layout: ReadAs, said: Mapping[str, str | None]) -> ReadAs:
+def layout_with(layout: ReadAs, about: Mapping[str, str | None]) -> ReadAs:
     """Return a layout with what is known of its file beside it, without what is None."""
-    known = {name: text for name, text in said.items() if text is not None}
-    return _With(layout, known) if known else layout
+    facts = {name: text for name, text in about.items() if text is not None}
+    return _With(layout, facts) if facts else layout
 
 
 def count_source_lines(block: bytes) -> int:
@@ -394,7 +384,6 @@ class ZstandardMember:
         self._sum = 0
 
     def read1(self, size: int) -> bytes:
-        """Return at most so many bytes; none at the end."""
         try:
             data: bytes = self._stream.read(min(size, self._left + 1))
         except (ValueError, EOFError) as error:  # those of Arrow are such
@@ -452,11 +441,11 @@ class Archive:
     def __init__(self, name: str, names: list[str], opened: Callable[[str], IO[bytes]]) -> None:
         self.name = name
         self.names = sorted(
-            one
-            for one in names
-            if not any(part.startswith(".") or part in _NO_CONTENT for part in one.split("/"))
+            name
+            for name in names
+            if not any(part.startswith(".") or part in _NO_CONTENT for part in name.split("/"))
         )
-        self.leading_out = sum(".." in one.split("/") for one in names)  # of the files left out
+        self.leading_out = sum(".." in name.split("/") for name in names)  # of the files left out
         self.layout: ReadAs | None = None
         self.encoding: str | None = None
         self.file: IO[bytes] | None = None
@@ -537,10 +526,10 @@ def zip_archive(name: str, file: IO[bytes]) -> Archive:
     """
     try:
         packed = zipfile.ZipFile(file)
-        members = [one for one in packed.infolist() if not one.is_dir()]
+        members = [member for member in packed.infolist() if not member.is_dir()]
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, RuntimeError) as error:
         raise Refused(f"{name} is damaged: it does not unpack ({error})") from None
-    content = sum(one.file_size for one in members)
+    content = sum(member.file_size for member in members)
     size = file.seek(0, os.SEEK_END)
     if (
         len(members) > _MOST_FILES
@@ -551,24 +540,37 @@ def zip_archive(name: str, file: IO[bytes]) -> Archive:
             f"{name} would unpack to {content:,} bytes in {len(members):,} files",
             "unpack it yourself if that is right, and import the files",
         )
-    if any(one.flag_bits & 1 for one in members):
+    if any(member.flag_bits & 1 for member in members):
         raise Refused(f"{name} is encrypted", "unpack it, and import the folder")
 
-    def opened(one: str) -> IO[bytes]:
-        member = packed.getinfo(one)
+    def opened(path: str) -> IO[bytes]:
+        member = packed.getinfo(path)
         if member.compress_type == METHOD:
             return cast("IO[bytes]", ZstandardMember(file, member))
         return cast("IO[bytes]", _Member(packed.open(member)))
 
-    archive = Archive(name, [one.filename for one in members], opened)
+    archive = Archive(name, [member.filename for member in members], opened)
     archive.file = file
     return archive
 
 
-class SourceFolder:
-    """A folder as one source of an import. Raises Refused if it cannot be read."""
+class Unwatched:
+    """A source without an open file, whose bytes are not counted as they are read."""
 
     bytes_read = 0
+
+    def watch(self, report: Callable[[int], None]) -> None:
+        """Do nothing: there is no stream."""
+
+    def drain(self) -> None:
+        """Do nothing: the digest is of the whole."""
+
+    def close(self) -> None:
+        """Do nothing: no file is open."""
+
+
+class SourceFolder(Unwatched):
+    """A folder as one source of an import. Raises Refused if it cannot be read."""
 
     def __init__(self, path: str) -> None:
         self.name = self.path = path
@@ -577,31 +579,31 @@ class SourceFolder:
     def archive(self) -> Archive:
         """The files in the folder and the folders in it; links are not followed."""
         root = Path(self.path)
-        found: list[str] = []
+        names: list[str] = []
         for folder, _, files in os.walk(root, onerror=_unreadable):
-            some = (Path(folder, file) for file in files)
-            found += [str(PurePosixPath(one.relative_to(root))) for one in some if _is_plain(one)]
-            if len(found) > _MOST_FILES:
+            paths = (Path(folder, file) for file in files)
+            names += [
+                str(PurePosixPath(path.relative_to(root)))
+                for path in paths
+                if path.is_file() and not path.is_symlink()
+            ]
+            if len(names) > _MOST_FILES:
                 raise Refused(f"{self.path} has more than {_MOST_FILES:,} files")
-        return Archive(self.path.rstrip("/"), found, lambda name: Path(root, name).open("rb"))
+        return Archive(self.path.rstrip("/"), names, lambda name: Path(root, name).open("rb"))
 
     def again(self) -> SourceFolder:
-        """Return the source to be read once more."""
         return SourceFolder(self.path)
 
     @property
     def layouts(self) -> dict[str, ReadAs]:
-        """Which column or field is what, by the name of the file."""
         return self.archive.layouts
 
     @property
     def facts_by_file(self) -> dict[str, dict[str, Any]]:
-        """How each file is read, by its name."""
         return self.archive.facts_by_file
 
     @property
     def size(self) -> int:
-        """Bytes in all its files."""
         return sum(Path(self.path, name).stat().st_size for name in self.archive.names)
 
     @cached_property
@@ -612,19 +614,6 @@ class SourceFolder:
             source.drain()
             whole.update(f"{source.path}\0{source.digest}\0".encode())
         return whole.hexdigest()
-
-    def watch(self, report: Callable[[int], None]) -> None:
-        """Do nothing: the files are small, and read in the order of their names."""
-
-    def drain(self) -> None:
-        """Do nothing: the digest reads each file."""
-
-    def close(self) -> None:
-        """Do nothing: no file is open."""
-
-
-def _is_plain(path: Path) -> bool:
-    return path.is_file() and not path.is_symlink()
 
 
 def _unreadable(error: OSError) -> None:

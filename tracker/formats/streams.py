@@ -56,18 +56,18 @@ def _first_value(head: bytes) -> Any:
 
 def _first_keys(text: str) -> dict[str, Any] | None:
     """Return the first keys of an object that is cut off, with the values that are whole."""
-    found: dict[str, Any] = {}
+    record: dict[str, Any] = {}
     place = 1
     try:
         while True:
             key, place = _DECODER.raw_decode(text, _skip(text, place, ","))
             if not isinstance(key, str):
-                return found or None
+                return record or None
             place = _skip(text, place, ":")
-            found[key] = None
-            found[key], place = _DECODER.raw_decode(text, place)
+            record[key] = None
+            record[key], place = _DECODER.raw_decode(text, place)
     except (ValueError, RecursionError, TypeError, IndexError):
-        return found or None
+        return record or None
 
 
 def _skip(text: str, place: int, mark: str) -> int:
@@ -108,7 +108,7 @@ def json_records(source: SourceFile) -> Iterator[Record]:
 
 
 class _Text:
-    """The text of a source, of which one value at a time is held."""
+    """The text of a source; memory holds one value at a time."""
 
     def __init__(self, source: SourceFile) -> None:
         self._source = source
@@ -120,7 +120,6 @@ class _Text:
 
     @property
     def line(self) -> int:
-        """The line of the place."""
         self._line += self._text.count("\n", self._counted, self.place)
         self._counted = self.place
         return self._line
@@ -170,9 +169,9 @@ class _Text:
 
     def _more_than_twice(self) -> bool:
         """Read until twice as much is held, so that a large value is parsed a few times only."""
-        wanted = 2 * (len(self._text) - self.place)
+        least = 2 * (len(self._text) - self.place)
         grown = False
-        while len(self._text) - self.place < wanted and self._more():
+        while len(self._text) - self.place < least and self._more():
             grown = True
         return grown
 
@@ -185,7 +184,6 @@ class _Text:
         )
 
     def refused(self, reason: str, number: int | None = None) -> Refused:
-        """Return the error for what is wrong at the place."""
         which = "" if number is None else f", value {number} of the list"
         return Refused(f"{self._source.name}, line {self.line}{which}: {reason}")
 
@@ -206,7 +204,6 @@ class Row(NamedTuple):
 
 
 def delimiter_of(head: str) -> str:
-    """Return the delimiter that splits the first line most often."""
     return max(_DELIMITERS, key=head.split("\n", 1)[0].count)
 
 
@@ -245,9 +242,11 @@ def table_rows(source: SourceFile, may_lack: Collection[str] = ()) -> Iterator[R
             if fewest <= len(cells) < len(header):
                 cells.extend([""] * (len(header) - len(cells)))
             if len(cells) != len(header):
-                reason = f"{len(cells)} cells where the header has {len(header)}"
-                hint = "is the file as the tool wrote it?"
-                raise Refused(f"{source.name}, line {line}: {reason}", hint)
+                raise Refused(
+                    f"{source.name}, line {line}: {len(cells)} cells where the header has "
+                    f"{len(header)}",
+                    "is the file as the tool wrote it?",
+                )
             if cells is not header:
                 yield Row(line, dict(zip(header, cells, strict=True)))
 

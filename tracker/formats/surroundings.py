@@ -10,7 +10,7 @@ from shlex import quote
 import numpy as np
 
 from tracker.core.errors import Refused
-from tracker.formats.batch import Cells, Flags
+from tracker.formats.batch import Cells, Numbers
 from tracker.formats.column_roles import Layout, Mapped, layout_of_header
 
 LOOKED_AT = 50
@@ -30,7 +30,6 @@ _FEW = 2  # filled cells: a title has fewer, a header has not
 
 
 def is_total(text: str) -> bool:
-    """Return whether a cell names a total, as below columns of numbers."""
     return _TOTAL.fullmatch(text.strip()) is not None
 
 
@@ -49,10 +48,11 @@ def is_left_out(cells: Sequence[str], layout: Layout, width: int) -> str | None:
     return TOTALS if any(map(is_total, cells)) else None
 
 
-def answered_rows(layout: Layout, cells: Mapping[int, Cells], *, last: bool) -> Flags | None:
-    """Return which rows are none of totals although the item's column names one; None for all.
+def answered_rows(layout: Layout, cells: Mapping[int, Cells], *, last: bool) -> Numbers | None:
+    """Return the rows without those of totals, which are counted; None if there are none of these.
 
-    A row has no annotator, or it is among the last of the table, and its answers are figures.
+    In a row of totals the item's column names one. It has no annotator, or it is among the last
+    rows of the table and its answers are figures.
     """
     item = cells.get(layout.roles.get("item", -1))
     people = cells.get(layout.roles.get("annotator", -1))
@@ -68,7 +68,10 @@ def answered_rows(layout: Layout, cells: Mapping[int, Cells], *, last: bool) -> 
             break
         end -= 1
     answered[end:] = False
-    return None if answered.all() else answered
+    if answered.all():
+        return None
+    layout.rows_left_out[TOTALS] += int((~answered).sum())
+    return np.flatnonzero(answered)
 
 
 def _summarizes(row: int, layout: Layout, cells: Mapping[int, Cells]) -> bool:
@@ -79,8 +82,8 @@ def _summarizes(row: int, layout: Layout, cells: Mapping[int, Cells]) -> bool:
     if not layout.wide:
         people = cells[layout.roles["annotator"]]
         who = people[row].strip()
-        known = {name.strip() for name in people.at(np.arange(row))}
-        return _NUMBER.fullmatch(who) is not None and who not in known
+        above_names = {name.strip() for name in people.at(np.arange(row))}
+        return _NUMBER.fullmatch(who) is not None and who not in above_names
     places = [*layout.annotators.values(), *(column.place for column in layout.named)]
     filled = {text for n in places if (text := cells[n][row].strip())}
     above = {text.strip() for n in places for text in cells[n].at(np.arange(row))}
@@ -97,15 +100,9 @@ def layout_of_rows(
 ) -> tuple[int, Layout]:
     """Return the number of the row that is the header of a table, and the table's layout.
 
-    Args:
-        rows: the first rows that are not blank, by their number; a title may stand above the
-            header.
-        mapped: what the user says of the columns.
-        source: the name of the file.
-        ignore: columns that are not read.
-        header_row: the number of the header, if the user says it; 0 if there is none.
-
-    Raises Refused if no row can be the header, or the one that is looks like a row of answers.
+    ``rows`` are the first rows that are not blank, by their number; a title may stand above the
+    header. ``header_row`` is its number if the user says it, 0 if there is none. Raises Refused if
+    no row can be the header, or the one that is looks like a row of answers.
     """
     numbers = [*rows]
 
@@ -139,7 +136,6 @@ def layout_of_rows(
 
 
 def no_header_row(source: str, number: int) -> Refused:
-    """Return the error for a line that the user calls the header."""
     return Refused(
         f"{source} has no header on line {number:,}, which is blank or beyond its end",
         "such as: --header-row 3",
@@ -155,8 +151,8 @@ def _recurring(header: Sequence[str], below: Sequence[Sequence[str]]) -> list[in
     below = [row for row in below if row != header]
     return [
         n
-        for n, cell in enumerate(header)
-        if cell.strip() and any(n < len(row) and row[n].strip() == cell.strip() for row in below)
+        for n, cell in enumerate(map(str.strip, header))
+        if cell and any(n < len(row) and row[n].strip() == cell for row in below)
     ]
 
 

@@ -7,7 +7,7 @@ import math
 import pickle
 import tempfile
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from itertools import chain
 from shlex import quote
@@ -17,15 +17,14 @@ import numpy as np
 
 from tracker.core.errors import Refused
 from tracker.formats.batch import KEEP, LISTED, Batch, Cells, Flags, Numbers, text_array
-from tracker.formats.column_names import listed_names
-from tracker.formats.column_patterns import NO, YES
+from tracker.formats.column_names import NO, YES, listed_names
 from tracker.formats.column_roles import NUMBERS, Layout, layout_of_header
 from tracker.formats.dates import ORDERS, DateOrder, date_format_reader
-from tracker.formats.judge_tables import with_models
+from tracker.formats.judge_columns import MODEL, Judge, name_with_version
 from tracker.formats.question_columns import OF_QUESTION
 from tracker.formats.reader import Reading
 from tracker.formats.source import ReadAs
-from tracker.formats.surroundings import TOTALS, answered_rows
+from tracker.formats.surroundings import answered_rows
 from tracker.projects.questions import QuestionOptions
 
 if TYPE_CHECKING:
@@ -74,7 +73,7 @@ def _in_one_order(batches: Iterator[Batch], table: Table) -> Iterator[Batch]:
             pickle.dump(batch, waiting)
         layout = table.layout
         assert isinstance(layout, Layout)
-        column = layout.names[layout.roles["labeled_at"]]
+        column = layout.name_of(layout.roles["labeled_at"])
         chosen = _date_order(order, table.name, column)
         table.layout = replace(layout, dates=order.in_words(chosen))
         table.facts["date_format"] = order.date_format(chosen)
@@ -87,17 +86,17 @@ def _in_one_order(batches: Iterator[Batch], table: Table) -> Iterator[Batch]:
 def _date_order(order: DateOrder, name: str, column: str) -> str:
     """Return the order of a column's dates. Raises Refused if that is in doubt."""
     without = f"leave out the column: --ignore {quote(column)}"
-    if (found := order.contradiction) is not None:
+    if (pair := order.contradiction) is not None:
         raise Refused(
-            f"{name}: no order of day and month reads both {found[0]!r} and {found[1]!r} "
+            f"{name}: no order of day and month reads both {pair[0]!r} and {pair[1]!r} "
             f"in {column!r}",
             f"write the dates in one way, or {without}",
         )
     if order.doubtful is not None and len(order.left) > 1:
-        told = sorted(order.left, key=[*ORDERS].index)[:2]
-        days = [order.day(order.doubtful, one) for one in told]
+        orders = sorted(order.left, key=[*ORDERS].index)[:2]
+        days = [order.day(order.doubtful, name) for name in orders]
         # Who writes points has the day first.
-        forms = [order.date_format(one) for one in told if order.mark != "." or one != "mdy"]
+        forms = [order.date_format(name) for name in orders if order.mark != "." or name != "mdy"]
         ways = " or ".join(f"--date-format {quote(form)}" for form in forms)
         raise Refused(
             f"{name}: {order.doubtful!r} in {column!r} may be {days[0]} or {days[1]}",
@@ -141,7 +140,6 @@ def value_text(value: Any) -> Any:
 
 
 def column_of_values(values: Sequence[Any]) -> Column:
-    """Return a column of values of any types."""
     texts = [value_text(value) for value in values]
     if all(isinstance(text, str) for text in texts):
         return Cells.of_texts(texts)
@@ -164,7 +162,7 @@ def column_of_series(series: pd.Series[Any], *, whole: bool) -> Column:
 
 
 def _with_point(value: Any) -> Any:
-    """Return a float as text, as in a column of which not all are whole numbers."""
+    """Return a float as text, for a column that holds fractions."""
     return repr(value) if isinstance(value, float) and not math.isnan(value) else value
 
 
@@ -237,15 +235,15 @@ def _texts(values: Any, *, whole: bool) -> Any:
 def _is_text(kind: Any) -> bool:
     import pyarrow as pa
 
-    is_kind = (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary,
-               pa.types.is_large_binary, pa.types.is_fixed_size_binary)  # fmt: skip
-    return any(one(kind) for one in is_kind) or str(kind) == "string_view"
+    tests = (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary,
+             pa.types.is_large_binary, pa.types.is_fixed_size_binary)  # fmt: skip
+    return any(is_kind(kind) for is_kind in tests) or str(kind) == "string_view"
 
 
 def named(value: Any, names: Sequence[str]) -> Any:
     """Return the category that a number stands for; that of -1 is unknown."""
     if isinstance(value, list):
-        return [named(one, names) for one in value]
+        return [named(number, names) for number in value]
     number = str(value)
     if number.isdecimal() and int(number) < len(names):
         return names[int(number)]
@@ -258,12 +256,11 @@ def all_whole(numbers: Any) -> bool:
     return bool((finite == np.floor(finite)).all())
 
 
-_LONGEST_SHOWN = 100
+_LONGEST_SHOWN = 100  # characters of a list
+_MOST_MODELS = 100  # that a layout lists
 
 
 class Table(Protocol):
-    """What has columns with names."""
-
     name: str
     layout: ReadAs | None
     facts: dict[str, Any]
@@ -299,8 +296,60 @@ def as_concluded(batches: Iterator[Batch], table: Table, reading: Reading) -> It
 
     Raises Refused if dates have no order, or if the item was guessed and cannot be.
     """
-    guessed = with_models(_with_plausible_items(batches, table), table)
-    return with_read_dates(guessed, table, reading)
+    judged = _with_models(_with_plausible_items(batches, table), table)
+    return with_read_dates(judged, table, reading)
+
+
+def _with_models(batches: Iterator[Batch], table: Table) -> Iterator[Batch]:
+    """Yield the batches of a table, in which models are such and named with their version.
+
+    A kind that the table gives stands, and a version belongs to a model only. The layout of the
+    table names the models.
+    """
+    models: dict[str, None] = {}
+    for batch in batches:
+        layout = table.layout
+        if not isinstance(layout, Layout) or layout.judge is None:
+            yield batch
+            continue
+        yield _judged(batch, layout.judge, models)
+        if len(models) > len(layout.models) < _MOST_MODELS:
+            table.layout = replace(layout, models=tuple(models)[:_MOST_MODELS])
+
+
+def _judged(batch: Batch, judge: Judge, models: dict[str, None]) -> Batch:
+    """Return a batch with the kind of each annotator; ``models`` gets those that are models."""
+    columns = dict(batch.columns)
+    nothing = Cells(np.zeros(len(batch.lines), np.int64), text_array([""]))
+    parts = [columns["annotator"], columns.pop("version", nothing), columns.get("kind", nothing)]
+    first, codes = _combined(parts)
+    names, kinds = [], []
+    for name, version, kind in zip(*(part.at(first) for part in parts), strict=True):
+        model = kind.strip().casefold() == MODEL or (
+            not kind.strip() and judge.is_model(name.strip(), version.strip())
+        )
+        names.append(name_with_version(name.strip(), version.strip()) if model else name)
+        kinds.append(MODEL if model else kind)
+        if model:
+            models[names[-1]] = None
+    columns["annotator"] = _column_of_codes(codes, names)
+    if any(kinds):
+        columns["kind"] = _column_of_codes(codes, kinds)
+    return replace(batch, columns=columns)
+
+
+def _combined(columns: Sequence[Cells]) -> tuple[Numbers, Numbers]:
+    """Return the first row of each combination of cells, and the combination of each row."""
+    numbers = np.zeros(len(columns[0].codes), np.int64)
+    for column in columns:
+        numbers = numbers * len(column.distinct) + column.codes
+    _, first, codes = np.unique(numbers, return_index=True, return_inverse=True)
+    return first, codes.ravel()
+
+
+def _column_of_codes(codes: Numbers, texts: Sequence[str]) -> Cells:
+    """Return a column with its texts once each, in the order in which they occur."""
+    return Cells(codes, text_array(texts)).mapped(str).take(np.arange(len(codes)))
 
 
 def _with_plausible_items(batches: Iterator[Batch], table: Table) -> Iterator[Batch]:
@@ -334,9 +383,7 @@ def _batches(table: Table, reading: Reading, parts: Iterator[Rows], unit: str) -
         if not all(isinstance(column, Cells) for column in columns.values()):
             lines, columns = _Lists(table.name, lines, reading, unit).resolved(layout, columns)
         cells = {n: column for n, column in columns.items() if isinstance(column, Cells)}
-        if (answered := answered_rows(layout, cells, last=last)) is not None:
-            layout.rows_left_out[TOTALS] += int((~answered).sum())
-            rows = np.flatnonzero(answered)
+        if (rows := answered_rows(layout, cells, last=last)) is not None:
             lines, cells = lines[rows], {n: column.take(rows) for n, column in cells.items()}
         header_row = 1 if layout.header_row is None else layout.header_row
         batch = batch_of_table(layout, lines, cells, lines - header_row)
@@ -383,23 +430,17 @@ def batch_of_table(
         cells[place] = joined_cells([cells[part] for part in parts], layout.join)
     if layout.named:
         return _named_batch(layout, lines, cells)
-    return (_wide_batch if layout.wide else _long_batch)(layout, lines, cells)
+    if layout.wide:
+        return _wide_batch(layout, lines, cells)
+    return Batch(lines, {role: cells[n] for role, n in layout.roles.items()}, names=_names(layout))
 
 
 def joined_cells(columns: Sequence[Cells], join: str) -> Cells:
     """Return the cells of several columns as one text each; empty if all of them are."""
-    numbers = np.zeros(len(columns[0].codes), np.int64)
-    for column in columns:
-        numbers = numbers * len(column.distinct) + column.codes
-    _, first, codes = np.unique(numbers, return_index=True, return_inverse=True)
+    first, codes = _combined(columns)
     parts = zip(*(column.at(first) for column in columns), strict=True)
-    texts = [join.join(map(str.strip, some)) if any(map(str.strip, some)) else "" for some in parts]
-    return Cells(codes.ravel(), text_array(texts)).mapped(str).take(np.arange(len(codes)))
-
-
-def _long_batch(layout: Layout, lines: Numbers, cells: Mapping[int, Cells]) -> Batch:
-    """Return one record per row."""
-    return Batch(lines, {role: cells[n] for role, n in layout.roles.items()}, names=_names(layout))
+    texts = [join.join(map(str.strip, row)) if any(map(str.strip, row)) else "" for row in parts]
+    return _column_of_codes(codes, texts)
 
 
 def _wide_batch(layout: Layout, lines: Numbers, cells: Mapping[int, Cells]) -> Batch:
@@ -414,7 +455,6 @@ def _wide_batch(layout: Layout, lines: Numbers, cells: Mapping[int, Cells]) -> B
 
 
 def _names(layout: Layout) -> dict[str, str]:
-    """Return the names of columns by role."""
     return {role: layout.name_of(n) for role, n in layout.roles.items()}
 
 
@@ -425,11 +465,11 @@ def _named_batch(layout: Layout, lines: Numbers, cells: Mapping[int, Cells]) -> 
     for an answer of which no cell does, one without a category.
     """
     width = len(layout.named)
-    by_row = _row_by_row([cells[one.place] for one in layout.named])
+    by_row = _row_by_row([cells[column.place] for column in layout.named])
     filled = by_row.holds(_is_filled)
     says: dict[str, Cells] = {}
     for part in ("annotator", "question", "category"):
-        texts = [getattr(one, part) for one in layout.named]
+        texts = [getattr(column, part) for column in layout.named]
         if None not in texts:
             distinct = dict.fromkeys(texts)
             places = {text: n for n, text in enumerate(distinct)}
@@ -437,33 +477,32 @@ def _named_batch(layout: Layout, lines: Numbers, cells: Mapping[int, Cells]) -> 
             says[part] = Cells(coded, text_array([*distinct]))
     several: list[str] = []
     if "category" in says:
-        kept, blank, several = _chosen(by_row, filled, says, width)
+        cells_kept, blank, several = _chosen(by_row, filled, says, width)
     else:
-        kept, blank = np.flatnonzero(filled), None
-    columns = _of_rows(layout, cells, kept // width, {*says, "category"})
-    columns |= {part: column.take(kept % width) for part, column in says.items()}
+        cells_kept, blank = np.flatnonzero(filled), None
+    columns = _of_rows(layout, cells, cells_kept // width, {*says, "category"})
+    columns |= {part: column.take(cells_kept % width) for part, column in says.items()}
     if blank is None:
-        columns["category"] = by_row.take(kept)
+        columns["category"] = by_row.take(cells_kept)
     elif blank.any():
-        texts = columns["category"].at(np.arange(len(kept)))
+        texts = columns["category"].at(np.arange(len(cells_kept)))
         columns["category"] = Cells.of_texts(
             ["" if none else text for text, none in zip(texts, blank.tolist(), strict=True)]
         )
-    asked = {
+    questions = {
         question: QuestionOptions(answers="several" if question in several else "one")
         for question in (says["question"].texts if "question" in says else ())
     }
-    return Batch(lines[kept // width], columns, asked=asked, names=_names(layout))
+    return Batch(lines[cells_kept // width], columns, asked=questions, names=_names(layout))
 
 
 def _chosen(
     by_row: Cells, filled: Flags, says: Mapping[str, Cells], width: int
 ) -> tuple[Numbers, Flags, list[str]]:
-    """Return the cells that say yes, and one of each answer in which none does; which these are.
+    """Return the cells that say yes, with one of each answer in which none does, and which are so.
 
-    Also the questions to which an answer holds several categories.
-
-    Raises Refused for a cell that says neither yes nor no.
+    Also the questions of which an answer holds several categories. Raises Refused for a cell that
+    says neither yes nor no.
     """
     yes = by_row.holds(lambda text: text.strip().casefold() in YES)
     no = by_row.holds(lambda text: text.strip().casefold() in NO)
@@ -517,19 +556,18 @@ def _is_filled(text: str) -> bool:
 def _of_rows(
     layout: Layout, cells: Mapping[int, Cells], rows: Numbers, without: Collection[str]
 ) -> dict[str, Cells]:
-    """Return the columns of roles, for each record that of its row."""
     return {role: cells[n].take(rows) for role, n in layout.roles.items() if role not in without}
 
 
+@dataclass
 class _Lists:
     """Some rows in which cells are lists, and the rejections of those that cannot be."""
 
-    def __init__(self, name: str, lines: Numbers, reading: Reading, unit: str) -> None:
-        self.name = name
-        self.lines = lines
-        self.reading = reading
-        self.unit = unit
-        self.bad: set[int] = set()
+    name: str
+    lines: Numbers
+    reading: Reading
+    unit: str
+    bad: set[int] = field(default_factory=set)
 
     def resolved(
         self, layout: Layout, columns: Mapping[int, Column]
@@ -539,12 +577,12 @@ class _Lists:
         whose = columns.get(layout.roles.get("annotator", -1))
         if whose is not None and not isinstance(whose, Cells):
             columns = self._of_each(columns, whose, roles)
-        found = {
+        cells = {
             n: column if isinstance(column, Cells) else self._cells(roles.get(n, ""), column)
             for n, column in columns.items()
         }
         good = np.flatnonzero(~np.isin(np.arange(len(self.lines)), list(self.bad)))
-        return self.lines[good], {n: column.take(good) for n, column in found.items()}
+        return self.lines[good], {n: column.take(good) for n, column in cells.items()}
 
     def _of_each(
         self, columns: Mapping[int, Column], whose: Sequence[Any], roles: Mapping[int, str]
@@ -598,35 +636,32 @@ class _Lists:
         if isinstance(cell, str):
             return cell
         if isinstance(cell, CellFault):
-            self._reject(row, f"{of}the category is {cell.what}")
-            return ""
+            return self._reject(row, f"{of}the category is {cell.what}")
         if isinstance(cell, Mapping) or answers != "several":
             way = "--question NAME=COLUMN:several" if of else "--answers several"
             way = "" if isinstance(cell, Mapping) else f"; if an answer may be several: {way}"
-            self._reject(row, f"{of}the category is {_shown(cell)}, not a single one{way}")
-            return ""
+            return self._reject(row, f"{of}the category is {_shown(cell)}, not a single one{way}")
         members = [value_text(member) for member in cell]
         if not all(isinstance(member, str) for member in members):
-            self._reject(row, f"{of}the category is {_shown(cell)}, a list of lists")
-            return ""
+            return self._reject(row, f"{of}the category is {_shown(cell)}, a list of lists")
         return LISTED + LISTED.join(dict.fromkeys(members))
 
     def _plain(self, row: int, cell: Any, role: str) -> str:
         if isinstance(cell, str):
             return cell
         if isinstance(cell, CellFault):
-            self._reject(row, f"the {role.removeprefix(KEEP)} is {cell.what}")
-            return ""
+            return self._reject(row, f"the {role.removeprefix(KEEP)} is {cell.what}")
         if role.startswith(KEEP):
             return json.dumps(cell, ensure_ascii=False, default=str)
-        self._reject(row, f"the {role} is {_shown(cell)}, not a single value")
-        return ""
+        return self._reject(row, f"the {role} is {_shown(cell)}, not a single value")
 
-    def _reject(self, row: int, reason: str) -> None:
+    def _reject(self, row: int, reason: str) -> str:
+        """Reject a row, for one reason only, and return an empty cell."""
         if row not in self.bad:
             self.bad.add(row)
-            self.reading.rejections.add(self.name, int(self.lines[row]), reason, self.unit)
-            self.reading.rejections.ragged += 1
+            line = int(self.lines[row])
+            self.reading.rejections.add_unread(self.name, line, reason, self.unit)
+        return ""
 
 
 def _is_list(cell: Any) -> bool:

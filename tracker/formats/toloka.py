@@ -8,19 +8,17 @@ from tracker.formats.answers import (
     Answer,
     Malformed,
     Repeats,
-    after_their_kind,
     answers_of_rows,
     ask_for,
-    batches_of_answers,
+    tool_reader,
     unique_labels,
 )
-from tracker.formats.batch import GOLD, Batch
+from tracker.formats.batch import GOLD
 from tracker.formats.mechanical_turk import labels_of_value, value_of_cell
-from tracker.formats.reader import Reader, Reading
+from tracker.formats.reader import Reading
 from tracker.formats.source import SourceFile
 from tracker.formats.streams import head_columns
 
-NAME = "toloka"
 _ITEM, _WORKER, _STATUS = "ASSIGNMENT:task_id", "ASSIGNMENT:worker_id", "ASSIGNMENT:status"
 _TIMES = ("ASSIGNMENT:submitted", "ASSIGNMENT:accepted", "ASSIGNMENT:started")
 _INPUT, _OUTPUT, _GOLDEN = "INPUT:", "OUTPUT:", "GOLDEN:"
@@ -30,32 +28,20 @@ _HINT = "download the assignments of the pool from Toloka as TSV"
 
 
 def recognizes_assignments(source: SourceFile) -> bool:
-    """Return whether a file has the columns of assignments."""
     names = head_columns(source)
     return _WORKER in names and any(name.startswith(_OUTPUT) for name in names)
 
 
-def read_assignments(source: SourceFile, reading: Reading) -> Iterator[Batch]:
-    """Yield the answers of all assignments that were given and not rejected, and the truths.
-
-    Raises Refused for a file that is none of the kind, with the line.
-    """
-    rows = answers_of_rows(source, _Tasks(reading).answers, _HINT)
-    return batches_of_answers(source, reading, after_their_kind(rows, reading), NAME)
-
-
-TOLOKA = Reader(
-    NAME,
+TOLOKA = tool_reader(
+    "toloka",
+    "Toloka: assignments of a pool as TSV",
+    ("questions", "several", "time", "skips", "passes", "gold", "text", "attributes"),
     recognizes=recognizes_assignments,
-    read=read_assignments,
-    title="Toloka: assignments of a pool as TSV",
-    holds=("questions", "several", "time", "skips", "passes", "gold", "text", "attributes"),
+    answers=lambda source, reading: answers_of_rows(source, _Tasks(reading).answers, _HINT),
 )
 
 
 class _Tasks:
-    """The tasks of a file, one at a time."""
-
     def __init__(self, reading: Reading) -> None:
         self.reading = reading
         self.repeats = Repeats(reading)

@@ -11,7 +11,7 @@ from tracker.formats.batch import KEEP, Batch, Rejections
 from tracker.formats.column_roles import Mapped
 from tracker.formats.reader import Reading
 from tracker.formats.registry import Source, read_batches
-from tracker.imports.loader import ImportResult, Rejected, record_import
+from tracker.imports.loader import ImportResult, Rejected, import_result, record_import
 from tracker.imports.lookup import BAD, AnnotatorIds
 from tracker.imports.normalize import normalize_annotator_kinds, refuse_nul_in_batch
 from tracker.projects.annotators import (
@@ -22,7 +22,7 @@ from tracker.projects.annotators import (
 from tracker.projects.projects import ProjectInfo, lock_project, record_change
 from tracker.storage.current import apply_kind_facts, record_annotator_facts
 
-Told = dict[tuple[int, str], str]
+Values = dict[tuple[int, str], str]
 """The value that a file gives an annotator, by the annotator's id and the attribute's name."""
 
 
@@ -33,6 +33,15 @@ class AnnotatorImport(ImportResult):
     annotators: int = 0
     attributes: tuple[str, ...] = ()
 
+<<<<<<< HEAD
+=======
+    def to_dict(self) -> dict[str, Any]:
+        return super().to_dict() | {
+            "annotators": self.annotators,
+            "attributes": list(self.attributes),
+        }
+
+>>>>>>> work-formats
 
 def load_annotators(
     connection: Connection,
@@ -54,24 +63,24 @@ def load_annotators(
     change, _ = record_change(
         connection, project.id, "import", {"annotators": True, "sources": names}
     )
-    rejections, ids, told = Rejections(), AnnotatorIds(connection, project), Told()
+    rejections, ids, values = Rejections(), AnnotatorIds(connection, project), Values()
     kinds = dict(ids.kinds)
     rows, reading = 0, Reading(mapped, rejections, "one")
     for source in sources:
         for batch in read_batches(source, reading):
             rows += len(batch.lines)
-            _take(batch, source.name, ids, told, rejections)
+            _take(batch, source.name, ids, values, rejections)
     rows += rejections.ragged
-    met = {ids.aliases.get(one, one) for one in ids.met}
+    met = {ids.aliases.get(number, number) for number in ids.met}
     record_annotator_facts(connection, project.id, change, ids.met, ids.kinds_given)
     apply_kind_facts(connection, project.id, change)
     record_annotator_attributes(
-        connection, project.id, change, ((*key, value) for key, value in told.items())
+        connection, project.id, change, ((*key, value) for key, value in values.items())
     )
     new = met - known
     changed = {
         number
-        for (given, name), value in told.items()
+        for (given, name), value in values.items()
         if before.get(number := ids.aliases.get(given, given), {}).get(name) != value
     }
     changed |= {n for n, kind in ids.kinds_given.items() if kinds.get(ids.name_of(n)) != kind}
@@ -79,19 +88,9 @@ def load_annotators(
     fates = {"inserted": len(new), "changed": len(changed), "older": 0}
     fates["unchanged"] = rows - rejections.count - sum(fates.values())
     result = AnnotatorImport(
-        id=None,
-        project=project.name,
-        rows=rows,
-        inserted=fates["inserted"],
-        changed=fates["changed"],
-        unchanged=fates["unchanged"],
-        older=0,
-        rejected=rejections.count,
-        rejections=tuple(rejections.first),
-        alike=tuple(rejections.alike.values()),
-        gold=None,
+        **vars(import_result(None, project, rows, fates, None, rejections)),
         annotators=len(met),
-        attributes=tuple(sorted({name for _, name in told})),
+        attributes=tuple(sorted({name for _, name in values})),
     )
     if rejections.count and not skip_invalid:
         raise Rejected(result)
@@ -99,32 +98,36 @@ def load_annotators(
     return replace(result, id=number, record=record)
 
 
-def _take(batch: Batch, source: str, ids: AnnotatorIds, told: Told, rejections: Rejections) -> None:
+def _take(
+    batch: Batch, source: str, ids: AnnotatorIds, values: Values, rejections: Rejections
+) -> None:
     """Note what a batch says; a row that contradicts another of the import is rejected."""
     refuse_nul_in_batch(batch, source)
     column = batch.columns["annotator"]
-    given = ids.of(column, batch)[column.codes]
+    numbers = ids.of(column, batch)[column.codes]
     if "kind" in batch.columns:
-        normalize_annotator_kinds(ids, given, batch, source)
-    kept = {
+        normalize_annotator_kinds(ids, numbers, batch, source)
+    attributes = {
         role.removeprefix(KEEP): cells
         for role, cells in batch.columns.items()
         if role.startswith(KEEP)
     }
-    for n, number in enumerate(given.tolist()):
+    for n, number in enumerate(numbers.tolist()):
         if number == BAD:
             rejections.add(source, int(batch.lines[n]), ids.reason(column[n]))
             continue
-        said = {
-            (number, name): value for name, cells in kept.items() if (value := cells[n].strip())
+        of_row = {
+            (number, name): value
+            for name, cells in attributes.items()
+            if (value := cells[n].strip())
         }
-        other = next((key for key in said if told.get(key, said[key]) != said[key]), None)
+        other = next((key for key in of_row if values.get(key, of_row[key]) != of_row[key]), None)
         if other is None:
-            told |= said
+            values |= of_row
             continue
         rejections.add(
             source,
             int(batch.lines[n]),
-            f"the {other[1]} of {column[n].strip()!r} is {said[other]!r} here, "
-            f"and {told[other]!r} on another line",
+            f"the {other[1]} of {column[n].strip()!r} is {of_row[other]!r} here, "
+            f"and {values[other]!r} on another line",
         )

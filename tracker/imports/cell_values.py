@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +17,7 @@ from tracker.formats.dates import Moment, read_moment
 from tracker.imports.staging import NOT_TIMED
 
 _MOST_MS = 2**31 - 1  # 24 days
+V = TypeVar("V")
 
 
 class OptionalCells(NamedTuple):
@@ -46,7 +48,8 @@ def read_optional_cells(batch: Batch, recorded_at: int, bad: dict[int, str]) -> 
         if batch.decimal_comma and role in {"seconds", "confidence"}:
             column = column.mapped(with_decimal_point)
         if role == "confidence":
-            confidences = read_confidences(column, wrong)
+            of_cells = _read_cells(column, cell_confidence, None, wrong)
+            confidences = [of_cells[code] for code in column.codes.tolist()]
         elif role == "labeled_at":
             rows[role] = read_moments(column, batch.moment, recorded_at, wrong)
         else:
@@ -61,10 +64,10 @@ def read_optional_cells(batch: Batch, recorded_at: int, bad: dict[int, str]) -> 
     return OptionalCells(rows, confidences, unread)
 
 
-def read_cell_values(
-    column: Cells, read: Callable[[str], int], default: int, bad: dict[int, str]
-) -> Numbers:
-    """Return the value of each record, the default if its cell is empty.
+def _read_cells(
+    column: Cells, read: Callable[[str], V], default: V, bad: dict[int, str]
+) -> list[V]:
+    """Return the value of each distinct cell, the default for an empty one.
 
     Reasons for bad cells are added to ``bad``.
     """
@@ -81,7 +84,14 @@ def read_cell_values(
     if reasons:
         for n in np.flatnonzero(np.isin(column.codes, list(reasons))).tolist():
             bad.setdefault(n, reasons[int(column.codes[n])])
-    return np.array(values, np.int64)[column.codes]
+    return values
+
+
+def read_cell_values(
+    column: Cells, read: Callable[[str], int], default: int, bad: dict[int, str]
+) -> Numbers:
+    """Return the value of each record as `_read_cells` has it."""
+    return np.array(_read_cells(column, read, default, bad), np.int64)[column.codes]
 
 
 def read_moments(column: Cells, moment: Moment, latest: int, bad: dict[int, str]) -> Numbers:
@@ -110,11 +120,11 @@ def _iso_moments(column: Cells, latest: int) -> Numbers | None:
         texts = pc.if_else(pc.match_substring_regex(texts, "^$"), pa.nulls(len(texts)), texts)
     for zone in ("UTC", None):
         try:
-            read = texts.cast(pa.timestamp("us", zone))
+            moments = texts.cast(pa.timestamp("us", zone))
         except pa.ArrowInvalid:
             continue
-        found = np.frombuffer(read.buffers()[1], np.int64, len(read), 8 * read.offset)
-        values: Numbers = np.where(empty, latest, found)
+        numbers = np.frombuffer(moments.buffers()[1], np.int64, len(moments), 8 * moments.offset)
+        values: Numbers = np.where(empty, latest, numbers)
         inside = (values >= clock.FIRST) & (values <= latest + clock.SKEW)
         return values if inside.all() else None
     return None
@@ -143,27 +153,12 @@ def cell_milliseconds(text: str, unit: float = 1) -> int:
     return value
 
 
-def read_confidences(column: Cells, bad: dict[int, str]) -> list[float | None]:
-    """Return each record's confidence from 0 to 1, None if its cell is empty.
-
-    Reasons for bad cells are added to ``bad``.
-    """
-    values: list[float | None] = []
-    reasons = {}
-    for n, raw in enumerate(column.texts):
-        text, value = raw.strip(), None
-        if text:
-            try:
-                value = float(text)
-            except ValueError:
-                value = -1.0
-            if not 0 <= value <= 1:
-                reasons[n] = f"the confidence {text!r} is not a number from 0 to 1"
-        values.append(value)
-    if reasons:
-        for n in np.flatnonzero(np.isin(column.codes, list(reasons))).tolist():
-            bad.setdefault(n, reasons[int(column.codes[n])])
-    return [values[code] for code in column.codes.tolist()]
+def cell_confidence(text: str) -> float:
+    """Return a confidence from 0 to 1; raises ValueError."""
+    with suppress(ValueError):
+        if 0 <= (value := float(text)) <= 1:
+            return value
+    raise ValueError(f"the confidence {text!r} is not a number from 0 to 1")
 
 
 def _is_short_number(text: str) -> bool:

@@ -40,7 +40,7 @@ _staged = Table(
     info={"clustered": True},
 )
 
-Told = tuple[int, int, int, float | None, str | None]
+Detail = tuple[int, int, int, float | None, str | None]
 """The line, the annotator and the source of a staged row, its confidence and comment."""
 
 
@@ -51,10 +51,10 @@ class StagedDetails:
         self.connection = connection
         self.table: Table | None = None
 
-    def add(self, tolds: Sequence[Told]) -> None:
+    def add(self, details: Sequence[Detail]) -> None:
         """Append details of staged rows; of several of one row the first holds."""
         first: dict[tuple[int, int, int], tuple[float | None, str | None]] = {}
-        for line, annotator, source, confidence, comment in tolds:
+        for line, annotator, source, confidence, comment in details:
             first.setdefault((source, line, annotator), (confidence, comment))
         if not first:
             return
@@ -97,7 +97,6 @@ class StagedDetails:
             .subquery("firsts")
         )
         key = [name for name in ASSERTION if name != "annotator_id"]
-        of_first = _of_row(firsts)
         self.connection.execute(
             insert(_details).from_select(
                 ["project_id", "change_id", *key, "given_as", "confidence", "comment"],
@@ -108,7 +107,7 @@ class StagedDetails:
                     firsts.c.name,
                     _staged.c.confidence,
                     _staged.c.comment,
-                ).join(_staged, of_first),
+                ).join(_staged, _of_row(firsts)),
             )
         )
         _staged.drop(self.connection)

@@ -60,8 +60,6 @@ class Fact(NamedTuple):
 
 
 class ItemFacts:
-    """The facts of one import on their way in."""
-
     def __init__(self, connection: Connection, project_id: int, change: int) -> None:
         self.connection = connection
         self.project_id = project_id
@@ -70,7 +68,6 @@ class ItemFacts:
         _waiting.create(connection)
 
     def of_new(self, facts: Sequence[Fact]) -> None:
-        """Record the facts of items that this import created."""
         attributes = [fact for fact in facts if fact.role == ATTRIBUTE]
         key = {"project_id": self.project_id, "change_id": self.change}
         if facts:
@@ -91,16 +88,13 @@ class ItemFacts:
                 self.connection, _waiting, _columns(facts) | {"number": numbers}
             )
 
-    def settle(self) -> None:
-        """Record the waiting facts, and apply them."""
+    def close(self) -> None:
+        """Record the waiting facts, apply them, and drop the temporary table."""
         if self._number:
             backends.backend_of(self.connection).refresh_statistics(self.connection, _waiting)
             self._drop_said_before()
             self._record()
             _apply(self.connection, self.project_id)
-
-    def close(self) -> None:
-        """Drop the temporary table."""
         _waiting.drop(self.connection)
 
     def _drop_said_before(self) -> None:
@@ -130,10 +124,9 @@ class ItemFacts:
             )
             .scalar_subquery()
         )
-        rows = select(
+        new = select(
             *(_waiting.c[column] for column in (*_THING, "value")), same_as.label("same_as")
-        )
-        new = rows.subquery()
+        ).subquery()
         self.connection.execute(
             insert(_facts).from_select(
                 ["project_id", "change_id", *_THING, "value", "same_as"],

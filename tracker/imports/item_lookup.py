@@ -6,16 +6,7 @@ from itertools import compress
 from typing import Any
 
 import numpy as np
-from sqlalchemy import (
-    Column,
-    Connection,
-    MetaData,
-    Table,
-    Text,
-    func,
-    literal,
-    select,
-)
+from sqlalchemy import Column, Connection, MetaData, Table, Text, func, literal, select
 
 from tracker.formats.batch import (
     ATTRIBUTE_COLUMN,
@@ -73,12 +64,10 @@ class ItemIds(Ids):
 
     def close(self) -> None:
         """Record the facts of known items, and drop the temporary data."""
-        self.facts.settle()
         self.facts.close()
         _wanted.drop(self.connection)
 
     def of(self, column: Cells, batch: Batch) -> Numbers:
-        """Return the id of each distinct text of a column, `BAD` if it was refused."""
         names, bad = self._fit(column)
         places = _places(names, self._names)
         numbers = np.where(bad, BAD, np.append(self._ids, BAD)[places])
@@ -90,12 +79,10 @@ class ItemIds(Ids):
                 fresh = fresh.unique()
                 among = _places(names, fresh)
             rows = _first_records(column, among) if _telling(batch) else among[:0]
-            made = self._learn_items(fresh, rows, batch)
-            numbers[unknown] = made[among[unknown]]
+            numbers[unknown] = self._learn_items(fresh, rows, batch)[among[unknown]]
         return numbers
 
     def reason(self, raw: str) -> str:
-        """Return why a name was refused."""
         return str(self._objection(raw.strip()))
 
     def _fit(self, column: Cells) -> tuple[Any, Flags]:
@@ -133,12 +120,12 @@ class ItemIds(Ids):
 
     def _stored(self, names: Any) -> dict[str, int]:
         backends.backend_of(self.connection).bulk_insert(self.connection, _wanted, {"name": names})
-        found = self.connection.execute(
+        rows = self.connection.execute(
             select(Item.name, Item.id)
             .join(_wanted, _wanted.c.name == Item.name)
             .where(Item.project_id == self.project.id)
         )
-        stored = {row.name: row.id for row in found}
+        stored = {row.name: row.id for row in rows}
         if self.have_aliases:  # they go before an item of that name, which is undone
             # Not joined: a planner without statistics would go through all keys for each name.
             other = select(ItemAlias.item_id).where(
@@ -153,30 +140,30 @@ class ItemIds(Ids):
         self, names: Any, numbers: Numbers, is_new: Flags, rows: Numbers, batch: Batch
     ) -> None:
         """Store the new items, and the facts in the rows of all of them."""
-        said = {
+        facts = {
             role: [_detail(role, raw) for raw in cells.at(rows)]
             for role, cells in _telling(batch).items()
         }
         if is_new.any():
-            made = {"project_id": self.project.id, "id": numbers[is_new]}
-            made["name"] = names.take(place_array(np.flatnonzero(is_new)))
-            made |= {
+            columns = {"project_id": self.project.id, "id": numbers[is_new]}
+            columns["name"] = names.take(place_array(np.flatnonzero(is_new)))
+            columns |= {
                 _DETAILS[role]: list(compress(cells, is_new))
-                for role, cells in said.items()
+                for role, cells in facts.items()
                 if role in _DETAILS
             }
-            backends.backend_of(self.connection).bulk_insert(self.connection, _items, made)
+            backends.backend_of(self.connection).bulk_insert(self.connection, _items, columns)
             first, number = int(numbers[is_new][0]), int(is_new.sum())
-            noted = _with_nul_between(made["name"])
+            noted = _with_nul_between(columns["name"])
             seals.seal_new_items(self.connection, self.project.id, first, number, noted)
         for which, tell in ((is_new, self.facts.of_new), (~is_new, self.facts.of_known)):
-            of = np.flatnonzero(which).tolist() if said or self.listed else []
+            of = np.flatnonzero(which).tolist() if facts or self.listed else []
             listed = [Fact(int(numbers[n]), ITEM, "", "") for n in of if self.listed]
             tell(
                 listed
                 + [
                     Fact(int(numbers[n]), *_meaning(role), str(cells[n]))
-                    for role, cells in said.items()
+                    for role, cells in facts.items()
                     for n in of
                     if cells[n] is not None
                 ]
@@ -185,8 +172,11 @@ class ItemIds(Ids):
 
 def _telling(batch: Batch) -> dict[str, Cells]:
     """Return the columns with facts about items, by role."""
-    columns = batch.columns.items()
-    return {role: one for role, one in columns if role in _DETAILS or role.startswith(KEEP)}
+    return {
+        role: cells
+        for role, cells in batch.columns.items()
+        if role in _DETAILS or role.startswith(KEEP)
+    }
 
 
 def _meaning(role: str) -> tuple[str, str]:
@@ -201,9 +191,9 @@ def _places(names: Any, among: Any) -> Numbers:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    found = pc.index_in(names, value_set=among)
-    places: Numbers = np.frombuffer(found.buffers()[1], np.int32, len(found), 4 * found.offset)
-    there = np.from_dlpack(found.is_valid().cast(pa.int8()))
+    index = pc.index_in(names, value_set=among)
+    places: Numbers = np.frombuffer(index.buffers()[1], np.int32, len(index), 4 * index.offset)
+    there = np.from_dlpack(index.is_valid().cast(pa.int8()))
     return np.where(there, places, -1)
 
 

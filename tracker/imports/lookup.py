@@ -65,7 +65,6 @@ class Ids:
         return {number for number in self.known.values() if number > 0}
 
     def reason(self, raw: str) -> str:
-        """Return why a name was refused."""
         return self.reasons[raw]
 
     def _learn(self, new: Sequence[str]) -> None:
@@ -143,10 +142,11 @@ class CategoryIds(Ids):
 
     def _learn(self, new: Sequence[str]) -> None:
         names = {self._name(raw.strip()) for raw in new} - {""}
-        known = {*self.declared, *self.spelt.values(), *names}
-        words = {name for name in known if not is_numeric_category_name(name)}
+        names = {self._name(raw.strip()) for raw in new} - {""}
+        every = {*self.declared, *self.spelt.values(), *names}
+        words = {name for name in every if not is_numeric_category_name(name)}
         ranked = self.question.scale == "ordinal" and not self.ordered
-        self.odd = words if ranked and 2 * len(words) < len(known) else set()
+        self.odd = words if ranked and 2 * len(words) < len(every) else set()
         super()._learn(new)
 
     def _name(self, text: str) -> str:
@@ -176,33 +176,37 @@ class CategoryIds(Ids):
 
     def _spelt(self) -> dict[float | None, str]:
         """Return the categories of a numeric scale by number; of several spellings, the first."""
-        known = self.declared
-        ranked = self.question.scale == "ordinal" and all(map(is_numeric_category_name, known))
+        ranked = self.question.scale == "ordinal" and all(
+            map(is_numeric_category_name, self.declared)
+        )
         if self.question.scale not in {"interval", "ratio"} and not ranked:
             return {}
-        return {_number(name): name for name in reversed(known)}
+        return {_number(name): name for name in reversed(self.declared)}
 
     def _check_order(self, new: Iterable[str]) -> None:
         """Refuse categories of an ordinal scale that are not numbers and have no order."""
         unplaced = [name for name in new if not is_numeric_category_name(name)]
         if self.question.scale == "ordinal" and unplaced and not self.ordered:
-            name, asked = self.project.name, self.question.name
-            which = asked if self.several else name
-            here = f"--question {quote(f'{asked}=COLUMN:low<middle<high')}"
-            here = here if self.several else "--categories low,middle,high"
-            what = f"question set {quote(name)} {quote(asked)}"
-            what = what if self.several else f"project set {quote(name)}"
-            before = f"tracker {what} --categories low,middle,high"
+            project, question = self.project.name, self.question.name
+            if self.several:
+                which, with_import = question, quote(f"{question}=COLUMN:low<middle<high")
+                with_import = f"--question {with_import}"
+                before = f"question set {quote(project)} {quote(question)}"
+            else:
+                which, with_import = project, "--categories low,middle,high"
+                before = f"project set {quote(project)}"
             raise Refused(
                 f"the categories of the ordinal {which!r} need an order, "
                 f"and {unplaced[0]!r} is neither a number nor in one",
-                f"say it with the import: {here}" if self.made else f"say it before: {before}",
+                f"say it with the import: {with_import}"
+                if self.made
+                else f"say it before: tracker {before} --categories low,middle,high",
             )
 
     def _numbers(self, names: Iterable[str]) -> Mapping[str, int]:
         same = {name: self._same(name) for name in names}
-        made = self._made(list(dict.fromkeys(same.values())))
-        return {name: made[one] for name, one in same.items()}
+        numbers = self._numbered(list(dict.fromkeys(same.values())))
+        return {name: numbers[spelling] for name, spelling in same.items()}
 
     def _same(self, name: str) -> str:
         """Return the name of the category; on a numeric scale, its first spelling."""
@@ -213,8 +217,7 @@ class CategoryIds(Ids):
         numeric = numeric or (self.question.scale == "ordinal" and not self.declared)
         return self.spelt.setdefault(number, name) if numeric else name
 
-    def _made(self, names: Sequence[str]) -> Mapping[str, int]:
-        """Return the number of each name, made if it is new."""
+    def _numbered(self, names: Sequence[str]) -> Mapping[str, int]:
         new = [name for name in names if name and name not in self.names]
         self._check_order(new)
         if len(self.names) + len(new) >= _MOST_LEARNT:
@@ -262,11 +265,9 @@ class AnnotatorIds(Ids):
         self.next = self.first_new = max(self.names.values(), default=0) + 1
 
     def name_of(self, number: int) -> str:
-        """Return the name of an annotator."""
         return next(str(name) for name, known in self.names.items() if known == number)
 
     def canonical(self, given: Numbers) -> Numbers:
-        """Return the annotators that the names stand for."""
         owners = given.copy()
         for alias, owner in self.aliases.items():
             owners[given == alias] = owner
@@ -297,13 +298,8 @@ class AnnotatorIds(Ids):
         self.connection.execute(
             insert(Annotator),
             [
-                {
-                    "project_id": self.project.id,
-                    "id": self.names[name],
-                    "name": name,
-                    "kind": kind,
-                }
-                for name in names
+                {"project_id": self.project.id, "id": self.names[n], "name": n, "kind": kind}
+                for n in names
             ],
         )
 

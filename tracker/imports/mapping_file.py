@@ -13,7 +13,7 @@ from typing import Any
 
 from tracker.core.errors import InvalidOption, Refused
 from tracker.formats.batch import ROLES
-from tracker.formats.column_patterns import ColumnPattern
+from tracker.formats.column_names import ColumnPattern
 from tracker.formats.column_roles import parse_column_roles
 from tracker.formats.question_columns import parse_questions
 from tracker.formats.reader import ReadOptions
@@ -22,13 +22,8 @@ from tracker.imports.values import values_for_import
 from tracker.projects.names import near_names
 from tracker.projects.questions import QuestionOptions
 
-_LISTS = {
-    "map": "columns",
-    "question": "questions",
-    "value": "values",
-    "keep": "keep",
-    "ignore": "ignore",
-}
+_LISTS = {"map": "columns", "question": "questions", "value": "values", "keep": "keep",
+          "ignore": "ignore"}  # fmt: skip
 _TEXTS = {
     "format": "format",
     "encoding": "encoding",
@@ -49,13 +44,13 @@ _SETTINGS = ("answers", "scale", "offsets")
 _KEYS = (*_KEYWORDS, *_SETTINGS, "categories")
 
 _CHECKS: dict[str, Callable[[Any], Any]] = {
-    "map": lambda one: parse_column_roles([one]),
-    "question": lambda one: parse_questions([one], QuestionOptions()),
-    "value": lambda one: values_for_import([one], None, ()),
+    "map": lambda text: parse_column_roles([text]),
+    "question": lambda text: parse_questions([text], QuestionOptions()),
+    "value": lambda text: values_for_import([text], None, ()),
     "format": check_reader_format,
-    "repeat": lambda one: ReadOptions(repeat=one),
-    "annotator": lambda one: ReadOptions(annotator=one),
-    "annotator-from": lambda one: ReadOptions(annotator_from=one),
+    "repeat": lambda text: ReadOptions(repeat=text),
+    "annotator": lambda text: ReadOptions(annotator=text),
+    "annotator-from": lambda text: ReadOptions(annotator_from=text),
     "columns": ColumnPattern,
 }
 
@@ -106,7 +101,7 @@ def _written(value: Any) -> str:
     if isinstance(value, bool | int):
         return str(value).lower()
     if isinstance(value, list | tuple):
-        return "[" + "".join(f"\n  {_written(one)}," for one in value) + "\n]"
+        return "[" + "".join(f"\n  {_written(member)}," for member in value) + "\n]"
     return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
@@ -131,7 +126,7 @@ class _MappingFile:
         self.path = path
         try:
             self.text = path.read_text("utf-8-sig")
-            self.told = tomllib.loads(self.text)
+            self.payload = tomllib.loads(self.text)
         except OSError as error:
             raise Refused(f"{path} cannot be read: {error.strerror}") from None
         except UnicodeDecodeError:
@@ -139,25 +134,27 @@ class _MappingFile:
         except (ValueError, RecursionError) as error:
             line = re.search(r"line (\d+)", str(error))
             number = line[1] if line else str(len(self.text.rstrip().split("\n")))
-            said = re.sub(r" \(at .*\)$", "", str(error))
+            reason = re.sub(r" \(at .*\)$", "", str(error))
             raise Refused(
-                f"{path}, line {number}: this is not TOML: {said}",
+                f"{path}, line {number}: this is not TOML: {reason}",
                 'put texts in quotes, such as: map = ["item=doc"]',
             ) from None
-        for key, value in self.told.items():
+        for key, value in self.payload.items():
             self._check(key, value)
 
     def keywords(self) -> dict[str, Any]:
-        """Return what it says as keywords of an import."""
-        payload = {_KEYWORDS[key]: value for key, value in self.told.items() if key in _KEYWORDS}
+        """Return what it says, as keywords of an import."""
+        payload = {_KEYWORDS[key]: value for key, value in self.payload.items() if key in _KEYWORDS}
         if "values_file" in payload:
             payload["values_file"] = self.path.parent / payload["values_file"]
         return payload
 
     def settings(self) -> dict[str, Any]:
         """Return what it says of the project, as fields of `QuestionOptions`."""
-        payload = {key: self.told[key] for key in _SETTINGS if key in self.told}
-        return payload | {key: tuple(self.told[key]) for key in ("categories",) if key in self.told}
+        payload = {key: self.payload[key] for key in _SETTINGS if key in self.payload}
+        return payload | {
+            key: tuple(self.payload[key]) for key in ("categories",) if key in self.payload
+        }
 
     def _check(self, key: str, value: Any) -> None:
         if key not in _KEYS:
@@ -173,16 +170,13 @@ class _MappingFile:
         if listed and not isinstance(value, list):
             raise self._refused(key, None, f"{key} is not a list", f'write: {key} = ["…"]')
         if key not in _SWITCHES | _NUMBERS:
-            for one in value if listed else [value]:
-                if not isinstance(one, str):
-                    raise self._refused(key, one, f"{key} is not a text", "put it in quotes")
-                self._check_text(key, one)
-
-    def _check_text(self, key: str, text: str) -> None:
-        try:
-            _CHECKS.get(key, str)(text)
-        except InvalidOption as error:
-            raise self._refused(key, text, error.message, error.mend) from None
+            for text in value if listed else [value]:
+                if not isinstance(text, str):
+                    raise self._refused(key, text, f"{key} is not a text", "put it in quotes")
+                try:
+                    _CHECKS.get(key, str)(text)
+                except InvalidOption as error:
+                    raise self._refused(key, text, error.message, error.mend) from None
 
     def _refused(self, key: str, value: Any, message: str, mend: str | None = None) -> Refused:
         """Return the error with the line of a key, or of a value in its list."""
@@ -190,5 +184,5 @@ class _MappingFile:
         named = re.compile(rf"""\s*["']?{re.escape(key)}["']?\s*=""")
         start = next((n for n, line in enumerate(lines) if named.match(line)), 0)
         quoted = () if value is None else (_written(value), f"'{value}'", str(value))
-        found = (n for n in range(start, len(lines)) if any(one in lines[n] for one in quoted))
-        return Refused(f"{self.path}, line {next(found, start) + 1}: {message}", mend)
+        places = (n for n in range(start, len(lines)) if any(text in lines[n] for text in quoted))
+        return Refused(f"{self.path}, line {next(places, start) + 1}: {message}", mend)

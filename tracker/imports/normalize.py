@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from sqlalchemy import Connection
+from sqlalchemy import Connection, select
 
+from tracker.core import clock
 from tracker.core.errors import Refused
 from tracker.formats.batch import (
     GOLD,
@@ -26,15 +27,14 @@ from tracker.formats.batch import (
     place_of,
 )
 from tracker.imports import cell_values
-from tracker.imports.details import StagedDetails
-from tracker.imports.first_rows import FirstRows
+from tracker.imports.details import Detail, StagedDetails
 from tracker.imports.item_lookup import ItemIds
-from tracker.imports.lookup import BAD, AnnotatorIds
+from tracker.imports.lookup import BAD, AnnotatorIds, CategoryIds
 from tracker.imports.questions import ImportQuestions, Share
-from tracker.imports.staging import Staging, labels_once
+from tracker.imports.staging import NOT_TIMED, Staging, labels_once
 from tracker.imports.structured_cells import with_lists
 from tracker.storage.current import apply_kind_facts, record_annotator_facts, record_category_facts
-from tracker.storage.schema import KINDS, NO_SPAN, NONE_APPLIES, SKIPPED
+from tracker.storage.schema import KINDS, NO_SPAN, NONE_APPLIES, SKIPPED, Item
 
 _OF_SPANS = ("start", "end", "n_tokens")
 _MOST_GOLD_REMEMBERED = 500_000
@@ -44,21 +44,16 @@ Rows = dict[str, npt.NDArray[Any]]
 
 @dataclass
 class Counted:
-    """The answers to a question that were staged, and how many of them say nothing."""
-
     answers: int = 0
-    skipped: int = 0
+    skipped: int = 0  # of them, those that say nothing
 
 
 class _Part(NamedTuple):
-    """The labels of a batch for one question: the record of each (None: one each), their columns.
-
-    The columns are those that the records do not have: the category and the span.
-    """
+    """The labels of a batch for one question."""
 
     question: int
-    records: Numbers | None
-    columns: Rows
+    records: Numbers | None  # the record of each label; None: one each
+    columns: Rows  # those that records do not have: the category and the span
     alike: bool  # whether different cells stand for one category, or a filled one for none
 
 
@@ -89,13 +84,11 @@ class Intake:
         self.details = StagedDetails(connection)
         self.first = FirstRows()
         self.keeps = False  # whether a batch had attributes of items
-        self._confidences: list[float | None] | None = None
 
     def first_rows(self) -> tuple[dict[str, Any], ...]:
-        """Return the first rows that were staged, as JSON."""
-        asked = {one.question.id: one for one in self.questions.answered.values()}
+        by_question = {ids.question.id: ids for ids in self.questions.answered.values()}
         project = self.questions.project.id
-        return self.first.named(self.connection, project, asked, self.annotators, self.units)
+        return self.first.named(self.connection, project, by_question, self.annotators, self.units)
 
     def close(self) -> None:
         """Record the facts, and drop the temporary data."""
@@ -105,8 +98,8 @@ class Intake:
         record_annotator_facts(self.connection, project, change, met, annotators.kinds_given)
         apply_kind_facts(self.connection, project, change)
         self.questions.close(change)
-        for one in self.questions.answered.values():
-            record_category_facts(self.connection, one.question.key, change, one.met)
+        for ids in self.questions.answered.values():
+            record_category_facts(self.connection, ids.question.key, change, ids.met)
 
     def take(self, batch: Batch, source: int, name: str) -> None:
         """Stage a batch of the source with this number and name.
@@ -135,7 +128,9 @@ class Intake:
         if answers:
             self._annotators(rows, batch, name, bad)
             parts = [self._part(share, batch, bad) for share in shares]
-            self._times(rows, batch, bad)
+            optional = cell_values.read_optional_cells(batch, self.recorded_at, bad)
+            self.rejections.optional |= optional.unread
+            rows |= optional.rows
         for n in sorted(bad):
             item = None if rows["item_id"][n] == BAD else columns["item"][n].strip()
             self.rejections.add(name, int(batch.lines[n]), bad[n], batch.unit, item)
@@ -146,7 +141,7 @@ class Intake:
                 filled &= _good(share.records, len(filled), bad)
                 self.counted[share.question.id].answers += int(filled.sum())
         elif {"confidence", "comment"} & columns.keys():
-            self._stage_details(rows, batch, source, bad)
+            self._stage_details(rows, batch, source, bad, optional.confidences)
         for part in parts:
             self._stage_part(part, rows, source, bad)
 
@@ -186,43 +181,38 @@ class Intake:
 
     def _annotators(self, rows: Rows, batch: Batch, name: str, bad: dict[int, str]) -> None:
         columns = batch.columns
-        given = self._named(self.annotators, "annotator", batch, bad)
-        rows["annotator_id"] = given
+        numbers = self._named(self.annotators, "annotator", batch, bad)
+        rows["annotator_id"] = numbers
         if self.annotators.aliases:
-            rows["annotator_id"] = self.annotators.canonical(given)
-            rows["given_as"] = given
+            rows["annotator_id"] = self.annotators.canonical(numbers)
+            rows["given_as"] = numbers
         if "kind" in columns:
-            normalize_annotator_kinds(self.annotators, given, batch, name)
+            normalize_annotator_kinds(self.annotators, numbers, batch, name)
 
-    def _times(self, rows: Rows, batch: Batch, bad: dict[int, str]) -> None:
-        told = cell_values.read_optional_cells(batch, self.recorded_at, bad)
-        self._confidences = told.confidences
-        self.rejections.optional |= told.unread
-        rows |= told.rows
-
-    def _stage_details(self, rows: Rows, batch: Batch, source: int, bad: Collection[int]) -> None:
+    def _stage_details(
+        self,
+        rows: Rows,
+        batch: Batch,
+        source: int,
+        bad: Collection[int],
+        confidences: Sequence[float | None] | None,
+    ) -> None:
         """Stage what the good records hold beside their labels."""
         number = len(batch.lines)
-        confidences, self._confidences = self._confidences or [None] * number, None
+        confidences = confidences or [None] * number
         comments: list[str | None] = [None] * number
         if "comment" in batch.columns:
             column = batch.columns["comment"]
             comments = [text.strip() or None for text in column.at(np.arange(number))]
-        told = [
+        lines, annotators = rows["line"].tolist(), rows["annotator_id"].tolist()
+        cells = zip(lines, annotators, confidences, comments, strict=True)
+        details = [
             (line, annotator, source, confidence, comment)
-            for n, (line, annotator, confidence, comment) in enumerate(
-                zip(
-                    rows["line"].tolist(),
-                    rows["annotator_id"].tolist(),
-                    confidences,
-                    comments,
-                    strict=True,
-                )
-            )
+            for n, (line, annotator, confidence, comment) in enumerate(cells)
             if (confidence is not None or comment is not None) and n not in bad
         ]
-        self.details.add(told)
-        self.first.add_details(told)
+        self.details.add(details)
+        self.first.add_details(details)
 
     def _part(self, share: Share, batch: Batch, bad: dict[int, str]) -> _Part:
         """Return the labels of the records that answer one question."""
@@ -235,22 +225,22 @@ class Intake:
                 cells, within = cells.split(between)
                 records = within if records is None else records[within]
         numbers = share.categories.of_texts(cells.texts)
-        own: Rows = {"category_id": np.array(numbers, np.int64)[cells.codes]}
+        labels: Rows = {"category_id": np.array(numbers, np.int64)[cells.codes]}
         wrong = {
-            n: self._said(share, cells[n]) + batch.of_column(share.role)
-            for n in np.flatnonzero(own["category_id"] == BAD).tolist()
+            n: self._reason(share, cells[n]) + batch.of_column(share.role)
+            for n in np.flatnonzero(labels["category_id"] == BAD).tolist()
         }
         if share.question.answers == "spans":
-            given = {role: share.cells(columns, role) for role in _OF_SPANS if role in columns}
-            self._spans(own, given, wrong)
+            places = {role: share.cells(columns, role) for role in _OF_SPANS if role in columns}
+            self._spans(labels, places, wrong)
         for n, reason in wrong.items():
             bad.setdefault(n if records is None else int(records[n]), reason)
         alike = len({*numbers}) < len(numbers) or any(
             number < 1 and text.strip() for number, text in zip(numbers, cells.texts, strict=True)
         )
-        return _Part(share.question.id, records, own, alike)
+        return _Part(share.question.id, records, labels, alike)
 
-    def _said(self, share: Share, raw: str) -> str:
+    def _reason(self, share: Share, raw: str) -> str:
         """Return why a category was refused, with the question if there are several."""
         of = f"{share.question.name}: " if self.questions.several else ""
         return of + share.categories.reason(raw)
@@ -285,42 +275,37 @@ class Intake:
         self, share: Share, batch: Batch, items: Numbers, source: int, bad: dict[int, str]
     ) -> None:
         """Stage the truths of a batch, one per item however many rows repeat it."""
-        golds, records, number = (
-            share.cells(batch.columns, "gold"),
-            share.records,
-            share.question.id,
-        )
+        golds, records = share.cells(batch.columns, "gold"), share.records
         items = items if records is None else items[records]
         lines = batch.lines if records is None else batch.lines[records]
         filled = np.flatnonzero(golds.holds(str.strip) & (items != BAD))
         pairs = items[filled] * len(golds.distinct) + golds.codes[filled]
         first = np.sort(filled[np.unique(pairs, return_index=True)[1]])
         truths = [
-            (number, item, text)
+            (share.question.id, item, text)
             for item, text in zip(items[first].tolist(), golds.at(first), strict=True)
         ]
-        fresh = [n for n, truth in enumerate(truths) if truth not in self._gold_seen]
+        fresh = first[[n for n, truth in enumerate(truths) if truth not in self._gold_seen]]
         if len(self._gold_seen) > _MOST_GOLD_REMEMBERED:
             self._gold_seen.clear()
         self._gold_seen.update(truths)
-        taken = first[fresh]
-        if not len(taken):
+        if not len(fresh):
             return
         if self.gold is None:
             self.gold = self.annotators.reference(GOLD)
-        numbers = np.array(share.categories.of_texts(golds.at(taken)), np.int64)
-        for n in taken[numbers == BAD].tolist():
+        numbers = np.array(share.categories.of_texts(golds.at(fresh)), np.int64)
+        for n in fresh[numbers == BAD].tolist():
             record = n if records is None else int(records[n])
-            bad.setdefault(record, f"the gold: {self._said(share, golds[n])}")
+            bad.setdefault(record, f"the gold: {self._reason(share, golds[n])}")
         good = numbers != BAD
         rows: Rows = {
-            "line": lines[taken],
-            "item_id": items[taken],
-            "annotator_id": np.full(len(taken), self.gold),
+            "line": lines[fresh],
+            "item_id": items[fresh],
+            "annotator_id": np.full(len(fresh), self.gold),
             "category_id": numbers,
         }
         rows = {name: column[good] for name, column in rows.items()}
-        self._stage(rows, source, number)
+        self._stage(rows, source, share.question.id)
 
     def _stage_part(self, part: _Part, rows: Rows, source: int, bad: Collection[int]) -> None:
         if part.records is not None:
@@ -360,21 +345,17 @@ def refuse_nul_in_batch(batch: Batch, name: str) -> None:
 
 
 def normalize_annotator_kinds(
-    annotators: AnnotatorIds,
-    given: Numbers,
-    batch: Batch,
-    source: str,
+    annotators: AnnotatorIds, numbers: Numbers, batch: Batch, source: str
 ) -> None:
     """Note the kinds that a file gives to annotators; an empty cell gives none.
 
-    ``given`` holds each row's annotator by number. Raises
-    Refused, with the line, for an unknown kind, and for a kind that contradicts another line or
-    an earlier statement about the annotator.
+    ``numbers`` holds each row's annotator. Raises Refused, with the line, for an unknown kind, and
+    for a kind that contradicts another line or an earlier statement about the annotator.
     """
     kinds = batch.columns["kind"]
-    pairs = given * len(kinds.distinct) + kinds.codes
+    pairs = numbers * len(kinds.distinct) + kinds.codes
     for n in np.sort(np.unique(pairs, return_index=True)[1]).tolist():
-        number, raw = int(given[n]), kinds[n]
+        number, raw = int(numbers[n]), kinds[n]
         kind = raw.strip().casefold()
         if number == BAD or not kind:
             continue
@@ -388,10 +369,10 @@ def normalize_annotator_kinds(
         owner = annotators.aliases.get(number, number)
         name = annotators.name_of(owner)
         place = f"{where}: {name!r} is a {kind} here"
-        known = annotators.kinds_given.setdefault(owner, kind)
-        if known != kind:
+        other = annotators.kinds_given.setdefault(owner, kind)
+        if other != kind:
             raise Refused(
-                f"{place}, and a {known} on another {where.unit}", "an annotator has one kind"
+                f"{place}, and a {other} on another {where.unit}", "an annotator has one kind"
             )
         stated = annotators.stated.get(owner, kind)
         if stated != kind:
@@ -402,3 +383,84 @@ def normalize_annotator_kinds(
                 "or ignore the column: --map kind=",
             )
         annotators.kinds[name] = kind
+
+
+# -- The first rows of an import as the ledger would hold them, for a look before anything is kept -
+
+
+_MOST = 10
+_items = Item.__table__
+
+
+class FirstRows:
+    """Gathers rows as they are staged, until there are enough; their numbers become names later."""
+
+    def __init__(self) -> None:
+        self._rows: list[dict[str, int]] = []
+        self._details: dict[tuple[int, int, int], tuple[float | None, str | None]] = {}
+        self.complete = False
+
+    def batch_begins(self) -> None:
+        """Take no more once the batches before had enough; within one the order is not known."""
+        self.complete = len(self._rows) >= _MOST
+
+    def add(self, rows: Mapping[str, Any], question: int, source: int) -> None:
+        if not self.complete:
+            columns = {name: column[:_MOST].tolist() for name, column in rows.items()}
+            self._rows += [
+                {"question": question, "source": source, **dict(zip(columns, row, strict=True))}
+                for row in zip(*columns.values(), strict=True)
+            ]
+
+    def add_details(self, details: Sequence[Detail]) -> None:
+        if not self.complete:
+            self._details |= {(source, line, who): rest for line, who, source, *rest in details}  # type: ignore[misc]
+
+    def named(
+        self,
+        connection: Connection,
+        project_id: int,
+        categories: Mapping[int, CategoryIds],
+        annotators: AnnotatorIds,
+        units: Mapping[int, Unit],
+    ) -> tuple[dict[str, Any], ...]:
+        """Return the first rows in the order of the files, as JSON."""
+        rows = sorted(self._rows, key=lambda row: (row["source"], row["line"]))[:_MOST]
+        numbers = {row["item_id"] for row in rows}
+        of_rows = select(_items.c.id, _items.c.name).where(
+            _items.c.project_id == project_id, _items.c.id.in_(numbers)
+        )
+        items = {row.id: row.name for row in connection.execute(of_rows)}
+        names = {number: name for name, number in annotators.names.items()}
+        kinds = {
+            number: annotators.kinds_given.get(number) or annotators.kinds.get(name, "human")
+            for number, name in names.items()
+        }
+        payloads = []
+        for row in rows:
+            ids = categories[row["question"]]
+            who, spent = row["annotator_id"], row.get("spent_ms", NOT_TIMED)
+            confidence, comment = self._details.get((row["source"], row["line"], who), (None, None))
+            category_names = {number: name for name, number in ids.names.items()}
+            payloads.append(
+                {
+                    "line": place_of("", row["line"], units[row["source"]]).number,
+                    "item": items[row["item_id"]],
+                    "annotator": names[who],
+                    "kind": kinds[who],
+                    "question": ids.question.name,
+                    "category": category_names.get(row["category_id"]),
+                    "start": _place(row.get("span_start", NO_SPAN)),
+                    "end": _place(row.get("span_end", NO_SPAN)),
+                    "pass": row.get("pass", 1),
+                    "labeled_at": clock.iso(row["labeled_at"]) if row.get("has_own_time") else None,
+                    "seconds": None if spent == NOT_TIMED else spent / 1000,
+                    "confidence": confidence,
+                    "comment": comment,
+                }
+            )
+        return tuple(payloads)
+
+
+def _place(offset: int) -> int | None:
+    return None if offset == NO_SPAN else offset

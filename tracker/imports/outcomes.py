@@ -44,7 +44,7 @@ def examine_staged_rows(
     project, names = intake.questions.project.id, files.parts.names
     singles = question_numbers_of(answered, "one")
     if repeats:
-        others = {one.id for one in answered} - singles
+        others = {question.id for question in answered} - singles
         for which, single in ((singles, True), (others, False)):
             contradictory += remove_contradicting_rows(
                 connection, incoming, project, which, intake.units, single=single
@@ -90,30 +90,30 @@ def forget_rejected_names(
         staged = [np.broadcast_to(at_once[name], number) for name in _NAMING]
         rows = [*map(tuple, np.unique(np.column_stack(staged), axis=0).tolist())]
     questions = intake.questions
-    people = intake.annotators.met - {one for _, _, *both in rows for one in both}
+    people = intake.annotators.met - {number for _, _, *names in rows for number in names}
     forget_annotator_facts(connection, questions.project.id, intake.change, people)
     for ids in questions.answered.values():
-        own = ids.met - {category for question, category, *_ in rows if question == ids.question.id}
-        forget_category_facts(connection, ids.question.key, intake.change, own)
+        named = {category for question, category, *_ in rows if question == ids.question.id}
+        forget_category_facts(connection, ids.question.key, intake.change, ids.met - named)
 
 
 _NAMING = ("question_id", "category_id", "annotator_id", "given_as")
 
 
 def outcomes_by_question(
-    answered: Sequence[QuestionInfo], counted: Mapping[int, Counted], told: Mapping[int, Fates]
+    answered: Sequence[QuestionInfo], counted: Mapping[int, Counted], fates: Mapping[int, Fates]
 ) -> Iterator[dict[str, Any]]:
-    """Yield what became of the answers to each question."""
     for question in answered:
         count = counted[question.id]
-        fates = dict.fromkeys(FATES, 0) | (told[question.id].answers if question.id in told else {})
+        numbers = dict.fromkeys(FATES, 0)
+        numbers |= fates[question.id].answers if question.id in fates else {}
         # What is not staged any more only repeated another row of its file.
-        fates["unchanged"] += count.answers - sum(fates.values())
+        numbers["unchanged"] += count.answers - sum(numbers.values())
         yield {
             "question": question.name,
             "answers": count.answers,
             "skipped": count.skipped,
-            **fates,
+            **numbers,
             "unit": "answer" if question.answers == "one" else "label",
         }
 
@@ -150,30 +150,29 @@ def resembling_names_warnings(connection: Connection, intake: Intake) -> Iterato
     """
     questions, project = intake.questions, intake.questions.project
     for ids in questions.answered.values():
-        current = (
-            project_labels_by_category(connection, ids.question) if ids.first_new < ids.next else {}
-        )
+        if ids.first_new == ids.next:
+            continue
+        current = project_labels_by_category(connection, ids.question)
         new = [name for name in current if ids.names[name] >= ids.first_new]
-        known = [name for name in current if ids.names[name] < ids.first_new]
-        alike = resembling_names(new, new) | resembling_names(new, known)
+        before = [name for name in current if ids.names[name] < ids.first_new]
+        alike = resembling_names(new, new) | resembling_names(new, before)
         for name, other in alike.items():
             if ids.names[other] >= ids.first_new and current[name] * _SLIP > current[other]:
                 continue
             words = [project.name, name, other]
             words += ["--question", ids.question.name] if questions.several else []
-            yield _same_as(
-                f"the category {name!r} is new and resembles {other!r}", "category", words
-            )
+            what = f"the category {name!r} is new and resembles {other!r}"
+            yield _same_as(what, "category", words)
     people = intake.annotators
     if people.first_new < people.next <= _MOST_COMPARED:
         everybody = list_annotators(connection, project)
-        named = {one.id: one.name for one in everybody}
+        names = {annotator.id: annotator.name for annotator in everybody}
         alike_people = alike_annotators(everybody).items()
         pairs = [(pair, why) for pair, why in alike_people if pair[1] >= people.first_new]
         for pair, why in pairs[:_MOST_TOLD]:
-            before, added = (named[number] for number in pair)
-            less, fuller = sorted((added, before), key=name_fullness)
-            what = f"the annotator {added!r} is new and resembles {before!r} ({why})"
+            older, newer = (names[number] for number in pair)
+            less, fuller = sorted((newer, older), key=name_fullness)
+            what = f"the annotator {newer!r} is new and resembles {older!r} ({why})"
             yield _same_as(what, "annotator", [less, "--into", fuller, "-p", project.name])
         if (more := len(pairs) - _MOST_TOLD) > 0:
             command = shlex.join(["annotator", "duplicates", "-p", project.name])

@@ -28,7 +28,7 @@ def pairs_of_file(
         pairs: list[Pair] = []
         if bare and len(columns) == 2 and lacking == {first, second}:
             pairs.append((1, columns[0], columns[1]))
-            one, other = 0, -1
+            left, right = 0, -1
         elif lacking or (len(columns) > 2 and not further):
             has = f"; it has {', '.join(columns)}" if columns else ""
             others = "" if further else ", and no others"
@@ -37,10 +37,10 @@ def pairs_of_file(
                 f"it needs the columns {first} and {second}{others}{has}",
             )
         else:
-            one, other = columns.index(first), columns.index(second)
+            left, right = columns.index(first), columns.index(second)
         for line, row in table_rows(source):
             cells = [*row.values()]
-            pairs.append((line, cells[one].strip(), cells[other].strip()))
+            pairs.append((line, cells[left].strip(), cells[right].strip()))
     if not pairs:
         raise Refused(f"{source.name} has no rows below its header")
     return pairs

@@ -32,12 +32,12 @@ class Parts:
         name = batch.source
         if name is None:
             return source
-        if name not in self._numbers and len(self.names) >= self.MOST:
-            raise Refused(
-                f"{self.names[source - 1]} holds more than {self.MOST:,} files with answers",
-                "import them in several parts, such as a folder at a time",
-            )
         if name not in self._numbers:
+            if len(self.names) >= self.MOST:
+                raise Refused(
+                    f"{self.names[source - 1]} holds more than {self.MOST:,} files with answers",
+                    "import them in several parts, such as a folder at a time",
+                )
             self.names.append(name)
             number = self._numbers[name] = len(self.names)
             self._of.setdefault(source, [number, number])[1] = number

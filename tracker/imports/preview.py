@@ -23,37 +23,33 @@ _OF_TIME: Final = re.compile("date|time|datum|when", re.IGNORECASE)
 
 
 def columns_sentence(columns: Mapping[str, Any], *, items: bool = False) -> str:
-    """Return which column was read as what.
+    """Return which column of a file was read as what.
 
-    Args:
-        columns: of one file, as the import's JSON has them.
-        items: whether the file lists items.
+    ``columns`` are as the import's JSON has them; ``items``: the file lists items.
     """
     if columns.get("format"):
         return _tool_sentence(columns)
-    read, kept, left = columns["read"], columns["kept"], columns["left_out"]
-    annotators = columns["annotators"]
-    asked = columns.get("questions", {})
+    read, left, annotators = columns["read"], columns["left_out"], columns["annotators"]
+    questions = columns.get("questions", {})
     concluded = [f"{role}: {order}" for role, order in columns.get("dates", {}).items()]
     concluded += _concluded(columns)
     rows, sheets = rows_left_out(columns), columns.get("sheets_left_out", [])
-    said = left or annotators or asked or concluded or rows or sheets or "question" in read
-    if not said and all(role == name for role, name in read.items()):
+    more = left or annotators or questions or concluded or rows or sheets or "question" in read
+    if not more and all(role == name for role, name in read.items()):
         return f"columns: {', '.join(read)}"
-    parts = [f"columns: {', '.join(f'{role}={name}' for role, name in read.items())}"]
-    parts += concluded
-    if asked:
-        parts.append(f"questions: {_listed([f'{name}={one}' for name, one in asked.items()])}")
-    parts += [f"one per annotator: {_listed(annotators)}"] if annotators else []
-    named = columns.get("named", {})
-    parts += (
-        [f"one per category: {_listed([*named])}"] if named and not (asked or annotators) else []
-    )
-    parts += [f"kept: {_listed(kept)}"] if kept else []
-    parts += [f"left out: {_listed(left)} ({_advice(left, items)})"] if left else []
-    parts += [f"rows left out: {_listed(rows)}"] if rows else []
-    parts += [f"sheets left out: {_listed(sheets)}"] if sheets else []
-    return "; ".join(parts)
+    by_category = [] if questions or annotators else [*columns.get("named", {})]
+    parts = {
+        "questions": _listed([f"{name}={column}" for name, column in questions.items()]),
+        "one per annotator": _listed(annotators),
+        "one per category": _listed(by_category),
+        "kept": _listed(columns["kept"]),
+        "left out": f"{_listed(left)} ({_advice(left, items)})" if left else "",
+        "rows left out": _listed(rows),
+        "sheets left out": _listed(sheets),
+    }
+    first = f"columns: {', '.join(f'{role}={name}' for role, name in read.items())}"
+    further = [f"{title}: {text}" for title, text in parts.items() if text]
+    return "; ".join([first, *concluded, *further])
 
 
 def rows_left_out(columns: Mapping[str, Any]) -> list[str]:
@@ -68,19 +64,21 @@ def _concluded(columns: Mapping[str, Any]) -> list[str]:
     encoding = [f"text read as {columns['encoding']}"] if "encoding" in columns else []
     author = [f"annotator: {columns['annotator']}"] if "annotator" in columns else []
     header = columns.get("header_row")
-    told = [] if header is None else [f"header on line {header}" if header else "no header"]
-    return told + author + units + models_lines(columns) + encoding
+    on_line = [] if header is None else [f"header on line {header}" if header else "no header"]
+    return on_line + author + units + models_lines(columns) + encoding
 
 
 def _tool_sentence(columns: Mapping[str, Any]) -> str:
     """Return what was read of an annotation tool's file, and what was left out."""
-    asked = [name if name == one else f"{name}={one}" for name, one in columns["questions"].items()]
+    names = columns["questions"].items()
+    questions = [name if name == column else f"{name}={column}" for name, column in names]
     fields = [f"{role}={name}" for role, name in columns["read"].items()]
     parts = [f"read as {columns['format']}"]
-    parts += [f"question{'s' * (len(asked) > 1)}: {_listed(asked)}"] if asked else []
+    title = f"question{'s' * (len(questions) > 1)}"
+    parts += [f"{title}: {_listed(questions)}"] if questions else []
     parts += [f"fields: {', '.join(fields)}"] if fields else []
     parts += _concluded(columns)
-    left = [left_out_words(one) for one in columns["left_out"]]
+    left = [left_out_words(counted) for counted in columns["left_out"]]
     parts += [f"left out: {_listed(left)}"] if left else []
     parts += columns.get("notes", [])
     return "; ".join(parts)
@@ -98,20 +96,20 @@ def models_lines(columns: Mapping[str, Any]) -> list[str]:
 
 def layout_lines(columns: Mapping[str, Any]) -> list[str]:
     """Return how one file is read, a line each: its columns or fields, and what is left out."""
-    asked = columns.get("questions", {})
+    questions = columns.get("questions", {})
     lines = [f"read as {columns['format']}"] if columns.get("format") else []
     dates = {role: f" ({order})" for role, order in columns.get("dates", {}).items()}
     lines += [f"{role}: {name}{dates.get(role, '')}" for role, name in columns["read"].items()]
-    lines += [f"question {name}: {one}" for name, one in asked.items()]
+    lines += [f"question {name}: {column}" for name, column in questions.items()]
     lines += _concluded(columns)
     tool, left = bool(columns.get("format")), columns["left_out"]
     listed = {
         "one column per annotator": columns["annotators"],
         "kept as attributes": columns["kept"],
-        "left out": [left_out_words(one) for one in left] if tool else left,
+        "left out": [left_out_words(counted) for counted in left] if tool else left,
+        "rows left out": rows_left_out(columns),
+        "sheets left out": columns.get("sheets_left_out", []),
     }
-    listed["rows left out"] = rows_left_out(columns)
-    listed["sheets left out"] = columns.get("sheets_left_out", [])
     lines += [f"{what}: {', '.join(names)}" for what, names in listed.items() if names]
     lines += [_advice(left, items=False)] if left and not tool else []
     return [*lines, *columns.get("notes", [])]
@@ -141,9 +139,7 @@ def question_sentence(payload: Mapping[str, Any]) -> str:
     fates = ("inserted", "changed", "unchanged", "older")
     counts = [f"{payload[fate]:,} {fate}" for fate in fates if payload[fate]]
     says = "says" if payload["skipped"] == 1 else "say"
-    if (
-        payload["unit"] == "label"
-    ):  # an answer may be several labels, and one that says nothing none
+    if payload["unit"] == "label":  # an answer may be several labels, or none if it says nothing
         answers = count_noun(payload["answers"] - payload["skipped"], "label")
         empty = f"{count_noun(payload['skipped'], 'answer')} that {says} nothing"
         answers += f" and {empty}" if payload["skipped"] else ""
@@ -182,8 +178,9 @@ def preview_view(payload: Mapping[str, Any]) -> Iterator[RenderableType]:
     """Yield how each file is read and the first rows, from an import as JSON."""
     from tracker.render.tables import table
 
-    for one in payload.get("columns", ()):
-        yield Text("\n".join([f"{one['source']}:", *(f"  {line}" for line in layout_lines(one))]))
+    for columns in payload.get("columns", ()):
+        lines = (f"  {line}" for line in layout_lines(columns))
+        yield Text("\n".join([f"{columns['source']}:", *lines]))
     rows = payload["preview"]
     if rows:
         shown = [name for name in _SHOWN if _is_shown(name, rows, payload)]

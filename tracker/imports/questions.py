@@ -1,8 +1,9 @@
-"""The questions that an import answers: which rows, or which columns, are of which."""
+"""The questions that an import answers, and the rows or columns that answer each."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from shlex import quote
@@ -11,21 +12,24 @@ from typing import NamedTuple
 import numpy as np
 from sqlalchemy import Connection
 
-from tracker.core.errors import InvalidOption, Refused
+from tracker.core.errors import InvalidOption, NotFound, Refused
 from tracker.formats.batch import Cells, Numbers
 from tracker.formats.question_columns import OF_QUESTION, AskedQuestion
 from tracker.imports.lookup import CategoryIds
 from tracker.imports.values import Values, values_for_import
 from tracker.projects.names import near_names
-from tracker.projects.projects import ProjectInfo
+from tracker.projects.projects import ProjectExists, ProjectInfo, find_project, lock_project
 from tracker.projects.questions import (
     ONLY_QUESTION,
     MadeQuestion,
     QuestionInfo,
     QuestionOptions,
+    list_questions,
     make_question,
     name_question,
     set_made_question,
+    start_project,
+    vacant_questions,
 )
 from tracker.storage.current import record_category_facts, record_question_use
 from tracker.storage.schema.labels import QuestionKey
@@ -45,11 +49,9 @@ class Share(NamedTuple):
 
     @property
     def question(self) -> QuestionInfo:
-        """The question."""
         return self.categories.question
 
     def cells(self, columns: Mapping[str, Cells], role: str) -> Cells:
-        """Return the cells of a column that belong to the records."""
         return columns[role] if self.records is None else columns[role].take(self.records)
 
 
@@ -79,7 +81,7 @@ class ImportQuestions:
         self.connection = connection
         self.project: ProjectInfo = questions[0].project
         self.known = {question.name: question for question in questions}
-        self.asked = [one.name for one in asked if not one.column]
+        self.asked = [question.name for question in asked if not question.column]
         self.made_with = made_with
         self.only_asked = only_asked
         self.warnings: Sequence[str] = ()  # about the questions made
@@ -89,19 +91,21 @@ class ImportQuestions:
         self.answered: dict[str, CategoryIds] = {}
         self._declared: dict[str, QuestionOptions] = {}
         self._stands_for: dict[str, str] = {}  # a file's name for a question: the project's
-        ours = {one.question.name for one in made}
+        numbers = {question.question.id: question for question in made}
+        names = {question.question.name for question in made}
         self._kindless = {
-            one.name: one.options for one in asked if not one.options.answers and one.name in ours
+            question.name: question.options
+            for question in asked
+            if not question.options.answers and question.name in names
         }
         self._made = {*self._kindless}  # those that may yet hold several categories
-        self._columns = {one.name: one.column for one in asked if one.column}
+        self._columns = {question.name: question.column for question in asked if question.column}
         self.change: int | None = None  # the import's, once it is recorded
-        self._orders = {one.question.id: one.order for one in made}
+        self._orders = {number: question.order for number, question in numbers.items()}
         self._unused = set(self._orders)  # of those made
 
     @property
     def several(self) -> bool:
-        """Whether the project asks more than one question."""
         return len(self.known) > 1
 
     @property
@@ -111,8 +115,7 @@ class ImportQuestions:
 
     @property
     def answers(self) -> str:
-        """What an answer may be, as a reader needs to know it."""
-        kinds = {one.answers for one in self.known.values()}
+        kinds = {question.answers for question in self.known.values()}
         return "several" if "several" in kinds else min(kinds)
 
     def read_as(
@@ -144,48 +147,55 @@ class ImportQuestions:
         Refused for a question that the project does not have, or that is answered otherwise.
         """
         changed = []
-        for given, options in asked.items():
-            name = given.strip()
+        for name_in_file, options in asked.items():
+            name = name_in_file.strip()
             if self._declared.get(name) == options:
                 continue
             question = self._declare(name, options, source)
             self._declared[name] = options
-            wanted, has = options.answers or question.answers, question.answers
-            if "spans" in {wanted, has} and options.offsets not in {None, question.offsets}:
+            answers, has = options.answers or question.answers, question.answers
+            if "spans" in {answers, has} and options.offsets not in {None, question.offsets}:
                 raise Refused(
                     f"{source} counts its spans in {options.offsets}, and {question.name!r} "
                     f"in {question.offsets}",
                     f"import it into a project of its own, or another question: "
-                    f"{self._another(name, wanted)} --offsets {options.offsets}",
+                    f"{self._another(name, answers)} --offsets {options.offsets}",
                 )
-            if wanted == has or (wanted, has) == ("one", "several"):
+            if answers == has or (answers, has) == ("one", "several"):
                 continue
-            if name not in self._made or (wanted, has) != ("several", "one"):
+            if name not in self._made or (answers, has) != ("several", "one"):
                 raise Refused(
-                    f"{source} answers {name!r} with {_OF_ANSWERS[wanted]}, and "
+                    f"{source} answers {name!r} with {_OF_ANSWERS[answers]}, and "
                     f"{question.name!r} is a question of {_OF_ANSWERS[has]}",
                     f"import it into a project of its own, or another question: "
-                    f"{self._another(name, wanted)}",
+                    f"{self._another(name, answers)}",
                 )
-            widened = set_made_question(
-                self.connection, question, wanted, question.scale, question.offsets
-            )
-            self.known[question.name] = widened
+            widened = self._set(question, QuestionOptions(answers=answers))
             if question.name in self.answered:
                 self.answered[question.name].hold(widened)
                 changed.append(widened)
         return changed
+
+    def _set(self, question: QuestionInfo, *options: QuestionOptions) -> QuestionInfo:
+        """Set a question that the import made as the first options say that say something."""
+        answers, scale, offsets = (
+            next(filter(None, (getattr(each, name) for each in options)), getattr(question, name))
+            for name in ("answers", "scale", "offsets")
+        )
+        question = set_made_question(self.connection, question, answers, scale, offsets)
+        self.known[question.name] = question
+        return question
 
     def _declare(self, name: str, options: QuestionOptions, source: str) -> QuestionInfo:
         """Return the project's question for one of a file, made if it may be."""
         if name in self.known and not self.unnamed:
             return self._as_in_file(self.known[name], options)
         if self.made_with is not None:
-            given = {k: v for k, v in vars(self.made_with).items() if v is not None}
-            made = self._find(name, replace(options, **given))
-            assert made is not None
+            fixed = {key: value for key, value in vars(self.made_with).items() if value is not None}
+            question = self._find(name, replace(options, **fixed))
+            assert question is not None
             self._made |= {name} if self.made_with.answers is None else set()
-            return made
+            return question
         if len(self.known) > 1 or self._declared:
             raise Refused(f"{source} answers {name!r}; {self._unknown(name)}", self._advice(name))
         only = next(iter(self.known))
@@ -197,15 +207,7 @@ class ImportQuestions:
         asked = self._kindless.pop(question.name, None)
         if asked is None or question.name in self.answered:
             return question
-        made = set_made_question(
-            self.connection,
-            question,
-            options.answers or question.answers,
-            asked.scale or options.scale or question.scale,
-            asked.offsets or options.offsets or question.offsets,
-        )
-        self.known[question.name] = made
-        return made
+        return self._set(question, asked, options)
 
     def split(
         self, columns: Mapping[str, Cells], bad: dict[int, str], source: str, role: str = "category"
@@ -217,8 +219,8 @@ class ImportQuestions:
         """
         wide = [column for column in columns if column.startswith(OF_QUESTION)]
         if wide and role == "category":
-            found = ((one, one.removeprefix(OF_QUESTION)) for one in wide)
-            return [Share(self._of_column(name, source), None, one) for one, name in found]
+            names = ((column, column.removeprefix(OF_QUESTION)) for column in wide)
+            return [Share(self._of_column(name, source), None, column) for column, name in names]
         if wide:
             raise Refused(
                 f"{source} has one {role} column for several questions",
@@ -230,14 +232,16 @@ class ImportQuestions:
         return [Share(self._ids(self._only(source)), None, role)]
 
     def _ids(self, question: QuestionInfo) -> CategoryIds:
-        found = self.answered.get(question.name)
-        if found is None:
+        if question.name not in self.answered:
             self._use(question.key)
-            values = self.values.of(question.name)
-            made = question.id in self._orders
-            found = CategoryIds(self.connection, question, values, several=self.several, made=made)
-            self.answered[question.name] = found
-        return found
+            self.answered[question.name] = CategoryIds(
+                self.connection,
+                question,
+                self.values.of(question.name),
+                several=self.several,
+                made=question.id in self._orders,
+            )
+        return self.answered[question.name]
 
     def close(self, change: int) -> None:
         """Record the use of the questions that were made and not answered, with the import."""
@@ -285,14 +289,17 @@ class ImportQuestions:
             if question is not None:
                 places.setdefault(question.name, []).append(code)
                 continue
-            reason = f"{self._unknown(name)}; {self._advice(name)}" if name else ""
-            if name and strange:
+            if not name:
+                reason = "the question is empty"
+            elif strange:
                 reason = (
                     f"the row answers {name!r}, not {' or '.join(map(repr, self.asked))}; leave "
                     "out --question or, if the column means something else, say --map question="
                 )
+            else:
+                reason = f"{self._unknown(name)}; {self._advice(name)}"
             for n in np.flatnonzero(cells.codes == code).tolist():
-                bad.setdefault(n, reason or "the question is empty")
+                bad.setdefault(n, reason)
         for name, codes in places.items():
             records = np.flatnonzero(np.isin(cells.codes, codes))
             yield Share(self._ids(self.known[name]), records, role)
@@ -309,20 +316,14 @@ class ImportQuestions:
                 )
             if self.unnamed:
                 first = self.known.pop(ONLY_QUESTION)
-                made = name_question(self.connection, first, name)
-                made = set_made_question(
-                    self.connection,
-                    made,
-                    options.answers or made.answers,
-                    options.scale or made.scale,
-                    options.offsets or made.offsets,
-                )
+                self._set(name_question(self.connection, first, name), options)
             else:
-                taken = self._orders
-                made, order = make_question(self.connection, self.project, name, options, taken)
+                made, order = make_question(
+                    self.connection, self.project, name, options, self._orders
+                )
                 self._orders[made.id] = order
                 self._unused.add(made.id)
-            self.known[name] = made
+                self.known[name] = made
         self.unnamed = self.unnamed and name not in self.known
         return self.known.get(name)
 
@@ -340,5 +341,103 @@ class ImportQuestions:
 
 
 def question_numbers_of(questions: Collection[QuestionInfo], answers: str) -> set[int]:
-    """Return the numbers of those questions whose answers are of one kind."""
     return {question.id for question in questions if question.answers == answers}
+
+
+# -- The questions to import into: those of a project, and those that an import makes ------------
+
+
+_SETTINGS = {"answers": "answers", "scale": "scale", "offsets": "offsets",
+             "wanted": "target_answers"}  # fmt: skip
+
+
+def questions_for_import(
+    connection: Connection,
+    name: str,
+    options: QuestionOptions,
+    asked: Sequence[AskedQuestion] = (),
+    *,
+    create: bool = True,
+    by_row: bool = False,
+) -> ImportQuestions:
+    """Return the questions to import into; the project, and those asked, are made if missing.
+
+    ``by_row``: the user names the question's column, and a new project gets its questions, too.
+
+    Raises InvalidOption if one is not as its options say.
+    """
+    started = _started(connection, name, options, asked) if create else None
+    project = started.question.project if started else find_project(connection, name)
+    made = [started] if started else []
+    questions = [started.question] if started else _standing(connection, project)
+    before = [] if started else [question.name for question in questions]
+    empty = started is not None or not questions
+    answered = asked or ([AskedQuestion(ONLY_QUESTION, "", options)] if empty else [])
+    for by_user in answered:
+        question = next((one for one in questions if one.name == by_user.name), None)
+        if question is None:
+            numbers = [of_import.question.id for of_import in made]
+            made.append(make_question(connection, project, by_user.name, by_user.options, numbers))
+            questions.append(made[-1].question)
+        elif started is None:
+            _check_as_asked(question, by_user.options, len(questions) > 1)
+    if not answered:
+        for question in questions:
+            _check_as_asked(question, options, len(questions) > 1)
+    into = ImportQuestions(
+        connection,
+        questions,
+        asked,
+        options if empty and (by_row or not asked) else None,
+        made,
+        only_asked=any(not question.column for question in asked) and not by_row,
+    )
+    into.warnings = [
+        f"the question {of_import.question.name!r} is new; {near}"
+        for of_import in made
+        if (near := near_names(of_import.question.name, before, cutoff=0.8))
+    ]
+    return into
+
+
+def _standing(connection: Connection, project: ProjectInfo) -> list[QuestionInfo]:
+    """Return the questions of a project that no other import changes until this one ends.
+
+    There are none if all are vacant.
+    """
+    lock_project(connection, project.id)
+    vacant = {question.id for question in vacant_questions(connection, project)}
+    return [
+        question for question in list_questions(connection, project) if question.id not in vacant
+    ]
+
+
+def _started(
+    connection: Connection,
+    name: str,
+    options: QuestionOptions,
+    asked: Sequence[AskedQuestion],
+) -> MadeQuestion | None:
+    """Return the first question of the project if there was none of that name until now."""
+    try:
+        find_project(connection, name)
+    except NotFound:
+        first = asked[0] if asked else AskedQuestion(ONLY_QUESTION, "", options)
+        with suppress(ProjectExists):  # made since we looked, by another program
+            return start_project(connection, name, first.options, first.name)
+    return None
+
+
+def _check_as_asked(question: QuestionInfo, options: QuestionOptions, several: bool) -> None:
+    name = quote(question.project.name)
+    what = f"the question {question.name!r}" if several else repr(question.project.name)
+    where = f"question set {name} {quote(question.name)}" if several else f"project set {name}"
+    for option, setting in _SETTINGS.items():
+        value, has = getattr(options, option), getattr(question, setting)
+        if value is not None and value != has:
+            change = f"change it: tracker {where} --{option} {value}"
+            raise InvalidOption(
+                f"{what} has --{option} {has or 'not set'}, not {value}",
+                f"leave the option out, or "
+                f"{change if option in {'scale', 'wanted'} else 'name another question'}",
+            )

@@ -34,22 +34,17 @@ class ReadingRecord(NamedTuple):
         return dict.fromkeys(cls._fields) if text is None else cls(**json.loads(text)).to_dict()
 
     def to_text(self) -> str:
-        """Return the record as it is stored."""
         return json.dumps(self._asdict(), ensure_ascii=False, sort_keys=False)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the record as JSON, whose nouns are in the plural."""
-        left_out = {plural_noun(noun): number for noun, number in self.left_out.items()}
+        plurals = (left_out_words(f"2 {noun}").partition(" ")[2] for noun in self.left_out)
+        left_out = dict(zip(plurals, self.left_out.values(), strict=True))
         return {"read": self.read, "left_out": left_out}
 
 
-def plural_noun(noun: str) -> str:
-    """Return "drafts" for "draft"."""
-    return left_out_words(f"2 {noun}").partition(" ")[2]
-
-
 def reading_record(sources: Iterable[Source], reading: Reading) -> ReadingRecord:
-    """Return the record of sources that were read, of which ``reading`` has counted the rest.
+    """Return the record of sources that were read; ``reading`` has counted what was left out.
 
     Files that were read alike are told once: ``files`` says how many, if there are several, and
     ``others`` has the further ways with the name of the first ``file`` of each.
@@ -59,8 +54,8 @@ def reading_record(sources: Iterable[Source], reading: Reading) -> ReadingRecord
     files, unlisted = 0, 0
     always = dict.fromkeys(ALWAYS) | {"date_format": reading.options.date_format} | reading.facts
     for option in ("annotator", "annotator_from"):
-        if (said := getattr(reading.options, option)) is not None:
-            always[option] = said
+        if (value := getattr(reading.options, option)) is not None:
+            always[option] = value
     if reading.mapped.pattern is not None:
         always["pattern"] = reading.mapped.pattern.text
     for source in sources:
@@ -84,8 +79,8 @@ def reading_record(sources: Iterable[Source], reading: Reading) -> ReadingRecord
     first.pop("file", None)
     read = first | ({"others": others} if others else {})
     read |= {"unlisted_files": unlisted} if unlisted else {}
-    kept = sorted(((n, noun) for noun, n in counted.items() if n), reverse=True)[:_MOST_KINDS]
-    return ReadingRecord(read, {_short(noun): number for number, noun in kept})
+    most = sorted(((n, noun) for noun, n in counted.items() if n), reverse=True)[:_MOST_KINDS]
+    return ReadingRecord(read, {_short(noun): number for number, noun in most})
 
 
 def column_roles(columns: Mapping[str, Any]) -> dict[str, str]:
@@ -94,8 +89,8 @@ def column_roles(columns: Mapping[str, Any]) -> dict[str, str]:
     named: Mapping[str, str] = columns.get("named", {})
     pairs += named.items()
     if not named:
-        asked = columns.get("questions", {})
-        pairs += [(column, f"question {one}") for one, column in asked.items()]
+        questions = columns.get("questions", {})
+        pairs += [(column, f"question {name}") for name, column in questions.items()]
         pairs += [(column, "annotators") for column in columns.get("annotators", ())]
     pairs += [(column, "keep") for column in columns.get("kept", ())]
     roles: dict[str, str] = {}
@@ -105,9 +100,9 @@ def column_roles(columns: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _bounded(roles: Mapping[str, str]) -> dict[str, str]:
-    some = {_short(column): _short(role) for column, role in [*roles.items()][:_MOST_COLUMNS]}
-    more = len(roles) - len(some)
-    return some | ({"…": f"and {more:,} more"} if more else {})
+    first = {_short(column): _short(role) for column, role in [*roles.items()][:_MOST_COLUMNS]}
+    more = len(roles) - len(first)
+    return first | ({"…": f"and {more:,} more"} if more else {})
 
 
 def _short(name: str) -> str:

@@ -52,11 +52,11 @@ def with_columns_apart(
     answers: defaultdict[tuple[int, ...], dict[Place, None]] = defaultdict(dict)
     for row in (*contradictory, *repeated):
         answers[row.answer][row.place] = None
-    own = alone and bool(contradictory)
+    numbers = alone and bool(contradictory)
     words: dict[tuple[int, ...], str] = {}
-    for apart in files.columns_apart([*answers.values()], own=own):
-        said = f"{' and '.join(map(repr, apart.names))} ({apart.option})"
-        words |= {answer: said for answer, places in answers.items() if apart.differ(places)}
+    for apart in files.columns_apart([*answers.values()], numbers=numbers):
+        named = f"{' and '.join(map(repr, apart.names))} ({apart.option})"
+        words |= {answer: named for answer, places in answers.items() if apart.differ(places)}
         ignored = " ".join(f"--ignore {quote(name)}" for name in apart.names)
         files.rejections.ways += [
             f"use what tells the rows apart: {apart.option}; or pass over it: {ignored}"
@@ -66,12 +66,12 @@ def with_columns_apart(
             "or say what a second answer is: --repeat revision, or --repeat pass"
         ]
 
-    def told(row: Contradiction) -> Contradiction:
-        said = words.get(row.answer)
-        differ = "" if said is None else f"; the rows differ in {said}"
+    def worded(row: Contradiction) -> Contradiction:
+        named = words.get(row.answer)
+        differ = "" if named is None else f"; the rows differ in {named}"
         return row._replace(reason=row.reason + differ)
 
-    return [*map(told, contradictory)], [told(row) for row in repeated if row.answer in words]
+    return [*map(worded, contradictory)], [worded(row) for row in repeated if row.answer in words]
 
 
 @dataclass(frozen=True)
@@ -84,11 +84,13 @@ class Files:
     options: ReadOptions
     rejections: Rejections
 
-    def columns_apart(self, answers: Sequence[Collection[Place]], *, own: bool) -> Iterator[Apart]:
+    def columns_apart(
+        self, answers: Sequence[Collection[Place]], *, numbers: bool
+    ) -> Iterator[Apart]:
         """Yield for each file the unused columns in which rows of one answer differ.
 
-        ``answers`` holds the places of each answer's rows. With ``own`` these may be columns in
-        which no value comes again.
+        ``answers`` holds the places of each answer's rows. With ``numbers`` these may be columns
+        in which no value comes again.
         """
         by_file: defaultdict[int, list[Collection[Place]]] = defaultdict(list)
         for places in answers:
@@ -96,15 +98,16 @@ class Files:
                 by_file[self._source(next(iter(places))[0])].append(places)
         for number, groups in sorted(by_file.items()):
             source = self.sources[number - 1]
-            layout = next((one for one in source.layouts.values() if isinstance(one, Layout)), None)
-            if layout is None or "item" not in layout.to_dict()["read"]:
+            layouts = (each for each in source.layouts.values() if isinstance(each, Layout))
+            layout = next(layouts, None)
+            if layout is None or "item" not in layout.roles:
                 continue
             unused = self._unused(layout)
             cells = self._cells(number, unused, {place for places in groups for place in places})
-            names = _telling(cells, groups, own=own)
+            names = _telling(cells, groups, numbers=numbers)
             if names:
-                read = layout.to_dict()["read"]["item"]
-                yield Apart(names, _option(read, names, cells), cells)
+                item = layout.name_of(layout.roles["item"])
+                yield Apart(names, _option(item, names, cells), cells)
 
     def _source(self, number: int) -> int:
         """Return the number of the source that a file is of."""
@@ -122,7 +125,7 @@ class Files:
         ][:_MOST_COLUMNS]
 
     def _cells(
-        self, number: int, unused: Sequence[str], wanted: Collection[Place]
+        self, number: int, unused: Sequence[str], places: Collection[Place]
     ) -> Mapping[str, _Column]:
         """Return the unused cells at some places of a source, which is read again."""
         again = self.sources[number - 1].again() if unused else None
@@ -130,7 +133,7 @@ class Files:
         if again is None:
             return columns
         lines: defaultdict[int, list[int]] = defaultdict(list)
-        for source, line in wanted:
+        for source, line in places:
             lines[source].append(line)
         mapped = replace(self.mapped, keep=(*self.mapped.keep, *unused))
         with closing(again):
@@ -143,8 +146,8 @@ class Files:
                         continue
                     column.rows += len(np.unique(batch.lines))
                     column.distinct += len(cells.distinct)
-                    places = zip(batch.lines[records].tolist(), cells.at(records), strict=True)
-                    column.texts |= {(source, line): text.strip() for line, text in places}
+                    rows = zip(batch.lines[records].tolist(), cells.at(records), strict=True)
+                    column.texts |= {(source, line): text.strip() for line, text in rows}
         return columns
 
 
@@ -164,7 +167,6 @@ class _Column:
         return many and self.distinct >= self.rows
 
     def differs(self, places: Collection[Place]) -> bool:
-        """Return whether some of the places hold different texts."""
         return len({self.texts.get(place) for place in places}) > 1
 
 
@@ -176,21 +178,20 @@ class Apart(NamedTuple):
     cells: Mapping[str, _Column]
 
     def differ(self, places: Collection[Place]) -> bool:
-        """Return whether the rows at some places differ in the columns."""
         return any(self.cells[name].differs(places) for name in self.names)
 
 
 def _telling(
-    columns: Mapping[str, _Column], answers: Sequence[Collection[Place]], *, own: bool
+    columns: Mapping[str, _Column], answers: Sequence[Collection[Place]], *, numbers: bool
 ) -> list[str]:
     """Return the fewest columns that tell the rows of most answers apart, or differ in some.
 
-    A column that numbers the rows is among them only with ``own``, and then after others.
+    A column that numbers the rows is among them only with ``numbers``, and then after others.
     """
     differing = [
         name
         for name, column in columns.items()
-        if (own or not column.numbers_rows) and any(map(column.differs, answers))
+        if (numbers or not column.numbers_rows) and any(map(column.differs, answers))
     ]
 
     def apart(names: Sequence[str]) -> int:

@@ -10,6 +10,7 @@ as if that import had never been.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -61,22 +62,15 @@ _labels = Label.__table__
 _past = PastLabel.__table__
 
 
+@dataclass(frozen=True)
 class Settlement:
     """Moves staged rows into the ledger and counts their outcomes."""
 
-    def __init__(
-        self,
-        connection: Connection,
-        incoming: Table,
-        project_id: int,
-        change_id: int,
-        details: StagedDetails,
-    ) -> None:
-        self.details = details
-        self.connection = connection
-        self.incoming = incoming
-        self.project_id = project_id
-        self.change_id = change_id
+    connection: Connection
+    incoming: Table
+    project_id: int
+    change_id: int
+    details: StagedDetails
 
     def date_known_source(self, digest: str, numbers: Sequence[tuple[int, int]]) -> None:
         """Date a source that was imported before to the time of that import.
@@ -121,7 +115,7 @@ class Settlement:
         For questions of one category, each row is a ``pass``; or a ``revision`` of the one before,
         if it has no time of its own. Passes that a file numbers itself stand.
         """
-        questions = [one.id for one in answered if one.answers == "one"]
+        questions = [question.id for question in answered if question.answers == "one"]
         if repeat is None or not questions:
             return
         passes = repeat == "pass"
@@ -148,21 +142,18 @@ class Settlement:
 
     def insert_all(self, rows: Mapping[str, Any]) -> None:
         """Insert all rows of an import as standing, if none needs to be resolved."""
-        given = rows["given_as"]
-        if not isinstance(given, int):
-            given = np.where(given == OWN_NAME, rows["annotator_id"], given)
+        names = rows["given_as"]
+        if not isinstance(names, int):
+            names = np.where(names == OWN_NAME, rows["annotator_id"], names)
         columns = {name: rows[name] for name in (*ASSERTION, *LABEL, "has_own_time", "spent_ms")}
-        columns["given_as"] = rows["annotator_id"] if isinstance(given, int) else given
+        columns["given_as"] = rows["annotator_id"] if isinstance(names, int) else names
         keys = {"project_id": self.project_id, "change_id": self.change_id}
         backends.backend_of(self.connection).bulk_insert(
             self.connection, _labels, keys | staged_rows_with_missing(columns)
         )
 
     def run(self, *, repeats: bool, empty_before: bool) -> None:
-        """Resolve every staged row, and drop rows that only repeat another of their file.
-
-        ``repeats`` says whether any answer has several rows.
-        """
+        """Resolve every staged row, and drop rows that only repeat another of their file."""
         waves = 1
         if repeats:
             self._drop_repeated()
@@ -196,12 +187,13 @@ class Settlement:
                 ),
             ).group_by(rows.question_id)
         )
+        number = len(FATES)
         return {
             question: Fates(
-                dict(zip(FATES, told, strict=False)),
-                dict(zip(FATES, told[len(FATES) :], strict=True)),
+                dict(zip(FATES, sums[:number], strict=True)),
+                dict(zip(FATES, sums[number:], strict=True)),
             )
-            for question, *told in counts
+            for question, *sums in counts
         }
 
     def changed_items(self) -> Select[int, int]:
@@ -213,7 +205,6 @@ class Settlement:
     # -- within the import -----------------------------------------------------------------
 
     def any_repeats(self) -> bool:
-        """Return whether any answer has several rows."""
         key = [self.incoming.c[column] for column in ANSWER]
         groups = select(literal(1)).select_from(self.incoming).group_by(*key)
         return bool(self.connection.scalar(select(groups.having(func.count() > 1).exists())))
@@ -353,17 +344,16 @@ class Settlement:
 
     def _store(self, wave: int, *, keep_past: bool) -> None:
         """Store a wave's rows: those that stand, then the others."""
-        rows = self.incoming
+        rows, of_wave = self.incoming, self.incoming.c.wave == wave
+        if not keep_past:
+            self._insert(_labels, of_wave)
+            return
         stands = _labels.alias("stands")
         occupied = (
             exists(select(literal(1)).select_from(stands))
             .where(self._standing(rows, stands))
             .correlate(rows)
         )
-        of_wave = rows.c.wave == wave
-        if not keep_past:
-            self._insert(_labels, of_wave)
-            return
         # An answer whose standing record the wave did not replace is still occupied, and the
         # wave's record of it is a repetition or an older one: it goes to the past.
         self._insert(_past, and_(of_wave, occupied))

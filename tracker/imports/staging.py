@@ -43,7 +43,6 @@ class Held:
         self.clear()
 
     def clear(self) -> None:
-        """Release all rows."""
         self.rows = 0
         self._parts: list[tuple[int, dict[str, Numbers]]] = []
 
@@ -55,7 +54,7 @@ class Held:
         self.rows += rows
 
     def replace_category(self, question: int, old: int, new: int) -> None:
-        """Let the rows of a question that hold one category hold another."""
+        """Replace a category by another in the rows of a question."""
         for rows, part in self._parts:
             of = part.get("question_id", np.full(rows, self.defaults["question_id"]))
             part["category_id"][(of == question) & (part["category_id"] == old)] = new
@@ -114,10 +113,10 @@ def labels_once(rows: Mapping[str, Numbers]) -> Numbers:
     answer = np.unique(np.column_stack(record), axis=0, return_inverse=True)[1].ravel()
     filled = rows["category_id"] > 0
     answered = np.bincount(answer, weights=filled) > 0
-    kept = np.flatnonzero(filled | ~answered[answer])
-    label = [rows[name][kept] for name in LABEL if name in rows]
-    first = np.unique(np.column_stack([answer[kept], *label]), axis=0, return_index=True)[1]
-    return kept[np.sort(first)]
+    staged = np.flatnonzero(filled | ~answered[answer])
+    label = [rows[name][staged] for name in LABEL if name in rows]
+    first = np.unique(np.column_stack([answer[staged], *label]), axis=0, return_index=True)[1]
+    return staged[np.sort(first)]
 
 
 def has_repeated_staged_rows(rows: Mapping[str, Any], singles: Collection[int]) -> bool:
@@ -129,8 +128,8 @@ def has_repeated_staged_rows(rows: Mapping[str, Any], singles: Collection[int]) 
     again = np.ones(len(rows["line"]) - 1, bool)
     for name in ANSWER:
         again &= _alike(rows[name])
-    again_number = np.broadcast_to(rows["question_id"], len(rows["line"]))[1:][again]
-    if np.isin(again_number, list(singles)).any() or not again.any():
+    questions = np.broadcast_to(rows["question_id"], len(rows["line"]))[1:][again]
+    if np.isin(questions, list(singles)).any() or not again.any():
         return bool(again.any())
     several = isinstance(rows["span_start"], np.ndarray) or rows["category_id"][1:] < 1
     several |= rows["category_id"][:-1] < 1
@@ -179,16 +178,12 @@ def count_staged_inserts(
     if gold is not None:
         alone = np.isin(rows["source"], sorted(truth_files))
         beside = (rows["annotator_id"] == gold) & ~alone
-    none = dict.fromkeys(FATES, 0)
-    return {
-        question: Fates(
-            *(
-                none | {"inserted": int((mine & (of == question)).sum())}
-                for mine in (~beside, beside)
-            )
-        )
-        for question in ([of] if isinstance(of, int) else np.unique(of).tolist())
-    }
+    fates = {}
+    for question in [of] if isinstance(of, int) else np.unique(of).tolist():
+        answers, truths = (int((which & (of == question)).sum()) for which in (~beside, beside))
+        none = dict.fromkeys(FATES, 0)
+        fates[question] = Fates(none | {"inserted": answers}, none | {"inserted": truths})
+    return fates
 
 
 REFERENCES = {"item_id", "annotator_id", "given_as", "category_id"}
@@ -234,8 +229,7 @@ class Staging:
             return
         extremes = self.extremes.setdefault(question, {})
         for name in REFERENCES & columns.keys():
-            known = extremes.get(name, ())
-            ends = (*known, int(columns[name].min()), int(columns[name].max()))
+            ends = (*extremes.get(name, ()), int(columns[name].min()), int(columns[name].max()))
             extremes[name] = (min(ends), max(ends))
         if question != FIRST:
             columns = {**columns, "question_id": np.full(number, question)}
@@ -244,7 +238,7 @@ class Staging:
             self._spill()
 
     def replace_category(self, question: int, old: int, new: int) -> None:
-        """Let the rows of a question that hold one category hold another."""
+        """Replace a category by another in the rows of a question."""
         self._held.replace_category(question, old, new)
         if self._spilled:
             table = self.table
@@ -264,7 +258,6 @@ class Staging:
         return None if has_repeated_staged_rows(rows, singles) else rows
 
     def store(self) -> None:
-        """Move all rows into the table."""
         self._spill()
         backends.backend_of(self.connection).refresh_statistics(self.connection, self.table)
 
@@ -310,6 +303,6 @@ _INCOMING = _table(0)  # one for all imports: what is made of the same table is 
 @contextmanager
 def staging(connection: Connection, recorded_at: int) -> Iterator[Staging]:
     """Yield an empty staging table, dropped afterwards or by an aborted transaction."""
-    made = Staging(connection, recorded_at)
-    yield made
-    made.table.drop(connection)
+    staged = Staging(connection, recorded_at)
+    yield staged
+    staged.table.drop(connection)

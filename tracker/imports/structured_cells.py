@@ -29,9 +29,9 @@ def listed_texts(text: str) -> list[str] | None:
     if value is None and _PYTHON_LIST.fullmatch(text):
         with suppress(ValueError, SyntaxError):
             value = ast.literal_eval(text)
-    if not isinstance(value, list) or not all(type(one) in {str, int, float} for one in value):
+    if not isinstance(value, list) or not {*map(type, value)} <= {str, int, float}:
         return None
-    return [str(one).strip() for one in value]
+    return [str(member).strip() for member in value]
 
 
 def advice_for_structure(text: str, answers: str) -> str:
@@ -52,8 +52,8 @@ def with_lists(cells: Cells, known: Collection[str]) -> Cells:
         return cells
 
     def change(text: str) -> str:
-        found = None if text.strip() in known else listed_texts(text.strip())
-        return text if found is None else LISTED + LISTED.join(dict.fromkeys(found))
+        listed = None if text.strip() in known else listed_texts(text.strip())
+        return text if listed is None else LISTED + LISTED.join(dict.fromkeys(listed))
 
     return replace(cells.mapped(change), listed=True)
 

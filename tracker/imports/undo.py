@@ -6,13 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Annotated, Any
 
-from sqlalchemy import (
-    Connection,
-    and_,
-    or_,
-    select,
-    update,
-)
+from sqlalchemy import Connection, and_, or_, select, update
 
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
@@ -169,7 +163,6 @@ def undo_import(connection: Connection, number: int) -> ImportInfo:
     detail = {"import": number} | used.to_log()
     change, _ = record_change(connection, project_id, UNDO, detail)
     leave_questions(connection, used, undone.change, change)
-    own_labels = and_(_labels.c.project_id == project_id, _labels.c.change_id == undone.change)
     connection.execute(
         update(_past)
         .where(
@@ -179,16 +172,19 @@ def undo_import(connection: Connection, number: int) -> ImportInfo:
         )
         .values(taken_back_by=change)
     )
-    supersede_labels(connection, own_labels, taken_back_by=change)
-    taken = and_(_past.c.project_id == project_id, _past.c.taken_back_by == change)
+    supersede_labels(
+        connection,
+        and_(_labels.c.project_id == project_id, _labels.c.change_id == undone.change),
+        taken_back_by=change,
+    )
+    taken_back = and_(_past.c.project_id == project_id, _past.c.taken_back_by == change)
     if is_sync(connection, project_id, undone.change):
         given_back = end_withdrawals(connection, project_id, undone.change, change)
         retire_answers(connection, project_id, given_back)
-        taken = or_(taken, and_(_past.c.project_id == project_id, given_back))
-    log_touched_items(
-        connection, project_id, change, select(_past.c.question_id, _past.c.item_id).where(taken)
-    )
-    restore_superseded_labels(connection, project_id, taken)
+        taken_back = or_(taken_back, and_(_past.c.project_id == project_id, given_back))
+    items = select(_past.c.question_id, _past.c.item_id).where(taken_back)
+    log_touched_items(connection, project_id, change, items)
+    restore_superseded_labels(connection, project_id, taken_back)
     connection.execute(update(Import).where(Import.id == number).values(undone_by=change))
     reset_empty_project(connection, project)
     undo_item_facts(connection, project_id, undone.change)

@@ -3,9 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Table, and_, bindparam, case, delete, func, literal, select
+from sqlalchemy import (
+    Connection,
+    Select,
+    Table,
+    and_,
+    bindparam,
+    case,
+    delete,
+    func,
+    literal,
+    select,
+)
 
 from tracker.formats.batch import Unit, place_of
 from tracker.storage.schema import Annotator, Category, Item
@@ -28,6 +39,9 @@ _MOST_REPEATED = 500_000
 """Rows of answers with several rows that are looked at, so that memory is bounded."""
 
 
+_ROW = ("question_id", "source", "line", "annotator_id", "item_id")
+
+
 class Contradiction(NamedTuple):
     """A row that contradicts another of its file."""
 
@@ -39,6 +53,10 @@ class Contradiction(NamedTuple):
     item: str
     reason: str
 
+    @classmethod
+    def of(cls, row: Any, reason: str) -> Contradiction:
+        return cls(**{name: getattr(row, name) for name in (*_ROW, "item")}, reason=reason)
+
     @property
     def answer(self) -> tuple[int, ...]:
         """What tells the answers of a file apart, but for passes and times."""
@@ -48,6 +66,21 @@ class Contradiction(NamedTuple):
     def place(self) -> tuple[int, int]:
         """The number of the file, and the line in it."""
         return (self.source, self.line)
+
+
+def _named(rows: Select[Any], incoming: Table, project_id: int) -> Select[Any]:
+    """Return staged rows with the names of their items and annotators, in the files' order."""
+    of_annotator = (Annotator.project_id == project_id) & (Annotator.id == own_name_key(incoming))
+    return (
+        rows.add_columns(
+            *(incoming.c[name] for name in _ROW),
+            Item.name.label("item"),
+            Annotator.name.label("annotator"),
+        )
+        .join(Item, (Item.project_id == project_id) & (Item.id == incoming.c.item_id))
+        .join(Annotator, of_annotator)
+        .order_by(incoming.c.source, incoming.c.line)
+    )
 
 
 def remove_contradicting_rows(
@@ -69,40 +102,26 @@ def remove_contradicting_rows(
     lowest, highest = (f(incoming.c.category_id) for f in (func.min, func.max))
     mixed = lowest < highest if single else and_(lowest < 1, highest > 0)
     key = [incoming.c[column] for column in ASSERTION]
-    asked = incoming.c.question_id.in_(sorted(questions))
+    of_questions = incoming.c.question_id.in_(sorted(questions))
     # The two lines that are named: the first and the last, or one of each kind.
     line, category = incoming.c.line, incoming.c.category_id
     lines = [
         (func.min(line) if single else func.min(case((category < 1, line)))).label("one"),
         (func.max(line) if single else func.min(case((category > 0, line)))).label("other"),
     ]
-    groups = select(*key, *lines).where(asked).group_by(*key).having(mixed).subquery()
+    groups = select(*key, *lines).where(of_questions).group_by(*key).having(mixed).subquery()
     is_one = line == groups.c.one if single else category < 1
+    other = case((is_one, groups.c.other), else_=groups.c.one).label("other")
+    pairs = select(other).join_from(incoming, groups, same_answer_key(ASSERTION, incoming, groups))
     rows = connection.execute(
-        select(
-            incoming.c.question_id,
-            incoming.c.source,
-            incoming.c.line,
-            incoming.c.annotator_id,
-            incoming.c.item_id,
-            case((is_one, groups.c.other), else_=groups.c.one).label("other"),
-            Item.name.label("item"),
-            Annotator.name.label("annotator"),
-            Category.name.label("category"),
-        )
-        .join(groups, same_answer_key(ASSERTION, incoming, groups))
-        .join(Item, (Item.project_id == project_id) & (Item.id == incoming.c.item_id))
-        .join(
-            Annotator,
-            (Annotator.project_id == project_id) & (Annotator.id == own_name_key(incoming)),
-        )
+        _named(pairs, incoming, project_id)
+        .add_columns(Category.name.label("category"))
         .join(
             Category,
             (Category.project_id == project_id)
             & (Category.question_id == incoming.c.question_id)
             & (Category.id == incoming.c.category_id),
         )
-        .order_by(incoming.c.source, incoming.c.line)
     ).all()
     if rows:
         again = incoming.alias("again")
@@ -114,24 +133,19 @@ def remove_contradicting_rows(
             .group_by(*(again.c[column] for column in ASSERTION))
             .having(low < high if single else and_(low < 1, high > 0))
         )
-        connection.execute(delete(incoming).where(asked, group.correlate(incoming).exists()))
-    said = {
+        connection.execute(delete(incoming).where(of_questions, group.correlate(incoming).exists()))
+    answers = {
         (row.question_id, row.source, row.line, row.annotator_id): "nothing"
         if row.category is None
         else repr(row.category)
         for row in rows
     }
     return [
-        Contradiction(
-            row.question_id,
-            row.source,
-            row.line,
-            row.annotator_id,
-            row.item_id,
-            row.item,
+        Contradiction.of(
+            row,
             f"{row.annotator!r} has two different answers for item {row.item!r}: "
-            f"{said[row.question_id, row.source, row.line, row.annotator_id]} here, "
-            f"{said[row.question_id, row.source, row.other, row.annotator_id]} "
+            f"{answers[row.question_id, row.source, row.line, row.annotator_id]} here, "
+            f"{answers[row.question_id, row.source, row.other, row.annotator_id]} "
             f"on {_other_place(row.other, units.get(row.source, 'line'))}",
         )
         for row in rows
@@ -151,56 +165,33 @@ def repeated_answers(
     Truths, by the annotator ``gold``, stand beside answers and may come again on each row.
     """
     key = [incoming.c[column] for column in ASSERTION]
-    first, last = func.min(incoming.c.line), func.max(incoming.c.line)
-    asked = incoming.c.question_id.in_(sorted(questions)) & (incoming.c.annotator_id != (gold or 0))
-    lines = [first.label("first"), last.label("last")]
-    groups = select(*key, *lines).where(asked).group_by(*key).having(first < last).subquery()
     line = incoming.c.line
-    rows = connection.execute(
-        select(
-            incoming.c.question_id,
-            incoming.c.source,
-            line,
-            incoming.c.annotator_id,
-            incoming.c.item_id,
-            case((line == groups.c.first, groups.c.last), else_=groups.c.first).label("other"),
-            Item.name.label("item"),
-            Annotator.name.label("annotator"),
-        )
-        .join(groups, same_answer_key(ASSERTION, incoming, groups))
-        .join(Item, (Item.project_id == project_id) & (Item.id == incoming.c.item_id))
-        .join(
-            Annotator,
-            (Annotator.project_id == project_id) & (Annotator.id == own_name_key(incoming)),
-        )
-        .order_by(incoming.c.source, line)
-        .limit(_MOST_REPEATED)
+    first, last = func.min(line).label("first"), func.max(line).label("last")
+    of_questions = incoming.c.question_id.in_(sorted(questions)) & (
+        incoming.c.annotator_id != (gold or 0)
     )
+    several = func.min(line) < func.max(line)
+    groups = select(*key, first, last).where(of_questions).group_by(*key).having(several).subquery()
+    other = case((line == groups.c.first, groups.c.last), else_=groups.c.first).label("other")
+    pairs = select(other).join_from(incoming, groups, same_answer_key(ASSERTION, incoming, groups))
     return [
-        Contradiction(
-            row.question_id,
-            row.source,
-            row.line,
-            row.annotator_id,
-            row.item_id,
-            row.item,
+        Contradiction.of(
+            row,
             f"{row.annotator!r} answers item {row.item!r} again on "
             f"{_other_place(row.other, units.get(row.source, 'line'))}",
         )
-        for row in rows
+        for row in connection.execute(_named(pairs, incoming, project_id).limit(_MOST_REPEATED))
     ]
 
 
 def remove_staged_rows(
     connection: Connection, incoming: Table, rows: Sequence[Contradiction]
 ) -> None:
-    """Remove the staged rows of some answers."""
-    names = ("question_id", "item_id", "annotator_id", "source", "line")
-    these = [incoming.c[name] == bindparam(f"of_{name}") for name in names]
+    these = [incoming.c[name] == bindparam(f"of_{name}") for name in _ROW]
     if rows:
         connection.execute(
             delete(incoming).where(*these),
-            [{f"of_{name}": getattr(row, name) for name in names} for row in rows],
+            [{f"of_{name}": getattr(row, name) for name in _ROW} for row in rows],
         )
 
 
@@ -219,11 +210,7 @@ def remove_overlong_span_rows(
     too_far = of_item & (incoming.c.span_end > Item.length)
     rows = connection.execute(
         select(
-            incoming.c.question_id,
-            incoming.c.source,
-            incoming.c.line,
-            incoming.c.annotator_id,
-            incoming.c.item_id,
+            *(incoming.c[name] for name in _ROW),
             incoming.c.span_end,
             Item.name.label("item"),
             Item.length,
@@ -236,14 +223,8 @@ def remove_overlong_span_rows(
             delete(incoming).where(select(literal(1)).where(too_far).correlate(incoming).exists())
         )
     return [
-        Contradiction(
-            row.question_id,
-            row.source,
-            row.line,
-            row.annotator_id,
-            row.item_id,
-            row.item,
-            f"the span ends at {row.span_end}, past the document's end at {row.length}",
+        Contradiction.of(
+            row, f"the span ends at {row.span_end}, past the document's end at {row.length}"
         )
         for row in rows
     ]
@@ -259,7 +240,7 @@ def validate_staged_references(
     """
     for column, (least, greatest) in extremes.items():
         entity = _REFERS_TO[column]
-        known = connection.execute(
+        ends = connection.execute(
             select(
                 func.min(entity.id).label("least"),
                 func.max(entity.id).label("greatest"),
@@ -270,6 +251,6 @@ def validate_staged_references(
                 else entity.project_id == question.project_id
             )
         ).one()
-        dense = known.number > 0 and known.number == known.greatest - known.least + 1
-        if not (dense and known.least <= least and greatest <= known.greatest):
-            raise RuntimeError(f"{column} from {least} to {greatest} is not all within {known}")
+        dense = ends.number > 0 and ends.number == ends.greatest - ends.least + 1
+        if not (dense and ends.least <= least and greatest <= ends.greatest):
+            raise RuntimeError(f"{column} from {least} to {greatest} is not all within {ends}")

@@ -9,28 +9,24 @@ from pathlib import Path
 from tracker.core.errors import InvalidOption, Refused
 from tracker.projects.names import near_names
 
-_COLUMNS = ("old", "new", "question")
-
 Value = tuple[str | None, str, str]
 """The question (None: all), what files have, and what it stands for."""
 
 
 class Values:
-    """What cells stand for, question by question."""
-
-    def __init__(self, values: Sequence[Value] = (), asked: Sequence[Value] = ()) -> None:
-        """``told`` are those of a file, and ``asked`` those that go before them."""
-        self._told = (*values, *asked)
-        self._asked = asked
+    def __init__(self, of_file: Sequence[Value] = (), of_user: Sequence[Value] = ()) -> None:
+        """What the user says goes before what a file says."""
+        self._all = (*of_file, *of_user)
+        self._of_user = of_user
 
     def of(self, question: str) -> Mapping[str, str]:
-        """Return what cells of a question stand for: what is said of it before what is of all."""
-        general = {old: new for whose, old, new in self._told if whose is None}
-        return general | {old: new for whose, old, new in self._told if whose == question}
+        """Return what cells of a question stand for; what is said of all questions yields."""
+        general = {old: new for whose, old, new in self._all if whose is None}
+        return general | {old: new for whose, old, new in self._all if whose == question}
 
     def unmet(self, met: Mapping[str, Collection[str]]) -> Iterator[str]:
-        """Yield a sentence for each value asked for that none of the cells, by question, had."""
-        for whose, old, _ in self._asked:
+        """Yield a sentence for each value of the user that none of the cells, by question, had."""
+        for whose, old, _ in self._of_user:
             if not any(old in cells for name, cells in met.items() if whose in {None, name}):
                 question = old.partition(":")[0] if whose is None and ":" in old else ""
                 near = near_names(question, met) if question else None
@@ -47,16 +43,16 @@ def values_for_import(
     ``questions`` are those of the project. Raises InvalidOption, and Refused for a file that
     cannot be read or names another question.
     """
-    told = [] if file is None else _of_file(Path(file), questions)
-    asked = [_parsed(pair, questions) for pair in pairs]
-    news: dict[tuple[str | None, str], str] = {}
-    for whose, old, new in asked:
-        before = news.setdefault((whose, old), new)
+    of_file = [] if file is None else _of_file(Path(file), questions)
+    of_user = [_parsed(pair, questions) for pair in pairs]
+    first: dict[tuple[str | None, str], str] = {}
+    for whose, old, new in of_user:
+        before = first.setdefault((whose, old), new)
         if before != new:
             raise InvalidOption(
                 f"--value: {old!r} stands for {before!r} and for {new!r}", "leave one out"
             )
-    return Values(told, asked)
+    return Values(of_file, of_user)
 
 
 def _parsed(pair: str, questions: Collection[str]) -> Value:
@@ -77,23 +73,23 @@ def _of_file(path: Path, questions: Collection[str]) -> list[Value]:
         raise Refused(f"{path}: there is no such file") from None
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise Refused(f"{path} cannot be read: {error}") from None
-    if not rows or not {"old", "new"} <= (found := rows[0].keys()) or found - {*_COLUMNS}:
+    if not rows or not {"old", "new"} <= rows[0].keys() <= {"old", "new", "question"}:
         has = f"; it has {', '.join(map(str, rows[0]))}" if rows else ""
         raise Refused(
             f"{path} is no file of values",
             f"it needs the columns old and new, and may have question{has}",
         )
-    told = [
+    values = [
         ((row.get("question") or "").strip() or None, row["old"].strip(), row["new"].strip())
         for row in rows
     ]
     first: dict[tuple[str | None, str], tuple[int, str]] = {}
-    for line, (whose, old, new) in enumerate(told, 2):
-        before, known = first.setdefault((whose, old), (line, new))
-        if known != new:
+    for line, (whose, old, new) in enumerate(values, 2):
+        before, other = first.setdefault((whose, old), (line, new))
+        if other != new:
             raise Refused(
                 f"{path}, line {line}: {old!r} stands for {new!r} here, "
-                f"and for {known!r} on line {before}",
+                f"and for {other!r} on line {before}",
                 "leave one out",
             )
         if not old:
@@ -103,4 +99,4 @@ def _of_file(path: Path, questions: Collection[str]) -> list[Value]:
                 f"{path}, line {line}: there is no question {whose!r}",
                 near_names(whose, questions),
             )
-    return told
+    return values

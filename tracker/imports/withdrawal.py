@@ -48,25 +48,18 @@ _listed = Table(
 
 @dataclass
 class Absences:
-    """What a sync knows of its source beside the answers it read.
+    """What a sync knows of its source beside the answers it read."""
 
-    Attributes:
-        changes: the changes of earlier syncs of the source, as a statement.
-        listed: the keys of all items of the source; whether the answers to each were read now.
-        asked: the questions of the source that earlier syncs met, by its names.
-        alone: whether nothing is said of items that are not listed.
-        newer: the keys of items of which more is known than was read.
-        withdrawn: how many standing answers were withdrawn, once that is done.
-        any_record: whether any record was, perhaps one that did not stand.
-    """
-
-    changes: Select[int]
+    changes: Select[int]  # those of earlier syncs of the source
     listed: Mapping[str, bool]
+    """The keys of all items of the source; whether the answers to each were read now."""
     asked: Mapping[str, QuestionOptions]
-    alone: bool = False
-    newer: Collection[str] = ()
-    withdrawn: int = field(default=0, init=False)
+    """The questions of the source that earlier syncs met, by its names."""
+    alone: bool = False  # whether nothing is said of items that are not listed
+    newer: Collection[str] = ()  # the keys of items of which more is known than was read
+    withdrawn: int = field(default=0, init=False)  # standing answers, once that is done
     any_record: bool = field(default=False, init=False)
+    """Whether any record was withdrawn, perhaps one that did not stand."""
 
     def keep(self, items: Iterable[str]) -> None:
         """Withdraw no answer to these items, by their keys: the source has some not read."""
@@ -103,9 +96,9 @@ class Absences:
         if self.withdrawn:
             supersede_labels(connection, gone, taken_back_by=change)
         _listed.drop(connection)
-        taken = and_(_past.c.project_id == project_id, _past.c.taken_back_by == change)
-        restore_superseded_labels(connection, project_id, taken)
-        return select(_past.c.question_id, _past.c.item_id).where(taken)
+        taken_back = and_(_past.c.project_id == project_id, _past.c.taken_back_by == change)
+        restore_superseded_labels(connection, project_id, taken_back)
+        return select(_past.c.question_id, _past.c.item_id).where(taken_back)
 
     def _gone(self, table: Table, incoming: Table, project_id: int) -> ColumnElement[bool]:
         def listed(*which: ColumnElement[bool]) -> CompoundSelect[Any]:
@@ -119,7 +112,7 @@ class Absences:
                 )
             )
 
-        given = exists(select(literal(1)).select_from(incoming)).where(
+        repeated = exists(select(literal(1)).select_from(incoming)).where(
             same_answer_key(("question_id", "item_id", "pass"), incoming, table),
             own_name_key(incoming) == table.c.given_as,
             or_(
@@ -128,7 +121,7 @@ class Absences:
                 and_(incoming.c.has_own_time.is_(False), table.c.has_own_time.is_(False)),
             ),
         )
-        unrepeated = ~given.correlate(table)
+        unrepeated = ~repeated.correlate(table)
         if self.alone:
             gone = and_(table.c.item_id.in_(listed(_listed.c.was_read)), unrepeated)
         else:
@@ -181,6 +174,5 @@ def retire_answers(connection: Connection, project_id: int, of: ColumnElement[bo
 
 
 def is_sync(connection: Connection, project_id: int, change: int) -> bool:
-    """Return whether a change is that of a sync."""
-    found = select(Sync.until).where(Sync.project_id == project_id, Sync.change_id == change)
-    return connection.scalar(found) is not None
+    sync = select(Sync.until).where(Sync.project_id == project_id, Sync.change_id == change)
+    return connection.scalar(sync) is not None

@@ -309,7 +309,7 @@ class Importing(Transactions):
         from tracker.formats.reader import ReadOptions
         from tracker.formats.registry import check_reader_format
         from tracker.imports.loader import load_import, load_items
-        from tracker.imports.questions_for_import import questions_for_import
+        from tracker.imports.questions import questions_for_import
 
         check_reader_format(format)
         options = options or QuestionOptions()

@@ -22,17 +22,13 @@ Progress = Callable[[int, int | None], None]
 
 @dataclass
 class Pulled:
-    """What was read of a program.
-
-    Attributes:
-        unread: the keys of all its items; how many records on each were not read.
-        until: the newest of its updates that was seen before any answer was read; None if none was.
-        read: how many records were read with their answers.
-    """
+    """What was read of a program."""
 
     unread: dict[str, int] = field(default_factory=dict)
+    """The keys of all its items; how many records on each were not read."""
     until: int | None = None
-    read: int = 0
+    """The newest of its updates that was seen before any answer was read; None if none was."""
+    read: int = 0  # records that were read with their answers
 
     def write(self, into: IO[str], record: Any) -> None:
         """Write a record that was read as the next of a JSON list."""
@@ -41,22 +37,15 @@ class Pulled:
         self.read += 1
 
     def end(self, into: IO[str]) -> None:
-        """End the list of what was read."""
         into.write("]" if self.read else "[]")
 
 
 class Remote(Protocol):
-    """A project, or its like, of another program.
+    """A project, or its like, of another program."""
 
-    Attributes:
-        tool: the name of its format, of `READERS`.
-        source: its address, without secrets.
-        asks_all: whether an answer in it answers all questions that any answer does.
-    """
-
-    tool: str
-    source: str
-    asks_all: bool
+    tool: str  # the name of its format, of `READERS`
+    source: str  # its address, without secrets
+    asks_all: bool  # whether an answer in it answers all questions that any answer does
 
     def pull(self, since: int | None, into: IO[str], progress: Progress) -> Pulled:
         """Write the records updated since a moment, or all, as a file of the tool's format.
@@ -123,10 +112,7 @@ class Service:
             self._session.mount(scheme, HTTPAdapter(max_retries=retries))
 
     def ask(
-        self,
-        path: str,
-        query: Mapping[str, str | int] | None = None,
-        post: Any = None,
+        self, path: str, query: Mapping[str, str | int] | None = None, post: Any = None
     ) -> requests.Response:
         """Return the answer to a request, whatever its status; ``post`` is sent as JSON.
 
@@ -160,8 +146,8 @@ class Service:
     def answered_at(self, response: requests.Response) -> int | None:
         """Return when the service answered, in its time; None if it does not say so."""
         try:
-            told = parsedate_to_datetime(response.headers.get("date", ""))
-            return moment_of_datetime(told, end_of_day=False)
+            date = parsedate_to_datetime(response.headers.get("date", ""))
+            return moment_of_datetime(date, end_of_day=False)
         except ValueError:
             return None
 

@@ -35,27 +35,27 @@ def known_answer(connection: Connection, by: str, key: str, digest: str) -> Kept
     """
     if not 0 < len(key) <= _LONGEST or not key.isprintable():
         raise InvalidOption("the key of the request is unfit", "send up to 255 plain signs")
-    known = connection.execute(select(_requests).where(_of(by, key), ~_is_over())).one_or_none()
-    if known is None:
+    request = connection.execute(select(_requests).where(_of(by, key), ~_is_over())).one_or_none()
+    if request is None:
         return None
-    if known.digest != digest:
+    if request.digest != digest:
         raise InvalidOption(f"the key {key!r} was sent with another request", "send a new one")
-    if known.status is None:
+    if request.status is None:
         raise CheckFailed(_UNDER_WAY, "ask again later")
-    return KeptAnswer(known.status, known.location, known.body)
+    return KeptAnswer(request.status, request.location, request.body)
 
 
 def begin_request(connection: Connection, by: str, key: str, digest: str) -> KeptAnswer | None:
     """Return the same, and note that the request is under way if it may begin."""
     connection.execute(delete(_requests).where(_is_over()))
-    known = known_answer(connection, by, key, digest)
-    if known is None:
+    answer = known_answer(connection, by, key, digest)
+    if answer is None:
         row = {"made_by": by, "key": key, "digest": digest, "made_at": clock.now()}
         try:
             connection.execute(insert(_requests).values(row))
         except IntegrityError:  # it came twice in the same moment
             raise CheckFailed(_UNDER_WAY, "ask again later") from None
-    return known
+    return answer
 
 
 def end_request(connection: Connection, by: str, key: str, answer: KeptAnswer) -> None:

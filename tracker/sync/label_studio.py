@@ -14,7 +14,6 @@ from sqlalchemy import (
     Table,
     bindparam,
     false,
-    insert,
     select,
     union_all,
     update,
@@ -22,7 +21,7 @@ from sqlalchemy import (
 
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound, Refused
-from tracker.formats.answers import ToolLayout, field_at, field_text
+from tracker.formats.answers import field_at, field_text
 from tracker.formats.label_studio import NAME
 from tracker.formats.source import SourceFile
 from tracker.imports.loader import ImportResult
@@ -35,11 +34,12 @@ from tracker.sync.run import (
     OVERLAP,
     UNREAD,
     NothingNew,
-    asked_as_json,
     asked_of_json,
     brought_news,
+    import_as_json,
     known_of_source,
-    nothing_imported,
+    questions_of_file,
+    record_sync,
     syncs_of_source,
 )
 
@@ -77,10 +77,12 @@ class LabelStudio:
         self._log_in()
         begun = self._service.answered_at(self._check_project())
         pulled = Pulled()
-        for task in self._tasks({"include": self._fields}, _LISTED):
+        fields = "id,updated_at" + (",data" if self._item else "")
+        for task in self._tasks({"include": fields}, _LISTED):
             key = self._key(task)
             pulled.unread[key] = pulled.unread.get(key, 0) + 1
-            pulled.until = max(pulled.until or 0, self._updated(task))
+            updated = self._service.moment(field_text(task["updated_at"]))
+            pulled.until = max(pulled.until or 0, updated)
         # What is updated after this began is read the next time, though it was listed, perhaps:
         # its events may have been taken meanwhile, and hold against what is read here.
         if begun is not None and pulled.until is not None:
@@ -95,22 +97,15 @@ class LabelStudio:
         pulled.end(into)
         return pulled
 
-    @property
-    def _fields(self) -> str:
-        return "id,updated_at" + (",data" if self._item else "")
-
     def _key(self, task: Mapping[str, Any]) -> str:
         data = task.get("data")
         if self._item is None or not isinstance(data, dict):
             return field_text(task["id"])
         return field_text(field_at(data, self._item)).strip()
 
-    def _updated(self, task: Mapping[str, Any]) -> int:
-        return self._service.moment(field_text(task["updated_at"]))
-
     def _tasks(
         self,
-        wanted: Mapping[str, str],
+        fields: Mapping[str, str],
         at_once: int,
         since: int | None = None,
         progress: Progress = lambda *_: None,
@@ -125,12 +120,10 @@ class LabelStudio:
             page = self._get(
                 "api/tasks",
                 {
-                    "project": self._number,
-                    "page_size": at_once,
-                    "query": json.dumps(query),
-                    **wanted,
+                    "project": self._number, "page_size": at_once, "query": json.dumps(query),
+                    **fields,
                 },
-            )
+            )  # fmt: skip
             tasks = page.get("tasks") if isinstance(page, dict) else None
             if not isinstance(tasks, list) or not all(map(_is_task, tasks)):
                 raise self._service.other()
@@ -174,7 +167,7 @@ class LabelStudio:
             )
 
     def _check_project(self) -> requests.Response:
-        """Return what is said of the project.
+        """Return the answer about the project.
 
         Raises NotFound if there is no such project, Refused if there is no Label Studio.
         """
@@ -197,8 +190,8 @@ def _filter(field: str, kind: str, value: str | int) -> dict[str, str | int]:
     return {"filter": f"filter:tasks:{field}", "operator": "greater", "type": kind, "value": value}
 
 
-def _is_task(one: Any) -> bool:
-    return isinstance(one, dict) and isinstance(one.get("id"), int) and "updated_at" in one
+def _is_task(value: Any) -> bool:
+    return isinstance(value, dict) and isinstance(value.get("id"), int) and "updated_at" in value
 
 
 # -- What Label Studio sends by its webhooks: annotations that were saved, tasks that were deleted
@@ -215,30 +208,22 @@ IMPORTED, KNOWN, IGNORED, FOR_SYNC = "imported", "known", "ignored", "for_sync"
 
 @dataclass(frozen=True)
 class Event:
-    """An event that concerns answers.
+    """An event that concerns answers."""
 
-    Attributes:
-        action: what happened, in Label Studio's words.
-        source: the address of the project, as a sync of it has it.
-        tasks: tasks as they are exported, each with the annotations that were saved.
-        deleted: the numbers of the tasks that were deleted.
-        for_sync: what only a sync can find out; empty if there is no such thing.
-    """
-
-    action: str
-    source: str
+    action: str  # what happened, in Label Studio's words
+    source: str  # the address of the project, as a sync of it has it
     tasks: tuple[dict[str, Any], ...] = ()
-    deleted: tuple[str, ...] = ()
-    for_sync: str = ""
+    """Tasks as they are exported, each with the annotations that were saved."""
+    deleted: tuple[str, ...] = ()  # the numbers of the tasks that were deleted
+    for_sync: str = ""  # what only a sync can find out
 
     @property
     def name(self) -> str:
-        """The name of the source that its import has."""
         annotations = self._annotations
         if len(annotations) != 1:
             return f"{self.source}/{'annotations' if annotations else 'tasks'}"
-        (one,) = annotations
-        return f"{self.source}/annotations/{one['id']}{OF}{_saved_at(one)}"
+        (annotation,) = annotations
+        return f"{self.source}/annotations/{annotation['id']}{OF}{_saved_at(annotation)}"
 
     @property
     def saved_at(self) -> int | None:
@@ -248,7 +233,7 @@ class Event:
 
     @property
     def _annotations(self) -> list[dict[str, Any]]:
-        return [one for task in self.tasks for one in task["annotations"]]
+        return [annotation for task in self.tasks for annotation in task["annotations"]]
 
 
 def _saved_at(annotation: Mapping[str, Any]) -> str:
@@ -273,43 +258,41 @@ def event_of(payload: Mapping[str, Any], url: str | None) -> Event | None:
     if action == _DELETED:
         return Event(action, source, for_sync="it does not say of which tasks")
     if action == _TASKS_DELETED:
-        gone = [_numbered(one, "a task") for one in _listed(payload, "tasks", action)]
-        return Event(action, source, deleted=tuple(field_text(one["id"]) for one in gone))
-    tasks = tuple(_tasks(payload, action))
-    cancelled = any(
-        one.get("was_cancelled") and action == "ANNOTATION_UPDATED"
-        for task in tasks
-        for one in task["annotations"]
+        tasks = [_numbered(task, "a task") for task in _listed(payload, "tasks", action)]
+        return Event(action, source, deleted=tuple(field_text(task["id"]) for task in tasks))
+    saved = tuple(_tasks(payload, action))
+    cancelled = action == "ANNOTATION_UPDATED" and any(
+        annotation.get("was_cancelled") for task in saved for annotation in task["annotations"]
     )
-    return Event(action, source, tasks, for_sync="it was cancelled" if cancelled else "")
+    return Event(action, source, saved, for_sync="it was cancelled" if cancelled else "")
 
 
 def _tasks(payload: Mapping[str, Any], action: str) -> Iterator[dict[str, Any]]:
-    """Yield each task with the annotations of it that are told of. Raises Refused."""
-    given = payload.get("task")
-    listed = given if isinstance(given, list) else [] if given is None else [given]
-    tasks = {one["id"]: one for one in (_numbered(task, "a task") for task in listed)}
+    """Yield each task of an event with its annotations. Raises Refused."""
+    value = payload.get("task")
+    listed = value if isinstance(value, list) else [] if value is None else [value]
+    tasks = {task["id"]: task for task in (_numbered(member, "a task") for member in listed)}
     saved: dict[int, list[dict[str, Any]]] = {}
-    for one in _listed(payload, "annotation", action):
-        annotation = _numbered(one, "an annotation")
+    for member in _listed(payload, "annotation", action):
+        annotation = _numbered(member, "an annotation")
         number = annotation.get("task")
         if not _is_number(number):
             raise Refused(f"annotation {annotation['id']} does not say of which task")
-        for name in ("created_at", "updated_at"):
-            if name == "created_at" or annotation.get(name) is not None:
-                _moment(annotation, name)
+        _check_moment(annotation, "created_at")
+        if annotation.get("updated_at") is not None:
+            _check_moment(annotation, "updated_at")
         saved.setdefault(number, []).append(annotation)
-    for number, some in saved.items():
+    for number, of_task in saved.items():
         data = tasks.get(number, {}).get("data")
-        yield {"id": number, "data": {} if data is None else data, "annotations": some}
+        yield {"id": number, "data": {} if data is None else data, "annotations": of_task}
 
 
 def _listed(payload: Mapping[str, Any], name: str, action: str) -> list[Any]:
     value = payload.get(name)
-    some = value if isinstance(value, list) else [value]
-    if value is None or not some:
+    values = value if isinstance(value, list) else [value]
+    if value is None or not values:
         raise Refused(f"the event {action} has no {name}", _MEND)
-    return some
+    return values
 
 
 def _numbered(value: Any, what: str) -> dict[str, Any]:
@@ -322,37 +305,31 @@ def _is_number(value: Any) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _moment(annotation: Mapping[str, Any], name: str) -> int:
+def _check_moment(annotation: Mapping[str, Any], name: str) -> None:
     try:
-        return clock.parse_timestamp(field_text(annotation.get(name)))
+        clock.parse_timestamp(field_text(annotation.get(name)))
     except ValueError:
         raise Refused(f"{name} of annotation {annotation['id']} is no time") from None
 
 
 @dataclass(frozen=True)
 class EventResult:
-    """What came of an event: ``imported``, ``known``, ``ignored``, or a sync must find out.
-
-    ``imported`` is the result of the import, if there was anything to import; ``why`` says why an
-    event brought nothing, or what is to be done.
-    """
+    """What came of an event: ``imported``, ``known``, ``ignored``, or a sync must find out."""
 
     project: str
     action: str
     outcome: str
-    why: str = ""
-    imported: ImportResult | None = None
+    why: str = ""  # why an event brought nothing, or what is to be done
+    imported: ImportResult | None = None  # if there was anything to import
     withdrawn: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as JSON: that of an import, and what was sent."""
-        told = nothing_imported(self.project)
-        if self.imported is not None:
-            told = self.imported.to_dict()
+        payload = import_as_json(self.project, self.imported)
         if self.outcome != IMPORTED:
-            told["import"] = None
+            payload["import"] = None
         more = {"withdrawn": self.withdrawn, "event": self.action, "outcome": self.outcome}
-        return told | more | ({"why": self.why} if self.why else {})
+        return payload | more | ({"why": self.why} if self.why else {})
 
 
 # -- An event of Label Studio's on its way into the ledger ----------------------------------------
@@ -373,15 +350,13 @@ class _Known(NamedTuple):
 
 @dataclass
 class _EventAbsences(Absences):
-    """What an event says of answers that are known."""
-
     name: str = ""
     are_revisions: bool = False
 
     def withdraw(
         self, connection: Connection, incoming: Table, project_id: int, change: int
     ) -> Select[int, int]:
-        """Do likewise; an event that takes nothing back reads no label."""
+        """Withdraw as a sync does; an event that takes nothing back reads no label."""
         if self.listed:
             return super().withdraw(connection, incoming, project_id, change)
         nothing = select(incoming.c.question_id, incoming.c.item_id).where(false())
@@ -398,24 +373,27 @@ class _EventAbsences(Absences):
 
 def _known_records(connection: Connection, incoming: Table, project_id: int) -> list[_Known]:
     """Return the records that hold of those who answered the same items now."""
-    found = []
-    for one in (Label.__table__.c, PastLabel.__table__.c):
+    statements = []
+    for table in (Label.__table__.c, PastLabel.__table__.c):
         statement = (
-            select(one.item_id, one.annotator_id, one["pass"], one.labeled_at, one.change_id)
+            select(
+                table.item_id, table.annotator_id, table["pass"], table.labeled_at, table.change_id
+            )
             .join(
                 incoming,
-                (incoming.c.item_id == one.item_id) & (incoming.c.annotator_id == one.annotator_id),
+                (incoming.c.item_id == table.item_id)
+                & (incoming.c.annotator_id == table.annotator_id),
             )
             .where(
-                one.project_id == project_id,
-                one.question_id.in_(question_numbers(project_id)),
-                one.item_id.in_(select(incoming.c.item_id)),
+                table.project_id == project_id,
+                table.question_id.in_(question_numbers(project_id)),
+                table.item_id.in_(select(incoming.c.item_id)),
             )
         )
-        if "taken_back_by" in one:
-            statement = statement.where(one.taken_back_by.is_(None))
-        found.append(statement)
-    rows = connection.execute(select(union_all(*found).subquery()).distinct())
+        if "taken_back_by" in table:
+            statement = statement.where(table.taken_back_by.is_(None))
+        statements.append(statement)
+    rows = connection.execute(select(union_all(*statements).subquery()).distinct())
     return [_Known(*row) for row in rows]
 
 
@@ -431,13 +409,13 @@ def _saved_later(
         .join(Import, Import.id == Source.import_id)
         .where(
             Import.project_id == project_id,
-            Import.change_id.in_({one.change for one in known}),
+            Import.change_id.in_({record.change for record in known}),
             Import.undone_by.is_(None),
         )
     )
     for other in connection.scalars(statement):
-        whose, _, moment = other.rpartition(OF)
-        if whose == address:
+        annotation, _, moment = other.rpartition(OF)
+        if annotation == address:
             yield clock.parse_timestamp(moment) > clock.parse_timestamp(saved_at)
 
 
@@ -446,8 +424,9 @@ def _renumber(
 ) -> None:
     """Give each annotation the pass that it has, or the next one of its annotator on the item."""
     passes: dict[tuple[int, int], dict[int, int]] = {}
-    for one in sorted(known, key=lambda one: -one.pass_):
-        passes.setdefault((one.item, one.annotator), {})[one.labeled_at] = one.pass_
+    for record in sorted(known, key=lambda record: -record.pass_):
+        of_pair = passes.setdefault((record.item, record.annotator), {})
+        of_pair[record.labeled_at] = record.pass_
     rows = incoming.c
     people = select(Annotator.id).where(
         Annotator.project_id == project_id, Annotator.kind != "reference"
@@ -458,13 +437,13 @@ def _renumber(
         .distinct()
         .order_by(rows.labeled_at)
     )
-    told = []
+    numbers = []
     for item, annotator, moment in connection.execute(staged).all():
-        mine = passes.get((item, annotator))
-        if mine is not None:
-            number = mine.setdefault(moment, max(mine.values()) + 1)
-            told.append({"of": item, "by": annotator, "at": moment, "number": number})
-    if told:
+        pair = passes.get((item, annotator))
+        if pair is not None:
+            number = pair.setdefault(moment, max(pair.values()) + 1)
+            numbers.append({"of": item, "by": annotator, "at": moment, "number": number})
+    if numbers:
         connection.execute(
             update(incoming)
             .where(
@@ -473,32 +452,23 @@ def _renumber(
                 rows.labeled_at == bindparam("at"),
             )
             .values({"pass": bindparam("number")}),
-            told,
+            numbers,
         )
 
 
 @dataclass
 class EventRun:
-    """An event on its way into the ledger.
-
-    Attributes:
-        event: what happened.
-        by_number: whether items are known by the numbers of tasks.
-        repeat: what a second annotation of an annotator is: ``revision`` or ``pass``.
-        absences: what it says of answers that are known.
-        result: what became of it, also if that is not kept.
-    """
+    """An event on its way into the ledger."""
 
     event: Event
-    by_number: bool = True
-    repeat: str | None = None
-    absences: Absences | None = None
-    result: ImportResult | None = None
+    by_number: bool = True  # whether items are known by the numbers of tasks
+    repeat: str | None = None  # what a second annotation is: ``revision`` or ``pass``
+    absences: Absences | None = None  # what it says of answers that are known
+    result: ImportResult | None = None  # what became of it, also if that is not kept
     file: SourceFile = field(init=False)
     tool = NAME
 
     def __post_init__(self) -> None:
-        """Lay the annotations out as a file of Label Studio's."""
         text = io.BytesIO(json.dumps(self.event.tasks).encode())
         self.file = SourceFile(self.event.name, text, name=self.event.name)
 
@@ -533,11 +503,7 @@ class EventRun:
         news = self.absences.any_record or result.inserted or result.changed
         if not news and not brought_news(connection, project_id, change):
             raise NothingNew
-        layout = self.file.layout
-        asked = layout.reading.asked if isinstance(layout, ToolLayout) else {}
-        connection.execute(
-            insert(_syncs).values(
-                project_id=project_id, change_id=change, tool=NAME, source=self.event.source,
-                since=UNREAD, until=UNREAD, asked=asked_as_json(asked),
-            )
+        record_sync(
+            connection, project_id, change, (NAME, self.event.source),
+            since=UNREAD, until=UNREAD, asked=questions_of_file(self.file),
         )  # fmt: skip

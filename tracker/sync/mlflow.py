@@ -58,9 +58,10 @@ class MLflow:
                 progress(number, None)
             if not trace.get("assessments"):
                 continue
-            for one in trace["assessments"]:
-                pulled.unread[self._key(trace, one)] = 0
-                pulled.until = max(pulled.until or 0, self._service.moment(time_of(one)))
+            for assessment in trace["assessments"]:
+                pulled.unread[self._key(trace, assessment)] = 0
+                updated = self._service.moment(time_of(assessment))
+                pulled.until = max(pulled.until or 0, updated)
             pulled.write(into, {"info": trace})
         pulled.end(into)
         return pulled
@@ -78,16 +79,15 @@ class MLflow:
         """
         seen = set[str]()
         oldest, token = 0, ""
+        location = {
+            "type": "MLFLOW_EXPERIMENT",
+            "mlflow_experiment": {"experiment_id": self._number},
+        }
         while True:
             page = self._ask(
                 "api/3.0/mlflow/traces/search",
                 post={
-                    "locations": [
-                        {
-                            "type": "MLFLOW_EXPERIMENT",
-                            "mlflow_experiment": {"experiment_id": self._number},
-                        }
-                    ],
+                    "locations": [location],
                     "filter": f"timestamp_ms >= {oldest}",
                     "order_by": ["timestamp_ms ASC"],
                     "max_results": _AT_ONCE,
@@ -109,22 +109,21 @@ class MLflow:
                 oldest, token = newest, ""
 
     def _find(self, experiment: str) -> str:
-        """Return the number of an experiment."""
         path = "api/2.0/mlflow/experiments"
-        found = self._ask(f"{path}/get-by-name", {"experiment_name": experiment}, may_lack=True)
-        if not found and experiment.isdecimal():
-            found = self._ask(f"{path}/get", {"experiment_id": experiment}, may_lack=True)
-        if not found:
+        page = self._ask(f"{path}/get-by-name", {"experiment_name": experiment}, may_lack=True)
+        if not page and experiment.isdecimal():
+            page = self._ask(f"{path}/get", {"experiment_id": experiment}, may_lack=True)
+        if not page:
             raise NotFound(
                 f"there is no experiment {experiment!r} in {self._service.url}",
                 "name it as its page does, or by the number in its address: …/experiments/NUMBER",
             )
-        one = found.get("experiment")
-        if not isinstance(one, dict) or not field_text(one.get("experiment_id")):
+        record = page.get("experiment")
+        if not isinstance(record, dict) or not field_text(record.get("experiment_id")):
             raise self._service.other()
-        if one.get("lifecycle_stage") == "deleted":
+        if record.get("lifecycle_stage") == "deleted":
             raise NotFound(f"experiment {experiment!r} is deleted in {self._service.url}")
-        return field_text(one["experiment_id"])
+        return field_text(record["experiment_id"])
 
     def _ask(
         self,
@@ -180,13 +179,13 @@ def _error_of(response: requests.Response) -> Any:
     return answer.get("error_code") if isinstance(answer, dict) else None
 
 
-def _is_trace(one: Any) -> bool:
-    if not isinstance(one, dict):
+def _is_trace(value: Any) -> bool:
+    if not isinstance(value, dict):
         return False
-    assessments = one.get("assessments", [])
+    assessments = value.get("assessments", [])
     return (
-        isinstance(one.get("trace_id"), str)
-        and isinstance(one.get("request_time"), str)
+        isinstance(value.get("trace_id"), str)
+        and isinstance(value.get("request_time"), str)
         and isinstance(assessments, list)
-        and all(isinstance(each, dict) for each in assessments)
+        and all(isinstance(assessment, dict) for assessment in assessments)
     )

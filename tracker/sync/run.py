@@ -40,23 +40,14 @@ class Overtaken(Exception):
 
 
 class Known(NamedTuple):
-    """What the ledger has of a source.
+    """What the ledger has of a source; changes are 0 if there was none."""
 
-    Attributes:
-        last: the last change of a sync of it, undone or not; 0 if there was none.
-        through: the change of the sync up to which all was read; 0 if there is none.
-        until: the update up to which all was read; None if there is none.
-        gap: whether an undone sync has left a gap, and later ones hold.
-        asked: the questions of the source that were met.
-        events: the last change by an event that the source sent by itself; 0 if there was none.
-    """
-
-    last: int
-    through: int
-    until: int | None
-    gap: bool
-    asked: dict[str, QuestionOptions]
-    events: int = 0
+    last: int  # the last change of a sync of it, undone or not
+    through: int  # the change of the sync up to which all was read
+    until: int | None  # the update up to which all was read
+    gap: bool  # whether an undone sync has left a gap, and later ones hold
+    asked: dict[str, QuestionOptions]  # the questions of the source that were met
+    events: int = 0  # the last change by an event that the source sent by itself
 
 
 def known_of_source(connection: Connection, project_id: int, tool: str, source: str) -> Known:
@@ -86,7 +77,6 @@ def known_of_source(connection: Connection, project_id: int, tool: str, source: 
 
 
 def syncs_of_source(project_id: int, tool: str, source: str) -> Any:
-    """Return the condition that syncs are those of a source."""
     return (
         (_syncs.c.project_id == project_id) & (_syncs.c.tool == tool) & (_syncs.c.source == source)
     )
@@ -102,8 +92,7 @@ class SyncRun:
     file: SourceFile
     since: int | None = None
     absences: Absences | None = None
-    asks_anew: bool = False
-    """Whether it asks a question that it did not before, so that everything must be read."""
+    asks_anew: bool = False  # whether it asks a new question, so that all must be read
 
     def begin(self, connection: Connection, project_id: int) -> Absences:
         """Return what the source has no longer; the project's lock is held.
@@ -129,8 +118,7 @@ class SyncRun:
 
         Raises Overtaken if everything must be read again, and NothingNew if nothing was new.
         """
-        layout = self.file.layout
-        asked = layout.reading.asked if isinstance(layout, ToolLayout) else {}
+        asked = questions_of_file(self.file)
         if self.since is not None and self.remote.asks_all and asked.keys() - self.known.asked:
             # Answers that were read before are answers to it, too: with nothing.
             self.asks_anew = True
@@ -139,20 +127,14 @@ class SyncRun:
         assert self.absences is not None
         # What fills a gap is recorded although it is known: another undo must not take it away.
         repeats = result.rows == 0 or (self.known.through > 0 and not self.known.gap)
-        withdrawn = self.absences.any_record
-        if repeats and not withdrawn and not brought_news(connection, project_id, change):
+        if repeats and not (
+            self.absences.any_record or brought_news(connection, project_id, change)
+        ):
             raise NothingNew
-        connection.execute(
-            insert(_syncs).values(
-                project_id=project_id,
-                change_id=change,
-                tool=self.remote.tool,
-                source=self.remote.source,
-                since=self.since,
-                until=self.until,
-                asked=asked_as_json(asked),
-            )
-        )
+        record_sync(
+            connection, project_id, change, (self.remote.tool, self.remote.source),
+            since=self.since, until=self.until, asked=asked,
+        )  # fmt: skip
 
     @property
     def until(self) -> int:
@@ -171,7 +153,7 @@ class SyncRun:
 def _touched_items(
     connection: Connection, project_id: int, of_source: Any, after: int
 ) -> Collection[str]:
-    """Return the keys of the items of which events of a source after a change said something."""
+    """Return the keys of the items that events of a source named after a change."""
     events = select(_syncs.c.change_id).where(
         of_source, _syncs.c.until == UNREAD, _syncs.c.change_id > after
     )
@@ -181,23 +163,46 @@ def _touched_items(
     touched = ranges.distinct().subquery()
     ends = (touched.c.first_item, touched.c.last_item)
     keys = (
-        select(of.name).join(touched, number.between(*ends)).where(of.project_id == project_id)
-        for of, number in ((Item, Item.id), (ItemAlias, ItemAlias.item_id))
+        select(named.name)
+        .join(touched, number.between(*ends))
+        .where(named.project_id == project_id)
+        for named, number in ((Item, Item.id), (ItemAlias, ItemAlias.item_id))
     )
     return frozenset(connection.scalars(union(*keys)))
 
 
-def asked_as_json(asked: Mapping[str, QuestionOptions]) -> str:
-    """Return the questions of a source as `Sync` keeps them."""
+def record_sync(
+    connection: Connection,
+    project_id: int,
+    change: int | None,
+    source: tuple[str, str],
+    *,
+    since: int | None,
+    until: int,
+    asked: Mapping[str, QuestionOptions],
+) -> None:
+    """Record what a change read of a source, which is a tool and an address."""
+    tool, address = source
     names = ("answers", "scale", "offsets")
-    return json.dumps(
-        {name: {key: getattr(one, key) for key in names} for name, one in asked.items()}
-    )
+    questions = {
+        name: {key: getattr(options, key) for key in names} for name, options in asked.items()
+    }
+    connection.execute(
+        insert(_syncs).values(
+            project_id=project_id, change_id=change, tool=tool, source=address, since=since,
+            until=until, asked=json.dumps(questions),
+        )
+    )  # fmt: skip
 
 
 def asked_of_json(text: str) -> dict[str, QuestionOptions]:
-    """Return the questions that `Sync` keeps."""
-    return {name: QuestionOptions(**one) for name, one in json.loads(text).items()}
+    return {name: QuestionOptions(**options) for name, options in json.loads(text).items()}
+
+
+def questions_of_file(file: SourceFile) -> Mapping[str, QuestionOptions]:
+    """Return the questions that a file of a tool asks, once it was read."""
+    layout = file.layout
+    return layout.reading.asked if isinstance(layout, ToolLayout) else {}
 
 
 def brought_news(connection: Connection, project_id: int, change: int | None) -> bool:
@@ -206,10 +211,10 @@ def brought_news(connection: Connection, project_id: int, change: int | None) ->
     stands = exists(select(literal(1)).select_from(Label)).where(
         label.project_id == project_id, label.change_id == change
     )
-    told = exists(select(literal(1)).select_from(ItemFact)).where(
+    says = exists(select(literal(1)).select_from(ItemFact)).where(
         fact.project_id == project_id, fact.change_id == change, fact.same_as.is_(None)
     )
-    return bool(connection.scalar(select(or_(stands, told))))
+    return bool(connection.scalar(select(or_(stands, says))))
 
 
 @contextmanager
@@ -231,35 +236,28 @@ def pulled_source(
             source.close()
 
 
-def nothing_imported(project: str) -> dict[str, Any]:
-    """Return the JSON of an import that there was nothing for."""
-    told: dict[str, Any] = {"import": None, "project": project, "rows": 0}
-    return told | dict.fromkeys((*FATES, "rejected"), 0) | {"rejections": []}
+def import_as_json(project: str, imported: ImportResult | None) -> dict[str, Any]:
+    """Return an import as JSON, also if there was nothing to import."""
+    if imported is not None:
+        return imported.to_dict()
+    payload: dict[str, Any] = {"import": None, "project": project, "rows": 0}
+    return payload | dict.fromkeys((*FATES, "rejected"), 0) | {"rejections": []}
 
 
 @dataclass(frozen=True)
 class SyncResult:
-    """The result of a sync; ``imported`` is None if there was nothing new.
-
-    ``read`` is the number of records that were read, ``withdrawn`` that of answers that the source
-    had no longer, ``since`` and ``until`` the updates between which it was read.
-    """
-
     project: str
     tool: str
     source: str
-    imported: ImportResult | None
-    withdrawn: int
-    read: int
-    since: int | None
+    imported: ImportResult | None  # None if there was nothing new
+    withdrawn: int  # answers that the source has no longer
+    read: int  # records
+    since: int | None  # the updates between which it was read
     until: int | None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as JSON: that of an import, and what was synced."""
-        told = nothing_imported(self.project)
-        if self.imported is not None:
-            told = self.imported.to_dict()
-        return told | {
+        return import_as_json(self.project, self.imported) | {
             "withdrawn": self.withdrawn,
             "tool": self.tool,
             "source": self.source,

@@ -59,11 +59,9 @@ class NewWebhook(Record):
     secret: str
 
     def view(self) -> Iterator[str]:
-        """Yield the secret."""
         yield f"webhook {self.webhook.id}: {self.secret}"
 
     def hints(self) -> Iterator[str]:
-        """Yield what to do next."""
         words = f"tracker webhook test {self.webhook.id}"
         yield f"keep the secret: it is not shown again; to try: {words}"
 
@@ -78,16 +76,11 @@ class TriedWebhook(Record):
 
     @property
     def passed(self) -> bool:
-        """Whether it arrived."""
         return self.arrived
 
     def view(self) -> Iterator[str]:
-        """Yield what came of it."""
-        yield (
-            f"webhook {self.webhook} has got a message"
-            if self.arrived
-            else (f"webhook {self.webhook}: {self.fault}")
-        )
+        what = " has got a message" if self.arrived else f": {self.fault}"
+        yield f"webhook {self.webhook}{what}"
 
 
 def add_webhook(
@@ -102,17 +95,18 @@ def add_webhook(
     chosen = tuple(dict.fromkeys(events))
     if not chosen:
         raise InvalidOption("no event is named", f"one or more of: {', '.join(EVENTS)}")
-    for one in chosen:
-        if one not in EVENTS:
-            mend = near_names(one, EVENTS) or f"one of: {', '.join(EVENTS)}"
-            raise InvalidOption(f"there is no event {one!r}", mend)
+    for event in chosen:
+        if event not in EVENTS:
+            mend = near_names(event, EVENTS) or f"one of: {', '.join(EVENTS)}"
+            raise InvalidOption(f"there is no event {event!r}", mend)
     secret, now = b64encode(secrets.token_bytes(24)).decode(), clock.now()
-    made = insert(_hooks).returning(_hooks.c.id)
     number = connection.execute(
-        made.values(
+        insert(_hooks)
+        .values(
             project_id=None if project is None else project.id, url=url,
             events=" ".join(chosen), secret=secret, allow_private=allow_private, created_at=now,
         )
+        .returning(_hooks.c.id)
     ).scalar_one()  # fmt: skip
     record_access_change(connection, "add webhook", webhook=number, host=_host(url))
     name = None if project is None else project.name
@@ -144,7 +138,6 @@ def _host(url: str) -> str:
 
 
 def list_webhooks(connection: Connection) -> list[WebhookInfo]:
-    """Return all webhooks in the order of their making."""
     counts = (
         select(
             _messages.c.webhook_id,
@@ -177,13 +170,13 @@ def list_webhooks(connection: Connection) -> list[WebhookInfo]:
 
 def remove_webhook(connection: Connection, number: int) -> WebhookInfo:
     """Remove a webhook with the messages that wait for it, and return it; raises NotFound."""
-    found = next((webhook for webhook in list_webhooks(connection) if webhook.id == number), None)
-    if found is None:
+    webhook = next((hook for hook in list_webhooks(connection) if hook.id == number), None)
+    if webhook is None:
         raise NotFound(f"there is no webhook {number}", "see: tracker webhook list")
     connection.execute(delete(_messages).where(_messages.c.webhook_id == number))
     connection.execute(delete(_hooks).where(_hooks.c.id == number))
-    record_access_change(connection, "remove webhook", webhook=number, host=_host(found.url))
-    return found
+    record_access_change(connection, "remove webhook", webhook=number, host=_host(webhook.url))
+    return webhook
 
 
 def tell_webhooks(
@@ -229,7 +222,7 @@ def is_signed(key: bytes, name: str, sent_at: str, body: bytes, signature: str) 
     return hmac.compare_digest(right.encode(), signature.strip().encode()) and in_time
 
 
-# -- One request to an address that somebody named: within a time, and into no network but the publ
+# -- One request to an address that somebody named: within a time, into the public network only ---
 
 
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
@@ -282,7 +275,7 @@ def leads_to_private(url: str) -> bool:
     """
     parts = _read(url)
     try:
-        _public(_found(parts.raw_host.decode(), parts.port or _PORTS[parts.scheme]))
+        _public(_addresses(parts.raw_host.decode(), parts.port or _PORTS[parts.scheme]))
     except _Private:
         return True
     except _Unfit:
@@ -298,13 +291,12 @@ def _read(url: str) -> httpx.URL:
         raise _Unfit("its address cannot be read") from None
 
 
-def _found(host: str, port: int) -> list[str]:
-    """Return the addresses of a host."""
+def _addresses(host: str, port: int) -> list[str]:
     try:
-        told = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        answers = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
         raise _Unfit("its name leads nowhere") from None
-    return [str(one[4][0]) for one in told]
+    return [str(address[0]) for *_, address in answers]
 
 
 def _public(addresses: list[str]) -> list[str]:
@@ -343,7 +335,7 @@ class _Network(httpcore.NetworkBackend):
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.NetworkStream:
         """Return a connection to the first address of a host that answers."""
-        addresses = _found(host, port)
+        addresses = _addresses(host, port)
         if not self._allow_private:
             _public(addresses)
         for last, address in zip([False] * (len(addresses) - 1) + [True], addresses, strict=True):
@@ -360,21 +352,18 @@ class _Network(httpcore.NetworkBackend):
 
 
 class _Stream(httpcore.NetworkStream):
-    """A connection of which every part ends at the same moment, however slowly bytes come."""
+    """A connection that ends at one moment, however slowly bytes come."""
 
     def __init__(self, stream: httpcore.NetworkStream, until: float) -> None:
         self._stream, self._until = stream, until
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        """Return the next bytes."""
         return self._stream.read(max_bytes, _left(self._until))
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        """Send bytes."""
         self._stream.write(buffer, _left(self._until))
 
     def close(self) -> None:
-        """Close the connection."""
         self._stream.close()
 
     def start_tls(
@@ -383,12 +372,10 @@ class _Stream(httpcore.NetworkStream):
         server_hostname: str | None = None,
         timeout: float | None = None,
     ) -> httpcore.NetworkStream:
-        """Return the same, encrypted."""
         stream = self._stream.start_tls(ssl_context, server_hostname, _left(self._until))
         return _Stream(stream, self._until)
 
     def get_extra_info(self, info: str) -> Any:
-        """Return what is known of the connection."""
         return self._stream.get_extra_info(info)
 
 
@@ -419,11 +406,9 @@ class Sent(NamedTuple):
     given_up: int
 
     def to_dict(self) -> dict[str, int]:
-        """Return the numbers as JSON."""
         return self._asdict()
 
     def view(self) -> Iterator[str]:
-        """Yield the numbers."""
         yield f"delivered: {self.delivered}, failed: {self.failed}, given up: {self.given_up}"
 
 
