@@ -32,7 +32,7 @@ class KeyPair(Record):
 
 
 def _texts(project: ProjectInfo) -> Subquery:
-    """Return the items that have a text: id, name, and the text without surrounding blanks."""
+    """Return the items that have a text: id, name, text without surrounding blanks."""
     text = func.ltrim(func.rtrim(_items.c.text, _BLANKS), _BLANKS)
     items = select(_items.c.id, _items.c.name, text.label("text")).where(
         _items.c.project_id == project.id, text != "", standing_item_facts(project.id, _items.c.id)
@@ -41,13 +41,12 @@ def _texts(project: ProjectInfo) -> Subquery:
 
 
 def count_same_text(connection: Connection, project: ProjectInfo) -> SameText:
-    """Return how many texts of a project are known under several keys; exact, but for blanks."""
+    """Return how many texts of a project have several keys; surrounding blanks do not count."""
     texts = _texts(project)
     of_text = select(func.count(texts.c.id).label("number")).group_by(texts.c.text)
-    found = of_text.having(func.count() > 1).subquery("found")
-    row = connection.execute(
-        select(func.count().label("texts"), func.sum(found.c.number).label("items"))
-    ).one()
+    several = of_text.having(func.count() > 1).subquery("several")
+    counts = select(func.count().label("texts"), func.sum(several.c.number).label("items"))
+    row = connection.execute(counts).one()
     return SameText(row.texts, int(row.items or 0))
 
 
