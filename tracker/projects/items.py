@@ -226,9 +226,7 @@ def find_item(
         this = select(literal(item.id))
         with shadow_tables_of_items(connection, project.id, moment, this, past=True):
             labels = _labels_of(connection, project, item.id)
-    return ItemRecord(
-        item.name, tuple(aliases), item.text, dict(attributes.all()), tuple(labels)
-    )
+    return ItemRecord(item.name, tuple(aliases), item.text, dict(attributes.all()), tuple(labels))
 
 
 def _labels_of(connection: Connection, project: ProjectInfo, item_id: int) -> list[ItemLabel]:

@@ -21,7 +21,6 @@ from tracker.storage.as_of.moment import (
     Moment,
     as_of_caveats,
     last_change_as_of,
-    last_stored_change,
     moment_as_of,
     stored_erasure_since,
 )
@@ -38,7 +37,6 @@ __all__ = [
     "latest_facts",
     "stored_erasure_since",
     "store_merged_labels",
-    "last_stored_change",
     "merges_as_of_now",
     "merge_stored_labels",
     "moment_as_of",

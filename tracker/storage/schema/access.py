@@ -9,12 +9,19 @@ from sqlalchemy import (
     Boolean,
     CheckConstraint,
     ForeignKey,
-    ForeignKeyConstraint,
     Integer,
     Text,
 )
 
-from tracker.storage.schema.base import MOMENT, Base, column, one_of, optional
+from tracker.storage.schema.base import (
+    MOMENT,
+    Base,
+    column,
+    key_column,
+    one_of,
+    optional,
+    reference,
+)
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Mapped
@@ -53,14 +60,12 @@ class UserAnnotator(Base):
 
     __tablename__ = "user_annotators"
     __table_args__ = (
-        ForeignKeyConstraint(
-            ["project_id", "annotator_id"], ["annotators.project_id", "annotators.id"]
-        ),
+        reference("annotators", "annotator_id"),
         {"info": {"secret": True}},
     )
-    user_id: Mapped[int] = column(Integer, ForeignKey("users.id"), primary_key=True)
-    project_id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
-    annotator_id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    user_id: Mapped[int] = key_column(Integer, ForeignKey("users.id"))
+    project_id: Mapped[int] = key_column(Integer)
+    annotator_id: Mapped[int] = key_column(Integer)
 
 
 class Token(Base):
@@ -101,7 +106,7 @@ class SigningKey(Base):
 
     __tablename__ = "signing_keys"
     __table_args__ = (CheckConstraint("id = 1", "one"), {"info": {"secret": True}})
-    id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    id: Mapped[int] = key_column(Integer)
     key: Mapped[str] = column(Text, comment="32 random bytes, hexadecimal")
 
 
@@ -120,8 +125,8 @@ class KeyedRequest(Base):
         CheckConstraint("(status IS NULL) = (body IS NULL)", "answered"),
         {"info": {"secret": True}},
     )
-    made_by: Mapped[str] = column(Text, primary_key=True, comment="the user's name")
-    key: Mapped[str] = column(Text, primary_key=True)
+    made_by: Mapped[str] = key_column(Text, comment="the user's name")
+    key: Mapped[str] = key_column(Text)
     digest: Mapped[str] = column(Text, comment="of the request, SHA-256")
     made_at: Mapped[int] = column(BigInteger, comment=MOMENT)
     status: Mapped[int | None] = optional(Integer, comment="NULL while it is under way")

@@ -41,19 +41,22 @@ def one_of(column: str, values: tuple[str, ...]) -> str:
     return f"{column} IN ({', '.join(repr(value) for value in values)})"
 
 
-def question_reference() -> ForeignKeyConstraint:
-    """Return the reference of a row to the question that it belongs to."""
+def reference(table: str, number: str) -> ForeignKeyConstraint:
+    """Return the reference to a numbered row of a table, of the same project."""
+    return ForeignKeyConstraint(["project_id", number], [f"{table}.project_id", f"{table}.id"])
+
+
+def reference_in_question(table: str, number: str) -> ForeignKeyConstraint:
+    """Return the reference to a numbered row of a table, of the same question."""
     return ForeignKeyConstraint(
-        ["project_id", "question_id"], ["questions.project_id", "questions.id"]
+        ["project_id", "question_id", number],
+        [f"{table}.project_id", f"{table}.question_id", f"{table}.id"],
     )
 
 
-def category_reference(name: str = "category_id") -> ForeignKeyConstraint:
-    """Return the reference of a row to a category of its question."""
-    return ForeignKeyConstraint(
-        ["project_id", "question_id", name],
-        ["categories.project_id", "categories.question_id", "categories.id"],
-    )
+def key_column(*what: Any, **options: Any) -> Any:
+    """Return a column of the primary key, which the database does not number by itself."""
+    return column(*what, primary_key=True, autoincrement=False, **options)
 
 
 def column(*what: Any, **options: Any) -> Any:
@@ -126,5 +129,5 @@ class PseudonymKey(Base):
 
     __tablename__ = "pseudonym_keys"
     __table_args__ = (CheckConstraint("id = 1", "one"),)
-    id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    id: Mapped[int] = key_column(Integer)
     key: Mapped[str] = column(Text, comment="32 random bytes, hexadecimal")

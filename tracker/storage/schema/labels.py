@@ -14,6 +14,7 @@ from sqlalchemy import (
     Integer,
     Select,
     SmallInteger,
+    Table,
     Text,
     and_,
     case,
@@ -25,11 +26,12 @@ from sqlalchemy.sql.selectable import FromClause
 from tracker.storage.schema.base import (
     MOMENT,
     Base,
-    category_reference,
     column,
+    key_column,
     one_of,
     optional,
-    question_reference,
+    reference,
+    reference_in_question,
 )
 from tracker.storage.schema.projects import Question
 
@@ -39,15 +41,11 @@ if TYPE_CHECKING:
 
 def _label_constraints() -> tuple[CheckConstraint | ForeignKeyConstraint, ...]:
     return (
-        ForeignKeyConstraint(["project_id", "item_id"], ["items.project_id", "items.id"]),
-        ForeignKeyConstraint(
-            ["project_id", "annotator_id"], ["annotators.project_id", "annotators.id"]
-        ),
-        ForeignKeyConstraint(
-            ["project_id", "given_as"], ["annotators.project_id", "annotators.id"]
-        ),
-        category_reference(),
-        ForeignKeyConstraint(["project_id", "change_id"], ["changes.project_id", "changes.id"]),
+        reference("items", "item_id"),
+        reference("annotators", "annotator_id"),
+        reference("annotators", "given_as"),
+        reference_in_question("categories", "category_id"),
+        reference("changes", "change_id"),
         CheckConstraint("pass >= 1", "pass"),
         CheckConstraint(
             "(span_start = -1 AND span_end = -1) OR (0 <= span_start AND span_start < span_end)",
@@ -70,20 +68,14 @@ class Label(Base):
 
     __tablename__ = "labels"
     __table_args__ = (*_label_constraints(), {"info": {"clustered": True, "bulk": True}})
-    project_id: Mapped[int] = column(Integer, primary_key=True)
-    question_id: Mapped[int] = column(SmallInteger, primary_key=True, autoincrement=False)
-    item_id: Mapped[int] = column(Integer, primary_key=True)
-    annotator_id: Mapped[int] = column(Integer, primary_key=True)
-    pass_: Mapped[int] = column("pass", SmallInteger, primary_key=True, autoincrement=False)
-    category_id: Mapped[int] = column(
-        Integer, primary_key=True, comment="0: none applies; -1: skipped"
-    )
-    span_start: Mapped[int] = column(
-        Integer, primary_key=True, autoincrement=False, comment="-1 if it is no span"
-    )
-    span_end: Mapped[int] = column(
-        Integer, primary_key=True, autoincrement=False, comment="-1 if it is no span"
-    )
+    project_id: Mapped[int] = key_column(Integer)
+    question_id: Mapped[int] = key_column(SmallInteger)
+    item_id: Mapped[int] = key_column(Integer)
+    annotator_id: Mapped[int] = key_column(Integer)
+    pass_: Mapped[int] = key_column("pass", SmallInteger)
+    category_id: Mapped[int] = key_column(Integer, comment="0: none applies; -1: skipped")
+    span_start: Mapped[int] = key_column(Integer, comment="-1 if it is no span")
+    span_end: Mapped[int] = key_column(Integer, comment="-1 if it is no span")
     labeled_at: Mapped[int] = column(BigInteger, comment=MOMENT)
     has_own_time: Mapped[bool] = column(Boolean)
     first_change_id: Mapped[int | None] = optional(Integer)
@@ -103,27 +95,21 @@ class PastLabel(Base):
     __tablename__ = "past_labels"
     __table_args__ = (
         *_label_constraints(),
-        ForeignKeyConstraint(["project_id", "taken_back_by"], ["changes.project_id", "changes.id"]),
+        reference("changes", "taken_back_by"),
         {"info": {"clustered": True, "bulk": True}},
     )
-    project_id: Mapped[int] = column(Integer, primary_key=True)
-    question_id: Mapped[int] = column(SmallInteger, primary_key=True, autoincrement=False)
-    item_id: Mapped[int] = column(Integer, primary_key=True)
-    annotator_id: Mapped[int] = column(Integer, primary_key=True)
-    pass_: Mapped[int] = column("pass", SmallInteger, primary_key=True, autoincrement=False)
-    labeled_at: Mapped[int] = column(BigInteger, primary_key=True, comment=MOMENT)
-    change_id: Mapped[int] = column(Integer, primary_key=True)
-    source: Mapped[int] = column(SmallInteger, primary_key=True, autoincrement=False)
-    given_as: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
-    category_id: Mapped[int] = column(
-        Integer, primary_key=True, comment="0: none applies; -1: skipped"
-    )
-    span_start: Mapped[int] = column(
-        Integer, primary_key=True, autoincrement=False, comment="-1 if it is no span"
-    )
-    span_end: Mapped[int] = column(
-        Integer, primary_key=True, autoincrement=False, comment="-1 if it is no span"
-    )
+    project_id: Mapped[int] = key_column(Integer)
+    question_id: Mapped[int] = key_column(SmallInteger)
+    item_id: Mapped[int] = key_column(Integer)
+    annotator_id: Mapped[int] = key_column(Integer)
+    pass_: Mapped[int] = key_column("pass", SmallInteger)
+    labeled_at: Mapped[int] = key_column(BigInteger, comment=MOMENT)
+    change_id: Mapped[int] = key_column(Integer)
+    source: Mapped[int] = key_column(SmallInteger)
+    given_as: Mapped[int] = key_column(Integer)
+    category_id: Mapped[int] = key_column(Integer, comment="0: none applies; -1: skipped")
+    span_start: Mapped[int] = key_column(Integer, comment="-1 if it is no span")
+    span_end: Mapped[int] = key_column(Integer, comment="-1 if it is no span")
     has_own_time: Mapped[bool] = column(Boolean)
     first_change_id: Mapped[int | None] = optional(Integer)
     spent_ms: Mapped[int | None] = optional(Integer, comment="milliseconds")
@@ -138,37 +124,24 @@ class AnswerDetail(Base):
 
     __tablename__ = "answer_details"
     __table_args__ = (
-        question_reference(),
-        ForeignKeyConstraint(["project_id", "item_id"], ["items.project_id", "items.id"]),
-        ForeignKeyConstraint(
-            ["project_id", "given_as"], ["annotators.project_id", "annotators.id"]
-        ),
-        ForeignKeyConstraint(["project_id", "change_id"], ["changes.project_id", "changes.id"]),
+        reference("questions", "question_id"),
+        reference("items", "item_id"),
+        reference("annotators", "given_as"),
+        reference("changes", "change_id"),
         CheckConstraint("confidence BETWEEN 0 AND 1", "confidence"),
         CheckConstraint("confidence IS NOT NULL OR comment IS NOT NULL", "any"),
         {"info": {"clustered": True}},
     )
-    project_id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
-    question_id: Mapped[int] = column(SmallInteger, primary_key=True, autoincrement=False)
-    item_id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
-    given_as: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
-    pass_: Mapped[int] = column("pass", SmallInteger, primary_key=True, autoincrement=False)
-    labeled_at: Mapped[int] = column(
-        BigInteger, primary_key=True, autoincrement=False, comment=MOMENT
-    )
-    change_id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
-    source: Mapped[int] = column(SmallInteger, primary_key=True, autoincrement=False)
+    project_id: Mapped[int] = key_column(Integer)
+    question_id: Mapped[int] = key_column(SmallInteger)
+    item_id: Mapped[int] = key_column(Integer)
+    given_as: Mapped[int] = key_column(Integer)
+    pass_: Mapped[int] = key_column("pass", SmallInteger)
+    labeled_at: Mapped[int] = key_column(BigInteger, comment=MOMENT)
+    change_id: Mapped[int] = key_column(Integer)
+    source: Mapped[int] = key_column(SmallInteger)
     confidence: Mapped[float | None] = optional(Double, comment="from 0 to 1")
     comment: Mapped[str | None] = optional(Text)
-
-
-ITEM_ROLES = ("item", "text", "length", "attribute")
-ANNOTATOR_ROLES = ("annotator", "kind", "presence")
-CATEGORY_ROLES = ("category", "position")
-
-
-def _of_change() -> ForeignKeyConstraint:
-    return ForeignKeyConstraint(["project_id", "change_id"], ["changes.project_id", "changes.id"])
 
 
 class ItemFact(Base):
@@ -180,17 +153,17 @@ class ItemFact(Base):
 
     __tablename__ = "item_facts"
     __table_args__ = (
-        ForeignKeyConstraint(["project_id", "item_id"], ["items.project_id", "items.id"]),
-        _of_change(),
-        CheckConstraint(one_of("role", ITEM_ROLES), "role"),
+        reference("items", "item_id"),
+        reference("changes", "change_id"),
+        CheckConstraint(one_of("role", ("item", "text", "length", "attribute")), "role"),
         CheckConstraint("same_as < change_id", "same_as"),
         {"info": {"clustered": True}},
     )
-    project_id: Mapped[int] = column(Integer, primary_key=True)
-    item_id: Mapped[int] = column(Integer, primary_key=True)
-    role: Mapped[str] = column(Text, primary_key=True)
-    name: Mapped[str] = column(Text, primary_key=True)
-    change_id: Mapped[int] = column(Integer, primary_key=True)
+    project_id: Mapped[int] = key_column(Integer)
+    item_id: Mapped[int] = key_column(Integer)
+    role: Mapped[str] = key_column(Text)
+    name: Mapped[str] = key_column(Text)
+    change_id: Mapped[int] = key_column(Integer)
     value: Mapped[str | None] = optional(Text)
     same_as: Mapped[int | None] = optional(Integer)
 
@@ -203,17 +176,15 @@ class AnnotatorFact(Base):
 
     __tablename__ = "annotator_facts"
     __table_args__ = (
-        ForeignKeyConstraint(
-            ["project_id", "annotator_id"], ["annotators.project_id", "annotators.id"]
-        ),
-        _of_change(),
-        CheckConstraint(one_of("role", ANNOTATOR_ROLES), "role"),
+        reference("annotators", "annotator_id"),
+        reference("changes", "change_id"),
+        CheckConstraint(one_of("role", ("annotator", "kind", "presence")), "role"),
         {"info": {"clustered": True}},
     )
-    project_id: Mapped[int] = column(Integer, primary_key=True)
-    annotator_id: Mapped[int] = column(Integer, primary_key=True)
-    role: Mapped[str] = column(Text, primary_key=True)
-    change_id: Mapped[int] = column(Integer, primary_key=True)
+    project_id: Mapped[int] = key_column(Integer)
+    annotator_id: Mapped[int] = key_column(Integer)
+    role: Mapped[str] = key_column(Text)
+    change_id: Mapped[int] = key_column(Integer)
     value: Mapped[str] = column(Text)
 
 
@@ -225,16 +196,14 @@ class AnnotatorAttribute(Base):
 
     __tablename__ = "annotator_attributes"
     __table_args__ = (
-        ForeignKeyConstraint(
-            ["project_id", "annotator_id"], ["annotators.project_id", "annotators.id"]
-        ),
-        _of_change(),
+        reference("annotators", "annotator_id"),
+        reference("changes", "change_id"),
         {"info": {"clustered": True}},
     )
-    project_id: Mapped[int] = column(Integer, primary_key=True)
-    annotator_id: Mapped[int] = column(Integer, primary_key=True)
-    name: Mapped[str] = column(Text, primary_key=True)
-    change_id: Mapped[int] = column(Integer, primary_key=True)
+    project_id: Mapped[int] = key_column(Integer)
+    annotator_id: Mapped[int] = key_column(Integer)
+    name: Mapped[str] = key_column(Text)
+    change_id: Mapped[int] = key_column(Integer)
     value: Mapped[str] = column(Text)
 
 
@@ -246,16 +215,16 @@ class CategoryFact(Base):
 
     __tablename__ = "category_facts"
     __table_args__ = (
-        category_reference(),
-        _of_change(),
-        CheckConstraint(one_of("role", CATEGORY_ROLES), "role"),
+        reference_in_question("categories", "category_id"),
+        reference("changes", "change_id"),
+        CheckConstraint(one_of("role", ("category", "position")), "role"),
         {"info": {"clustered": True}},
     )
-    project_id: Mapped[int] = column(Integer, primary_key=True)
-    question_id: Mapped[int] = column(SmallInteger, primary_key=True, autoincrement=False)
-    category_id: Mapped[int] = column(Integer, primary_key=True)
-    role: Mapped[str] = column(Text, primary_key=True)
-    change_id: Mapped[int] = column(Integer, primary_key=True)
+    project_id: Mapped[int] = key_column(Integer)
+    question_id: Mapped[int] = key_column(SmallInteger)
+    category_id: Mapped[int] = key_column(Integer)
+    role: Mapped[str] = key_column(Text)
+    change_id: Mapped[int] = key_column(Integer)
     value: Mapped[int] = column(Integer)
 
 
@@ -264,15 +233,15 @@ class CategoryMerge(Base):
 
     __tablename__ = "category_merges"
     __table_args__ = (
-        category_reference(),
-        category_reference("into_id"),
-        ForeignKeyConstraint(["project_id", "from_change"], ["changes.project_id", "changes.id"]),
-        ForeignKeyConstraint(["project_id", "to_change"], ["changes.project_id", "changes.id"]),
+        reference_in_question("categories", "category_id"),
+        reference_in_question("categories", "into_id"),
+        reference("changes", "from_change"),
+        reference("changes", "to_change"),
         CheckConstraint("category_id <> into_id", "another"),
         CheckConstraint("to_change > from_change", "order"),
     )
-    project_id: Mapped[int] = column(Integer, primary_key=True)
-    from_change: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    project_id: Mapped[int] = key_column(Integer)
+    from_change: Mapped[int] = key_column(Integer)
     question_id: Mapped[int] = column(SmallInteger)
     category_id: Mapped[int] = column(Integer)
     into_id: Mapped[int] = column(Integer)
@@ -294,18 +263,16 @@ class MergedLabel(Base):
         ),
         {"info": {"clustered": True}},
     )
-    project_id: Mapped[int] = column(Integer, primary_key=True)
-    merge_id: Mapped[int] = column(Integer, primary_key=True)
-    item_id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
-    given_as: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
-    pass_: Mapped[int] = column("pass", SmallInteger, primary_key=True, autoincrement=False)
-    change_id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
-    source: Mapped[int] = column(SmallInteger, primary_key=True, autoincrement=False)
-    labeled_at: Mapped[int] = column(
-        BigInteger, primary_key=True, autoincrement=False, comment=MOMENT
-    )
-    span_start: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
-    span_end: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    project_id: Mapped[int] = key_column(Integer)
+    merge_id: Mapped[int] = key_column(Integer)
+    item_id: Mapped[int] = key_column(Integer)
+    given_as: Mapped[int] = key_column(Integer)
+    pass_: Mapped[int] = key_column("pass", SmallInteger)
+    change_id: Mapped[int] = key_column(Integer)
+    source: Mapped[int] = key_column(SmallInteger)
+    labeled_at: Mapped[int] = key_column(BigInteger, comment=MOMENT)
+    span_start: Mapped[int] = key_column(Integer)
+    span_end: Mapped[int] = key_column(Integer)
     beside: Mapped[bool] = column(Boolean)
 
 
@@ -362,6 +329,11 @@ def same_answer_key(
     return and_(*(left.c[column] == right.c[column] for column in columns))
 
 
+def select_with(table: Table, **values: ColumnElement[Any]) -> Select[Any]:
+    """Return the statement of a table's rows with other values in some columns."""
+    return select(*(values[c.name].label(c.name) if c.name in values else c for c in table.columns))
+
+
 def recorded_by(rows: FromClause) -> ColumnElement[int]:
     """Return the change that recorded each record, or recorded its file first."""
     return func.coalesce(rows.c.first_change_id, rows.c.change_id)
@@ -391,11 +363,11 @@ class Sync(Base):
 
     __tablename__ = "syncs"
     __table_args__ = (
-        ForeignKeyConstraint(["project_id", "change_id"], ["changes.project_id", "changes.id"]),
+        reference("changes", "change_id"),
         CheckConstraint("since <= until", "order"),
     )
-    project_id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
-    change_id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    project_id: Mapped[int] = key_column(Integer)
+    change_id: Mapped[int] = key_column(Integer)
     tool: Mapped[str] = column(Text)
     source: Mapped[str] = column(Text, comment="the address of what was read, without secrets")
     since: Mapped[int | None] = optional(BigInteger, comment=f"{MOMENT}; NULL: everything was read")
@@ -412,26 +384,22 @@ class Withdrawal(Base):
 
     __tablename__ = "withdrawals"
     __table_args__ = (
-        question_reference(),
-        ForeignKeyConstraint(["project_id", "item_id"], ["items.project_id", "items.id"]),
-        ForeignKeyConstraint(
-            ["project_id", "given_as"], ["annotators.project_id", "annotators.id"]
-        ),
-        ForeignKeyConstraint(["project_id", "change_id"], ["changes.project_id", "changes.id"]),
-        ForeignKeyConstraint(["project_id", "from_change"], ["changes.project_id", "changes.id"]),
-        ForeignKeyConstraint(["project_id", "to_change"], ["changes.project_id", "changes.id"]),
+        reference("questions", "question_id"),
+        reference("items", "item_id"),
+        reference("annotators", "given_as"),
+        reference("changes", "change_id"),
+        reference("changes", "from_change"),
+        reference("changes", "to_change"),
         CheckConstraint("to_change > from_change", "order"),
         {"info": {"clustered": True}},
     )
-    project_id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
-    question_id: Mapped[int] = column(SmallInteger, primary_key=True, autoincrement=False)
-    item_id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
-    given_as: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
-    pass_: Mapped[int] = column("pass", SmallInteger, primary_key=True, autoincrement=False)
-    labeled_at: Mapped[int] = column(
-        BigInteger, primary_key=True, autoincrement=False, comment=MOMENT
-    )
-    change_id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
-    source: Mapped[int] = column(SmallInteger, primary_key=True, autoincrement=False)
-    from_change: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    project_id: Mapped[int] = key_column(Integer)
+    question_id: Mapped[int] = key_column(SmallInteger)
+    item_id: Mapped[int] = key_column(Integer)
+    given_as: Mapped[int] = key_column(Integer)
+    pass_: Mapped[int] = key_column("pass", SmallInteger)
+    labeled_at: Mapped[int] = key_column(BigInteger, comment=MOMENT)
+    change_id: Mapped[int] = key_column(Integer)
+    source: Mapped[int] = key_column(SmallInteger)
+    from_change: Mapped[int] = key_column(Integer)
     to_change: Mapped[int] = column(Integer)
