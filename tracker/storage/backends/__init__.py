@@ -11,19 +11,6 @@ from tracker.storage.backends.backend import UNFIT, Backend
 from tracker.storage.backends.postgres import Postgres
 from tracker.storage.backends.sqlite import IN_MEMORY, Sqlite, content_of, engine_of_content
 
-__all__ = [
-    "BACKENDS",
-    "IN_MEMORY",
-    "Backend",
-    "explain_database_error",
-    "backend_of",
-    "backend_of_url",
-    "content_of",
-    "engine_of_content",
-    "parse_database_url",
-    "shown_database_url",
-]
-
 BACKENDS: tuple[Backend, ...] = (Sqlite(), Postgres())
 """Every kind of database; a bare path is a file of the first."""
 _BY_NAME = {backend.name: backend for backend in BACKENDS}
