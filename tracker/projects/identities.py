@@ -264,7 +264,7 @@ def _spellings(name: str) -> list[list[str]]:
     ways = []
     for text in dict.fromkeys((whole, whole.translate(_UMLAUTS))):
         plain = unicodedata.normalize("NFKD", text)
-        plain = "".join(one for one in plain if not unicodedata.combining(one))
+        plain = "".join(sign for sign in plain if not unicodedata.combining(sign))
         ways.append(re.findall(r"[^\W_]+", plain))
     return [words for words in ways if words]
 

@@ -100,7 +100,7 @@ class QuestionInfo(Record):
         return self.project.id
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """What a message calls it: ``'p', a project`` or, with a name, ``'tone', a question``."""
         return f"{self.title!r}, a {'project' if self.name == ONLY_QUESTION else 'question'}"
 

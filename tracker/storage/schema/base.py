@@ -74,8 +74,8 @@ def _columns_in_name(constraint: Any, _table: Table) -> str:
 
     The question is left out if more columns tell what it is about.
     """
-    names = [str(getattr(one, "name", one)) for one in constraint.columns]
-    return "_".join(n for n in names if n != "question_id" or len(names) == 2)
+    names = [str(getattr(column, "name", column)) for column in constraint.columns]
+    return "_".join(name for name in names if name != "question_id" or len(names) == 2)
 
 
 class _AsTable(type):
@@ -106,21 +106,19 @@ class Base(metaclass=_AsTable):
     __tablename__: ClassVar[str]
     __table_args__: ClassVar[tuple[Any, ...]] = ()
 
-    def __init_subclass__(cls) -> None:
+    def __init_subclass__(cls, **info: Any) -> None:
         """Make the table: columns in order, named as the class names them; its text the comment."""
-        columns = {name: one for name, one in vars(cls).items() if isinstance(one, Column)}
-        for name, one in columns.items():
-            if not one.name:
-                one.name = one.key = name
-        constraints = [one for one in cls.__table_args__ if not isinstance(one, dict)]
-        options = [one for one in cls.__table_args__ if isinstance(one, dict)]
+        columns = {name: value for name, value in vars(cls).items() if isinstance(value, Column)}
+        for name, value in columns.items():
+            if not value.name:
+                value.name = value.key = name
         cls.__table__ = Table(
             cls.__tablename__,
             cls.metadata,
             *columns.values(),
-            *constraints,
+            *cls.__table_args__,
             comment=" ".join((cls.__doc__ or "").replace("`", "").split()),
-            **(options[0] if options else {}),
+            info=info,
         )
 
 

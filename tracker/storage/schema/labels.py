@@ -56,7 +56,7 @@ def _label_constraints() -> tuple[CheckConstraint | ForeignKeyConstraint, ...]:
     )
 
 
-class Label(Base):
+class Label(Base, clustered=True, bulk=True):
     """A label of an answer that stands now; one row is one category (and span) of an answer.
 
     The answer is (question, item, annotator, pass). An answer without a label has one row of a
@@ -67,7 +67,7 @@ class Label(Base):
     """
 
     __tablename__ = "labels"
-    __table_args__ = (*_label_constraints(), {"info": {"clustered": True, "bulk": True}})
+    __table_args__ = _label_constraints()
     project_id: Mapped[int] = key_column(Integer)
     question_id: Mapped[int] = key_column(SmallInteger)
     item_id: Mapped[int] = key_column(Integer)
@@ -85,7 +85,7 @@ class Label(Base):
     spent_ms: Mapped[int | None] = optional(Integer, comment="milliseconds")
 
 
-class PastLabel(Base):
+class PastLabel(Base, clustered=True, bulk=True):
     """A label of an answer that does not stand: superseded, older when it came, or taken back.
 
     ``taken_back_by`` is the change after which the ledger no longer holds it: an undo, or a sync
@@ -93,11 +93,7 @@ class PastLabel(Base):
     """
 
     __tablename__ = "past_labels"
-    __table_args__ = (
-        *_label_constraints(),
-        reference("changes", "taken_back_by"),
-        {"info": {"clustered": True, "bulk": True}},
-    )
+    __table_args__ = (*_label_constraints(), reference("changes", "taken_back_by"))
     project_id: Mapped[int] = key_column(Integer)
     question_id: Mapped[int] = key_column(SmallInteger)
     item_id: Mapped[int] = key_column(Integer)
@@ -116,7 +112,7 @@ class PastLabel(Base):
     taken_back_by: Mapped[int | None] = optional(Integer)
 
 
-class AnswerDetail(Base):
+class AnswerDetail(Base, clustered=True):
     """More of an answer than its labels: how sure the annotator was, and a comment.
 
     The key is that of the record, in ``labels`` or ``past_labels``, without whose it counts as.
@@ -130,7 +126,6 @@ class AnswerDetail(Base):
         reference("changes", "change_id"),
         CheckConstraint("confidence BETWEEN 0 AND 1", "confidence"),
         CheckConstraint("confidence IS NOT NULL OR comment IS NOT NULL", "any"),
-        {"info": {"clustered": True}},
     )
     project_id: Mapped[int] = key_column(Integer)
     question_id: Mapped[int] = key_column(SmallInteger)
@@ -144,7 +139,7 @@ class AnswerDetail(Base):
     comment: Mapped[str | None] = optional(Text)
 
 
-class ItemFact(Base):
+class ItemFact(Base, clustered=True):
     """What a change said of an item: that there is one, its text, length or an attribute.
 
     ``name`` is the attribute's, else empty. A value that an earlier change had given is not
@@ -157,7 +152,6 @@ class ItemFact(Base):
         reference("changes", "change_id"),
         CheckConstraint(one_of("role", ("item", "text", "length", "attribute")), "role"),
         CheckConstraint("same_as < change_id", "same_as"),
-        {"info": {"clustered": True}},
     )
     project_id: Mapped[int] = key_column(Integer)
     item_id: Mapped[int] = key_column(Integer)
@@ -168,7 +162,7 @@ class ItemFact(Base):
     same_as: Mapped[int | None] = optional(Integer)
 
 
-class AnnotatorFact(Base):
+class AnnotatorFact(Base, clustered=True):
     """What a change said of an annotator: that there is one, its kind, or whether they left.
 
     Presence is a word and the moment from which on it holds.
@@ -179,7 +173,6 @@ class AnnotatorFact(Base):
         reference("annotators", "annotator_id"),
         reference("changes", "change_id"),
         CheckConstraint(one_of("role", ("annotator", "kind", "presence")), "role"),
-        {"info": {"clustered": True}},
     )
     project_id: Mapped[int] = key_column(Integer)
     annotator_id: Mapped[int] = key_column(Integer)
@@ -188,18 +181,14 @@ class AnnotatorFact(Base):
     value: Mapped[str] = column(Text)
 
 
-class AnnotatorAttribute(Base):
+class AnnotatorAttribute(Base, clustered=True):
     """What a change said of the annotator of a name: an attribute, such as the team.
 
     What the last change said holds.
     """
 
     __tablename__ = "annotator_attributes"
-    __table_args__ = (
-        reference("annotators", "annotator_id"),
-        reference("changes", "change_id"),
-        {"info": {"clustered": True}},
-    )
+    __table_args__ = (reference("annotators", "annotator_id"), reference("changes", "change_id"))
     project_id: Mapped[int] = key_column(Integer)
     annotator_id: Mapped[int] = key_column(Integer)
     name: Mapped[str] = key_column(Text)
@@ -207,7 +196,7 @@ class AnnotatorAttribute(Base):
     value: Mapped[str] = column(Text)
 
 
-class CategoryFact(Base):
+class CategoryFact(Base, clustered=True):
     """What a change said of a category: that there is one, or its place (``value``) in the order.
 
     The last change that gave places gave them to all categories that have an order.
@@ -218,7 +207,6 @@ class CategoryFact(Base):
         reference_in_question("categories", "category_id"),
         reference("changes", "change_id"),
         CheckConstraint(one_of("role", ("category", "position")), "role"),
-        {"info": {"clustered": True}},
     )
     project_id: Mapped[int] = key_column(Integer)
     question_id: Mapped[int] = key_column(SmallInteger)
@@ -248,7 +236,7 @@ class CategoryMerge(Base):
     to_change: Mapped[int | None] = optional(Integer)
 
 
-class MergedLabel(Base):
+class MergedLabel(Base, clustered=True):
     """A label that was given as a category that ``merge`` made another.
 
     The rest of the key is the record's, in ``labels`` or ``past_labels``. ``beside`` says that
@@ -261,7 +249,6 @@ class MergedLabel(Base):
             ["project_id", "merge_id"],
             ["category_merges.project_id", "category_merges.from_change"],
         ),
-        {"info": {"clustered": True}},
     )
     project_id: Mapped[int] = key_column(Integer)
     merge_id: Mapped[int] = key_column(Integer)
@@ -362,10 +349,7 @@ class Sync(Base):
     """
 
     __tablename__ = "syncs"
-    __table_args__ = (
-        reference("changes", "change_id"),
-        CheckConstraint("since <= until", "order"),
-    )
+    __table_args__ = (reference("changes", "change_id"), CheckConstraint("since <= until", "order"))
     project_id: Mapped[int] = key_column(Integer)
     change_id: Mapped[int] = key_column(Integer)
     tool: Mapped[str] = column(Text)
@@ -375,7 +359,7 @@ class Sync(Base):
     asked: Mapped[str] = column(Text)
 
 
-class Withdrawal(Base):
+class Withdrawal(Base, clustered=True):
     """From one change to another, the ledger did not hold a record: its source had it no longer.
 
     Kept of withdrawals that ended because their sync was undone; of one that holds,
@@ -391,7 +375,6 @@ class Withdrawal(Base):
         reference("changes", "from_change"),
         reference("changes", "to_change"),
         CheckConstraint("to_change > from_change", "order"),
-        {"info": {"clustered": True}},
     )
     project_id: Mapped[int] = key_column(Integer)
     question_id: Mapped[int] = key_column(SmallInteger)

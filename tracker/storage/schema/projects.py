@@ -33,14 +33,11 @@ if TYPE_CHECKING:
     from sqlalchemy.orm import Mapped
 
 
-class Project(Base):
+class Project(Base, never_renumbered=True):
     """A labelling task. One row is one project."""
 
     __tablename__ = "projects"
-    __table_args__ = (
-        CheckConstraint("name <> ''", "name"),
-        {"info": {"never_renumbered": True}},
-    )
+    __table_args__ = (CheckConstraint("name <> ''", "name"),)
     id: Mapped[int] = column(Integer, primary_key=True)
     name: Mapped[str] = column(Text, unique=True)
     created_at: Mapped[int] = column(BigInteger, comment=MOMENT)
@@ -85,11 +82,10 @@ class Purge(Base):
     purged_at: Mapped[int] = column(BigInteger, comment=MOMENT)
 
 
-class Change(Base):
+class Change(Base, append_only=True):
     """One mutation of a project's ledger, in the order in which they were made."""
 
     __tablename__ = "changes"
-    __table_args__ = ({"info": {"append_only": True}},)
     project_id: Mapped[int] = key_column(Integer, ForeignKey("projects.id"))
     id: Mapped[int] = key_column(Integer)
     kind: Mapped[str] = column(Text)
@@ -99,7 +95,7 @@ class Change(Base):
     detail: Mapped[str] = column(Text, comment="a JSON object: what was changed, from and to")
 
 
-class Touched(Base):
+class Touched(Base, clustered=True):
     """Items whose answers to a question a change may have changed, by number: first to last."""
 
     __tablename__ = "touched"
@@ -107,7 +103,6 @@ class Touched(Base):
         reference("questions", "question_id"),
         reference("changes", "change_id"),
         CheckConstraint("first_item <= last_item", "order"),
-        {"info": {"clustered": True}},
     )
     project_id: Mapped[int] = key_column(Integer)
     question_id: Mapped[int] = key_column(SmallInteger)
@@ -116,7 +111,7 @@ class Touched(Base):
     last_item: Mapped[int] = column(Integer)
 
 
-class Import(Base):
+class Import(Base, never_renumbered=True):
     """One unit of recording: the files of one `tracker import`, and what became of the rows.
 
     ``reading`` says how the files were read and what was left out (`reading_record`), as JSON;
@@ -131,7 +126,6 @@ class Import(Base):
         CheckConstraint(
             "rows = inserted + changed + unchanged + older + rejected", "every_row_has_a_fate"
         ),
-        {"info": {"never_renumbered": True}},
     )
     id: Mapped[int] = column(Integer, primary_key=True)
     project_id: Mapped[int] = column(Integer)
@@ -156,14 +150,13 @@ class Source(Base):
     digest: Mapped[str] = column(Text, comment="SHA-256, hexadecimal")
 
 
-class Item(Base):
+class Item(Base, clustered=True):
     """A thing to be labelled, known by the project's own key (``name``)."""
 
     __tablename__ = "items"
     __table_args__ = (
         UniqueConstraint("project_id", "name"),
         CheckConstraint("length >= 0", "length"),
-        {"info": {"clustered": True}},
     )
     project_id: Mapped[int] = key_column(Integer, ForeignKey("projects.id"))
     id: Mapped[int] = key_column(Integer)
@@ -174,21 +167,18 @@ class Item(Base):
     )
 
 
-class ItemAttribute(Base):
+class ItemAttribute(Base, clustered=True):
     """A further column of an item, kept on request."""
 
     __tablename__ = "item_attributes"
-    __table_args__ = (
-        reference("items", "item_id"),
-        {"info": {"clustered": True}},
-    )
+    __table_args__ = (reference("items", "item_id"),)
     project_id: Mapped[int] = key_column(Integer)
     item_id: Mapped[int] = key_column(Integer)
     name: Mapped[str] = key_column(Text)
     value: Mapped[str] = column(Text)
 
 
-class ItemAlias(Base):
+class ItemAlias(Base, clustered=True):
     """From one change to another, answers under a key were recorded as about an item of another.
 
     An item may have that key, too, if all that was said of it is undone.
@@ -200,7 +190,6 @@ class ItemAlias(Base):
         reference("changes", "from_change"),
         reference("changes", "to_change"),
         CheckConstraint("to_change > from_change", "order"),
-        {"info": {"clustered": True}},
     )
     project_id: Mapped[int] = key_column(Integer)
     name: Mapped[str] = key_column(Text)

@@ -43,7 +43,7 @@ KEEPING = ("appealed", "rejected")
 """The acts that leave a flag in its state."""
 
 
-class FlagRow(Base):
+class FlagRow(Base, append_only=True):
     """A finding, once however often it is seen; one about a pair stands with the lower id first.
 
     One about a definition, some of the items or the design names no annotator.
@@ -59,7 +59,6 @@ class FlagRow(Base):
         ),
         CheckConstraint("annotator_id <= other_id", "a_pair_stands_once"),
         CheckConstraint("(annotator_id IS NULL) = (other_id IS NULL)", "one_or_two_or_nobody"),
-        {"info": {"append_only": True}},
     )
     project_id: Mapped[int] = key_column(Integer, ForeignKey("projects.id"))
     id: Mapped[int] = key_column(Integer)
@@ -74,7 +73,7 @@ class FlagRow(Base):
     subject: Mapped[str | None] = optional(Text, comment="attribute=value of a slice of the items")
 
 
-class FlagSighting(Base):
+class FlagSighting(Base, append_only=True):
     """A recorded audit that found the flag, with its figures then; numbered within the flag."""
 
     __tablename__ = "flag_sightings"
@@ -82,7 +81,6 @@ class FlagSighting(Base):
         reference("flags", "flag_id"),
         CheckConstraint("number > 0", "number"),
         CheckConstraint("informative >= 0", "informative"),
-        {"info": {"append_only": True}},
     )
     project_id: Mapped[int] = key_column(Integer)
     flag_id: Mapped[int] = key_column(Integer)
@@ -93,7 +91,7 @@ class FlagSighting(Base):
     evidence: Mapped[str] = column(Text, comment="a JSON object: the finding's figures")
 
 
-class FlagChange(Base):
+class FlagChange(Base, append_only=True, erasable=("made_by", "note")):
     """What was done about a flag, by whom and why; numbered within the flag."""
 
     __tablename__ = "flag_changes"
@@ -108,7 +106,6 @@ class FlagChange(Base):
             f"made_by IS NOT NULL OR {one_of('action', _BY_THE_PROGRAM)}", "people_have_names"
         ),
         CheckConstraint("action <> 'appealed' OR note IS NOT NULL", "appeals_say_why"),
-        {"info": {"append_only": True, "erasable": ("made_by", "note")}},
     )
     project_id: Mapped[int] = key_column(Integer)
     flag_id: Mapped[int] = key_column(Integer)
@@ -121,7 +118,7 @@ class FlagChange(Base):
     informative: Mapped[int] = column(Integer, comment="how much evidence there was then")
 
 
-class Snapshot(Base):
+class Snapshot(Base, append_only=True):
     """An immutable record of a question's figures and of the tallies they follow from.
 
     A snapshot of a project has a row for each of its questions, all with the same number. The row
@@ -136,7 +133,6 @@ class Snapshot(Base):
         reference("questions", "question_id"),
         reference("changes", "last_change_id"),
         reference_in_question("snapshots", "base_snapshot_id"),
-        {"info": {"append_only": True}},
     )
     project_id: Mapped[int] = key_column(Integer)
     question_id: Mapped[int] = key_column(SmallInteger)
@@ -164,14 +160,13 @@ class Snapshot(Base):
     seal: Mapped[str] = column(Text, comment="of all that is stored, chained")
 
 
-class SnapshotMeasure(Base):
+class SnapshotMeasure(Base, append_only=True, thinned=True):
     """One coefficient of a snapshot, with its parts, error and interval."""
 
     __tablename__ = "snapshot_measures"
     __table_args__ = (
         reference_in_question("snapshots", "snapshot_id"),
         CheckConstraint("(value IS NULL) = (undefined IS NOT NULL)", "a_value_or_a_reason"),
-        {"info": {"append_only": True, "thinned": True}},
     )
     project_id: Mapped[int] = key_column(Integer)
     question_id: Mapped[int] = key_column(SmallInteger)
@@ -191,7 +186,7 @@ class SnapshotMeasure(Base):
     details: Mapped[str] = column(Text, comment="a JSON object")
 
 
-class SnapshotCategory(Base):
+class SnapshotCategory(Base, append_only=True, thinned=True):
     """The counts and the agreement rate of one category in a snapshot."""
 
     __tablename__ = "snapshot_categories"
@@ -200,7 +195,6 @@ class SnapshotCategory(Base):
         reference_in_question("categories", "category_id"),
         CheckConstraint("(rate IS NULL) = (undefined IS NOT NULL)", "a_rate_or_a_reason"),
         CheckConstraint("0 <= agreements AND agreements <= potential_agreements", "agreements"),
-        {"info": {"append_only": True, "thinned": True}},
     )
     project_id: Mapped[int] = key_column(Integer)
     question_id: Mapped[int] = key_column(SmallInteger)
@@ -218,14 +212,13 @@ class SnapshotCategory(Base):
     specific_agreement: Mapped[float | None] = optional(Double)
 
 
-class KnownPattern(Base):
+class KnownPattern(Base, append_only=True):
     """A pattern of answers to a question, numbered once for all snapshots."""
 
     __tablename__ = "patterns"
     __table_args__ = (
         UniqueConstraint("project_id", "question_id", "pattern"),
         reference("questions", "question_id"),
-        {"info": {"append_only": True}},
     )
     project_id: Mapped[int] = key_column(Integer)
     question_id: Mapped[int] = key_column(SmallInteger)
@@ -233,7 +226,7 @@ class KnownPattern(Base):
     pattern: Mapped[str] = column(Text, comment="JSON, canonical")
 
 
-class SnapshotPattern(Base):
+class SnapshotPattern(Base, append_only=True, thinned=True, clustered=True):
     """One item pattern of a snapshot: how many items had it."""
 
     __tablename__ = "snapshot_patterns"
@@ -241,7 +234,6 @@ class SnapshotPattern(Base):
         reference_in_question("snapshots", "snapshot_id"),
         reference_in_question("patterns", "pattern_id"),
         CheckConstraint("items > 0", "items"),
-        {"info": {"append_only": True, "thinned": True, "clustered": True}},
     )
     project_id: Mapped[int] = key_column(Integer)
     question_id: Mapped[int] = key_column(SmallInteger)
@@ -250,7 +242,7 @@ class SnapshotPattern(Base):
     items: Mapped[int] = column(Integer)
 
 
-class SnapshotAnnotator(Base):
+class SnapshotAnnotator(Base, append_only=True, thinned=True, clustered=True):
     """An annotator's tallies: whole in a frame, else the difference to the snapshot before.
 
     ``answers`` is whole in either. ``tallies`` is a JSON list of [own answer, number of a
@@ -262,7 +254,6 @@ class SnapshotAnnotator(Base):
         reference_in_question("snapshots", "snapshot_id"),
         reference("annotators", "annotator_id"),
         CheckConstraint("answers >= 0", "answers"),
-        {"info": {"append_only": True, "thinned": True, "clustered": True}},
     )
     project_id: Mapped[int] = key_column(Integer)
     question_id: Mapped[int] = key_column(SmallInteger)
@@ -272,7 +263,7 @@ class SnapshotAnnotator(Base):
     tallies: Mapped[str | None] = optional(Text)
 
 
-class SnapshotPair(Base):
+class SnapshotPair(Base, append_only=True, thinned=True, clustered=True):
     """The cross-table of a pair of annotators; only old records have one."""
 
     __tablename__ = "snapshot_pairs"
@@ -281,7 +272,6 @@ class SnapshotPair(Base):
         reference("annotators", "first_id"),
         reference("annotators", "second_id"),
         CheckConstraint("first_id < second_id", "order"),
-        {"info": {"append_only": True, "thinned": True, "clustered": True}},
     )
     project_id: Mapped[int] = key_column(Integer)
     question_id: Mapped[int] = key_column(SmallInteger)
@@ -291,7 +281,7 @@ class SnapshotPair(Base):
     cells: Mapped[str] = column(Text, comment="a JSON list of [answer, answer, items]")
 
 
-class SnapshotFlag(Base):
+class SnapshotFlag(Base, append_only=True, thinned=True):
     """A flag that was open or acknowledged when the snapshot was taken."""
 
     __tablename__ = "snapshot_flags"
@@ -299,7 +289,6 @@ class SnapshotFlag(Base):
         reference_in_question("snapshots", "snapshot_id"),
         reference("flags", "flag_id"),
         CheckConstraint(one_of("state", STANDING), "state"),
-        {"info": {"append_only": True, "thinned": True}},
     )
     project_id: Mapped[int] = key_column(Integer)
     question_id: Mapped[int] = key_column(SmallInteger)
@@ -308,17 +297,14 @@ class SnapshotFlag(Base):
     state: Mapped[str] = column(Text)
 
 
-class Tombstone(Base):
+class Tombstone(Base, append_only=True):
     """A snapshot of which only its row is left: its figures and tallies were thinned out.
 
     ``parts`` is the digest of what went, on which the seal of the row still rests.
     """
 
     __tablename__ = "tombstones"
-    __table_args__ = (
-        reference_in_question("snapshots", "snapshot_id"),
-        {"info": {"append_only": True}},
-    )
+    __table_args__ = (reference_in_question("snapshots", "snapshot_id"),)
     project_id: Mapped[int] = key_column(Integer)
     question_id: Mapped[int] = key_column(SmallInteger)
     snapshot_id: Mapped[int] = key_column(Integer)
@@ -326,17 +312,14 @@ class Tombstone(Base):
     parts: Mapped[str] = column(Text)
 
 
-class Seal(Base):
+class Seal(Base, append_only=True):
     """What the ledger held after a transaction that changed a project, as digests; chained.
 
     ``found`` are the parts that were not as the seal before left them; see `storage.seals`.
     """
 
     __tablename__ = "seals"
-    __table_args__ = (
-        reference("changes", "last_change_id"),
-        {"info": {"append_only": True}},
-    )
+    __table_args__ = (reference("changes", "last_change_id"),)
     project_id: Mapped[int] = key_column(Integer, ForeignKey("projects.id"))
     id: Mapped[int] = key_column(Integer)
     last_change_id: Mapped[int] = column(Integer)
