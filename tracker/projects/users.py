@@ -51,11 +51,9 @@ class AccessAct(Record):
     """One thing that somebody did.
 
     Attributes:
-        at: when.
         by: who; None for a command, which does not know.
         kind: what, as the log calls it.
-        user, token, webhook: to whom or what.
-        what: the same in words, as they stand behind a name: "removed the user ada".
+        what: the same in words, to be read after a name: "removed the user ada".
     """
 
     at: Time
@@ -123,9 +121,7 @@ class UserInfo(Record):
         name: what they sign in with, and what the change log has.
         role: one of `ROLES`.
         session: the number that their sessions must have.
-        has_password: whether they can sign in with a password.
         annotators: whose own reports they may see.
-        created_at: the moment when they were added.
     """
 
     id: Annotated[int, Hidden]

@@ -352,6 +352,9 @@ def _crowd_rows(
             yield Row(item, member.name, answers[place], truth)
 
 
+EXPERIMENTS: Final = ("high", "low", "mixed")
+
+
 def simulate_experiment(name: str, items: int = 1000, seed: int = 0) -> Iterator[Row]:
     """Return the answers of A, B and C in an experiment of P. W. Siegel's notebook (2018).
 
@@ -372,7 +375,7 @@ def simulate_experiment(name: str, items: int = 1000, seed: int = 0) -> Iterator
         InvalidOption: No experiment has this name, or there are no items.
     """
     require_for_simulation(
-        name in {"high", "low", "mixed"},
+        name in EXPERIMENTS,
         f"there is no experiment {name!r}",
         "Take one of high, low and mixed.",
     )

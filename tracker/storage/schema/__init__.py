@@ -4,10 +4,10 @@ Rows that belong to a project are numbered within it, so that two databases give
 changes hold the same numbers, and every key that spans items carries project and item.
 Moments are microseconds since 1970 (see `core.clock`).
 
-The keywords of a class are its table's ``info``. A ``clustered`` table is stored in the order of its
-primary key where the database can; the numbers of a ``never_renumbered`` one are not given again
-after a deletion; ``append_only`` ones refuse UPDATE and DELETE other than a project's purge, and, if
-they are ``thinned``, that of a snapshot's parts once it has its tombstone; the text of an
+The keywords of a class are its table's ``info``. A ``clustered`` table is stored in the order of
+its primary key where the database can; the numbers of a ``never_renumbered`` one are not given
+again after a deletion; ``append_only`` ones refuse UPDATE and DELETE other than a project's purge,
+and, if they are ``thinned``, that of a snapshot's parts once it has its tombstone; the text of an
 ``erasable`` column can be erased; ``secret`` ones are left out of a copy of the ledger; ``bulk``
 ones get rows by the million, whose references a database may look up together.
 """
