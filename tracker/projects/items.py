@@ -224,11 +224,10 @@ def find_item(
             f"there is no item {name!r} in {project.name!r}",
             near_names(name, names) or f"see: tracker item list {quote(project.name)}",
         )
-    attributes = connection.execute(
-        select(ItemAttribute.name, ItemAttribute.value).where(
-            ItemAttribute.project_id == project.id, ItemAttribute.item_id == item.id
-        )
+    named = select(ItemAttribute.name, ItemAttribute.value).where(
+        ItemAttribute.project_id == project.id, ItemAttribute.item_id == item.id
     )
+    attributes = dict(connection.execute(named).all())
     aliases = item_aliases(connection, project, ItemAlias.item_id == item.id).get(item.id, ())
     if moment == NOW:
         labels = _labels_of(connection, project, item.id)
@@ -236,7 +235,7 @@ def find_item(
         this = select(literal(item.id))
         with shadow_tables_of_items(connection, project.id, moment, this, past=True):
             labels = _labels_of(connection, project, item.id)
-    return ItemRecord(item.name, tuple(aliases), item.text, dict(attributes.all()), tuple(labels))
+    return ItemRecord(item.name, tuple(aliases), item.text, attributes, tuple(labels))
 
 
 def _labels_of(connection: Connection, project: ProjectInfo, item_id: int) -> list[ItemLabel]:

@@ -54,6 +54,8 @@ _REFUSED = Fix("the server refused the user or password", "check the URL")
 _NOT_THERE = Fix("the server has no such database or role", "check the URL")
 _TOO_MANY = Fix("the server has too many connections", "try again when some are closed")
 _FAILED = Fix("the server failed", "look into its log")
+_NO_ANSWER = Fix("no server answers there", "check the URL's host and port")
+_UNKNOWN_HOST = Fix("the server's name is unknown", "check the URL's host")
 _BAD_OPTION = Fix(
     "the URL has an option that the server's client does not know, or not with that value",
     "check what stands after the question mark",
@@ -114,20 +116,14 @@ class Postgres(Backend):
             "no password supplied",
             Fix("the server wants a password", "put it in the URL or in PGPASSWORD"),
         ),
-        ("Connection refused", Fix("no server answers there", "check the URL's host and port")),
-        (
-            "could not translate host",
-            Fix("the server's name is unknown", "check the URL's host"),
-        ),
-        ("failed to resolve host", Fix("the server's name is unknown", "check the URL's host")),
+        ("Connection refused", _NO_ANSWER),
+        ("could not translate host", _UNKNOWN_HOST),
+        ("failed to resolve host", _UNKNOWN_HOST),
         ("too many clients", _TOO_MANY),
         ("FATAL:  database", _NOT_THERE),
         ("FATAL:  role", _NOT_THERE),
         ("timeout expired", Fix("the server does not answer", "check the URL's host and port")),
-        (
-            "No such file or directory",
-            Fix("no server answers there", "check the URL's host and port"),
-        ),
+        ("No such file or directory", _NO_ANSWER),
         ("connection failed", Fix("the server cannot be reached", "check the URL")),
     )
 

@@ -159,10 +159,10 @@ class Sqlite(Backend):
         ]
         whole = _insert_statement(into, row, width, _ROWS_AT_ONCE)
         for start in range(0, len(values), _ROWS_AT_ONCE * width):
-            some = values[start : start + _ROWS_AT_ONCE * width]
-            left = len(some) // width
+            part = values[start : start + _ROWS_AT_ONCE * width]
+            left = len(part) // width
             last = left < _ROWS_AT_ONCE
-            cursor.execute(_insert_statement(into, row, width, left) if last else whole, some)
+            cursor.execute(_insert_statement(into, row, width, left) if last else whole, part)
 
     def highest_number(self, connection: Connection, table: Table) -> int:
         highest = text("SELECT seq FROM sqlite_sequence WHERE name = :name")
@@ -181,16 +181,16 @@ class Sqlite(Backend):
         key = " AND ".join(f"{c.name} = NEW.{c.name}" for c in table.primary_key.columns)
         thinned = f" AND NOT {OF_THINNED}" if table.info.get("thinned") else ""
         erasable = table.info.get("erasable", ())
-        kept = [
+        same = [
             f"NEW.{c.name} IS OLD.{c.name}"
             if c.name not in erasable
             else f"(NEW.{c.name} IS OLD.{c.name} OR NEW.{c.name} IS '{ERASED}')"
             for c in table.columns
         ]
-        erased = " OR ".join(f"NEW.{one} IS NOT OLD.{one}" for one in erasable)
+        erased = " OR ".join(f"NEW.{column} IS NOT OLD.{column}" for column in erasable)
         events = {
             "no_update": f"BEFORE UPDATE ON {name}"
-            + (f" WHEN NOT ({' AND '.join(kept)} AND ({erased}))" if erasable else ""),
+            + (f" WHEN NOT ({' AND '.join(same)} AND ({erased}))" if erasable else ""),
             "no_delete": f"BEFORE DELETE ON {name} WHEN NOT {OF_PURGED}{thinned}",
             "no_replace": f"BEFORE INSERT ON {name} WHEN EXISTS (SELECT 1 FROM {name} WHERE {key})",  # noqa: S608
         }

@@ -70,17 +70,19 @@ def add_sums(to: Sums, sums: Sums, sign: int = 1) -> None:
 # -- small parts: all of it -----------------------------------------------------------------
 
 
-def _columns(model: Any, key: str = "project_id", without: str = "") -> tuple[Any, Any]:
+def _columns(model: Any, without: str = "") -> tuple[Any, Any]:
+    """Return the statement of a table's rows, the question's number last."""
     table = model.__table__
-    columns = [column for column in table.columns if column.name not in {key, QUESTION, without}]
+    left_out = {"project_id", QUESTION, without}
+    columns = [column for column in table.columns if column.name not in left_out]
     if QUESTION in table.c:
         columns.append(table.c[QUESTION])
-    return select(*columns).order_by(*table.primary_key.columns), table.c[key]
+    return select(*columns).order_by(*table.primary_key.columns), table.c.project_id
 
 
 def _sums(model: Any, *sums: Any) -> tuple[Any, Any]:
     table = model.__table__
-    return select(func.count(), *(func.sum(one) for one in sums)), table.c.project_id
+    return select(func.count(), *map(func.sum, sums)), table.c.project_id
 
 
 _later = Snapshot.__table__.alias("later")
@@ -94,7 +96,6 @@ _last_snapshot = (
     )
     .order_by(Snapshot.question_id)
 )
-_undone = select(Import.change_id, Import.undone_by).order_by(Import.change_id)
 
 STATE: dict[str, tuple[Any, Any]] = {
     "the project's settings": (
@@ -142,7 +143,12 @@ STATE: dict[str, tuple[Any, Any]] = {
         select(Note.id, Note.guideline).where(Note.guideline.is_not(None)).order_by(Note.id),
         Note.project_id,
     ),
-    "imports taken back": (_undone.where(Import.undone_by.is_not(None)), Import.project_id),
+    "imports taken back": (
+        select(Import.change_id, Import.undone_by)
+        .where(Import.undone_by.is_not(None))
+        .order_by(Import.change_id),
+        Import.project_id,
+    ),
     "how imports were read": (
         select(func.count(Import.reading), func.sum(func.length(Import.reading))),
         Import.project_id,
@@ -355,20 +361,18 @@ def seal_sums_of_arrays(rows: Mapping[str, Any]) -> tuple[int, int]:
 
     number, total, at_once = len(rows["line"]), 0, 250_000
     for start in range(0, number, at_once):
-        some = {
+        part = {
             name: column
             if isinstance(column, int)
             else column[start : start + at_once].astype(np.int64)
             for name, column in rows.items()
             if name in {*_WHO, *_WHEN, "annotator_id"}
         }
-        some[QUESTION] = some[QUESTION] - 1
-        some["given_as"] = np.where(some["given_as"] == 0, some["annotator_id"], some["given_as"])
+        part[QUESTION] = part[QUESTION] - 1
+        part["given_as"] = np.where(part["given_as"] == 0, part["annotator_id"], part["given_as"])
         # Remainders as databases have them below zero.
         who, when = (
-            np.fmod(
-                sum(some[name] * times for name, times in columns.items() if name in some), prime
-            )
+            np.fmod(sum(part[name] * columns[name] for name in columns if name in part), prime)
             for columns, prime in zip((_WHO, _WHEN), _PRIMES, strict=False)
         )
         total += int(np.sum(np.fmod(who * when, _PRIMES[2])))
