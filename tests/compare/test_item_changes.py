@@ -31,8 +31,9 @@ from tracker.counts.tallies import count_item_patterns
 from tracker.imports.undo import undo_import
 from tracker.ledger import Ledger
 from tracker.projects.categories import category_names
+from tracker.projects.projects import last_change
 from tracker.projects.questions import QuestionInfo, QuestionOptions, create_project
-from tracker.storage.as_of import NOW, Moment, as_it_was, last_stored_change
+from tracker.storage.as_of import NOW, Moment, as_it_was
 
 Answers = Mapping[tuple[str, str], Labels]
 """What each annotator said of each item."""
@@ -124,7 +125,7 @@ def played(connection: Connection, kind: str, pair: Pair) -> tuple[QuestionInfo,
     left = {place: own for place, own in before.items() if place in after}
     gone = {place: own for place, own in before.items() if place not in after}
     made = [load(connection, project, answers, n) for n, answers in enumerate((gone, left))]
-    first = Moment(through=last_stored_change(connection, project.project_id))
+    first = Moment(through=last_change(connection, project.project_id)[0])
     if made[0] is not None:
         undo_import(connection, made[0])
     load(connection, project, {p: own for p, own in after.items() if before.get(p) != own}, 2)

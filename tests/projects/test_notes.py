@@ -11,7 +11,7 @@ from tests.helpers import stored
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.ledger import Ledger
-from tracker.projects.notes import NoteInfo, add_note, find_note, list_notes, remove_note
+from tracker.projects.notes import add_note, list_notes, remove_note
 from tracker.projects.projects import purge_project
 from tracker.projects.questions import create_project
 from tracker.storage.schema import Change, Note
@@ -92,39 +92,12 @@ def test_one_removed_is_not_shown_and_its_number_not_given_again(noted: Ledger) 
             remove_note(connection, project, number)
 
 
-def test_one_is_found_by_its_text_or_number(noted: Ledger) -> None:
-    with noted.writing("p") as (connection, project):
-        later = add_note(connection, project, "guideline v2", APRIL)
-        named = add_note(connection, project, "1", MARCH)
-        assert find_note(connection, project, " guideline v2 ") == later, "the last of that text"
-        assert find_note(connection, project, "3").text == "guideline v3"
-        assert find_note(connection, project, "1") == named, "a text before a number"
-        remove_note(connection, project, named.id)
-        assert find_note(connection, project, "1") == NoteInfo(APRIL, 1, "two joined")
-
-
-@pytest.mark.parametrize(
-    ("text", "mend"),
-    [
-        ("guideline v4", "did you mean 'guideline v3' or 'guideline v2'"),
-        ("moon", "see: tracker project notes p"),
-        ("9", "see: tracker project notes p"),
-        ("elsewhere", "see: tracker project notes p"),
-    ],
-)
-def test_one_that_is_not_there(noted: Ledger, text: str, mend: str) -> None:
-    with noted.reading("p") as (connection, project), pytest.raises(NotFound) as raised:
-        find_note(connection, project, text)
-    assert raised.value.message == f"'p' has no note {text!r}"
-    assert (raised.value.mend or "").startswith(mend)
-
-
 def test_where_there_is_none_one_is_told_how_to_make_one(ledger: Ledger) -> None:
     with ledger.database.write() as connection:
         project = create_project(connection, "p").project
         assert list_notes(connection, project) == []
         with pytest.raises(NotFound, match='make one: tracker project note p "what happened"'):
-            find_note(connection, project, "x")
+            remove_note(connection, project, 1)
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,7 @@ def check_agreement_measures(
             )
         if question.answers not in MEASURES[name].answers:
             raise InvalidOption(
-                f"{name} does not fit {question.told} of {question.answers}",
+                f"{name} does not fit {question.description} of {question.answers}",
                 f"these do: {', '.join(fitting)}",
             )
     if names:

@@ -31,7 +31,7 @@ from tracker.measures.registry import MEASURES, Measure
 from tracker.measures.resampling import jackknife_without_item, most_influential_patterns
 from tracker.measures.sample import merge_pattern_table, patterns_without_category
 from tracker.projects.annotators import annotator_names
-from tracker.projects.items import item_names_of
+from tracker.projects.items import item_names
 from tracker.projects.names import near_names
 from tracker.projects.questions import QuestionInfo
 
@@ -256,7 +256,7 @@ def _items(counted: Study, estimate: Estimate) -> Iterator[tuple[str, float | No
     patterns = [pattern for pattern, items in counted.patterns if items]
     wanted = {patterns[place]: value for place, value in zip(places, values, strict=True)}
     met = select_items_of_patterns(counted.connection, counted.selection, set(wanted), MOST_ITEMS)
-    names = item_names_of(
+    names = item_names(
         counted.connection,
         counted.question.project,
         [item for items in met.values() for item in items],

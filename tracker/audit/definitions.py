@@ -41,7 +41,7 @@ from tracker.counts.filter import EVERYTHING, AnswerFilter, select_answers
 from tracker.counts.selection import Selection, select_answering_annotators
 from tracker.counts.tallies import select_items_of_patterns
 from tracker.projects.categories import category_names
-from tracker.projects.items import item_names_of
+from tracker.projects.items import item_names
 from tracker.projects.questions import QuestionInfo
 
 OF_DEFINITIONS: Final = (DIVIDED, WEAK_SLICE)
@@ -120,7 +120,7 @@ def _divided_definitions(
         telling = patterns_that_show(one.category, evidence.columns.patterns, ITEMS_SHOWN)
         ids = select_items_of_patterns(connection, selection, set(telling), ITEMS_SHOWN)
         shown = [item for pattern in telling for item in ids[pattern]][:ITEMS_SHOWN]
-        items = item_names_of(connection, selection.question.project, shown)
+        items = item_names(connection, selection.question.project, shown)
         named = tuple(items[item] for item in shown)
         told = sum(sides.values())
         divided.append(replace(one, items=named, certain=alike is not None, informative=told))

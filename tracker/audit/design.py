@@ -15,7 +15,7 @@ from tracker.audit.kind import ProjectFinding, Severity
 from tracker.audit.shared_sql import LEAST_SHARED, count_links_of_annotators
 from tracker.core.tallies import IntArray
 from tracker.counts.selection import Selection
-from tracker.projects.same_text import count_same_text
+from tracker.projects.items import count_same_text
 
 LEAST_ANSWERS = 10
 """Answers of a group of annotators below which it is not told of."""

@@ -41,7 +41,7 @@ from tracker.counts.tallies import Present, select_label_contents
 from tracker.counts.timeline import count_active_days
 from tracker.projects.annotators import annotator_names
 from tracker.projects.categories import category_names
-from tracker.projects.items import item_names_of
+from tracker.projects.items import item_names
 from tracker.projects.questions import QuestionInfo
 
 # -- The items that show a finding best, by name, with the own answer and the others' -------------
@@ -81,7 +81,7 @@ def finding_examples(
 
     listed: list[Sequence[tuple[Any, ...]]] = [*found.values(), *fast.values(), *changed.values()]
     words = _Words(
-        item_names_of(
+        item_names(
             connection, selection.question.project, sorted({i for one in listed for i, *_ in one})
         ),
         category_names(connection, selection.question),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib.resources import files
 from itertools import combinations
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
 from tracker.core.tallies import Answer, ItemPatterns, JointPattern, make_pattern
 from tracker.measures.category_rates import category_rates
@@ -25,9 +25,6 @@ from tracker.measures.spans.unitizing import UnitTally, unitizing_alpha
 
 Number: TypeAlias = str | float | None
 Given: TypeAlias = tuple[str, ...]  # the categories of one answer
-
-_MISSING: Final = "-"
-_NONE_APPLIES: Final = "()"
 
 
 @dataclass(frozen=True)
@@ -88,7 +85,7 @@ class Case:
     tolerance: float
 
     def rows(self) -> Iterator[Mapping[str, str]]:
-        """The case as the rows of a file to import."""
+        """Yield the rows of a file to import."""
         for number, answers in enumerate(self.items, 1):
             for annotator, given in answers.items():
                 for category in given or ("",):
@@ -104,10 +101,9 @@ class Case:
 
 
 def known_cases() -> list[Case]:
-    """Every case that is shipped."""
-    text = (files("tracker.conformance") / "cases.json").read_text("utf-8")
-    shipped = json.loads(text)
-    return [_case(told, shipped["tolerance"]) for told in shipped["cases"]]
+    """Return every case that is shipped."""
+    shipped = json.loads((files("tracker.conformance") / "cases.json").read_text("utf-8"))
+    return [_case(case, shipped["tolerance"]) for case in shipped["cases"]]
 
 
 def _case(payload: Mapping[str, Any], tolerance: float) -> Case:
@@ -119,16 +115,7 @@ def _case(payload: Mapping[str, Any], tolerance: float) -> Case:
         scale=payload.get("scale", "nominal"),
         categories=tuple(payload["categories"]),
         items=tuple(_items(payload)),
-        documents=tuple(
-            Document(
-                document["length"],
-                {
-                    who: [(category, start, end) for category, start, end in spans]
-                    for who, spans in document["answers"].items()
-                },
-            )
-            for document in payload.get("documents", ())
-        ),
+        documents=tuple(Document(**document) for document in payload.get("documents", ())),
         figures=tuple(_figure(figure) for figure in payload["figures"]),
         tolerance=tolerance,
     )
@@ -148,23 +135,23 @@ def _figure(payload: Mapping[str, Any]) -> Figure:
 
 
 def _items(payload: Mapping[str, Any]) -> Iterator[dict[str, Given]]:
-    """From a cross-table of annotators A and B, or each annotator's answers in a line."""
+    """Yield the items of a cross-table of annotators A and B, or of a line for each annotator."""
     names = payload["categories"]
-    for one, row in enumerate(payload.get("table", ())):
-        for other, count in enumerate(row):
+    for first, row in enumerate(payload.get("table", ())):
+        for second, count in enumerate(row):
             for _ in range(count):
-                yield {"A": (names[one],), "B": (names[other],)}
+                yield {"A": (names[first],), "B": (names[second],)}
     lines = {who: line.split() for who, line in payload.get("answers_of", {}).items()}
     for answers in zip(*lines.values(), strict=True):
         yield {
-            who: () if answer == _NONE_APPLIES else tuple(answer.split("|"))
+            who: () if answer == "()" else tuple(answer.split("|"))  # of no category
             for who, answer in zip(lines, answers, strict=True)
-            if answer != _MISSING
+            if answer != "-"  # none was given
         }
 
 
 def by_functions(case: Case, figure: Figure) -> Mapping[str, Number]:
-    """The numbers of one figure, named as in the command's JSON."""
+    """Return the numbers of one figure, named as in the command's JSON."""
     if case.documents:
         return _of_spans(case, figure.measure).to_dict()
     tallies = _Tallies(case)
@@ -180,7 +167,7 @@ def by_functions(case: Case, figure: Figure) -> Mapping[str, Number]:
 
 @dataclass(frozen=True)
 class _Tallies:
-    """What the database counts, counted by hand; annotators and categories are numbers."""
+    """The tallies of the database, made in Python; annotators and categories are numbers."""
 
     case: Case
 
@@ -202,11 +189,11 @@ class _Tallies:
 
     @cached_property
     def marginals(self) -> dict[int, dict[Answer, int]]:
-        found: dict[int, dict[Answer, int]] = defaultdict(Counter)
+        marginals: dict[int, dict[Answer, int]] = defaultdict(Counter)
         for item in self.items:
-            for who, answer in item.items():
-                found[who][answer] += 1
-        return dict(sorted(found.items()))
+            for annotator, answer in item.items():
+                marginals[annotator][answer] += 1
+        return dict(sorted(marginals.items()))
 
     @cached_property
     def joint(self) -> list[tuple[JointPattern, int]]:
@@ -214,11 +201,11 @@ class _Tallies:
 
     @cached_property
     def tables(self) -> dict[tuple[int, int], dict[tuple[Answer, Answer], int]]:
-        found: dict[tuple[int, int], dict[tuple[Answer, Answer], int]] = defaultdict(Counter)
+        tables: dict[tuple[int, int], dict[tuple[Answer, Answer], int]] = defaultdict(Counter)
         for item in self.items:
-            for (first, one), (second, other) in combinations(sorted(item.items()), 2):
-                found[first, second][one, other] += 1
-        return dict(sorted(found.items()))
+            for (first, answer), (second, other) in combinations(sorted(item.items()), 2):
+                tables[first, second][answer, other] += 1
+        return dict(sorted(tables.items()))
 
     @cached_property
     def values(self) -> dict[int, float]:
@@ -246,10 +233,10 @@ def _coefficient(tallies: _Tallies, figure: Figure) -> Coefficient:
     name, sample = figure.measure, tallies.sample(figure.reading)
     function = MEASURES[name].function
     if function is not None:
-        found = function(sample)
+        estimate = function(sample)
         if name == "conger_kappa":
-            found = conger_error(sample, found, tallies.joint)
-        return found.coefficient(interval="t")
+            estimate = conger_error(sample, estimate, tallies.joint)
+        return estimate.coefficient(interval="t")
     cells = kappa_cells(list(tallies.tables.values()), sample.table.answers)
     kappas = list(cohen_kappas(cells, weighting=sample.weighting, interval="t"))
     if name == "cohen_kappa":
@@ -257,8 +244,8 @@ def _coefficient(tallies: _Tallies, figure: Figure) -> Coefficient:
             return Coefficient(name, None, NOT_APPLICABLE)
         return kappas[0] if kappas else Coefficient(name, None, sample.why_not)
     light = light_kappa(sample, kappas)
-    found = light_error(sample, light, cells, list(tallies.tables), tallies.joint)
-    return found.coefficient(interval="t")
+    estimate = light_error(sample, light, cells, list(tallies.tables), tallies.joint)
+    return estimate.coefficient(interval="t")
 
 
 def _of_spans(case: Case, measure: str) -> Coefficient:
@@ -275,6 +262,5 @@ def _of_spans(case: Case, measure: str) -> Coefficient:
         units.add(marked, document.length)
     if measure == "unitizing_alpha":
         return unitizing_alpha(units, undefined=why_no_spans_compared(tally))
-    return next(
-        one for one in pooled_span_agreement(tally, 0.95) if one.measure == measure
-    ).coefficient
+    figures = pooled_span_agreement(tally, 0.95)
+    return next(figure.coefficient for figure in figures if figure.measure == measure)

@@ -41,7 +41,6 @@ class Check:
     passed: bool
 
     def to_dict(self) -> dict[str, Any]:
-        """The check as JSON."""
         return {
             "case": self.case.name,
             "source": self.case.source,
@@ -68,16 +67,13 @@ class Conformance:
 
     @property
     def passed(self) -> int:
-        """How many numbers are right."""
         return sum(check.passed for check in self.checks)
 
     @property
     def failed(self) -> list[Check]:
-        """Those that are not."""
         return [check for check in self.checks if not check.passed]
 
     def to_dict(self) -> dict[str, Any]:
-        """The JSON of ``tracker conformance``."""
         return {
             "versions": dict(self.versions),
             "checks": [check.to_dict() for check in self.checks],
@@ -114,10 +110,9 @@ def _checks(case: Case, program: Program) -> Iterator[Check]:
     }
     for figure in case.figures:
         for by, compute in ways.items():
-            found = compute(figure)
-            wanted = [*figure.numbers.items(), *figure.printed.items()]
-            for number, expected in wanted:
-                yield _check(case, figure, number, by, expected, found.get(number))
+            computed = compute(figure)
+            for number, expected in (*figure.numbers.items(), *figure.printed.items()):
+                yield _check(case, figure, number, by, expected, computed.get(number))
 
 
 def _check(
@@ -125,16 +120,15 @@ def _check(
 ) -> Check:
     known, tolerance = _held_to(case, number, expected)
     difference = None
+    passed = known is None and computed == expected
     if known is not None and isinstance(computed, int | float):
         difference = abs(computed - known)
-    passed = computed == expected if known is None else difference is not None
-    if difference is not None:
         passed = difference <= tolerance
     return Check(case, figure, number, by, expected, computed, difference, tolerance, passed)
 
 
 def _held_to(case: Case, number: str, expected: Number) -> tuple[float | None, float]:
-    """The number that is expected, and how far from it one may be."""
+    """Return the number that is expected, None if it is no number, and the tolerance."""
     if isinstance(expected, int | float):
         return expected, case.tolerance * max(1.0, abs(expected))
     if expected is None or number == "undefined":
@@ -144,7 +138,7 @@ def _held_to(case: Case, number: str, expected: Number) -> tuple[float | None, f
 
 
 def _versions() -> dict[str, str]:
-    """Of the program, its interpreter and the libraries that figures go through."""
+    """Return those of the program, its interpreter and the libraries that figures go through."""
     import platform
     from importlib.metadata import version
 
@@ -167,7 +161,7 @@ class Program:
 
     def __init__(self, ledger: Ledger, folder: Path, case: Case) -> None:
         self.ledger, self.case = ledger, case
-        self._told: dict[tuple[tuple[str, str], ...], dict[str, Any]] = {}
+        self._agreements: dict[tuple[tuple[str, str], ...], dict[str, Any]] = {}
         path = folder / f"{case.name}.csv"
         rows = list(case.rows())
         with path.open("w", encoding="utf-8", newline="") as file:
@@ -180,27 +174,24 @@ class Program:
         ledger.import_file(path, case.name, options=options)
 
     def numbers(self, figure: Figure) -> Mapping[str, Number]:
-        """The numbers of one figure, named as in the command's JSON."""
-        told = self._agreement(figure.reading)
+        """Return the numbers of one figure, named as in the command's JSON."""
+        agreement = self._agreement(figure.reading)
+        rows, column, name = "measures", "measure", figure.of or figure.measure
         if figure.measure == "category_rate":
-            return _row(told["categories"], "category", figure.of)
-        if figure.measure == "intraclass":
-            return _row(told["intraclass"], "form", figure.of)
-        return _row(told["measures"], "measure", figure.measure)
+            rows, column = "categories", "category"
+        elif figure.measure == "intraclass":
+            rows, column = "intraclass", "form"
+        return next(row for row in agreement[rows] if row[column] == name)
 
     def _agreement(self, reading: Mapping[str, str]) -> dict[str, Any]:
         key = tuple(sorted(reading.items()))
-        if key not in self._told:
-            found = self.ledger.agreement(
+        if key not in self._agreements:
+            assessment = self.ledger.agreement(
                 self.case.name,
                 interval="t",  # as the published ones are
                 weights=reading.get("weights"),
                 scale=reading.get("scale"),
                 distance=reading.get("distance"),
             )
-            self._told[key] = found.to_dict()
-        return self._told[key]
-
-
-def _row(rows: list[dict[str, Number]], column: str, wanted: str | None) -> Mapping[str, Number]:
-    return next(row for row in rows if row[column] == wanted)
+            self._agreements[key] = assessment.to_dict()
+        return self._agreements[key]

@@ -66,8 +66,8 @@ def _row(case: Case, figure: Figure, checks: Sequence[Check]) -> tuple[str | Tex
     return (
         case.name,
         _title(figure),
-        _told(main.expected),
-        _told(main.computed),
+        _number(main.expected),
+        _number(main.computed),
         f"{max(exact):.0e}" if exact else "-",
         f"{right} of {len(checks)}",
         Text("passed" if good else "FAILED", style="green" if good else "bold red"),
@@ -83,7 +83,7 @@ def _title(figure: Figure) -> str:
     return ", ".join([f"{title} {figure.of}" if figure.of else title, *read])
 
 
-def _told(number: str | float | None) -> str:
+def _number(number: str | float | None) -> str:
     if number is None or isinstance(number, str):
         return number or "undefined"
     return f"{number:.9f}"
@@ -92,5 +92,5 @@ def _told(number: str | float | None) -> str:
 def _wrong(check: Check) -> str:
     return (
         f"{check.case.name}: {_title(check.figure)}, {check.number.replace('_', ' ')}, is "
-        f"{_told(check.computed)} by the {check.by}, not {_told(check.expected)}"
+        f"{_number(check.computed)} by the {check.by}, not {_number(check.expected)}"
     )

@@ -153,7 +153,9 @@ def _span_rows(
 ) -> Generator[tuple[Any, ...], None, None]:
     """Yield the spans that more than half of the annotators of a document marked alike."""
     if method != METHODS[0]:
-        raise InvalidOption(f"{question.told} of spans, has no {method} consensus", "majority has")
+        raise InvalidOption(
+            f"{question.description} of spans, has no {method} consensus", "majority has"
+        )
     names, items = category_names(connection, question), item_names(connection, question.project)
     selection = select_answers(connection, question, choice)
     who = func.count(labels.c.annotator_id.distinct())

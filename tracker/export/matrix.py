@@ -45,7 +45,7 @@ def matrix_for(
         )
     if question.answers == "spans":
         raise InvalidOption(
-            f"{question.told} of spans, has no matrix", "its labels: tracker export labels"
+            f"{question.description} of spans, has no matrix", "its labels: tracker export labels"
         )
     return SHAPES[reader](_Answers(connection, question, choice))
 
@@ -151,7 +151,8 @@ def tally_rows(
     for question in questions:
         if question.answers == "spans":
             raise InvalidOption(
-                f"{question.told} of spans, has no tallies", "its labels: tracker export labels"
+                f"{question.description} of spans, has no tallies",
+                "its labels: tracker export labels",
             )
         yield from _Tallies(connection, question, choice).rows()
 

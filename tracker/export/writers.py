@@ -80,7 +80,9 @@ def conll_document(
     edges of its tokens. Raises InvalidOption for a question that is not of spans.
     """
     if question.answers != "spans":
-        raise InvalidOption(f"{question.told}, has no spans", "write rows, or --for label-studio")
+        raise InvalidOption(
+            f"{question.description}, has no spans", "write rows, or --for label-studio"
+        )
     document = Document("sentence")
     left_out = document.left_out
     items = consensus_by_item(connection, question, method, choice)
@@ -164,7 +166,7 @@ def label_studio_document(
     """
     if question.answers == "spans" and question.offsets == "tokens":
         raise InvalidOption(
-            f"{question.told}, has spans of tokens, and Label Studio counts characters",
+            f"{question.description}, has spans of tokens, and Label Studio counts characters",
             "write them with --for conll",
         )
     document = Document("task")
@@ -254,7 +256,7 @@ def lewidi_document(
     who did not (``"0"``). Raises InvalidOption for a question of spans.
     """
     if question.answers == "spans":
-        raise InvalidOption(f"{question.told} of spans, has no soft labels", "--for conll")
+        raise InvalidOption(f"{question.description} of spans, has no soft labels", "--for conll")
     people = annotator_names(connection, question.project)
     names = category_names(connection, question)
     items = item_names(connection, question.project)

@@ -154,7 +154,7 @@ def rebuilt_curve(
         raise InvalidOption(f"--every {every!r} is not a period", f"one of: {', '.join(PERIODS)}")
     if question.answers == "spans":
         raise InvalidOption(
-            f"the curve of {question.told} of spans, cannot be rebuilt",
+            f"the curve of {question.description} of spans, cannot be rebuilt",
             f"record it: tracker snapshot {quote(question.project.name)}",
         )
     names = category_names(connection, question)

@@ -50,10 +50,10 @@ from tracker.history.stored import (
 )
 from tracker.projects.annotators import annotator_names, settling_changes, with_annotator_names
 from tracker.projects.names import check_entered_name, check_entered_text
-from tracker.projects.projects import ProjectInfo, lock_project
+from tracker.projects.projects import ProjectInfo, last_change, lock_project
 from tracker.projects.questions import QuestionInfo
 from tracker.projects.settings import question_settings_then, settings_changed_since
-from tracker.storage.as_of import as_it_was, last_stored_change, moment_as_of
+from tracker.storage.as_of import as_it_was, moment_as_of
 from tracker.storage.schema import STANDING, FlagRow, Snapshot
 from tracker.storage.schema.labels import of_question
 
@@ -269,7 +269,7 @@ def take_snapshots(
         return [count.unchanged(connection) for count in counts]
     through = moment.through
     if through is None:
-        through = last_stored_change(connection, project.id)
+        through, _ = last_change(connection, project.id)
     number, taken_at = next_snapshot(connection, project)
     header = {
         "id": number,

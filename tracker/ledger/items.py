@@ -17,8 +17,7 @@ from tracker.render.blocks import Column, listing_table
 if TYPE_CHECKING:
     from tracker.counts.choosing import Selecting
     from tracker.projects.item_aliases import Pair
-    from tracker.projects.items import ItemAnnotators, ItemPage, ItemRecord
-    from tracker.projects.same_text import KeyPair
+    from tracker.projects.items import ItemAnnotators, ItemPage, ItemRecord, KeyPair
 
 NONE = "(none)"
 """What an answer without a category is called."""
@@ -170,7 +169,7 @@ class Items(Namespace):
 
         Next: `tracker item alias -p reviews --from aliases.csv`
         """
-        from tracker.projects.same_text import list_same_text
+        from tracker.projects.items import list_same_text
 
         with self._ledger.reading(project) as (connection, info):
             return list_same_text(connection, info)

@@ -22,22 +22,3 @@ from tracker.monitoring.cusum import DIRECTIONS, ENOUGH_FOR_ALARMS, Alarm, Watch
 from tracker.monitoring.noise import are_within_noise
 from tracker.monitoring.series import Point
 from tracker.monitoring.slope import Slope, slope
-
-__all__ = [
-    "DIRECTIONS",
-    "ENOUGH_FOR_ALARMS",
-    "FEW_PERIODS",
-    "SHORTEST",
-    "Alarm",
-    "Autocorrelation",
-    "Change",
-    "ChangePoints",
-    "Level",
-    "Point",
-    "Slope",
-    "Watch",
-    "are_within_noise",
-    "change_points",
-    "slope",
-    "watch",
-]

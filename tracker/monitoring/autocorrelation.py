@@ -2,20 +2,21 @@
 
 The periods of a project may share people, sources and moods, so that a high one is followed by a
 high one: an autoregression of the first order. Taken for independent, such periods have too many
-alarms, changes and slopes. How strong the dependence is, nobody says; it is estimated beside
-everything else, and what is said of a figure is averaged over what it may be.
+alarms, changes and slopes. How strong the dependence is, is not known; it is estimated beside
+everything else, and each result is averaged over what it may be.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
-from tracker.monitoring.series import FloatArray, Series
+from tracker.core.results import Record
+from tracker.monitoring.series import ZERO, FloatArray, Series
 
 GRID: Final[FloatArray] = np.linspace(0.0, 0.95, 20)
 """The autocorrelations that are thought possible, (20,); a negative one would only narrow."""
@@ -23,15 +24,12 @@ GRID: Final[FloatArray] = np.linspace(0.0, 0.95, 20)
 PRIOR: Final[FloatArray] = np.log(np.where(GRID == 0, 0.5, 0.5 / (len(GRID) - 1)))
 """The logarithm of what is believed of each beforehand: independence one half, (20,)."""
 
-# Less than this is the rounding of a zero.
-_ZERO: Final = 1e-12
-
 FEW_PERIODS: Final = 26
 """Below so many periods the autocorrelation cannot be told well enough to rely on."""
 
 
 @dataclass(frozen=True)
-class Autocorrelation:
+class Autocorrelation(Record):
     """The correlation of neighboring periods, given the trend or levels that are fitted.
 
     Attributes:
@@ -46,16 +44,12 @@ class Autocorrelation:
 
     @classmethod
     def of(cls, log_weights: FloatArray) -> Autocorrelation:
-        """What logarithmic weights of the `GRID` say."""
+        """Return what follows from logarithmic weights of the `GRID`."""
         weights = autocorrelation_weights(log_weights)
         below = np.cumsum(weights)
         low, high = (int(np.searchsorted(below, tail)) for tail in (0.025, 0.975))
         last = len(GRID) - 1
         return cls(float(weights @ GRID), float(GRID[low]), float(GRID[min(high, last)]))
-
-    def to_dict(self) -> dict[str, float]:
-        """Return the autocorrelation as JSON has it."""
-        return asdict(self)
 
 
 def autocorrelation_weights(log_weights: FloatArray) -> FloatArray:
@@ -90,7 +84,7 @@ def series_misfit(
         The likelihood but for a constant, the dispersion being what is left or the least.
     """
     n = len(series.values)
-    dispersion = max(left, least_series_dispersion(series, autocorrelation), _ZERO)
+    dispersion = max(left, least_series_dispersion(series, autocorrelation), ZERO)
     return (
         n * math.log(dispersion)
         + (n - stretches) * math.log(1 - autocorrelation**2)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Annotated, Final
 
-from tracker.core.clock import iso
 from tracker.core.errors import InvalidOption
-from tracker.core.results import Message
+from tracker.core.results import Json, Message, Record, Time
 from tracker.monitoring.autocorrelation import PRIOR, Autocorrelation
 from tracker.monitoring.cusum_state import REFERENCE, Known, Sum, cusum_change_start, cusum_limit
-from tracker.monitoring.sentences import cusum_sentence
 from tracker.monitoring.series import (
     TOO_FEW_POINTS,
     FloatArray,
@@ -24,7 +22,6 @@ from tracker.monitoring.series import (
 DIRECTIONS: Final[dict[str, tuple[int, ...]]] = {"drop": (-1,), "rise": (1,), "change": (-1, 1)}
 """What can be watched for, and the signs of the sums that raise its alarms."""
 
-_FEWEST: Final = 4
 ENOUGH_FOR_ALARMS: Final = 20
 """Periods from which on a large drop raises an alarm more often than not: of three weekly errors
 after 13 weeks, within eight (`benchmarks/alarms.py`). With fewer, look at the changes of level."""
@@ -32,10 +29,10 @@ _LONGEST: Final = 1_000_000
 
 
 @dataclass(frozen=True)
-class Alarm:
+class Alarm(Record):
     """A departure of the figure from its level.
 
-    It tells what was known as it was raised, and later points do not change it.
+    It holds what was known as it was raised; later points do not change it.
 
     Attributes:
         at: the end of the period that raised it, microseconds since 1970.
@@ -46,20 +43,16 @@ class Alarm:
         statistic: the cumulative sum, above the limit, in standard deviations.
     """
 
-    at: int
-    since: int
+    at: Time
+    since: Time
     direction: str
     before: float
     after: float
     statistic: float
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the alarm as JSON has it, times as ISO 8601."""
-        return asdict(self) | {"at": iso(self.at), "since": iso(self.since)}
-
 
 @dataclass(frozen=True)
-class Watch:
+class Watch(Record):
     """The alarms of a watched figure.
 
     Attributes:
@@ -77,25 +70,29 @@ class Watch:
     direction: str
     run_length: int
     limit: float
-    method: Message
+    method: Annotated[Message, Json(write=str)]
     n: int
     alarms: tuple[Alarm, ...] = ()
     undefined: str | None = None
     autocorrelation: Autocorrelation | None = None
 
     @property
-    def too_few(self) -> bool:
+    def too_few(self) -> Annotated[bool, Json()]:
         """Whether even a large drop would hardly raise an alarm in so few points."""
         return self.n < ENOUGH_FOR_ALARMS
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the watch as JSON has it, key order included."""
-        return asdict(self) | {
-            "method": str(self.method),
-            "alarms": [alarm.to_dict() for alarm in self.alarms],
-            "too_few": self.too_few,
-            "needed": ENOUGH_FOR_ALARMS,
-        }
+    @property
+    def needed(self) -> Annotated[int, Json()]:
+        """The points in which it would."""
+        return ENOUGH_FOR_ALARMS
+
+
+def cusum_sentence(reference: float, limit: float, periods: int) -> str:
+    """Return the method that raises alarms, and its rate of false ones."""
+    return (
+        f"Self-starting cumulative sum (Page 1954, Hawkins 1987), reference value {reference}, "
+        f"limit {limit:.2f}: one alarm in about {periods} periods on a steady project."
+    )
 
 
 def watch(
@@ -143,7 +140,11 @@ def watch(
         (1987), The Statistician 36, 299, for the scores; Page (1954), Biometrika 41, 100, for
         the sums; Kemp (1961), J. R. Stat. Soc. B 23, 149, for two of them.
     """
-    signs = _signs(direction)
+    if direction not in DIRECTIONS:
+        raise InvalidOption(
+            f"--watch-for {direction!r} is no direction", f"one of {', '.join(DIRECTIONS)}"
+        )
+    signs = DIRECTIONS[direction]
     if not 2 <= run_length <= _LONGEST:
         raise InvalidOption(
             f"a run length of {run_length} is not from 2 to {_LONGEST}",
@@ -151,12 +152,10 @@ def watch(
         )
     limit = cusum_limit(run_length * len(signs))
     series = series_of_points(points, so_far=True)
-    judged = (
-        series
-        if bounds is None
-        else series_of_points(series_as_angles(points, bounds), so_far=True)
-    )
-    few = len(points) < _FEWEST
+    judged = series
+    if bounds is not None:
+        judged = series_of_points(series_as_angles(points, bounds), so_far=True)
+    few = len(points) < 4
     alarms, belief = ([], None) if few else _alarms(series, judged, signs, limit)
     return Watch(
         direction,
@@ -170,15 +169,6 @@ def watch(
     )
 
 
-def _signs(direction: str) -> tuple[int, ...]:
-    """Return the signs of the sums that raise alarms."""
-    if direction not in DIRECTIONS:
-        raise InvalidOption(
-            f"--watch-for {direction!r} is no direction", f"one of {', '.join(DIRECTIONS)}"
-        )
-    return DIRECTIONS[direction]
-
-
 def _alarms(
     series: Series, judged: Series, signs: tuple[int, ...], limit: float
 ) -> tuple[list[Alarm], FloatArray]:
@@ -189,23 +179,23 @@ def _alarms(
     for place, (value, error) in enumerate(zip(judged.values, judged.errors, strict=True)):
         beliefs.append(known.belief)
         score = known.scored(float(value), float(error))
-        over = [one for one in sums if one.add(score, place) > limit]
-        for one in over:  # never both: a score that lets one grow lets the other shrink
-            since = cusum_change_start(judged, known.start, one.zero, place, one.sign)
-            if one.sign in signs:
-                alarms.append(_alarm(series, known.start, since, place, one))
+        over = [total for total in sums if total.add(score, place) > limit]
+        for total in over:  # never both: a score that lets one grow lets the other shrink
+            since = cusum_change_start(judged, known.start, total.zero, place, total.sign)
+            if total.sign in signs:
+                alarms.append(_alarm(series, known.start, since, place, total))
             known = Known.of(judged, since, place + 1, beliefs[since])
         if over:
             sums = (Sum(-1, place), Sum(1, place))
     return alarms, known.belief
 
 
-def _alarm(series: Series, start: int, since: int, place: int, one: Sum) -> Alarm:
+def _alarm(series: Series, start: int, since: int, place: int, total: Sum) -> Alarm:
     return Alarm(
         at=series.at[place],
         since=series.at[since],
-        direction="drop" if one.sign < 0 else "rise",
+        direction="drop" if total.sign < 0 else "rise",
         before=series.mean(start, since),
         after=series.mean(since, place + 1),
-        statistic=one.height,
+        statistic=total.height,
     )

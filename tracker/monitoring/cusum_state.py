@@ -10,13 +10,7 @@ from typing import Final
 import numpy as np
 
 from tracker.monitoring.autocorrelation import GRID, PRIOR, autocorrelation_weights
-from tracker.monitoring.series import FloatArray, Series
-
-# Below this a probability's normal score is lost to rounding; it is -37.
-_LEAST_PROBABILITY: Final = 1e-300
-
-# A dispersion of less than this share of the greatest is the rounding of a zero.
-_ZERO: Final = 1e-12
+from tracker.monitoring.series import ZERO, FloatArray, Series
 
 # Sampling alone makes the dispersion 1. One far below it is no calm but periods that are alike
 # because nearly all their answers agree; the first period with an ordinary disagreement would
@@ -57,7 +51,7 @@ class Known:
 
     @classmethod
     def of(cls, series: Series, start: int, stop: int, belief: FloatArray) -> Known:
-        """What the points from ``start`` up to, without, ``stop`` say, taken for half."""
+        """Return what follows from the points from ``start`` up to, without, ``stop``, for half."""
         known = cls(start, _LEAST_DISPERSION if series.known else 0.0, belief)
         for value, error in zip(series.values[start:stop], series.errors[start:stop], strict=True):
             known.scored(float(value), float(error))
@@ -107,21 +101,19 @@ class Known:
         # Imported here, because scipy costs more than the rest of the program's start.
         from scipy.special import ndtri, stdtr
 
-        freedom, squares, believed = (
-            self.freedom,
-            self.squares,
-            autocorrelation_weights(self.belief),
-        )
+        freedom, squares = self.freedom, self.squares
+        believed = autocorrelation_weights(self.belief)
         residual, wider = self.take(value, error)
         dispersion = np.maximum(squares / freedom, self.floor) if freedom else squares
         if dispersion.max() == 0:
             return 0.0
-        dispersion = np.maximum(dispersion, dispersion.max() * _ZERO)
+        dispersion = np.maximum(dispersion, dispersion.max() * ZERO)
         t = residual / np.sqrt(dispersion)
         likelihood = (freedom + 1) * np.log1p(t**2 / freedom) + np.log(dispersion * wider**2)
         self.belief = self.belief - likelihood / 2
         below, above = (float(believed @ stdtr(freedom, side)) for side in (t, -t))
-        score = float(ndtri(max(min(below, above), _LEAST_PROBABILITY)))
+        # Below this a probability's normal score is lost to rounding; it is -37.
+        score = float(ndtri(max(min(below, above), 1e-300)))
         return score if below < above else -score
 
 
@@ -175,10 +167,6 @@ def cusum_change_start(series: Series, start: int, zero: int, last: int, sign: i
 REFERENCE: Final = 0.5
 """What a score must exceed for the sum to grow: best for a change of one standard deviation."""
 
-_NODES: Final = 40
-# The solution is known to this many units of a standard deviation.
-_NEAR: Final = 1e-9
-
 
 def average_run_length(limit: float) -> float:
     """Return the mean number of scores until a one-sided sum, begun at 0, exceeds its limit.
@@ -197,7 +185,7 @@ def average_run_length(limit: float) -> float:
     # Imported here, because scipy costs more than the rest of the program's start.
     from scipy.special import ndtr
 
-    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    nodes, weights = np.polynomial.legendre.leggauss(40)
     sums = np.concatenate(([0.0], (nodes + 1) * limit / 2))
     density = np.exp(-((sums[1:] + REFERENCE - sums[:, None]) ** 2) / 2) / math.sqrt(2 * math.pi)
     reached = np.column_stack((ndtr(REFERENCE - sums), density * weights * limit / 2))
@@ -215,7 +203,7 @@ def cusum_limit(run_length: float) -> float:
     low, high = 0.0, math.log(run_length) + 1.0
     if average_run_length(low) >= run_length:
         return low
-    while high - low > _NEAR:
+    while high - low > 1e-9:
         middle = (low + high) / 2
         if average_run_length(middle) < run_length:
             low = middle

@@ -5,10 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from statistics import median
-from typing import Final
-
-_SURE: Final = 1.6449
-"""The normal deviate that 5 of 100 exceed."""
 
 
 def are_within_noise(figures: Sequence[tuple[float, float | None]]) -> bool:
@@ -36,4 +32,4 @@ def are_within_noise(figures: Sequence[tuple[float, float | None]]) -> bool:
     freedom = len(figures) - 1
     part = 2 / (9 * freedom)
     deviate = (math.pow(square / freedom, 1 / 3) - (1 - part)) / math.sqrt(part)
-    return deviate <= _SURE
+    return deviate <= 1.6449  # which 5 of 100 exceed

@@ -16,8 +16,8 @@ FloatArray: TypeAlias = NDArray[np.float64]
 
 TOO_FEW_POINTS: Final = "too_few_points"
 
-# Below this an error is the rounding of a zero.
-_ZERO: Final = 1e-12
+ZERO: Final = 1e-12
+"""Below this a number is the rounding of a zero."""
 
 
 @dataclass(frozen=True)
@@ -61,8 +61,8 @@ class Series:
 
     def part(self, start: int, stop: int) -> Series:
         """Return the points from place ``start`` up to, without, ``stop``."""
-        some = slice(start, stop)
-        return Series(self.at[some], self.values[some], self.errors[some], self.known)
+        places = slice(start, stop)
+        return Series(self.at[places], self.values[places], self.errors[places], self.known)
 
     def mean(self, start: int, stop: int) -> float:
         """Return the weighted mean of the points from place ``start`` up to, without, ``stop``."""
@@ -100,7 +100,9 @@ def series_of_points(points: Sequence[Point], *, so_far: bool = False) -> Series
     typical = _medians(errors)
     known = not np.isnan(typical).all()
     if known:
-        errors = np.maximum(errors, _filled(typical) if so_far else typical[-1])
+        first = typical[~np.isnan(typical)][0]
+        so_far_typical = np.where(np.isnan(typical), first, typical)
+        errors = np.maximum(errors, so_far_typical if so_far else typical[-1])
     return Series(
         tuple(point.at for point in points),
         np.array([point.value for point in points], dtype=np.float64),
@@ -128,15 +130,15 @@ def series_as_angles(points: Sequence[Point], bounds: tuple[float, float]) -> li
         Anscombe (1948), Biometrika 35, 246.
     """
     low, high = bounds
-    found = []
+    angles = []
     for point in points:
         share = min(max((point.value - low) / (high - low), 0.0), 1.0)
         if point.items:
             share = (share * point.items + 3 / 8) / (point.items + 3 / 4)
         steepness = math.sqrt(share * (1 - share))
-        error = point.error / (high - low) / steepness if steepness > _ZERO else 0.0
-        found.append(replace(point, value=math.asin(2 * share - 1), error=error))
-    return found
+        error = point.error / (high - low) / steepness if steepness > ZERO else 0.0
+        angles.append(replace(point, value=math.asin(2 * share - 1), error=error))
+    return angles
 
 
 def _medians(errors: FloatArray) -> FloatArray:
@@ -144,15 +146,9 @@ def _medians(errors: FloatArray) -> FloatArray:
     medians = np.full(len(errors), math.nan)
     above: list[float] = []
     for place, error in enumerate(errors.tolist()):
-        if error > _ZERO:
+        if error > ZERO:
             insort(above, error)
         if above:
             middle = len(above) // 2
             medians[place] = (above[middle] + above[~middle]) / 2
     return medians
-
-
-def _filled(typical: FloatArray) -> FloatArray:
-    """Return the medians with the first of them in all places before it."""
-    first = typical[~np.isnan(typical)][0]
-    return np.where(np.isnan(typical), first, typical)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any, Final
+from dataclasses import dataclass, replace
+from typing import Final
 
 import numpy as np
 
+from tracker.core.results import Record
 from tracker.measures.intervals import check_confidence
 from tracker.measures.numeric import WITHOUT_SPREAD
 from tracker.monitoring.autocorrelation import (
@@ -21,22 +22,25 @@ from tracker.monitoring.autocorrelation import (
     series_misfit,
 )
 from tracker.monitoring.change_points import change_point_divisions
-from tracker.monitoring.series import TOO_FEW_POINTS, FloatArray, Point, Series, series_of_points
+from tracker.monitoring.series import (
+    TOO_FEW_POINTS,
+    ZERO,
+    FloatArray,
+    Point,
+    Series,
+    series_of_points,
+)
 
 _30_DAYS: Final = 30 * 86_400 * 1_000_000
 
-# Below this a residual, or a rise, of figures without errors is the rounding of a zero.
-_ZERO: Final = 1e-12
 # What levels must explain better than a line, in twice the logarithm of a likelihood. Without it
 # chance levels hide that neighbors depend on each other: of 26 weeks with an autocorrelation of
 # .5, 11 of 100 had a slope with p < .05, with it 6; a real change of level is worth far more.
 _PRICE_OF_LEVELS: Final = 4.0
-# Halvings until a bound is known to far less than its error.
-_HALVINGS: Final = 60
 
 
 @dataclass(frozen=True)
-class Slope:
+class Slope(Record):
     """How fast a figure rises (above 0) or falls (below).
 
     Attributes:
@@ -64,10 +68,6 @@ class Slope:
     n: int = 0
     undefined: str | None = None
     autocorrelation: Autocorrelation | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the slope as JSON has it, key order included."""
-        return asdict(self)
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ def slope_line(series: Series, times: FloatArray, autocorrelation: float) -> Lin
     freedom = len(times) - 2
     dispersion = float(left @ left) / freedom / white.variance
     least = least_series_dispersion(series, autocorrelation)
-    scale = max(dispersion, least, _ZERO**2) * white.variance
+    scale = max(dispersion, least, ZERO**2) * white.variance
     restricted = (
         freedom * (math.log(scale) + dispersion * white.variance / scale)
         + float(np.linalg.slogdet(information)[1])
@@ -153,8 +153,8 @@ def slope(points: Sequence[Point], confidence: float = 0.95) -> Slope:
         return replace(blank, undefined=TOO_FEW_POINTS)
     months = np.array([(at - series.at[0]) / _30_DAYS for at in series.at])
     months -= np.average(months, weights=series.weights)
-    lines = [slope_line(series, months, float(one)) for one in GRID]
-    if not series.known and math.sqrt(lines[0].dispersion) <= _ZERO:
+    lines = [slope_line(series, months, float(autocorrelation)) for autocorrelation in GRID]
+    if not series.known and math.sqrt(lines[0].dispersion) <= ZERO:
         return _on_a_line(blank, lines[0].rise, float(np.ptp(months)))
     of_line = np.array([line.misfit for line in lines]) - lines[0].misfit
     of_line += series_misfit(series, lines[0].dispersion, 2, 0.0) + math.log(len(points))
@@ -162,21 +162,15 @@ def slope(points: Sequence[Point], confidence: float = 0.95) -> Slope:
         np.array([division.price for division in change_point_divisions(series)]) + _PRICE_OF_LEVELS
     )
     likely = PRIOR + np.logaddexp(-of_line / 2, -of_levels / 2)
-    dispersion = float(autocorrelation_weights(likely) @ [line.dispersion for line in lines])
-    return _mixed(
-        replace(
-            blank,
-            dispersion=dispersion if series.known else None,
-            autocorrelation=Autocorrelation.of(likely),
-        ),
-        autocorrelation_weights(likely),
-        lines,
-    )
+    weights = autocorrelation_weights(likely)
+    dispersion = float(weights @ [line.dispersion for line in lines]) if series.known else None
+    mixture = replace(blank, dispersion=dispersion, autocorrelation=Autocorrelation.of(likely))
+    return _mixed(mixture, weights, lines)
 
 
 def _on_a_line(blank: Slope, rise: float, months: float) -> Slope:
     """Return the slope of points without errors that all lie on one line."""
-    if abs(rise) * months <= _ZERO:
+    if abs(rise) * months <= ZERO:
         level = replace(blank, per_30_days=0.0, standard_error=0.0, ci_low=0.0, ci_high=0.0)
         return replace(level, p_value=1.0)
     return replace(blank, per_30_days=rise, standard_error=0.0, undefined=WITHOUT_SPREAD)
@@ -213,7 +207,7 @@ def _where(below: Callable[[float], float], share: float, rise: float, error: fl
     while not below(rise - reach) < share < below(rise + reach):
         reach *= 2
     low, high = rise - reach, rise + reach
-    for _ in range(_HALVINGS):
+    for _ in range(60):  # until the bound is known to far less than its error
         middle = (low + high) / 2
         low, high = (middle, high) if below(middle) < share else (low, middle)
     return (low + high) / 2

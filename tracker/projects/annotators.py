@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import base64
-import hashlib
 import hmac
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from shlex import quote
 from typing import Annotated, Any
@@ -53,6 +52,11 @@ class AnnotatorInfo(Record):
     aliases: tuple[str, ...]
     left_on: Annotated[date | None, Json(write=str, kind=str | None)] = None
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All names: their own, then the other ones."""
+        return (self.name, *self.aliases)
+
 
 @dataclass(frozen=True)
 class AnnotatorLabels(Record):
@@ -65,20 +69,16 @@ class AnnotatorLabels(Record):
 
 def project_aliases(connection: Connection, project_id: int) -> dict[int, int]:
     """Return the annotator that each alias stands for now: ``{alias id: annotator id}``."""
-    return {
-        row.alias_id: row.annotator_id
-        for row in connection.execute(
-            select(Alias.alias_id, Alias.annotator_id).where(
-                Alias.project_id == project_id, Alias.to_change.is_(None)
-            )
-        )
-    }
+    statement = select(Alias.alias_id, Alias.annotator_id).where(
+        Alias.project_id == project_id, Alias.to_change.is_(None)
+    )
+    return dict(connection.execute(statement).all())
 
 
 def list_annotators(connection: Connection, project: ProjectInfo) -> list[AnnotatorInfo]:
     """Return the project's annotators by name; an alias is shown with its annotator, not by itself.
 
-    Whom only undone imports named is not among them.
+    Annotators whom only undone imports named are left out.
     """
     rows = connection.execute(
         select(Annotator.id, Annotator.name, Annotator.kind).where(
@@ -86,62 +86,58 @@ def list_annotators(connection: Connection, project: ProjectInfo) -> list[Annota
         )
     ).all()
     aliases = project_aliases(connection, project.id)
-    spoken_of = annotators_with_facts(connection, project.id)
-    spoken_of |= {owner for alias, owner in aliases.items() if alias in spoken_of}
+    with_facts = annotators_with_facts(connection, project.id)
+    with_facts |= {owner for alias, owner in aliases.items() if alias in with_facts}
     other_names: dict[int, list[str]] = {}
     for row in rows:
         if row.id in aliases:
             other_names.setdefault(aliases[row.id], []).append(row.name)
-    left = {
-        number: clock.day_of_moment(moment, project.timezone)
-        for number, moment in annotator_departures(connection, project.id).items()
-    }
-    found = [
+    left = annotator_departures(connection, project.id)
+    annotators = [
         AnnotatorInfo(
-            row.id, row.name, row.kind, tuple(sorted(other_names.get(row.id, []))), left.get(row.id)
+            row.id,
+            row.name,
+            row.kind,
+            tuple(sorted(other_names.get(row.id, []))),
+            clock.day_of_moment(left[row.id], project.timezone) if row.id in left else None,
         )
         for row in rows
-        if row.id not in aliases and row.id in spoken_of
+        if row.id not in aliases and row.id in with_facts
     ]
-    return sorted(found, key=lambda annotator: annotator.name)
+    return sorted(annotators, key=lambda annotator: annotator.name)
 
 
 def annotator_names(connection: Connection, project: ProjectInfo) -> dict[int, str]:
     """Return every name of the project by id, aliases too."""
-    rows = connection.execute(
-        select(Annotator.id, Annotator.name).where(Annotator.project_id == project.id)
-    )
-    return {row.id: row.name for row in rows}
+    statement = select(Annotator.id, Annotator.name).where(Annotator.project_id == project.id)
+    return dict(connection.execute(statement).all())
 
 
 def find_annotator(connection: Connection, project: ProjectInfo, name: str) -> AnnotatorInfo:
-    """Return the annotator of that name or alias; raises NotFound, with the near names."""
     return find_annotators(connection, project, [name])[0]
 
 
 def find_annotators(
     connection: Connection, project: ProjectInfo, names: Sequence[str]
 ) -> list[AnnotatorInfo]:
-    """Return the annotators of these names or aliases; raises NotFound, with the near names."""
-    known = annotators_by_name(connection, project)
-    return [annotator_of_name(known, project, name) for name in names]
+    annotators = annotators_by_name(connection, project)
+    return [annotator_of_name(annotators, project, name) for name in names]
 
 
 def annotators_by_name(connection: Connection, project: ProjectInfo) -> dict[str, AnnotatorInfo]:
-    """Return the annotators of a project by each of their names and aliases."""
-    people = list_annotators(connection, project)
-    return {name: person for person in people for name in (person.name, *person.aliases)}
+    annotators = list_annotators(connection, project)
+    return {name: annotator for annotator in annotators for name in annotator.names}
 
 
 def annotator_of_name(
-    known: Mapping[str, AnnotatorInfo], project: ProjectInfo, name: str
+    annotators: Mapping[str, AnnotatorInfo], project: ProjectInfo, name: str
 ) -> AnnotatorInfo:
-    """Return the one of that name among those known; raises NotFound, with the near names."""
-    annotator = known.get(name.strip())
+    """Return the annotator of a name; raises NotFound, with the near names."""
+    annotator = annotators.get(name.strip())
     if annotator is None:
         raise NotFound(
             f"there is no annotator {name!r} in {project.name!r}",
-            near_names(name, known) or f"see: tracker annotator list -p {quote(project.name)}",
+            near_names(name, annotators) or f"see: tracker annotator list -p {quote(project.name)}",
         )
     return annotator
 
@@ -149,8 +145,8 @@ def annotator_of_name(
 def find_flagged_annotators(connection: Connection, question: QuestionInfo) -> set[int]:
     """Return the ids of annotators with an open or acknowledged finding on a question.
 
-    A finding about an alias is the annotator's; one about a pair is nobody's own: who of the two
-    copied is not known.
+    A finding about an alias is the annotator's. One about a pair is nobody's: it is not known who
+    of the two copied.
     """
     settled = settling_changes(question.project_id)
     flagged = (
@@ -196,7 +192,10 @@ def leave_annotator(
     if annotator.left_on == day:
         return annotator
     detail = {"annotator": annotator.id, "on": str(day)}
-    return _set_presence(connection, project, annotator, "annotator leave", detail, (LEFT, moment))
+    change, _ = record_change(connection, project.id, "annotator leave", detail)
+    left = {annotator.id: (LEFT, moment)}
+    record_annotator_facts(connection, project.id, change, presence=left)
+    return replace(annotator, left_on=day)
 
 
 def return_annotator(connection: Connection, project: ProjectInfo, name: str) -> AnnotatorInfo:
@@ -205,44 +204,36 @@ def return_annotator(connection: Connection, project: ProjectInfo, name: str) ->
     annotator = find_annotator(connection, project, name)
     if annotator.left_on is None:
         return annotator
-    detail, now = {"annotator": annotator.id}, (HERE, clock.now())
-    return _set_presence(connection, project, annotator, "annotator return", detail, now)
-
-
-def _set_presence(
-    connection: Connection,
-    project: ProjectInfo,
-    annotator: AnnotatorInfo,
-    kind: str,
-    detail: dict[str, Any],
-    presence: tuple[str, int],
-) -> AnnotatorInfo:
-    change, _ = record_change(connection, project.id, kind, detail)
-    record_annotator_facts(connection, project.id, change, presence={annotator.id: presence})
-    return find_annotator(connection, project, annotator.name)
+    change, _ = record_change(
+        connection, project.id, "annotator return", {"annotator": annotator.id}
+    )
+    here = {annotator.id: (HERE, clock.now())}
+    record_annotator_facts(connection, project.id, change, presence=here)
+    return replace(annotator, left_on=None)
 
 
 def find_departed(connection: Connection, project: ProjectInfo) -> dict[int, int]:
     """Return the annotators who are gone by now, aliases too, and since when."""
     now = clock.now()
-    departed = annotator_departures(connection, project.id)
-    gone = {number: moment for number, moment in departed.items() if moment <= now}
+    departures = annotator_departures(connection, project.id)
+    gone = {number: moment for number, moment in departures.items() if moment <= now}
     owners = project_aliases(connection, project.id) if gone else {}
     return gone | {alias: gone[owner] for alias, owner in owners.items() if owner in gone}
 
 
 def departed_warnings(connection: Connection, project: ProjectInfo, change: int) -> Iterator[str]:
     """Yield a sentence for each annotator of whom a change recorded answers after they left."""
-    after = {
+    last_moments = {
         number: clock.end_of_day_number(
             clock.day_number(moment, project.timezone), project.timezone
         )
         for number, moment in annotator_departures(connection, project.id).items()
     }
-    if not after:
+    if not last_moments:
         return
     later = [
-        and_(Label.annotator_id == number, Label.labeled_at > end) for number, end in after.items()
+        and_(Label.annotator_id == number, Label.labeled_at > moment)
+        for number, moment in last_moments.items()
     ]
     rows = connection.execute(
         select(Annotator.id, Annotator.name, func.count().label("labels"))
@@ -260,7 +251,7 @@ def departed_warnings(connection: Connection, project: ProjectInfo, change: int)
         .order_by(Annotator.name)
     )
     for row in rows:
-        day = clock.day_of_moment(after[row.id], project.timezone)
+        day = clock.day_of_moment(last_moments[row.id], project.timezone)
         yield (
             f"{row.name} left on {day}, and has labels of later days: {row.labels:,}; "
             f"if they are back: tracker annotator return {quote(row.name)} "
@@ -280,7 +271,8 @@ def rename_annotator(
     annotator = find_annotator(connection, project, old)
     if new in annotator_names(connection, project).values():
         raise InvalidOption(f"the name {new!r} is taken", "choose another name")
-    _set_name(connection, project, annotator.id, new)
+    ours = (Annotator.project_id == project.id) & (Annotator.id == annotator.id)
+    connection.execute(update(Annotator).where(ours).values(name=new))
     _insert_alias(connection, project, annotator.name, annotator, "rename annotator")
     return find_annotator(connection, project, new)
 
@@ -305,18 +297,10 @@ def add_annotator_alias(
     return find_annotator(connection, project, annotator.name)
 
 
-def _set_name(connection: Connection, project: ProjectInfo, number: int, name: str) -> None:
-    connection.execute(
-        update(Annotator)
-        .where(Annotator.project_id == project.id, Annotator.id == number)
-        .values(name=name)
-    )
-
-
 def _insert_alias(
     connection: Connection, project: ProjectInfo, alias: str, annotator: AnnotatorInfo, kind: str
 ) -> None:
-    """Add an alias by a change of a kind; the log tells numbers, for names may have to go."""
+    """Add an alias by a change of a kind; the log has numbers only, as names can be erased."""
     highest = select(func.max(Annotator.id)).where(Annotator.project_id == project.id)
     number = (connection.scalar(highest) or 0) + 1
     connection.execute(
@@ -327,59 +311,50 @@ def _insert_alias(
     record_annotator_facts(connection, project.id, change, [number], {number: annotator.kind})
     connection.execute(
         insert(Alias).values(
-            project_id=project.id,
-            alias_id=number,
-            annotator_id=annotator.id,
-            from_change=change,
+            project_id=project.id, alias_id=number, annotator_id=annotator.id, from_change=change
         )
     )
 
 
 def project_labels_by_annotator(connection: Connection, project: ProjectInfo) -> dict[int, int]:
     """Return how many labels stand for each annotator with any, ``{annotator id: labels}``."""
-    rows = connection.execute(
-        select(Label.annotator_id, func.count().label("labels"))
+    statement = (
+        select(Label.annotator_id, func.count())
         .where(Label.project_id == project.id)
         .group_by(Label.annotator_id)
     )
-    return {row.annotator_id: row.labels for row in rows}
+    return dict(connection.execute(statement).all())
 
 
 def with_annotator_names(
-    payload: Mapping[str, Any] | None, people: Mapping[Any, Any]
+    payload: Mapping[str, Any] | None, names: Mapping[Any, Any]
 ) -> dict[str, Any] | None:
-    """Return a choice as JSON with other words for its annotators.
+    """Return a choice as JSON with each of its annotators replaced by what ``names`` has for it.
 
-    Numbers by name, as it is stored, for names may have to go; or the names of now by number.
+    Names become numbers when it is stored, as names can be erased; numbers the present names.
     """
     if payload is None:
         return None
     return {
         **payload,
-        **{who: [people[one] for one in payload[who]] for who in ("annotators", "excluded")},
+        **{key: [names[one] for one in payload[key]] for key in ("annotators", "excluded")},
     }
-
-
-_LETTERS = 8  # 40 bits: among a million annotators two alike are unlikely
 
 
 def annotator_pseudonyms(connection: Connection, project: ProjectInfo) -> dict[int, str]:
     """Return a pseudonym for every annotator of a project, by id.
 
     It is a keyed digest (HMAC, SHA-256) of the annotator's number in the project, so it stays the
-    same within a database, through renames too, and cannot be guessed from a name by whoever has
-    not the database's key. The same person has another pseudonym in another project.
+    same within a database, through renames too, and cannot be guessed from a name without the
+    database's key. The same person has another pseudonym in another project.
     """
     key = bytes.fromhex(connection.scalars(select(PseudonymKey.key)).one())
-    return {
-        annotator: f"annotator-{_digest(key, f'{project.id}/{annotator}')}"
-        for annotator in annotator_names(connection, project)
-    }
-
-
-def _digest(key: bytes, told: str) -> str:
-    digest = hmac.new(key, told.encode(), hashlib.sha256).digest()
-    return base64.b32encode(digest).decode()[:_LETTERS].lower()
+    pseudonyms = {}
+    for annotator in annotator_names(connection, project):
+        digest = hmac.digest(key, f"{project.id}/{annotator}".encode(), "sha256")
+        # 8 letters are 40 bits: among a million annotators two alike are unlikely.
+        pseudonyms[annotator] = f"annotator-{base64.b32encode(digest).decode()[:8].lower()}"
+    return pseudonyms
 
 
 _changes = FlagChange.__table__
@@ -411,7 +386,7 @@ _attributes = AnnotatorAttribute.__table__
 def annotator_attributes(connection: Connection, project: ProjectInfo) -> dict[int, dict[str, str]]:
     """Return the attributes of each annotator that has some, ``{annotator id: {name: value}}``.
 
-    What was said of an alias holds for the annotator; of several values the last one said.
+    An alias's attributes are the annotator's; of several values the last one recorded holds.
     """
     owners = project_aliases(connection, project.id)
     rows = connection.execute(
@@ -419,19 +394,21 @@ def annotator_attributes(connection: Connection, project: ProjectInfo) -> dict[i
         .where(fact_not_undone(_attributes, project.id))
         .order_by(_attributes.c.change_id, _attributes.c.annotator_id)
     )
-    told: dict[int, dict[str, str]] = {}
+    attributes: dict[int, dict[str, str]] = {}
     for row in rows:
-        told.setdefault(owners.get(row.annotator_id, row.annotator_id), {})[row.name] = row.value
-    return {number: dict(sorted(values.items())) for number, values in told.items()}
+        owner = owners.get(row.annotator_id, row.annotator_id)
+        attributes.setdefault(owner, {})[row.name] = row.value
+    return {number: dict(sorted(values.items())) for number, values in attributes.items()}
 
 
 def annotators_with_labels(connection: Connection, project: ProjectInfo) -> list[AnnotatorLabels]:
-    """Return the project's annotators by name, with the number of their labels."""
     labels = project_labels_by_annotator(connection, project)
-    told = annotator_attributes(connection, project)
+    attributes = annotator_attributes(connection, project)
     return [
         AnnotatorLabels(
-            annotator, labels.get(annotator.id, 0), told.get(annotator.id, {}) if told else None
+            annotator,
+            labels.get(annotator.id, 0),
+            attributes.get(annotator.id, {}) if attributes else None,
         )
         for annotator in list_annotators(connection, project)
     ]
@@ -444,33 +421,28 @@ def annotators_by_attribute(
 
     Raises InvalidOption, with the attributes there are, if no annotator has it.
     """
-    every = annotator_attributes(connection, project)
+    attributes = annotator_attributes(connection, project)
     groups: dict[str, list[int]] = {}
-    for number, values in sorted(every.items()):
+    for number, values in sorted(attributes.items()):
         if name in values:
             groups.setdefault(values[name], []).append(number)
     if not groups:
-        known = sorted({value for values in every.values() for value in values})
-        raise InvalidOption(
-            f"no annotator of {project.name!r} has an attribute {name!r}",
-            near_names(name, known)
-            or (
-                f"its annotators have: {', '.join(known)}"
-                if known
-                else "import a file of annotators: tracker annotator import FILE"
-            ),
-        )
+        names = sorted({name for values in attributes.values() for name in values})
+        advice = "import a file of annotators: tracker annotator import FILE"
+        if names:
+            advice = near_names(name, names) or f"its annotators have: {', '.join(names)}"
+        raise InvalidOption(f"no annotator of {project.name!r} has an attribute {name!r}", advice)
     return dict(sorted(groups.items()))
 
 
 def record_annotator_attributes(
-    connection: Connection, project_id: int, change: int, told: Iterable[tuple[int, str, str]]
+    connection: Connection, project_id: int, change: int, attributes: Iterable[tuple[int, str, str]]
 ) -> None:
-    """Record what a change said of annotators: each one's id, the attribute's name, the value."""
+    """Record attributes from a change: each an annotator's id, a name and a value."""
     rows = [
         {"project_id": project_id, "change_id": change}
         | {"annotator_id": number, "name": name, "value": value}
-        for number, name, value in told
+        for number, name, value in attributes
     ]
     if rows:
         connection.execute(insert(_attributes), rows)

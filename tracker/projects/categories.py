@@ -75,50 +75,40 @@ def category_names(connection: Connection, question: QuestionInfo) -> CategoryNa
     """Return the question's categories, ``{id: name}``, in the declared or else the sorted order.
 
     A learnt list is sorted by number if every name is one, else by name; learnt categories
-    come after those with a declared place. What only undone imports named is not among them.
+    come after those with a declared place. Those that only undone imports named are left out.
     """
-    every = all_category_names(connection, question.key)
+    numbers = all_category_names(connection, question.key)
     places = category_position_facts(connection, question.key)
-    known = (
-        set(places)
-        if question.categories_fixed
-        else places.keys() | categories_with_facts(connection, question.key)
-    )
-    merged = stored_category_merges(connection, question.key)
-    names = {
-        number: name for name, number in every.items() if number in known and number not in merged
-    }
-    numeric = all(is_numeric_category_name(name) for name in names.values())
-    found = CategoryNames(
-        sorted(
-            names.items(),
-            key=lambda one: (
-                places.get(one[0], len(every) + 1),
-                float(one[1]) if numeric else 0.0,
-                one[1],
-            ),
-        )
-    )
-    found.ordered = bool(places) and names.keys() <= places.keys()
-    return found
+    current = set(places)
+    if not question.categories_fixed:
+        current |= categories_with_facts(connection, question.key)
+    current -= stored_category_merges(connection, question.key).keys()
+    names = {number: name for name, number in numbers.items() if number in current}
+    numeric = all(map(is_numeric_category_name, names.values()))
+
+    def place(category: tuple[int, str]) -> tuple[int, float, str]:
+        number, name = category
+        return places.get(number, len(numbers) + 1), float(name) if numeric else 0.0, name
+
+    categories = CategoryNames(sorted(names.items(), key=place))
+    categories.ordered = bool(places) and names.keys() <= places.keys()
+    return categories
 
 
 def find_category(connection: Connection, question: QuestionInfo, name: str) -> int:
-    """Return the number of the category of that name; raises NotFound, with the near names."""
-    names = category_names(connection, question)
-    number = next((n for n, known in names.items() if known == name.strip()), None)
-    if number is None:
-        raise NotFound(f"there is no category {name!r}", near_names(name, names.values()))
-    return number
+    numbers = {known: number for number, known in category_names(connection, question).items()}
+    if name.strip() not in numbers:
+        raise NotFound(f"there is no category {name!r}", near_names(name, numbers))
+    return numbers[name.strip()]
 
 
 def every_category_name(connection: Connection, question: QuestionInfo) -> dict[int, str]:
-    """Return the question's categories, ``{id: name}``, then those that it has no more.
+    """Return the question's categories, ``{id: name}``, then those it no longer has.
 
-    For what was recorded of them: an undone import's categories stay in the record.
+    They are needed for records: an undone import's categories stay in them.
     """
-    every = all_category_names(connection, question.key)
-    return category_names(connection, question) | {number: name for name, number in every.items()}
+    numbers = all_category_names(connection, question.key)
+    return category_names(connection, question) | {number: name for name, number in numbers.items()}
 
 
 def rename_category(connection: Connection, question: QuestionInfo, old: str, new: str) -> None:
@@ -143,23 +133,19 @@ def rename_category(connection: Connection, question: QuestionInfo, old: str, ne
         .where(of_question(Category, question.key), Category.id == number)
         .values(name=new)
     )
-    change, _ = record_change(
-        connection,
-        question.project_id,
-        "rename category",
-        {"question": question.id, "category": number, "from": old, "to": new},
-    )
+    detail = {"question": question.id, "category": number, "from": old, "to": new}
+    change, _ = record_change(connection, question.project_id, "rename category", detail)
     record_question_use(connection, question.key, change)
 
 
 def project_labels_by_category(connection: Connection, question: QuestionInfo) -> dict[str, int]:
     """Return how many labels of each category stand, in the categories' order."""
-    rows = connection.execute(
-        select(Label.category_id, func.count().label("labels"))
+    statement = (
+        select(Label.category_id, func.count())
         .where(of_question(Label, question.key))
         .group_by(Label.category_id)
     )
-    labels = {row.category_id: row.labels for row in rows}
+    labels = dict(connection.execute(statement).all())
     return {
         name: labels.get(number, 0) for number, name in category_names(connection, question).items()
     }
@@ -176,31 +162,27 @@ _merged = MergedLabel.__table__
 def merge_categories(connection: Connection, question: QuestionInfo, name: str, into: str) -> int:
     """Let all answers of a category, past and to come, be answers of another.
 
-    Returns how many labels that stand are concerned. Raises NotFound for an unknown category,
+    Returns how many standing labels this changes. Raises NotFound for an unknown category,
     InvalidOption for the same one twice.
     """
     lock_project(connection, question.project_id)
     names = {known: number for number, known in category_names(connection, question).items()}
-    one, other = (_number(question, names, which) for which in (name, into))
-    if one == other:
+    source, target = (_number(question, names, category) for category in (name, into))
+    if source == target:
         raise InvalidOption(f"{name!r} and {into!r} are one category", "name two")
-    detail = {"question": question.id, "category": one, "into": other}
+    detail = {"question": question.id, "category": source, "into": target}
     change, _ = record_change(connection, question.project_id, MERGE_CATEGORIES, detail)
     record_question_use(connection, question.key, change)
-    row = {"from_change": change, "category_id": one, "into_id": other}
+    row = {"from_change": change, "category_id": source, "into_id": target}
     connection.execute(insert(CategoryMerge).values(question.key._asdict() | row))
-    merge = Merge(question.key, change, one, other)
-    mine = (of_question(_labels, question.key)) & (_labels.c.category_id == one)
+    merge = Merge(question.key, change, source, target)
+    mine = of_question(_labels, question.key) & (_labels.c.category_id == source)
     labels = connection.scalar(select(func.count()).select_from(_labels).where(mine)) or 0
-    log_touched_items(
-        connection,
-        question.project_id,
-        change,
-        select(_labels.c.question_id, _labels.c.item_id).where(mine),
-    )
+    items = select(_labels.c.question_id, _labels.c.item_id).where(mine)
+    log_touched_items(connection, question.project_id, change, items)
     for table in (_labels, _past):
         store_merged_labels(connection, merge, table)
-    with seals.seal_moved_labels(connection, question.project_id, "category_id", [one, other]):
+    with seals.seal_moved_labels(connection, question.project_id, "category_id", [source, target]):
         merge_stored_labels(connection, merge, (_labels, _past))
     return labels
 
@@ -214,31 +196,27 @@ def split_category(connection: Connection, question: QuestionInfo, name: str) ->
     names = {
         number: known for known, number in all_category_names(connection, question.key).items()
     }
-    live = merges_as_of_now(connection, question.key)
-    merge = next((one for one in live if names[one.category] == name.strip()), None)
+    merges = merges_as_of_now(connection, question.key)
+    merge = next((merge for merge in merges if names[merge.category] == name.strip()), None)
     if merge is None:
-        merged = [names[one.category] for one in live]
+        merged = [names[merge.category] for merge in merges]
         raise NotFound(
             f"{name!r} is not merged into another category",
             near_names(name, merged) or (f"merged are: {', '.join(merged)}" if merged else None),
         )
-    later = next((one for one in live if one.category == merge.into and one.id > merge.id), None)
-    if later is not None:
-        raise InvalidOption(
-            f"{names[merge.into]!r}, of which {name!r} is a part, is merged into "
-            f"{names[later.into]!r}",
-            f"first: tracker category split {question.project.name} {names[merge.into]}",
-        )
+    for later in merges:
+        if later.category == merge.into and later.id > merge.id:
+            raise InvalidOption(
+                f"{names[merge.into]!r}, of which {name!r} is a part, is merged into "
+                f"{names[later.into]!r}",
+                f"first: tracker category split {question.project.name} {names[merge.into]}",
+            )
     detail = {"question": question.id, "category": merge.category, "from": merge.into}
     change, _ = record_change(connection, question.project_id, SPLIT_CATEGORY, detail)
-    log_touched_items(
-        connection,
-        question.project_id,
-        change,
-        select(literal(question.id).label("question_id"), _merged.c.item_id).where(
-            _merged.c.project_id == question.project_id, _merged.c.merge_id == merge.id
-        ),
+    items = select(literal(question.id).label("question_id"), _merged.c.item_id).where(
+        _merged.c.project_id == question.project_id, _merged.c.merge_id == merge.id
     )
+    log_touched_items(connection, question.project_id, change, items)
     both = [merge.category, merge.into]
     with seals.seal_moved_labels(connection, question.project_id, "category_id", both):
         split_stored_labels(connection, merge, (_labels, _past))
@@ -253,14 +231,21 @@ def split_category(connection: Connection, question: QuestionInfo, name: str) ->
 def fold_merged_categories(
     connection: Connection, incoming: Table, merges: list[Merge], change: int
 ) -> None:
-    """Let staged answers of merged categories be the others', and keep which these are."""
+    """Turn staged answers of merged categories into those of the others, and record which they are.
+
+    A record that has both categories keeps the other one.
+    """
+    names = [column.name for column in _merged.columns]
     for merge in merges:
-        mine = _is_staged(incoming, merge)
+        mine = and_(
+            incoming.c.question_id == merge.question.question_id,
+            incoming.c.category_id == merge.category,
+        )
         also = incoming.alias("also")
         beside = exists(select(literal(1)).select_from(also)).where(
             same_answer_key((*RECORD, *LABEL[1:]), also, incoming), also.c.category_id == merge.into
         )
-        told: dict[str, ColumnElement[Any]] = {
+        values: dict[str, ColumnElement[Any]] = {
             "project_id": literal(merge.question.project_id),
             "merge_id": literal(merge.id),
             "change_id": literal(change),
@@ -268,25 +253,13 @@ def fold_merged_categories(
             "beside": beside.correlate(incoming),
         }
         columns = [
-            told[c.name].label(c.name) if c.name in told else incoming.c[c.name]
-            for c in _merged.columns
+            values[name].label(name) if name in values else incoming.c[name] for name in names
         ]
-        names = [column.name for column in _merged.columns]
         statement = select(*columns).where(mine).distinct()
         connection.execute(insert(_merged).from_select(names, statement))
-        connection.execute(
-            delete(incoming).where(
-                mine, beside.where(also.c.line == incoming.c.line).correlate(incoming)
-            )
-        )
+        in_record = beside.where(also.c.line == incoming.c.line).correlate(incoming)
+        connection.execute(delete(incoming).where(mine, in_record))
         connection.execute(update(incoming).where(mine).values(category_id=merge.into))
-
-
-def _is_staged(incoming: Table, merge: Merge) -> ColumnElement[bool]:
-    return and_(
-        incoming.c.question_id == merge.question.question_id,
-        incoming.c.category_id == merge.category,
-    )
 
 
 def _number(question: QuestionInfo, names: dict[str, int], name: str) -> int:
@@ -299,7 +272,7 @@ def _number(question: QuestionInfo, names: dict[str, int], name: str) -> int:
     return number
 
 
-# -- What comes of it, in words -------------------------------------------------------------------
+# -- Results, and their sentences ------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -320,7 +293,6 @@ class CategoryLabels(Record):
 
     @property
     def labels(self) -> dict[str, int]:
-        """The labels of each category."""
         return {row.category: row.labels for row in self.categories}
 
 
@@ -332,7 +304,6 @@ class CategoryOrder(Record):
     categories: tuple[str, ...]
 
     def view(self) -> Iterator[str]:
-        """Yield the order."""
         yield f"the order in {self.project}: {', '.join(self.categories)}"
 
 
@@ -347,7 +318,6 @@ class MergedCategory(Record):
     dry_run: Annotated[bool, Hidden] = False
 
     def view(self) -> Iterator[str]:
-        """Yield what counts as what."""
         now = "would count" if self.dry_run else "now counts" if self.labels == 1 else "now count"
         labels = count_noun(self.labels, "label")
         yield f"{self.project}: {labels} of {self.category!r} {now} as {self.into!r}"
@@ -362,7 +332,6 @@ class SplitCategory(Record):
     whose: Annotated[str, Json("from")]
 
     def view(self) -> Iterator[str]:
-        """Yield whose it was."""
         yield f"{self.category} is separate from {self.whose} again in {self.project}"
 
 
@@ -375,11 +344,9 @@ class RenamedCategory(Record):
     before: str
 
     def view(self) -> Iterator[str]:
-        """Yield both names."""
         yield f"{self.before} is now {self.category} in {self.project}"
 
     def hints(self) -> Iterator[str]:
-        """Yield how to import files that have the old name."""
         value = shlex.quote(f"{self.before}={self.category}")
         words = f"-p {shlex.quote(self.project)} --value {value}"
         yield f"a file that still has the old name: tracker import FILE {words}"

@@ -37,10 +37,8 @@ class NewSettings(Settings, total=False):
 
     answers: Annotated[
         str | None,
-        Option(
-            "Kind of answer: one category, several, or spans.", metavar="one|several|spans",
-        ),
-    ]  # fmt: skip
+        Option("Kind of answer: one category, several, or spans.", metavar="one|several|spans"),
+    ]
     offsets: Annotated[str | None, Option("Unit of span offsets.", metavar="characters|tokens")]
 
 

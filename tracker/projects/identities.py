@@ -65,6 +65,7 @@ from tracker.storage.schema import (
     UserAnnotator,
     Withdrawal,
 )
+from tracker.storage.schema.labels import same_answer_key
 
 _MOST_NUMBERED = 50  # annotators known by a number, or by an address
 _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa", "æ": "ae"})
@@ -101,11 +102,9 @@ def likely_duplicates(connection: Connection, project: ProjectInfo) -> list[Dupl
     people = {annotator.id: annotator for annotator in list_annotators(connection, project)}
     labels = project_labels_by_annotator(connection, project)
     why = alike_annotators(people.values())
-    strangers = [pair for pair in _numbers_and_addresses(people.values()) if pair not in why]
-    common = answers_in_common(
-        connection, project, {n for pair in (*why, *strangers) for n in pair}
-    )
-    apart = [pair for pair in strangers if pair not in common and all(map(labels.get, pair))]
+    numbered = [pair for pair in _numbers_and_addresses(people.values()) if pair not in why]
+    common = answers_in_common(connection, project, {n for pair in (*why, *numbered) for n in pair})
+    apart = [pair for pair in numbered if pair not in common and all(map(labels.get, pair))]
     partners = Counter(number for pair in apart for number in pair)
     why |= {
         pair: "a number and an e-mail address that never answered the same item"
@@ -113,39 +112,36 @@ def likely_duplicates(connection: Connection, project: ProjectInfo) -> list[Dupl
         if all(partners[number] == 1 for number in pair)
     }
 
-    def rank(who: AnnotatorInfo) -> tuple[Any, ...]:
-        return name_fullness(who.name), labels.get(who.id, 0), who.name
+    def rank(number: int) -> tuple[Any, ...]:
+        name = people[number].name
+        return name_fullness(name), labels.get(number, 0), name
 
-    found: dict[int, tuple[AnnotatorInfo, Duplicate]] = {}
-    for pair, reason in why.items():
-        one, into = sorted(
-            (people[number] for number in pair),
-            key=rank,
-        )
-        other = found.get(one.id)
-        if other is None or rank(other[0]) < rank(into):
-            words = f"{quote(one.name)} --into {quote(into.name)} -p {quote(project.name)}"
-            merge = f"tracker annotator merge {words}"
-            both = common.get(pair, Common())
-            found[one.id] = into, Duplicate(one.name, into.name, reason, both, merge)
-    return sorted(
-        (duplicate for _, duplicate in found.values()),
-        key=lambda one: (one.common.different, one.into, one.name),
-    )
+    fuller: dict[int, list[int]] = {}
+    for pair in why:
+        source, target = sorted(pair, key=rank)
+        fuller.setdefault(source, []).append(target)
+    duplicates = []
+    for source, targets in fuller.items():
+        target = max(targets, key=rank)
+        pair = (min(source, target), max(source, target))
+        name, into = people[source].name, people[target].name
+        words = f"{quote(name)} --into {quote(into)} -p {quote(project.name)}"
+        both, merge = common.get(pair, Common()), f"tracker annotator merge {words}"
+        duplicates.append(Duplicate(name, into, why[pair], both, merge))
+    return sorted(duplicates, key=lambda row: (row.common.different, row.into, row.name))
 
 
 def answers_in_common(
     connection: Connection, project: ProjectInfo, annotators: Collection[int]
 ) -> dict[tuple[int, int], Common]:
-    """Return for each pair of annotators with answers to the same question, item and pass how many.
+    """Return the answers of each pair of annotators to the same question and item, on one pass.
 
-    Pairs are in the order of their numbers. Answers are alike if all their labels are.
+    Pairs are in the order of their numbers; those without such answers are left out. Answers are
+    alike if all their labels are.
     """
     one, other = _labels.alias("one"), _labels.alias("other")
-    same = ("project_id", "question_id", "item_id", "pass")
-    equal = and_(
-        *(one.c[name] == other.c[name] for name in ("category_id", "span_start", "span_end"))
-    )
+    same = same_answer_key(("project_id", "question_id", "item_id", "pass"), one, other)
+    equal = same_answer_key(("category_id", "span_start", "span_end"), one, other)
     pair = (one.c.annotator_id.label("first"), other.c.annotator_id.label("second"))
     each = (
         select(
@@ -153,13 +149,7 @@ def answers_in_common(
             func.count().label("compared"),
             func.sum(case((equal, 1), else_=0)).label("equal"),
         )
-        .join(
-            other,
-            and_(
-                *(one.c[name] == other.c[name] for name in same),
-                one.c.annotator_id < other.c.annotator_id,
-            ),
-        )
+        .join(other, same & (one.c.annotator_id < other.c.annotator_id))
         .where(
             one.c.project_id == project.id,
             one.c.annotator_id.in_(annotators),
@@ -181,22 +171,23 @@ def answers_in_common(
 
 def alike_annotators(people: Iterable[AnnotatorInfo]) -> dict[tuple[int, int], str]:
     """Return why the names of two of a kind look like one person's, by their numbers."""
-    spelt = [
-        (person, name, words)
-        for person in people
-        for name in (person.name, *person.aliases)
+    spellings = [
+        (annotator, name, words)
+        for annotator in people
+        for name in annotator.names
         for words in _spellings(name)
     ]
-    known: dict[tuple[str, str], list[tuple[int, str]]] = {}
-    for one, name, words in spelt:
+    groups: dict[tuple[str, str], list[tuple[int, str]]] = {}
+    for annotator, name, words in spellings:
         for key in {"".join(words), "".join(sorted(words))} - {""}:
-            known.setdefault((one.kind, key), []).append((one.id, name))
-    found: dict[tuple[int, int], str] = {}
-    for same in known.values():
-        for (first, name), (then, second) in combinations(same, 2):
-            if first != then:
-                found.setdefault((min(first, then), max(first, then)), _reason(name, second))
-    return _shortened(spelt) | found
+            groups.setdefault((annotator.kind, key), []).append((annotator.id, name))
+    reasons: dict[tuple[int, int], str] = {}
+    for group in groups.values():
+        for (first, name), (second, other) in combinations(group, 2):
+            if first != second:
+                pair = (min(first, second), max(first, second))
+                reasons.setdefault(pair, _reason(name, other))
+    return _shortened(spellings) | reasons
 
 
 def name_fullness(name: str) -> tuple[bool, int, int]:
@@ -210,37 +201,37 @@ def name_fullness(name: str) -> tuple[bool, int, int]:
 
 
 def _shortened(
-    spelt: Iterable[tuple[AnnotatorInfo, str, list[str]]],
+    spellings: Iterable[tuple[AnnotatorInfo, str, list[str]]],
 ) -> dict[tuple[int, int], str]:
-    """Return the pairs of which one is a first name, or an initial and a last name, of the other.
+    """Return the pairs in which one name is the first name, or initial and last name, of the other.
 
-    Only if it is of nobody else; names that are spelt alike but for case and the like are one.
+    Only if it is nobody else's; names that differ only in case and the like are one.
     """
     first: dict[tuple[str, str], int] = {}
     longer: dict[tuple[str, str], set[int]] = {}
     short: list[tuple[AnnotatorInfo, str, str]] = []
-    for one, name, words in spelt:
+    for annotator, name, words in spellings:
         if len(words) == 1 or len(words[0]) == 1:
             key = words[0] if len(words) == 1 else f"{words[0]} {words[-1]}"
-            short += [(one, name, key)] if len(key) > 2 and not _NUMBER.search(key) else []
+            short += [(annotator, name, key)] if len(key) > 2 and not _NUMBER.search(key) else []
         else:
+            same = first.setdefault((annotator.kind, "".join(sorted(words))), annotator.id)
             for key in (words[0], f"{words[0][0]} {words[-1]}"):
-                same = first.setdefault((one.kind, "".join(sorted(words))), one.id)
-                longer.setdefault((one.kind, key), set()).add(same)
-    found: dict[tuple[int, int], str] = {}
-    for one, name, key in short:
-        others = longer.get((one.kind, key), set()) - {one.id}
+                longer.setdefault((annotator.kind, key), set()).add(same)
+    reasons: dict[tuple[int, int], str] = {}
+    for annotator, name, key in short:
+        others = longer.get((annotator.kind, key), set()) - {annotator.id}
         if len(others) == 1:
             what = "the initial and the last name" if " " in key else "the first name"
-            pair = (min(one.id, *others), max(one.id, *others))
-            found[pair] = f"{name} is {what} of one annotator only"
-    return found
+            pair = (min(annotator.id, *others), max(annotator.id, *others))
+            reasons[pair] = f"{name} is {what} of one annotator only"
+    return reasons
 
 
 def _numbers_and_addresses(people: Iterable[AnnotatorInfo]) -> list[tuple[int, int]]:
-    """Return the pairs of a kind of which one is known by a number, the other by an address.
+    """Return the pairs of one kind in which one is known by a number, the other by an address.
 
-    None if there are too many for each to have one counterpart only.
+    Without pairs if there are too many for each to have one counterpart only.
     """
     numbers = [person for person in people if _NUMBER.fullmatch(person.name)]
     addresses = [person for person in people if _ADDRESS.fullmatch(person.name)]
@@ -263,9 +254,9 @@ def _reason(one: str, other: str) -> str:
 
 
 def _spellings(name: str) -> list[list[str]]:
-    """Return the words of a name less case and accents; also with ae for an umlaut.
+    """Return the words of a name without case and accents, and again with ae for an umlaut.
 
-    Of an e-mail address those before its @.
+    An e-mail address has those before its @.
     """
     if _ADDRESS.fullmatch(name):
         name = name.partition("@")[0].partition("+")[0]
@@ -273,7 +264,7 @@ def _spellings(name: str) -> list[list[str]]:
     ways = []
     for text in dict.fromkeys((whole, whole.translate(_UMLAUTS))):
         plain = unicodedata.normalize("NFKD", text)
-        plain = "".join(one for one in plain if not unicodedata.combining(one))
+        plain = "".join(sign for sign in plain if not unicodedata.combining(sign))
         ways.append(re.findall(r"[^\W_]+", plain))
     return [words for words in ways if words]
 
@@ -322,62 +313,64 @@ def merge_annotator_pairs(
     of a file Refused, with the line.
     """
     lock_project(connection, project.id)
-    known = annotators_by_name(connection, project)
-    everybody = {one.id: one for one in known.values()}
-    kept: dict[int, int] = {}  # the one who stays by the one who goes
+    annotators = annotators_by_name(connection, project)
+    by_id = {annotator.id: annotator for annotator in annotators.values()}
+    merged_into: dict[int, int] = {}
 
     def owner_of(number: int) -> int:
-        while number in kept:
-            number = kept[number]
+        while number in merged_into:
+            number = merged_into[number]
         return number
 
     lines: dict[int, int] = {}
-    named: list[tuple[AnnotatorInfo, AnnotatorInfo]] = []
+    merged: list[tuple[AnnotatorInfo, AnnotatorInfo]] = []
     for line, *names in pairs:
         try:
-            one, other = (annotator_of_name(known, project, name) for name in names)
-            if one.id in lines:
-                where = f" on line {lines[one.id]}" if file else ""
+            source, target = (annotator_of_name(annotators, project, name) for name in names)
+            if source.id in lines:
+                where = f" on line {lines[source.id]}" if file else ""
                 raise InvalidOption(f"{names[0]!r} is merged{where} already", "leave one out")
-            owner = everybody[owner_of(other.id)]
-            _check_pair(project, one, owner, names)
+            owner = by_id[owner_of(target.id)]
+            _check_pair(project, source, owner, names)
         except TrackerError as error:
             if file is None:
                 raise
             raise Refused(f"{file}, line {line}: {error.message}", error.mend) from None
-        kept[one.id], lines[one.id] = owner.id, line
-        named.append((one, other))
-    people = {one.id for pair in named for one in pair}
-    common = answers_in_common(connection, project, people)
-    goes, stays = [one.id for one, _ in named], [other.id for _, other in named]
-    detail = {"annotator": goes, "into": stays} if len(named) > 1 else {
-        "annotator": goes[0], "into": stays[0]
-    }  # fmt: skip
+        merged_into[source.id], lines[source.id] = owner.id, line
+        merged.append((source, target))
+    common = answers_in_common(connection, project, {one.id for pair in merged for one in pair})
+    sources, targets = ([annotator.id for annotator in side] for side in zip(*merged, strict=True))
+    detail: dict[str, Any] = {"annotator": sources[0], "into": targets[0]}
+    if len(merged) > 1:
+        detail = {"annotator": sources, "into": targets}
     change, _ = record_change(connection, project.id, MERGE, detail)
     aliases = project_aliases(connection, project.id)
-    owners = {number: owner_of(number) for number in goes}
-    owners |= {alias: owner_of(one) for alias, one in aliases.items() if one in kept}
-    _end_aliases(connection, project.id, [one for one in owners if one in aliases], change)
-    rows = [{"project_id": project.id, "alias_id": alias, "annotator_id": number,
-             "from_change": change} for alias, number in owners.items()]  # fmt: skip
+    owners = {number: owner_of(number) for number in sources}
+    owners |= {alias: owner_of(owner) for alias, owner in aliases.items() if owner in merged_into}
+    _end_aliases(connection, project.id, [alias for alias in owners if alias in aliases], change)
+    columns = {"project_id": project.id, "from_change": change}
+    rows = [columns | {"alias_id": one, "annotator_id": owner} for one, owner in owners.items()]
     connection.execute(insert(Alias), rows)
     _hand_over(connection, project.id, list(owners), change)
-    numbers = [sorted((one.id, other.id)) for one, other in named]
     return [
-        Merged(one.name, other.name, common.get((first, second), Common()))
-        for (one, other), (first, second) in zip(named, numbers, strict=True)
+        Merged(
+            source.name,
+            target.name,
+            common.get((min(source.id, target.id), max(source.id, target.id)), Common()),
+        )
+        for source, target in merged
     ]
 
 
 def _check_pair(
-    project: ProjectInfo, one: AnnotatorInfo, other: AnnotatorInfo, names: Sequence[str]
+    project: ProjectInfo, source: AnnotatorInfo, target: AnnotatorInfo, names: Sequence[str]
 ) -> None:
-    if one.id == other.id:
+    if source.id == target.id:
         raise InvalidOption(f"{names[0]!r} and {names[1]!r} are already one annotator")
-    if one.kind != other.kind:
+    if source.kind != target.kind:
         raise InvalidOption(
-            f"{one.name!r} is a {one.kind} annotator, {other.name!r} a {other.kind} one",
-            f"first: tracker annotator kind {quote(one.name)} {other.kind} "
+            f"{source.name!r} is a {source.kind} annotator, {target.name!r} a {target.kind} one",
+            f"first: tracker annotator kind {quote(source.name)} {target.kind} "
             f"-p {quote(project.name)}",
         )
 
@@ -388,7 +381,7 @@ def split_annotator(connection: Connection, project: ProjectInfo, alias: str) ->
     Raises NotFound for a name that is no alias.
     """
     lock_project(connection, project.id)
-    found = connection.execute(
+    row = connection.execute(
         select(Annotator.id, Alias.annotator_id)
         .join(Alias, (Alias.project_id == Annotator.project_id) & (Alias.alias_id == Annotator.id))
         .where(
@@ -397,18 +390,17 @@ def split_annotator(connection: Connection, project: ProjectInfo, alias: str) ->
             Alias.to_change.is_(None),
         )
     ).one_or_none()
-    if found is None:
+    if row is None:
         owner = find_annotator(connection, project, alias)
+        aliases = ", ".join(owner.aliases)
         raise NotFound(
             f"{alias!r} is not an alias of another annotator",
-            f"{owner.name!r} has the aliases: {', '.join(owner.aliases)}"
-            if owner.aliases
-            else None,
+            f"{owner.name!r} has the aliases: {aliases}" if aliases else None,
         )
-    detail = {"alias": found.id, "from": found.annotator_id}
+    detail = {"alias": row.id, "from": row.annotator_id}
     change, _ = record_change(connection, project.id, SPLIT, detail)
-    _end_aliases(connection, project.id, [found.id], change)
-    _hand_over(connection, project.id, [found.id], change)
+    _end_aliases(connection, project.id, [row.id], change)
+    _hand_over(connection, project.id, [row.id], change)
     return find_annotator(connection, project, alias)
 
 
@@ -427,10 +419,8 @@ class Erased(Record):
 
 ERASED_FROM = tuple(
     model.__table__
-    for model in (
-        Annotator, AnnotatorAttribute, AnswerDetail, FlagChange, KeyedRequest, Delivery
-    )
-)  # fmt: skip
+    for model in (Annotator, AnnotatorAttribute, AnswerDetail, FlagChange, KeyedRequest, Delivery)
+)
 """The tables whose texts an erasure deletes or changes."""
 
 
@@ -446,40 +436,35 @@ def erase_annotator(connection: Connection, project: ProjectInfo, name: str) -> 
     aliases = project_aliases(connection, project.id)
     names = [annotator.id, *(alias for alias, owner in aliases.items() if owner == annotator.id)]
     change, _ = record_change(connection, project.id, ERASURE, {"annotator": annotator.id})
-    ours = [
+    mine, mine_past = (
         and_(table.c.project_id == project.id, table.c.annotator_id == annotator.id)
         for table in (_labels, _past)
-    ]
-    stood = select(*_items(_labels)).where(ours[0])
-    log_touched_items(connection, project.id, change, stood)
-    with seals.seal_moved_labels(connection, project.id, "annotator_id", [annotator.id]):
-        labels = connection.execute(delete(_labels).where(ours[0])).rowcount
-        connection.execute(delete(_past).where(ours[1]))
-    given = (MergedLabel.project_id == project.id) & MergedLabel.given_as.in_(names)
-    connection.execute(delete(MergedLabel).where(given))
-    payload = (AnswerDetail.project_id == project.id) & AnswerDetail.given_as.in_(names)
-    seals.seal_erased_details(connection, project.id, names)
-    connection.execute(delete(AnswerDetail).where(payload))
-    withdrawn = (Withdrawal.project_id == project.id) & Withdrawal.given_as.in_(names)
-    connection.execute(delete(Withdrawal).where(withdrawn))
-    connection.execute(
-        delete(AnnotatorAttribute).where(
-            AnnotatorAttribute.project_id == project.id,
-            AnnotatorAttribute.annotator_id.in_(names),
-        )
     )
-    bound = (UserAnnotator.project_id == project.id) & UserAnnotator.annotator_id.in_(names)
-    connection.execute(delete(UserAnnotator).where(bound))
-    known = annotator_names(connection, project)
-    erase_from_readings(connection, project.id, [known[number] for number in names])
-    erase_annotator_acts(connection, project.id, [known[number] for number in names])
-    forget_kept_texts(connection, [known[number] for number in names])
-    taken = set(known.values())
+    log_touched_items(connection, project.id, change, select(*_items(_labels)).where(mine))
+    with seals.seal_moved_labels(connection, project.id, "annotator_id", [annotator.id]):
+        labels = connection.execute(delete(_labels).where(mine)).rowcount
+        connection.execute(delete(_past).where(mine_past))
+    seals.seal_erased_details(connection, project.id, names)
+    for model, column in (
+        (MergedLabel, "given_as"),
+        (AnswerDetail, "given_as"),
+        (Withdrawal, "given_as"),
+        (AnnotatorAttribute, "annotator_id"),
+        (UserAnnotator, "annotator_id"),
+    ):
+        table = model.__table__
+        ours = and_(table.c.project_id == project.id, table.c[column].in_(names))
+        connection.execute(delete(table).where(ours))
+    every_name = annotator_names(connection, project)
+    erased = [every_name[number] for number in names]
+    erase_from_readings(connection, project.id, erased)
+    erase_annotator_acts(connection, project.id, erased)
+    forget_kept_texts(connection, erased)
     for number in names:
         name = f"erased {number}"
-        while name in taken:
+        while name in every_name.values():
             name += "'"
-        taken.add(name)
+        every_name[number] = name
         connection.execute(
             update(Annotator)
             .where(Annotator.project_id == project.id, Annotator.id == number)
@@ -541,7 +526,7 @@ def _end_aliases(
 
 
 def _hand_over(connection: Connection, project_id: int, names: Sequence[int], change: int) -> None:
-    """Give the records made under some names to whom these are aliases of, and settle what stands.
+    """Give records made under some names to their present owners, and settle what stands.
 
     All standing answers that this touches go to the past first, those of the owner before and
     of the one after; then the best record of each answer stands again.
@@ -554,7 +539,7 @@ def _hand_over(connection: Connection, project_id: int, names: Sequence[int], ch
     items = standing.union(select(*_items(_past)).where(given(_past))).subquery("given")
     touched = select(*_items(items))
     log_touched_items(connection, project_id, change, touched)
-    affected = tuple_(*_items(_labels)).in_(select(*_items(items)))
+    affected = tuple_(*_items(_labels)).in_(touched)
     supersede_labels(connection, and_(_labels.c.project_id == project_id, affected))
     owner = select(Alias.annotator_id).where(
         Alias.project_id == project_id,

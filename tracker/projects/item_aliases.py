@@ -82,10 +82,10 @@ def item_aliases(
     rows = connection.execute(
         select(_aliases.c.item_id, _aliases.c.name).where(standing_item_alias(project.id), which)
     )
-    found: dict[int, list[str]] = {}
+    aliases: dict[int, list[str]] = {}
     for row in rows:
-        found.setdefault(row.item_id, []).append(row.name)
-    return {item: sorted(names) for item, names in found.items()}
+        aliases.setdefault(row.item_id, []).append(row.name)
+    return {item: sorted(names) for item, names in aliases.items()}
 
 
 def add_item_aliases(
@@ -96,17 +96,17 @@ def add_item_aliases(
     Returns how many keys are new; without any, no change is recorded. ``file`` is where the pairs
     are from, if not from the command. Raises NotFound for an unknown item, InvalidOption for a key
     that cannot be one, and Refused for one that is an item of its own, with the imports that made
-    it so; of a file always Refused, with the line.
+    it so; for a file always Refused, with the line.
     """
     lock_project(connection, project.id)
-    asked = _Asked(connection, project, file)
-    with _staged(asked, pairs):
-        asked.check_items()
-        asked.check_aliases()
-        known = exists(select(literal(1)).select_from(_aliases)).where(
+    request = _Request(connection, project, file)
+    with request.staged(pairs):
+        request.check_items()
+        request.check_aliases()
+        stands = exists(select(literal(1)).select_from(_aliases)).where(
             standing_item_alias(project.id), _aliases.c.name == _given.c.name
         )
-        new = ~known.correlate(_given)
+        new = ~stands.correlate(_given)
         number = connection.scalar(select(func.count()).select_from(_given).where(new)) or 0
         if number:
             change, _ = record_change(connection, project.id, "item alias", {"aliases": number})
@@ -121,70 +121,67 @@ def add_item_aliases(
 def end_item_aliases(
     connection: Connection, project: ProjectInfo, pairs: Iterable[Pair], file: str | None = None
 ) -> int:
-    """Let keys stand for no other item any more; what came under them stays where it is.
+    """Let keys no longer stand for other items; what came under them stays where it is.
 
     Returns how many there are. A pair without an item is about whichever has the key. Raises
-    NotFound for one that is no other key, of a file Refused.
+    NotFound for one that is no other key, for a file Refused.
     """
     lock_project(connection, project.id)
-    asked = _Asked(connection, project, file)
-    with _staged(asked, pairs):
+    request = _Request(connection, project, file)
+    with request.staged(pairs) as number:
         same = and_(
             standing_item_alias(project.id),
             _aliases.c.name == _given.c.name,
             or_(_given.c.item == "", _aliases.c.item_id == _given.c.item_id),
         )
-        known = exists(select(literal(1)).select_from(_aliases)).where(same).correlate(_given)
-        asked.refuse(
-            select(_given).where(~known),
+        stands = exists(select(literal(1)).select_from(_aliases)).where(same).correlate(_given)
+        request.refuse(
+            select(_given).where(~stands),
             lambda row: NotFound(
                 f"{row.name!r} is no other key of "
                 + (f"{row.item!r}" if row.item else f"an item of {project.name!r}"),
                 f"see: tracker item list {quote(project.name)}",
             ),
         )
-        change, _ = record_change(connection, project.id, "item unalias", {"aliases": asked.number})
+        change, _ = record_change(connection, project.id, "item unalias", {"aliases": number})
         given = exists(select(literal(1)).select_from(_given)).where(same).correlate(_aliases)
         connection.execute(update(_aliases).where(given).values(to_change=change))
         seals.seal_changed_item_aliases(connection, project.id)
-    return asked.number
-
-
-@contextmanager
-def _staged(asked: _Asked, pairs: Iterable[Pair]) -> Iterator[None]:
-    """Hold the pairs in a table, each once, with the items that they name so far."""
-    rows = list(asked.checked(pairs))
-    names = ("line", "item", "name")
-    columns = {
-        name: list(cells) for name, cells in zip(names, zip(*rows, strict=True), strict=True)
-    }
-    asked.number = len(rows)
-    _given.create(asked.connection)
-    backend = backends.backend_of(asked.connection)
-    backend.bulk_insert(asked.connection, _given, columns)
-    backend.refresh_statistics(asked.connection, _given)
-    aliased = select(_aliases.c.item_id).where(
-        standing_item_alias(asked.project.id), _aliases.c.name == _given.c.item
-    )
-    named = select(_items.c.id).where(
-        _items.c.project_id == asked.project.id, _items.c.name == _given.c.item
-    )
-    found = func.coalesce(aliased.scalar_subquery(), named.scalar_subquery())
-    asked.connection.execute(update(_given).values(item_id=found))
-    yield
-    _given.drop(asked.connection)
+    return number
 
 
 @dataclass
-class _Asked:
-    """What a user asks for, by a command or a file, and what is wrong with it."""
+class _Request:
+    """A command, or a file, with pairs of keys, and what is wrong with them."""
 
     connection: Connection
     project: ProjectInfo
     file: str | None
-    number: int = 0
 
-    def checked(self, pairs: Iterable[Pair]) -> Iterator[Pair]:
+    @contextmanager
+    def staged(self, pairs: Iterable[Pair]) -> Iterator[int]:
+        """Hold the pairs in a table, each once, with their items so far; yields their number."""
+        rows = list(self._checked(pairs))
+        names = ("line", "item", "name")
+        columns = {
+            name: list(cells) for name, cells in zip(names, zip(*rows, strict=True), strict=True)
+        }
+        _given.create(self.connection)
+        backend = backends.backend_of(self.connection)
+        backend.bulk_insert(self.connection, _given, columns)
+        backend.refresh_statistics(self.connection, _given)
+        aliased = select(_aliases.c.item_id).where(
+            standing_item_alias(self.project.id), _aliases.c.name == _given.c.item
+        )
+        named = select(_items.c.id).where(
+            _items.c.project_id == self.project.id, _items.c.name == _given.c.item
+        )
+        item_id = func.coalesce(aliased.scalar_subquery(), named.scalar_subquery())
+        self.connection.execute(update(_given).values(item_id=item_id))
+        yield len(rows)
+        _given.drop(self.connection)
+
+    def _checked(self, pairs: Iterable[Pair]) -> Iterator[Pair]:
         """Yield each pair once, without surrounding space; raises for what cannot be a key."""
         first: dict[str, Pair] = {}
         for line, *keys in pairs:
@@ -195,8 +192,8 @@ class _Asked:
                     check_entered_name(item, "item")
                 if item == alias:
                     raise InvalidOption(f"{item!r} and {alias!r} are one key", "name two")
-                one = Pair(line, item, alias)
-                before = first.setdefault(alias, one)
+                pair = Pair(line, item, alias)
+                before = first.setdefault(alias, pair)
                 if before.item != item:
                     raise InvalidOption(
                         f"{alias!r} is another key of {item!r} here, and of {before.item!r} "
@@ -205,8 +202,8 @@ class _Asked:
                     )
             except InvalidOption as error:
                 raise self._of_file(line, error) from None
-            if before is one:
-                yield one
+            if before is pair:
+                yield pair
 
     def refuse(self, wrong: Select[Any], error: Any) -> None:
         """Raise the error made of the first row of a statement, if it has any."""
@@ -247,20 +244,20 @@ class _Asked:
                 f"first: tracker item unalias -p {quote(self.project.name)} {quote(row.name)}",
             ),
         )
-        known = select(_given, own.c.id.label("own")).join(
+        items = select(_given, own.c.id.label("own")).join(
             own, and_(own.c.project_id == project, own.c.name == _given.c.name)
         )
         self.refuse(
-            known.where(own.c.id == _given.c.item_id),
+            items.where(own.c.id == _given.c.item_id),
             lambda row: InvalidOption(f"{row.name!r} is the item's own key", "name another"),
         )
         self.refuse(
-            known.where(or_(*(one.exists() for one in _said_of(project, own.c.id)))),
+            items.where(or_(*(changes.exists() for changes in _changes_about(project, own.c.id)))),
             self._own_item,
         )
         of_own = own.c.id.in_(select(_aliases.c.item_id).where(standing_item_alias(project)))
         self.refuse(
-            known.where(of_own),
+            items.where(of_own),
             lambda row: Refused(
                 f"{row.name!r} has other keys itself",
                 f"first: tracker item unalias -p {quote(self.project.name)} …; "
@@ -269,7 +266,7 @@ class _Asked:
         )
 
     def _own_item(self, row: Any) -> Refused:
-        """Return what to do about a key of which imports spoke: by which, and how to begin anew."""
+        """Return the error for a key that is an item: which imports made it, how to begin anew."""
         project = self.project.id
         rows = self.connection.execute(
             select(Import.id, Source.name, Sync.tool, Change.detail)
@@ -278,21 +275,21 @@ class _Asked:
             .outerjoin(Sync, (Sync.project_id == project) & (Sync.change_id == Import.change_id))
             .where(
                 Import.project_id == project,
-                Import.change_id.in_(union(*_said_of(project, row.own))),
+                Import.change_id.in_(union(*_changes_about(project, row.own))),
             )
             .order_by(Import.id, Source.number)
         ).all()
         of = f"-p {quote(self.project.name)}"
         again: dict[int, str] = {}
-        for one in rows:
-            items = "item " if json.loads(one.detail).get("items") else ""
-            start = again.get(one.id, f"tracker {items}import")
-            known = f"tracker sync {one.tool} …" if one.tool else f"{start} {quote(one.name)}"
-            again[one.id] = known
+        for source in rows:
+            items = "item " if json.loads(source.detail).get("items") else ""
+            start = again.get(source.id, f"tracker {items}import")
+            command = f"{start} {quote(source.name)}"
+            again[source.id] = f"tracker sync {source.tool} …" if source.tool else command
         pair = f"--from {quote(self.file)}" if self.file else f"{quote(row.item)} {quote(row.name)}"
         steps = [f"tracker imports undo {number}" for number in again]
         steps += [f"tracker item alias {of} {pair}"]
-        steps += [f"{fromkey} {of}" for fromkey in dict.fromkeys(again.values())]
+        steps += [f"{command} {of}" for command in dict.fromkeys(again.values())]
         which = ", ".join(map(str, again))
         return Refused(
             f"{row.name!r} is an item of its own, from import{'s' * (len(again) > 1)} {which}",
@@ -300,8 +297,8 @@ class _Asked:
         )
 
 
-def _said_of(project_id: int, item: Any) -> Iterator[Select[Any]]:
-    """Yield statements of the changes that spoke of an item, of imports that are not undone.
+def _changes_about(project_id: int, item: Any) -> Iterator[Select[Any]]:
+    """Yield statements of the changes, of imports not undone, with answers or facts about an item.
 
     What a sync withdrew is among them: its undo gives it back.
     """
@@ -310,11 +307,11 @@ def _said_of(project_id: int, item: Any) -> Iterator[Select[Any]]:
     )
     for model in (Label, PastLabel, ItemFact):
         table = model.__table__
-        said = select(table.c.change_id).where(
+        changes = select(table.c.change_id).where(
             table.c.project_id == project_id,
             table.c.item_id == item,
             table.c.change_id.in_(imports),
         )
         if "question_id" in table.c:
-            said = said.where(table.c.question_id.in_(question_numbers(project_id)))
-        yield said
+            changes = changes.where(table.c.question_id.in_(question_numbers(project_id)))
+        yield changes

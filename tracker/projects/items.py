@@ -4,10 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from shlex import quote
 from typing import Annotated, Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Select, func, literal, null, or_, select
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Select,
+    Subquery,
+    func,
+    literal,
+    null,
+    or_,
+    select,
+)
 
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
@@ -22,6 +33,7 @@ from tracker.storage.as_of import NOW, Moment, shadow_tables_of_items
 from tracker.storage.current import standing_item_facts
 from tracker.storage.schema import (
     NO_SPAN,
+    NONE_APPLIES,
     SKIPPED,
     AnswerDetail,
     Import,
@@ -96,60 +108,49 @@ class ItemRecord(Record):
     labels: tuple[ItemLabel, ...]
 
 
-def item_names(connection: Connection, project: ProjectInfo) -> dict[int, str]:
-    """Return the names of a project's items by id."""
-    rows = connection.execute(select(Item.id, Item.name).where(Item.project_id == project.id))
-    return {row.id: row.name for row in rows}
-
-
-def item_names_of(
-    connection: Connection, project: ProjectInfo, items: Sequence[int]
+def item_names(
+    connection: Connection, project: ProjectInfo, items: Sequence[int] | None = None
 ) -> dict[int, str]:
-    """Return the names of some items by id."""
-    rows = connection.execute(
-        select(Item.id, Item.name).where(Item.project_id == project.id, Item.id.in_(items))
-    )
-    return {row.id: row.name for row in rows}
+    """Return the names of items by id; all if ``items`` is None."""
+    statement = select(Item.id, Item.name).where(Item.project_id == project.id)
+    if items is not None:
+        statement = statement.where(Item.id.in_(items))
+    return dict(connection.execute(statement).all())
 
 
 def item_texts_of(
     connection: Connection, project: ProjectInfo, items: Sequence[int]
 ) -> dict[int, tuple[str, str | None]]:
-    """Return the names and the texts of some items by id."""
-    rows = connection.execute(
-        select(Item.id, Item.name, Item.text).where(
-            Item.project_id == project.id, Item.id.in_(items)
-        )
-    )
+    """Return the names and texts of items by id."""
+    statement = select(Item.id, Item.name, Item.text)
+    rows = connection.execute(statement.where(Item.project_id == project.id, Item.id.in_(items)))
     return {row.id: (row.name, row.text) for row in rows}
 
 
 def item_texts_by_name(
     connection: Connection, project: ProjectInfo, names: Iterable[str]
 ) -> dict[str, str | None]:
-    """Return the texts of items by name."""
-    rows = connection.execute(
-        select(Item.name, Item.text).where(Item.project_id == project.id, Item.name.in_([*names]))
-    )
-    return {row.name: row.text for row in rows}
+    statement = select(Item.name, Item.text)
+    ours = statement.where(Item.project_id == project.id, Item.name.in_([*names]))
+    return dict(connection.execute(ours).all())
 
 
 def count_project_items(connection: Connection, project: ProjectInfo) -> int:
     """Return how many items the project has, with answers or without."""
-    every = select(func.count()).where(
+    items = select(func.count()).where(
         Item.project_id == project.id, standing_item_facts(project.id, _items.c.id)
     )
-    return connection.scalar(every) or 0
+    return connection.scalar(items) or 0
 
 
 def list_items(
     connection: Connection, project: ProjectInfo, limit: int | None = None
 ) -> list[ItemAnnotators]:
-    """Items in the order of their first import, each with its number of annotators.
+    """Return items in the order of their first import, each with its number of annotators.
 
-    Those that only undone imports named are not among them.
+    Those that only undone imports named are left out.
     """
-    rows = connection.execute(_counted(project).limit(limit)).all()
+    rows = connection.execute(_select_counted_items(project).limit(limit)).all()
     # Without a limit they are too many to be named.
     ends = (rows[0].id, rows[-1].id) if rows else (0, 0)
     return _with_aliases(connection, project, rows, ItemAlias.item_id.between(*ends))
@@ -158,8 +159,8 @@ def list_items(
 def list_item_page(
     connection: Connection, project: ProjectInfo, limit: int, after: int, search: str
 ) -> ItemPage:
-    """Return likewise the first items after a place of those whose name or text holds a text."""
-    statement = _counted(project).where(Item.id > after).limit(limit + 1)
+    """Return likewise the first items after a place whose name or text contains a text."""
+    statement = _select_counted_items(project).where(Item.id > after).limit(limit + 1)
     if search:
         statement = statement.where(
             or_(
@@ -174,17 +175,13 @@ def list_item_page(
 
 
 def _with_aliases(
-    connection: Connection,
-    project: ProjectInfo,
-    rows: Sequence[Any],
-    of_rows: ColumnElement[bool],
+    connection: Connection, project: ProjectInfo, rows: Sequence[Any], of_rows: ColumnElement[bool]
 ) -> list[ItemAnnotators]:
-    also = item_aliases(connection, project, of_rows)
-    return [ItemAnnotators(row.name, row.annotators, tuple(also.get(row.id, ()))) for row in rows]
+    names = item_aliases(connection, project, of_rows)
+    return [ItemAnnotators(row.name, row.annotators, tuple(names.get(row.id, ()))) for row in rows]
 
 
-def _counted(project: ProjectInfo) -> Select[Any]:
-    """Return the statement of a project's items with their numbers of annotators."""
+def _select_counted_items(project: ProjectInfo) -> Select[Any]:
     annotators = (
         select(func.count(_labels.c.annotator_id.distinct()))
         .where(
@@ -205,14 +202,12 @@ def _counted(project: ProjectInfo) -> Select[Any]:
 def find_item(
     connection: Connection, project: ProjectInfo, name: str, moment: Moment = NOW
 ) -> ItemRecord:
-    """Return the item of that key, or other key, with all it was ever labelled; raises NotFound.
+    """Return the item of a key, or other key, with every label it ever had; raises NotFound.
 
-    At a ``moment`` with all that had been said of it then.
+    With a ``moment`` its labels are those that had been recorded then.
     """
-    other = select(ItemAlias.item_id).where(
-        standing_item_alias(project.id), ItemAlias.name == name.strip()
-    )
-    number = connection.scalar(other)
+    name_of_alias = standing_item_alias(project.id) & (ItemAlias.name == name.strip())
+    number = connection.scalar(select(ItemAlias.item_id).where(name_of_alias))
     item = connection.execute(
         select(Item.id, Item.name, Item.text).where(
             Item.project_id == project.id,
@@ -224,33 +219,23 @@ def find_item(
             Item.project_id == project.id,
             Item.name.startswith(name.strip()[:3], autoescape=True),
         )
-        known = connection.scalars(alike.limit(1000)).all()
+        names = connection.scalars(alike.limit(1000)).all()
         raise NotFound(
             f"there is no item {name!r} in {project.name!r}",
-            near_names(name, known) or f"see: tracker item list {quote(project.name)}",
+            near_names(name, names) or f"see: tracker item list {quote(project.name)}",
         )
-    attributes = connection.execute(
-        select(ItemAttribute.name, ItemAttribute.value).where(
-            ItemAttribute.project_id == project.id, ItemAttribute.item_id == item.id
-        )
+    named = select(ItemAttribute.name, ItemAttribute.value).where(
+        ItemAttribute.project_id == project.id, ItemAttribute.item_id == item.id
     )
-    return ItemRecord(
-        item.name,
-        tuple(item_aliases(connection, project, ItemAlias.item_id == item.id).get(item.id, ())),
-        item.text,
-        {row.name: row.value for row in attributes},
-        tuple(_labels_then(connection, project, item.id, moment)),
-    )
-
-
-def _labels_then(
-    connection: Connection, project: ProjectInfo, item_id: int, moment: Moment
-) -> list[ItemLabel]:
+    attributes = dict(connection.execute(named).all())
+    aliases = item_aliases(connection, project, ItemAlias.item_id == item.id).get(item.id, ())
     if moment == NOW:
-        return _labels_of(connection, project, item_id)
-    this = select(literal(item_id))
-    with shadow_tables_of_items(connection, project.id, moment, this, past=True):
-        return _labels_of(connection, project, item_id)
+        labels = _labels_of(connection, project, item.id)
+    else:
+        this = select(literal(item.id))
+        with shadow_tables_of_items(connection, project.id, moment, this, past=True):
+            labels = _labels_of(connection, project, item.id)
+    return ItemRecord(item.name, tuple(aliases), item.text, attributes, tuple(labels))
 
 
 def _labels_of(connection: Connection, project: ProjectInfo, item_id: int) -> list[ItemLabel]:
@@ -261,17 +246,17 @@ def _labels_of(connection: Connection, project: ProjectInfo, item_id: int) -> li
         for question in questions.values()
         for number, name in every_category_name(connection, question).items()
     }
-    imports = {
-        row.change_id: row.id
-        for row in connection.execute(
+    imports = dict(
+        connection.execute(
             select(Import.change_id, Import.id).where(Import.project_id == project.id)
-        )
-    }
+        ).all()
+    )
     rows: list[Any] = []
     for table, stands in ((_labels, True), (_past, False)):
         taken_back = null() if stands else table.c.taken_back_by
         statement = select(
             table,
+            table.c["pass"].label("pass_"),
             taken_back.label("taken_back"),
             literal(stands).label("stands"),
             _details.c.confidence,
@@ -285,76 +270,55 @@ def _labels_of(connection: Connection, project: ProjectInfo, item_id: int) -> li
             )
         ).all()
     detailed = any(row.confidence is not None or row.comment is not None for row in rows)
-    standing = {_said(row) for row in rows if row.stands}
-    asked = {one.id for one in list_questions(connection, project)}
-    several = len(asked | {row.question_id for row in rows}) > 1
-    rows.sort(
-        key=lambda row: (
-            row.question_id,
-            annotators[row.annotator_id],
-            row._mapping["pass"],
-            row.labeled_at,
-        )
+    content = attrgetter(
+        "question_id", "annotator_id", "pass_", "category_id", "span_start", "span_end"
     )
+    standing = {content(row) for row in rows if row.stands}
+    current = {question.id for question in list_questions(connection, project)}
+    several = len(current | {row.question_id for row in rows}) > 1
+    rows.sort(
+        key=lambda row: (row.question_id, annotators[row.annotator_id], row.pass_, row.labeled_at)
+    )
+
+    def state(row: Any) -> str:
+        if row.stands:
+            return "stands"
+        if row.taken_back is not None:
+            return "taken back"
+        return "repeated" if content(row) in standing else "superseded"
+
+    answers = {SKIPPED: "skipped", NONE_APPLIES: "none applies"}
     return [
         ItemLabel(
             question=questions[row.question_id].name if several else None,
             annotator=annotators[row.annotator_id],
             given_as=annotators[row.given_as],
-            pass_=row._mapping["pass"],
+            pass_=row.pass_,
             category=categories.get((row.question_id, row.category_id)),
-            answer=_what(row.category_id),
+            answer=answers.get(row.category_id, "label"),
             start=None if row.span_start == NO_SPAN else row.span_start,
             end=None if row.span_end == NO_SPAN else row.span_end,
             labeled_at=clock.iso(row.labeled_at) if row.has_own_time else None,
             seconds=None if row.spent_ms is None else row.spent_ms / 1000,
             import_=imports.get(row.change_id),
-            state=_state(row, standing),
+            state=state(row),
             details=AnswerDetails(row.confidence, row.comment) if detailed else None,
         )
         for row in rows
     ]
 
 
-def _what(category_id: int) -> str:
-    if category_id == SKIPPED:
-        return "skipped"
-    return "label" if category_id > 0 else "none applies"
-
-
-def _said(row: Any) -> tuple[int, ...]:
-    """Whose answer a label belongs to, and what it says."""
-    return (
-        row.question_id,
-        row.annotator_id,
-        row._mapping["pass"],
-        row.category_id,
-        row.span_start,
-        row.span_end,
-    )
-
-
-def _state(row: Any, standing: set[tuple[int, ...]]) -> str:
-    if row.stands:
-        return "stands"
-    if row.taken_back is not None:
-        return "taken back"
-    return "repeated" if _said(row) in standing else "superseded"
-
-
-_MOST_NEAR = 1000  # values among which near ones are looked for
-
-
 def check_item_attribute(connection: Connection, project: ProjectInfo, name: str) -> None:
     """Raise InvalidOption, with the attributes there are, if no item has this one."""
-    if connection.scalar(_rows(project, ItemAttribute.item_id, name).limit(1)) is not None:
+    first = _select_attribute(project, name, ItemAttribute.item_id).limit(1)
+    if connection.scalar(first) is not None:
         return
-    every = select(ItemAttribute.name).where(ItemAttribute.project_id == project.id).distinct()
-    known = sorted(connection.scalars(every))
+    statement = select(ItemAttribute.name).where(ItemAttribute.project_id == project.id)
+    names = ", ".join(sorted(connection.scalars(statement.distinct())))
     raise InvalidOption(
         f"no item of {project.name!r} has an attribute {name!r}",
-        f"its items have: {', '.join(known)}"
-        if known
+        f"its items have: {names}"
+        if names
         else "columns are kept as attributes by: tracker import --keep COLUMN",
     )
 
@@ -364,29 +328,68 @@ def check_item_values(
 ) -> None:
     """Raise InvalidOption, with the near ones, for an attribute or value that no item has."""
     for name, values in where.items():
-        found = set(
-            connection.scalars(
-                _rows(project, ItemAttribute.value, name)
-                .where(ItemAttribute.value.in_(values))
-                .distinct()
-                .limit(len(values))  # having met them all, the search may stop
+        distinct = _select_attribute(project, name, ItemAttribute.value).distinct()
+        # Having met them all, the search may stop.
+        among = distinct.where(ItemAttribute.value.in_(values)).limit(len(values))
+        present = set(connection.scalars(among))
+        unknown = next((value for value in values if value not in present), None)
+        if unknown is not None:
+            check_item_attribute(connection, project, name)
+            near = sorted(connection.scalars(distinct.limit(1000)))
+            shown = ", ".join(map(repr, near[:10])) + (", …" if len(near) > 10 else "")
+            raise InvalidOption(
+                f"no item of {project.name!r} has {name}={unknown}",
+                near_names(unknown, near) or f"its values are: {shown}",
             )
-        )
-        for value in values:
-            if value not in found:
-                check_item_attribute(connection, project, name)
-                _refuse_value(connection, project, name, value)
 
 
-def _refuse_value(connection: Connection, project: ProjectInfo, name: str, value: str) -> None:
-    every = _rows(project, ItemAttribute.value, name).distinct().limit(_MOST_NEAR)
-    known = sorted(connection.scalars(every))
-    shown = ", ".join(map(repr, known[:10])) + (", …" if len(known) > 10 else "")
-    raise InvalidOption(
-        f"no item of {project.name!r} has {name}={value}",
-        near_names(value, known) or f"its values are: {shown}",
-    )
-
-
-def _rows(project: ProjectInfo, column: Any, name: str) -> Select[Any]:
+def _select_attribute(project: ProjectInfo, name: str, column: Any) -> Select[Any]:
     return select(column).where(ItemAttribute.project_id == project.id, ItemAttribute.name == name)
+
+
+# -- Items of one text under different keys: they are answered as several, and may be one ----------
+
+
+class SameText(NamedTuple):
+    """How many texts have several keys, and how many items these are."""
+
+    texts: int
+    items: int
+
+
+@dataclass(frozen=True)
+class KeyPair(Record):
+    """An item and a later one of the same text, as ``tracker item alias --from`` takes them."""
+
+    item: str
+    alias: str
+
+
+def _texts(project: ProjectInfo) -> Subquery:
+    """Return the items that have a text: id, name, text without surrounding blanks."""
+    blanks = " \t\r\n"
+    text = func.ltrim(func.rtrim(_items.c.text, blanks), blanks)
+    items = select(_items.c.id, _items.c.name, text.label("text")).where(
+        _items.c.project_id == project.id, text != "", standing_item_facts(project.id, _items.c.id)
+    )
+    return items.subquery("texts")
+
+
+def count_same_text(connection: Connection, project: ProjectInfo) -> SameText:
+    """Return how many texts of a project have several keys; surrounding blanks do not count."""
+    texts = _texts(project)
+    of_text = select(func.count(texts.c.id).label("number")).group_by(texts.c.text)
+    several = of_text.having(func.count() > 1).subquery("several")
+    counts = select(func.count().label("texts"), func.sum(several.c.number).label("items"))
+    row = connection.execute(counts).one()
+    return SameText(row.texts, int(row.items or 0))
+
+
+def list_same_text(connection: Connection, project: ProjectInfo) -> list[KeyPair]:
+    """Return the first item of each text with each later one, in import order."""
+    texts = _texts(project)
+    first = func.first_value(texts.c.name).over(partition_by=texts.c.text, order_by=texts.c.id)
+    every = select(texts.c.id, texts.c.name, first.label("first")).subquery("every")
+    later = select(every.c.first, every.c.name).where(every.c.name != every.c.first)
+    rows = connection.execute(later.order_by(every.c.id))
+    return [KeyPair(row.first, row.name) for row in rows]

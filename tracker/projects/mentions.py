@@ -65,36 +65,34 @@ class Mention(Record):
 
 
 def find_annotator_mentions(connection: Connection, names: Iterable[str]) -> list[Mention]:
-    """Return where these names may still be found, in all projects, without regard to case.
+    """Return where these names may still be found, in all projects, regardless of case.
 
-    A short name is found in many a text that does not mean the person.
+    A short name is also found in texts that do not mean the person.
     """
     exact = [*dict.fromkeys(names)]
     forms = {form for name in exact for form in (name, name.lower(), name.upper())}
     forms |= {json.dumps(form)[1:-1] for form in forms}
-    found = []
+    mentions = []
     for table in Base.metadata.sorted_tables:
-        held = [
+        contains = [
             column.icontains(form, autoescape=True)
             for column in table.columns
             if isinstance(column.type, Text)
             and not {column.name, f"{table.name}.{column.name}"} & _NO_TEXTS
             for form in sorted(forms)
         ]
-        if held and table.name not in _NO_TABLES:
+        if contains and table.name not in _NO_TABLES:
             what = _WORDS.get(table.name, table.name.replace("_", " "))
-            found += _counted(connection, what, table, or_(*held))
-    by = FlagChange.made_by.in_(exact)
-    found += _counted(connection, "annotators of that name", *_of(Annotator, exact))
-    found += _counted(connection, "acts on findings by that name", FlagChange.__table__, by)
-    return found
+            mentions += _mentions(connection, what, table, or_(*contains))
+    for what, model, column in (
+        ("annotators of that name", Annotator, Annotator.name),
+        ("acts on findings by that name", FlagChange, FlagChange.made_by),
+    ):
+        mentions += _mentions(connection, what, model.__table__, column.in_(exact))
+    return mentions
 
 
-def _of(model: type[Annotator], names: Sequence[str]) -> tuple[Any, Any]:
-    return model.__table__, model.name.in_(names)
-
-
-def _counted(connection: Connection, what: str, table: Any, which: Any) -> list[Mention]:
+def _mentions(connection: Connection, what: str, table: Any, which: Any) -> list[Mention]:
     project: Any
     rows: Any
     if table is Source.__table__:
@@ -108,15 +106,15 @@ def _counted(connection: Connection, what: str, table: Any, which: Any) -> list[
         number = connection.execute(statement).scalar_one()
         return [Mention(None, what, number)] if number else []
     each = statement.add_columns(project).group_by(project)
-    names = {row.id: row.name for row in connection.execute(select(Project.id, Project.name))}
-    found = [Mention(names.get(row[1]), what, row[0]) for row in connection.execute(each)]
-    return sorted(found, key=lambda one: one.project or "")
+    names = dict(connection.execute(select(Project.id, Project.name)).all())
+    mentions = [Mention(names.get(row[1]), what, row[0]) for row in connection.execute(each)]
+    return sorted(mentions, key=lambda mention: mention.project or "")
 
 
 def forget_kept_texts(connection: Connection, names: Iterable[str]) -> None:
-    """Delete answers kept for programs, and messages to webhooks, that hold one of some names.
+    """Delete answers kept for programs, and messages to webhooks, that contain one of some names.
 
-    They have a name as it is spelt: a text with the word "a" is not about an annotator "A".
+    Case counts: a text with the word "a" is not about an annotator "A".
     """
     words = {form for name in names for form in (name, json.dumps(name)[1:-1])}
     name = re.compile(rf"(?<!\w)({'|'.join(map(re.escape, words))})(?!\w)")
@@ -132,27 +130,29 @@ def forget_kept_texts(connection: Connection, names: Iterable[str]) -> None:
 
 
 def erase_from_readings(connection: Connection, project_id: int, names: Sequence[str]) -> None:
-    """Blank names where they stand in what imports read: columns named after annotators, files.
+    """Blank names in the records of how imports were read: columns named after annotators, files.
 
-    A name is a part of a column's or a file's, such as "Ann_tone" or "Ann.csv", as it is spelt: a
+    A name may be a part of a column's or a file's, such as "Ann_tone" or "Ann.csv". Case counts: a
     column "a" is not named after an annotator "A".
     """
     words = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
-    named = re.compile(rf"(?<![^\W_])(?:{words})(?![^\W_])")
+    name_in_word = re.compile(rf"(?<![^\W_])(?:{words})(?![^\W_])")
 
     def without(value: Any, key: str = "") -> Any:
         if isinstance(value, dict):
             named_keys = key in {"columns", "left_out"}
             return {
-                named.sub(ERASED, one) if named_keys else one: without(said, one)
-                for one, said in value.items()
+                name_in_word.sub(ERASED, name) if named_keys else name: without(entry, name)
+                for name, entry in value.items()
             }
         if isinstance(value, list):
-            return [without(one, key) for one in value]
-        return named.sub(ERASED, value) if key in _NAMING and isinstance(value, str) else value
+            return [without(entry, key) for entry in value]
+        if isinstance(value, str) and key in _NAMING:
+            return name_in_word.sub(ERASED, value)
+        return value
 
-    written = [json.dumps(name, ensure_ascii=False)[1:-1] for name in names]
-    naming = or_(*(_imports.c.reading.contains(one, autoescape=True) for one in written))
+    texts = [json.dumps(name, ensure_ascii=False)[1:-1] for name in names]
+    naming = or_(*(_imports.c.reading.contains(text, autoescape=True) for text in texts))
     statement = select(_imports.c.id, _imports.c.reading)
     statement = statement.where(_imports.c.project_id == project_id, naming)
     changed = [

@@ -21,44 +21,46 @@ LONGEST_TEXT = 10_000
 _NUMBER: Final = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
-def near_names(name: str, known: Iterable[str], cutoff: float = 0.5) -> str | None:
-    """Return advice with the known names nearest to a mistaken one; None if none is near."""
+def near_names(name: str, names: Iterable[str], cutoff: float = 0.5) -> str | None:
+    """Return advice with the names nearest to a mistaken one; None if none is near."""
     from difflib import get_close_matches  # only for a mistake
 
-    found = get_close_matches(name, list(known), n=3, cutoff=cutoff)
-    return f"did you mean {' or '.join(repr(match) for match in found)}?" if found else None
+    matches = get_close_matches(name, list(names), n=3, cutoff=cutoff)
+    return f"did you mean {' or '.join(map(repr, matches))}?" if matches else None
+
+
+def _folded(name: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
 
 
 def look_alike_names(names: Iterable[str]) -> list[tuple[str, ...]]:
-    """Return names that differ in case, inner spaces or the form of their characters alone."""
+    """Return names that differ only in case, inner spaces or the form of their characters."""
     groups: dict[str, list[str]] = {}
     for name in names:
-        folded = " ".join(unicodedata.normalize("NFKC", name).casefold().split())
-        groups.setdefault(folded, []).append(name)
+        groups.setdefault(_folded(name), []).append(name)
     return [tuple(group) for group in groups.values() if len(group) > 1]
 
 
 def resembling_names(new: Iterable[str], known: Iterable[str]) -> dict[str, str]:
     """Return for new names a known one that differs by a slip in one of its words.
 
-    Names that differ in their digits, in how they begin, or in a short word do not resemble each
-    other; each is compared with a few that begin alike.
+    Names that differ in their digits, in their first three characters, or in a short word do not
+    resemble each other; each is compared with 100 that begin alike.
     """
-    beginning: dict[str, list[tuple[str, str]]] = {}
+    by_beginning: dict[str, list[tuple[str, str]]] = {}
     for name in known:
-        folded = " ".join(unicodedata.normalize("NFKC", name).casefold().split())
-        beginning.setdefault(folded[:_ALIKE], []).append((folded, name))
-    found = {}
+        folded = _folded(name)
+        by_beginning.setdefault(folded[:3], []).append((folded, name))
+    resembling = {}
     for name in new:
-        folded = " ".join(unicodedata.normalize("NFKC", name).casefold().split())
-        for other, original in beginning.get(folded[:_ALIKE], [])[:_COMPARED]:
+        folded = _folded(name)
+        for other, original in by_beginning.get(folded[:3], [])[:100]:
             if original != name and _differ_by_slip(folded, other):
-                found[name] = original
+                resembling[name] = original
                 break
-    return found
+    return resembling
 
 
-_ALIKE, _COMPARED, _SHORTEST = 3, 100, 5
 _BETWEEN_WORDS = re.compile(r"[\W_]+")
 
 
@@ -70,7 +72,7 @@ def _differ_by_slip(name: str, other: str) -> bool:
     from difflib import SequenceMatcher  # only for new names
 
     short, long = sorted(pairs[0], key=len)
-    if len(short) < _SHORTEST or not (short + long).isalpha():
+    if len(short) < 5 or not (short + long).isalpha():
         return False
     blocks = SequenceMatcher(None, short, long, autojunk=False).get_matching_blocks()
     same = sum(block.size for block in blocks)

@@ -34,9 +34,9 @@ def add_note(
     at: int | None = None,
     guideline: str | None = None,
 ) -> NoteInfo:
-    """Note what happened at a moment, now if left out.
+    """Note what happened at a moment; None for now.
 
-    With ``guideline`` the guideline of that version holds from then on. Raises InvalidOption for
+    With ``guideline`` that version of the guideline holds from then on. Raises InvalidOption for
     an unfit text, a moment in the future, and for a version that another note has.
     """
     text = check_entered_text(text, "note")
@@ -45,28 +45,21 @@ def add_note(
     lock_project(connection, project.id)
     if guideline is not None:
         guideline = check_entered_name(guideline, "guideline")
-        known = next((n for n in list_notes(connection, project) if n.guideline == guideline), None)
-        if known is not None:
-            raise InvalidOption(
-                f"the guideline {guideline!r} holds from {clock.iso(known.at)}",
-                f"remove that note first: tracker project unnote {quote(project.name)} {known.id}",
-            )
+        for note in list_notes(connection, project):
+            if note.guideline == guideline:
+                unnote = f"tracker project unnote {quote(project.name)} {note.id}"
+                raise InvalidOption(
+                    f"the guideline {guideline!r} holds from {clock.iso(note.at)}",
+                    f"remove that note first: {unnote}",
+                )
     highest = select(func.max(Note.id)).where(Note.project_id == project.id)
     number = (connection.scalar(highest) or 0) + 1
-    # Without the text, which may have to go: the log is never changed.
+    # Without the text, which can be erased: the log is never changed.
     change, now = record_change(connection, project.id, "note", {"note": number})
-    made = NoteInfo(now if at is None else at, number, text, guideline)
-    connection.execute(
-        insert(Note).values(
-            project_id=project.id,
-            id=number,
-            at=made.at,
-            text=text,
-            change_id=change,
-            guideline=guideline,
-        )
-    )
-    return made
+    note = NoteInfo(now if at is None else at, number, text, guideline)
+    row = vars(note) | {"project_id": project.id, "change_id": change}
+    connection.execute(insert(Note).values(row))
+    return note
 
 
 def list_notes(connection: Connection, project: ProjectInfo) -> list[NoteInfo]:
@@ -84,7 +77,7 @@ def remove_note(
 ) -> NoteInfo:
     """Take a note off the time line; its row stays. Raises NotFound for an unknown number.
 
-    With ``erase`` its text goes for good; that of one removed before, too.
+    With ``erase`` its text is erased for good, also that of a note removed before.
     """
     lock_project(connection, project.id)
     ours = (Note.project_id == project.id, Note.id == number)
@@ -92,8 +85,13 @@ def remove_note(
         select(Note.at, Note.text, Note.guideline, Note.removed_by).where(*ours)
     ).one_or_none()
     if row is None or (row.removed_by is not None and not erase):
-        known = list_notes(connection, project)
-        raise NotFound(f"{project.name!r} has no note {number}", _listing(project, known))
+        name = quote(project.name)
+        raise NotFound(
+            f"{project.name!r} has no note {number}",
+            f"see: tracker project notes {name}"
+            if list_notes(connection, project)
+            else f'make one: tracker project note {name} "what happened"',
+        )
     change = row.removed_by
     if change is None:
         change, _ = record_change(connection, project.id, "remove note", {"note": number})
@@ -116,39 +114,13 @@ def find_guideline_period(
         through = last_change_as_of(connection, project.id, known_at)
         removed_later = or_(Note.removed_by.is_(None), Note.removed_by > through)
         which += [Note.change_id <= through, removed_later]
-    begun = {
-        row.guideline: row.at
-        for row in connection.execute(
-            select(Note.guideline, Note.at).where(*which).order_by(Note.at, Note.id)
-        )
-    }
-    if name not in begun:
-        project_note = f"tracker project note {quote(project.name)} TEXT --guideline {quote(name)}"
+    statement = select(Note.guideline, Note.at).where(*which).order_by(Note.at, Note.id)
+    starts = {row.guideline: row.at for row in connection.execute(statement)}
+    if name not in starts:
+        advice = f"tracker project note {quote(project.name)} TEXT --guideline {quote(name)}"
+        advice = f"it has: {', '.join(starts)}" if starts else f"note one: {advice}"
         raise NotFound(
-            f"{project.name!r} has no guideline {name!r}",
-            near_names(name, begun)
-            or (f"it has: {', '.join(begun)}" if begun else f"note one: {project_note}"),
+            f"{project.name!r} has no guideline {name!r}", near_names(name, starts) or advice
         )
-    later = [at for at in begun.values() if at > begun[name]]
-    return begun[name], min(later) - 1 if later else None
-
-
-def find_note(connection: Connection, project: ProjectInfo, text: str) -> NoteInfo:
-    """Return the note of that text, the last of several, or of that number; raises NotFound."""
-    wanted = text.strip()
-    known = list_notes(connection, project)
-    same = [note for note in known if note.text == wanted]
-    same = same or [note for note in known if str(note.id) == wanted]
-    if not same:
-        raise NotFound(
-            f"{project.name!r} has no note {wanted!r}",
-            near_names(wanted, [note.text for note in known]) or _listing(project, known),
-        )
-    return same[-1]
-
-
-def _listing(project: ProjectInfo, known: list[NoteInfo]) -> str:
-    """Return where to look for the notes there are, or how to make one."""
-    if known:
-        return f"see: tracker project notes {quote(project.name)}"
-    return f'make one: tracker project note {quote(project.name)} "what happened"'
+    later = [at for at in starts.values() if at > starts[name]]
+    return starts[name], min(later) - 1 if later else None

@@ -55,16 +55,9 @@ def record_change(
     by = connection.info.get(CHANGED_BY)
     if by is not None:
         detail = {**detail, "by": by}
-    last = connection.execute(
-        select(Change.id, Change.recorded_at)
-        .where(Change.project_id == project_id)
-        .order_by(Change.id.desc())
-        .limit(1)
-    ).one_or_none()
-    number, recorded_at = (
-        (1, clock.now()) if last is None else (last.id + 1, max(clock.now(), last.recorded_at + 1))
-    )
-    if last is None:
+    last, moment = last_change(connection, project_id)
+    number, recorded_at = last + 1, max(clock.now(), moment + 1)
+    if not last:
         seals.begin_seal(connection, project_id, made=True)
     connection.execute(
         insert(Change).values(
@@ -78,7 +71,7 @@ def record_change(
     return number, recorded_at
 
 
-# What tells that something was recorded, each with its project; none of these is ever less.
+# Numbers that grow with what is recorded, each with its project's column; none ever decreases.
 _RECORDED = (
     (func.max(Change.id), Change.project_id),
     (func.count(Snapshot.id), Snapshot.project_id),
@@ -89,7 +82,7 @@ _RECORDED = (
 
 
 def project_revisions(connection: Connection, project_id: int | None = None) -> dict[str, str]:
-    """Return the revision of each project by its name, or of the one only.
+    """Return the revision of each project by its name, or of one project.
 
     It differs after every mutation, snapshot, recorded audit and act on a flag, whoever made it,
     and is never that of another project.
@@ -100,7 +93,7 @@ def project_revisions(connection: Connection, project_id: int | None = None) -> 
     statement = select(Project.name, Project.id, *of_project)
     if project_id is not None:
         statement = statement.where(Project.id == project_id)
-    return {name: ".".join(map(str, told)) for name, *told in connection.execute(statement)}
+    return {name: ".".join(map(str, parts)) for name, *parts in connection.execute(statement)}
 
 
 _COLUMNS = ["project_id", "question_id", "change_id", "first_item", "last_item"]
@@ -112,7 +105,7 @@ def log_touched_items(
     """Record the items of a statement with the columns ``question_id`` and ``item_id``."""
     touched = items.distinct().subquery("touched_items")
     question, item = touched.c.question_id, touched.c.item_id
-    # Of numbers in a row each is as far from its place: what is left is the same for all.
+    # Among consecutive numbers the difference between number and rank is the same.
     island = (item - func.row_number().over(partition_by=question, order_by=item)).label("island")
     islands = select(question, item, island).subquery("islands")
     ranges = select(
@@ -128,7 +121,7 @@ def log_touched_items(
 def log_touched_range(
     connection: Connection, question: QuestionKey, change_id: int, first: int, last: int
 ) -> None:
-    """Record all items from one to another by number, more than were touched perhaps."""
+    """Record all items from one number to another, perhaps more than were touched."""
     row = dict(zip(_COLUMNS, (*question, change_id, first, last), strict=True))
     connection.execute(insert(Touched).values(row))
 
@@ -166,7 +159,6 @@ class ProjectInfo(Record):
 
     @property
     def zone(self) -> Annotated[str, Json("timezone")]:
-        """The name of the time zone."""
         return self.timezone or _UTC
 
 
@@ -178,45 +170,44 @@ class DeletedProject(Record):
     deleted: bool = True
 
     def view(self) -> Iterator[str]:
-        """Yield which."""
         yield f"{self.project} is deleted"
 
 
 def list_projects(connection: Connection, *, archived: bool = False) -> list[ProjectInfo]:
-    """Return all projects by name, the archived ones only if asked for."""
+    """Return the projects by name, without the archived ones unless asked for."""
     statement = select(Project.__table__)
     if not archived:
         statement = statement.where(Project.archived_at.is_(None))
-    found = [ProjectInfo(**row) for row in connection.execute(statement).mappings()]
-    return sorted(found, key=lambda project: project.name)
+    projects = [ProjectInfo(**row) for row in connection.execute(statement).mappings()]
+    return sorted(projects, key=lambda project: project.name)
 
 
 def find_project(connection: Connection, name: str | None) -> ProjectInfo:
-    """Return the project of that name; for None the only one there is.
+    """Return the project of a name; for None the only one there is.
 
-    Raises NotFound if there is none (with the near names), InvalidOption if None was
-    given and there are several.
+    Raises NotFound if there is none (with the near names), InvalidOption for None if there are
+    several.
     """
     if name is None:
         return _only_project(connection)
     statement = select(Project.__table__).where(Project.name == name.strip())
     row = connection.execute(statement).mappings().one_or_none()
     if row is None:
-        known = connection.scalars(select(Project.name)).all()
+        names = connection.scalars(select(Project.name)).all()
         raise NotFound(
-            f"there is no project {name!r}", near_names(name, known) or "see: tracker project list"
+            f"there is no project {name!r}", near_names(name, names) or "see: tracker project list"
         )
     return ProjectInfo(**row)
 
 
 def _only_project(connection: Connection) -> ProjectInfo:
-    found = list_projects(connection)
-    if len(found) == 1:
-        return found[0]
-    if not found:
+    projects = list_projects(connection)
+    if len(projects) == 1:
+        return projects[0]
+    if not projects:
         raise NotFound("there is no project yet", "make one: tracker import FILE --project NAME")
-    names = ", ".join(project.name for project in found[:5])
-    more = f" and {len(found) - 5:,} more" if len(found) > 5 else ""
+    names = ", ".join(project.name for project in projects[:5])
+    more = f" and {len(projects) - 5:,} more" if len(projects) > 5 else ""
     raise InvalidOption("which project?", f"name one of: {names}{more}")
 
 
@@ -255,7 +246,6 @@ def set_project_timezone(connection: Connection, project: ProjectInfo, name: str
 
 
 def archive_project(connection: Connection, project: ProjectInfo, *, archived: bool) -> None:
-    """Take a project off the list of running ones, or put it back."""
     lock_project(connection, project.id)
     moment = clock.now() if archived else None
     connection.execute(update(Project).where(Project.id == project.id).values(archived_at=moment))

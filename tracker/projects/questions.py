@@ -55,22 +55,21 @@ from tracker.storage.schema.labels import QuestionKey, of_question
 
 FIRST = 1
 """The number of a project's first question."""
-_FIRST_CHANGE = 1
-"""The number of the change that made a project."""
 ONLY_QUESTION = "label"
 """The name of a question that nobody named."""
-_NUMBERS = 12
-"""That can still be looked at one by one, such as grades."""
 
 
 def are_many_numbers(answers: str, scale: str, categories: int) -> bool:
-    """Return whether answers are numbers, too many of them for a figure of each to say anything."""
-    return scale in {"interval", "ratio"} and answers != "spans" and categories > _NUMBERS
+    """Return whether answers are numbers, too many of them for a figure of each to say anything.
+
+    Up to twelve, such as grades, can still be looked at one by one.
+    """
+    return scale in {"interval", "ratio"} and answers != "spans" and categories > 12
 
 
 @dataclass(frozen=True)
 class QuestionOptions:
-    """What may be said when a question is made; None leaves the default."""
+    """The settings of a question that is made; None leaves the default."""
 
     answers: str | None = None
     scale: str | None = None
@@ -94,16 +93,14 @@ class QuestionInfo(Record):
 
     @property
     def key(self) -> QuestionKey:
-        """The numbers of the project and of the question."""
         return QuestionKey(self.project.id, self.id)
 
     @property
     def project_id(self) -> int:
-        """The number of the project."""
         return self.project.id
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """What a message calls it: ``'p', a project`` or, with a name, ``'tone', a question``."""
         return f"{self.title!r}, a {'project' if self.name == ONLY_QUESTION else 'question'}"
 
@@ -120,35 +117,34 @@ def find_question(
 
     Raises NotFound, with the near names, and InvalidOption for None if there are several.
     """
-    found = list_questions(connection, project)
-    if name is None and len(found) == 1:
-        return found[0]
-    names = [one.name for one in found]
+    questions = {question.name: question for question in list_questions(connection, project)}
+    names = ", ".join(questions)
     if name is None:
+        first, *others = questions.values()
+        if not others:
+            return first
         raise InvalidOption(
-            f"{project.name!r} asks {len(found)} questions",
-            f"name one: --question {shlex.quote(names[0])}; they are {', '.join(names)}",
+            f"{project.name!r} asks {len(questions)} questions",
+            f"name one: --question {shlex.quote(first.name)}; they are {names}",
         )
-    for one in found:
-        if one.name == name.strip():
-            return one
-    raise NotFound(
-        f"{project.name!r} has no question {name!r}",
-        near_names(name, names) or f"it has: {', '.join(names)}",
-    )
+    if name.strip() not in questions:
+        raise NotFound(
+            f"{project.name!r} has no question {name!r}",
+            near_names(name, questions) or f"it has: {names}",
+        )
+    return questions[name.strip()]
 
 
 def find_questions(
     connection: Connection, project: ProjectInfo, names: Sequence[str] = ()
 ) -> list[QuestionInfo]:
-    """Return the questions of these names, all for none, in the order in which they were made.
+    """Return the questions of these names, or all, in the order in which they were made.
 
     Raises NotFound, with the near names.
     """
-    if not names:
-        return list_questions(connection, project)
     named = {find_question(connection, project, name).id for name in names}
-    return [question for question in list_questions(connection, project) if question.id in named]
+    questions = list_questions(connection, project)
+    return [question for question in questions if not names or question.id in named]
 
 
 def find_counterpart(connection: Connection, question: QuestionInfo, project: str) -> QuestionInfo:
@@ -159,7 +155,6 @@ def find_counterpart(connection: Connection, question: QuestionInfo, project: st
 
 
 def list_questions(connection: Connection, project: ProjectInfo) -> list[QuestionInfo]:
-    """Return the questions of a project in the order in which they were made."""
     return questions_of(connection, [project])[project.id]
 
 
@@ -172,42 +167,44 @@ def questions_of(
     stands for the empty project.
     """
     return {
-        number: [one for one, vacant in stored if not vacant] or [one for one, _ in stored[:1]]
+        number: [question for question, vacant in stored if not vacant]
+        or [question for question, _ in stored[:1]]
         for number, stored in _stored(connection, projects).items()
     }
 
 
 def every_question(connection: Connection, project: ProjectInfo) -> dict[int, QuestionInfo]:
-    """Return the questions of a project by number, the vacant ones with them.
+    """Return the questions of a project by number, with the vacant ones.
 
-    For what was recorded of them: an undone import's answers stay in the record.
+    They are needed for records: an undone import's answers stay in them.
     """
-    return {one.id: one for one, _ in _stored(connection, [project])[project.id]}
+    return {question.id: question for question, _ in _stored(connection, [project])[project.id]}
 
 
 def vacant_questions(connection: Connection, project: ProjectInfo) -> list[QuestionInfo]:
     """Return the questions that only undone imports made and used."""
-    return [one for one, vacant in _stored(connection, [project])[project.id] if vacant]
+    return [question for question, vacant in _stored(connection, [project])[project.id] if vacant]
 
 
 def _stored(
     connection: Connection, projects: Sequence[ProjectInfo]
 ) -> dict[int, list[tuple[QuestionInfo, bool]]]:
-    by_number = {one.id: one for one in projects}
+    """Return every question of projects, by the project's number, and whether it is vacant."""
+    by_number = {project.id: project for project in projects}
     statement = select(Question.__table__, is_vacant_question().label("vacant")).order_by(
         Question.project_id, Question.id
     )
     if len(by_number) == 1:
         statement = statement.where(Question.project_id.in_(by_number))
-    found: dict[int, list[tuple[QuestionInfo, bool]]] = {number: [] for number in by_number}
+    stored: dict[int, list[tuple[QuestionInfo, bool]]] = {number: [] for number in by_number}
     for row in map(dict, connection.execute(statement).mappings()):
-        project, vacant = row.pop("project_id"), row.pop("vacant")
-        if project in by_number:
-            found[project].append((QuestionInfo(by_number[project], **row), bool(vacant)))
-    return found
+        number, vacant = row.pop("project_id"), row.pop("vacant")
+        if number in by_number:
+            stored[number].append((QuestionInfo(by_number[number], **row), bool(vacant)))
+    return stored
 
 
-# -- making them -----------------------------------------------------------------------------
+# -- Making and naming questions -------------------------------------------------------------------
 
 
 class MadeQuestion(NamedTuple):
@@ -229,7 +226,8 @@ def create_project(
     Raises ProjectExists, and InvalidOption if an option is not valid.
     """
     made, order = start_project(connection, name, options or QuestionOptions(), question, timezone)
-    record_category_facts(connection, made.key, _FIRST_CHANGE, order=order)
+    first_change = 1
+    record_category_facts(connection, made.key, first_change, order=order)
     return made
 
 
@@ -295,9 +293,9 @@ def rename_question(connection: Connection, question: QuestionInfo, name: str) -
 def name_question(connection: Connection, question: QuestionInfo, name: str) -> QuestionInfo:
     """Give a question a name that no other has; a vacant one of that name gets another."""
     name = check_entered_name(name, "question")
-    for one in every_question(connection, question.project).values():
-        if one.name == name and one.id != question.id:
-            update_question(connection, one.key, {"name": f"{name} (undone, {one.id})"})
+    for other in every_question(connection, question.project).values():
+        if other.name == name and other.id != question.id:
+            update_question(connection, other.key, {"name": f"{name} (undone, {other.id})"})
     update_question(connection, question.key, {"name": name})
     return replace(question, name=name)
 
@@ -306,9 +304,9 @@ def set_made_question(
     connection: Connection, question: QuestionInfo, answers: str, scale: str, offsets: str
 ) -> QuestionInfo:
     """Return a question, made in this transaction and not answered yet, with other settings."""
-    settings = {"answers": answers, "scale": scale, "offsets": offsets}
+    settings: dict[str, Any] = {"answers": answers, "scale": scale, "offsets": offsets}
     update_question(connection, question.key, settings)
-    return replace(question, answers=answers, scale=scale, offsets=offsets)
+    return replace(question, **settings)
 
 
 def make_question(
@@ -318,10 +316,10 @@ def make_question(
     options: QuestionOptions,
     taken: Collection[int] = (),
 ) -> MadeQuestion:
-    """Store a question of a new name; the vacant one of that name is it again.
+    """Store a question of a new name, in place of the vacant one of that name if there is one.
 
-    In an empty project the first one is it; those ``taken`` are vacant no longer. Raises
-    InvalidOption if an option is not valid.
+    In an empty project it takes the place of the first one. Those ``taken`` are no longer vacant.
+    Raises InvalidOption if an option is not valid.
     """
     options = _checked(options)
     name = check_entered_name(name, "question")
@@ -334,16 +332,19 @@ def make_question(
         "target_answers": options.wanted,
     }
     stored = _stored(connection, [project])[project.id]
-    vacant = {one.name: one.id for one, is_vacant in stored if is_vacant and one.id not in taken}
+    vacant = {
+        question.name: question.id
+        for question, is_vacant in stored
+        if is_vacant and question.id not in taken
+    }
     number = vacant.get(name)
     if number is None and stored and len(vacant) == len(stored):
         number = stored[0][0].id
     if number is None:
-        number = max((one.id for one, _ in stored), default=0) + 1
+        number = max((question.id for question, _ in stored), default=0) + 1
         connection.execute(insert(Question).values(project_id=project.id, id=number, **settings))
-        key: dict[str, Any] = {"project_id": project.id, "question_id": number}
-        reserved = ({"id": n, "name": None} for n in (NONE_APPLIES, SKIPPED))
-        connection.execute(insert(Category), [key | one for one in reserved])
+        key: dict[str, Any] = {"project_id": project.id, "question_id": number, "name": None}
+        connection.execute(insert(Category), [key | {"id": n} for n in (NONE_APPLIES, SKIPPED)])
     else:
         update_question(connection, QuestionKey(project.id, number), settings)
     made = QuestionInfo(project, number, **settings)
@@ -351,7 +352,6 @@ def make_question(
 
 
 def update_question(connection: Connection, key: QuestionKey, settings: dict[str, Any]) -> None:
-    """Change columns of a question."""
     ours = (Question.project_id == key.project_id) & (Question.id == key.question_id)
     connection.execute(update(Question).where(ours).values(**settings))
 
@@ -379,15 +379,14 @@ def _checked(options: QuestionOptions) -> QuestionOptions:
         raise InvalidOption(f"--wanted {options.wanted} is not a number of answers")
     categories = options.categories
     if categories is not None:
+        scale = options.scale or SCALES[0]
         for category in categories:
             check_entered_name(category, "category")
-            unfit = category_unfit_for_scale(options.scale or SCALES[0], category)
+            unfit = category_unfit_for_scale(scale, category)
             if unfit is not None:
                 raise InvalidOption(f"the category {category!r} {unfit}", "choose another scale")
-        numbers = {float(one) for one in categories if is_numeric_category_name(one)}
-        spelt = len(numbers) if numbers and all(map(is_numeric_category_name, categories)) else None
-        ranked = (options.scale or SCALES[0]) != "nominal"
-        if len(set(categories)) < len(categories) or (ranked and spelt and spelt < len(categories)):
+        numeric = scale != "nominal" and all(map(is_numeric_category_name, categories))
+        if len({float(name) if numeric else name for name in categories}) < len(categories):
             raise InvalidOption("--categories names a category twice")
         if not categories:
             raise InvalidOption("--categories names no category", "leave it out to learn them")
@@ -408,37 +407,33 @@ def questions_asked_then(connection: Connection, project: ProjectInfo, through: 
     """
     questions = every_question(connection, project)
     project_id = project.id
-    added = {
-        json.loads(row.detail)["question"]: row.id
-        for row in connection.execute(
-            select(Change.id, Change.detail).where(
-                Change.project_id == project_id, Change.kind == "add question"
-            )
+    changes = connection.execute(
+        select(Change.id, Change.detail).where(
+            Change.project_id == project_id, Change.kind == "add question"
         )
-    }
+    )
+    added = {json.loads(row.detail)["question"]: row.id for row in changes}
     stood = and_(
         _facts.c.change_id <= through,
         or_(Import.undone_by.is_(None), Import.undone_by > through),
     )
     imports = and_(Import.project_id == _facts.c.project_id, Import.change_id == _facts.c.change_id)
-    spoken = {
-        row.question_id: bool(row.stood)
-        for row in connection.execute(
-            select(_facts.c.question_id, func.max(case((stood, 1), else_=0)).label("stood"))
-            .outerjoin(Import, imports)
-            .where(
-                _facts.c.project_id == project_id,
-                _facts.c.category_id == NONE_APPLIES,
-                _facts.c.role == CATEGORY,
-            )
-            .group_by(_facts.c.question_id)
+    uses = connection.execute(
+        select(_facts.c.question_id, func.max(case((stood, 1), else_=0)).label("stood"))
+        .outerjoin(Import, imports)
+        .where(
+            _facts.c.project_id == project_id,
+            _facts.c.category_id == NONE_APPLIES,
+            _facts.c.role == CATEGORY,
         )
-    }
+        .group_by(_facts.c.question_id)
+    )
+    used = {row.question_id: bool(row.stood) for row in uses}
     return {
         question
         for question in questions
         if question == FIRST
-        or (added[question] <= through if question in added else spoken.get(question, True))
+        or (added[question] <= through if question in added else used.get(question, True))
     }
 
 
@@ -465,17 +460,17 @@ class UsedQuestions(NamedTuple):
 
     def to_log(self) -> dict[str, Any]:
         """Return the settings of those that become vacant, for the change log."""
-        told = [
-            {"question": one.id, "name": one.name} | {name: getattr(one, name) for name in _UNNAMED}
-            for one in self.vacant
+        settings = [
+            {"question": question.id, "name": question.name}
+            | {name: getattr(question, name) for name in _UNNAMED}
+            for question in self.vacant
         ]
-        return {"questions": told} if told else {}
+        return {"questions": settings} if settings else {}
 
 
 def questions_used(connection: Connection, project: ProjectInfo, change: int) -> UsedQuestions:
-    """Return the questions that an import made or used, by what their undo leaves of them."""
-    every = every_question(connection, project)
-    uses = question_uses(connection, project.id)
+    """Return the questions that an import made or used, by what its undo leaves of them."""
+    questions = every_question(connection, project)
     recorded = {
         number
         for table in (Snapshot, FlagRow)
@@ -484,14 +479,14 @@ def questions_used(connection: Connection, project: ProjectInfo, change: int) ->
         )
     }
     used = UsedQuestions([], [], {})
-    for number, changes in uses.items():
+    for number, changes in question_uses(connection, project.id).items():
         if change not in changes:
             continue
-        others = [one for one in changes if one != change]
+        others = [other for other in changes if other != change]
         if others:
-            used.heirs[every[number]] = others[0]
+            used.heirs[questions[number]] = others[0]
         else:
-            (used.kept if number in recorded else used.vacant).append(every[number])
+            (used.kept if number in recorded else used.vacant).append(questions[number])
     return used
 
 
@@ -507,18 +502,18 @@ def leave_questions(connection: Connection, used: UsedQuestions, change: int, un
 
 
 def reset_empty_project(connection: Connection, project: ProjectInfo) -> None:
-    """Make the first question of a project in which all are vacant one that nobody named."""
-    every, vacant = every_question(connection, project), vacant_questions(connection, project)
-    if len(vacant) == len(every):
-        first = name_question(connection, vacant[0], ONLY_QUESTION)
+    """Take name and settings from the first question of a project in which all are vacant."""
+    stored = _stored(connection, [project])[project.id]
+    if all(vacant for _, vacant in stored):
+        first = name_question(connection, stored[0][0], ONLY_QUESTION)
         update_question(connection, first.key, _UNNAMED)
 
 
 def settings_before_undo(detail: Mapping[str, Any], question: int) -> dict[str, Any]:
     """Return the settings that a question had before an undo left it vacant, if it did."""
-    for told in detail.get("questions", ()):
-        if told["question"] == question:
-            return {name: told[name] for name in ("name", *_UNNAMED)}
+    for settings in detail.get("questions", ()):
+        if settings["question"] == question:
+            return {name: settings[name] for name in ("name", *_UNNAMED)}
     return {}
 
 
@@ -536,13 +531,11 @@ def number_categories(
     connection: Connection, question: QuestionKey, names: Sequence[str]
 ) -> list[int]:
     """Return the number of each category, made if it is new."""
-    known = all_category_names(connection, question)
-    free = max(known.values(), default=0) + 1
-    new = [name for name in names if name not in known]
-    made = {name: free + n for n, name in enumerate(new)}
-    if made:
-        connection.execute(
-            insert(Category),
-            [question._asdict() | {"id": n, "name": name} for name, n in made.items()],
-        )
-    return [(known | made)[name] for name in names]
+    numbers = all_category_names(connection, question)
+    free = max(numbers.values(), default=0) + 1
+    unknown = [name for name in names if name not in numbers]
+    new = {name: number for number, name in enumerate(unknown, free)}
+    if new:
+        rows = [question._asdict() | {"id": number, "name": name} for name, number in new.items()]
+        connection.execute(insert(Category), rows)
+    return [(numbers | new)[name] for name in names]

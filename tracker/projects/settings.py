@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, select
 
 from tracker.core.errors import InvalidOption, NotFound, Refused
 from tracker.core.results import Hidden, Json, Record, Spread
@@ -34,13 +34,14 @@ from tracker.projects.questions import (
     list_questions,
     number_categories,
     settings_before_undo,
+    update_question,
 )
 from tracker.storage.current import (
     categories_with_facts,
     record_category_facts,
     record_question_use,
 )
-from tracker.storage.schema import SCALES, Change, Question
+from tracker.storage.schema import SCALES, Change
 
 if TYPE_CHECKING:
     from tracker.render.tables import Table
@@ -71,20 +72,25 @@ def set_question(
         categories: the only ones, in this order.
         opened: whether new categories are accepted again.
 
-    Raises InvalidOption for a setting that is none, Refused for one that the answers contradict.
+    Raises InvalidOption for a value that is not valid, Refused for one that the answers contradict.
     """
     lock_project(connection, question.project_id)
-    asked = _asked(wanted, scale, opened, listed=categories is not None)
-    changed = replace(question, **asked)
-    known = category_names(connection, question)
-    listed = list(known.values()) if categories is None else _checked(categories)
-    _check_scale(changed, listed)
+    columns = _checked_settings(wanted, scale, opened, listed=categories is not None)
+    changed = replace(question, **columns)
+    current = list(category_names(connection, question).values())
+    listed = current if categories is None else _checked_categories(categories)
+    for name in listed:
+        unfit = category_unfit_for_scale(changed.scale, name)
+        if unfit is not None:
+            raise Refused(
+                f"the category {name!r} {unfit}", "choose another scale, or rename the category"
+            )
     if categories is not None:
         _check_complete(connection, question, listed)
-    same = categories is None or (question.categories_fixed and listed == list(known.values()))
+    same = categories is None or (question.categories_fixed and listed == current)
     if changed == question and same:
         return question
-    differing = {name: value for name, value in asked.items() if getattr(question, name) != value}
+    differing = {name: value for name, value in columns.items() if getattr(question, name) != value}
     detail = {
         "question": question.id,
         "from": {_LOGGED[name]: getattr(question, name) for name in differing},
@@ -93,38 +99,35 @@ def set_question(
     change, _ = record_change(connection, question.project_id, _SET, detail)
     record_question_use(connection, question.key, change)
     if differing:
-        ours = (Question.project_id == question.project_id) & (Question.id == question.id)
-        connection.execute(update(Question).where(ours).values(**differing))
+        update_question(connection, question.key, differing)
     if categories is not None:
-        record_category_facts(
-            connection,
-            question.key,
-            change,
-            order=number_categories(connection, question.key, listed),
-        )
+        order = number_categories(connection, question.key, listed)
+        record_category_facts(connection, question.key, change, order=order)
     return changed
 
 
-def _asked(wanted: int | None, scale: str | None, opened: bool, *, listed: bool) -> dict[str, Any]:
+def _checked_settings(
+    wanted: int | None, scale: str | None, opened: bool, *, listed: bool
+) -> dict[str, Any]:
     """Return the columns to change; raises InvalidOption as `set_question` does."""
     if opened and listed:
         raise InvalidOption("--open and --categories contradict each other", "leave one out")
-    asked: dict[str, Any] = {}
+    columns: dict[str, Any] = {}
     if wanted is not None:
         if wanted < 0:
             raise InvalidOption(f"--wanted {wanted} is not a number of answers")
-        asked["target_answers"] = wanted or None
+        columns["target_answers"] = wanted or None
     if scale is not None:
         if scale not in SCALES:
             raise InvalidOption(
                 f"--scale {scale!r} is none of {', '.join(SCALES)}", near_names(scale, SCALES)
             )
-        asked["scale"] = scale
+        columns["scale"] = scale
     if opened or listed:
-        asked["categories_fixed"] = listed
-    if not asked:
+        columns["categories_fixed"] = listed
+    if not columns:
         raise InvalidOption("there is nothing to set", "such as: --wanted 3")
-    return asked
+    return columns
 
 
 def order_categories(
@@ -135,23 +138,22 @@ def order_categories(
     Raises NotFound for a category that is not there, InvalidOption if one is left out.
     """
     lock_project(connection, question.project_id)
-    listed = _checked(names)
-    known = category_names(connection, question)
-    by_name = {name: number for number, name in known.items()}
+    listed = _checked_categories(names)
+    current = category_names(connection, question)
+    numbers = {name: number for number, name in current.items()}
     for name in listed:
-        if name not in by_name:
-            raise NotFound(f"there is no category {name!r}", near_names(name, by_name))
-    missing = [name for name in by_name if name not in listed]
+        if name not in numbers:
+            raise NotFound(f"there is no category {name!r}", near_names(name, numbers))
+    missing = [name for name in numbers if name not in listed]
     if missing:
         raise InvalidOption(
             f"the order leaves out {', '.join(map(repr, missing[:8]))}", "name every category"
         )
-    if not (known.ordered and listed == list(known.values())):
-        change, _ = record_change(
-            connection, question.project_id, _ORDER, {"question": question.id}
-        )
+    if not (current.ordered and listed == list(numbers)):
+        detail = {"question": question.id}
+        change, _ = record_change(connection, question.project_id, _ORDER, detail)
         record_question_use(connection, question.key, change)
-        order = [by_name[name] for name in listed]
+        order = [numbers[name] for name in listed]
         record_category_facts(connection, question.key, change, order=order)
     return listed
 
@@ -171,30 +173,27 @@ def question_settings_then(
         )
         .order_by(Change.id.desc())
     )
-    before: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     for detail in map(json.loads, details):
-        before |= settings_before_undo(detail, question.id)
-        # A project had one question, which nothing named, before it could have several.
+        settings |= settings_before_undo(detail, question.id)
+        # Before a project could have several questions, the log did not name its only one.
         if "to" in detail and detail.get("question", FIRST) == question.id:
-            before |= {
-                name: detail["from"][word]
-                for name, word in _LOGGED.items()
-                if word in detail["from"]
-            }
-    return replace(question, **before)
+            before = detail["from"]
+            settings |= {name: before[word] for name, word in _LOGGED.items() if word in before}
+    return replace(question, **settings)
 
 
 def settings_changed_since(
     connection: Connection, project_id: int, through: int, kinds: Iterable[str] = FIGURES_CHANGE
 ) -> bool:
     """Return whether a change after one may have given the same answers other figures."""
-    found = select(Change.id).where(
+    changes = select(Change.id).where(
         Change.project_id == project_id, Change.id > through, Change.kind.in_(tuple(kinds))
     )
-    return connection.scalar(found.limit(1)) is not None
+    return connection.scalar(changes.limit(1)) is not None
 
 
-def _checked(names: Sequence[str]) -> list[str]:
+def _checked_categories(names: Sequence[str]) -> list[str]:
     listed = [check_entered_name(name, "category") for name in names]
     if len(set(listed)) < len(listed):
         raise InvalidOption("the list names a category twice")
@@ -203,19 +202,10 @@ def _checked(names: Sequence[str]) -> list[str]:
     return listed
 
 
-def _check_scale(question: QuestionInfo, names: Sequence[str]) -> None:
-    for name in names:
-        unfit = category_unfit_for_scale(question.scale, name)
-        if unfit is not None:
-            raise Refused(
-                f"the category {name!r} {unfit}", "choose another scale, or rename the category"
-            )
-
-
 def _check_complete(connection: Connection, question: QuestionInfo, listed: Sequence[str]) -> None:
     """Refuse a list that leaves out a category with answers."""
     used = categories_with_facts(connection, question.key)
-    current: Mapping[int, str] = category_names(connection, question)
+    current = category_names(connection, question)
     missing = [name for number, name in current.items() if number in used and name not in listed]
     if missing:
         labels = project_labels_by_category(connection, question)[missing[0]]
@@ -242,9 +232,7 @@ class QuestionSettings(Record):
     """A question as it is set, with its project.
 
     Attributes:
-        name: of the question, if JSON says it.
-        project: the project.
-        question: the question.
+        name: of the question, if JSON has it.
         about: the project's facts, which JSON has after the question's.
         categories: the names of the question's categories in their order, if they were read.
         ordered: whether the order was declared; None if they were not read.
@@ -259,7 +247,6 @@ class QuestionSettings(Record):
 
     @classmethod
     def of(cls, question: QuestionInfo, *, named: bool = False) -> QuestionSettings:
-        """Return a question without its categories."""
         name = question.name if named else None
         return cls(name, question.project, question, question.project)
 
@@ -267,7 +254,6 @@ class QuestionSettings(Record):
     def read(
         cls, connection: Connection, question: QuestionInfo, *, named: bool = False
     ) -> QuestionSettings:
-        """Return a question with its categories."""
         names = category_names(connection, question)
         made = cls.of(question, named=named)
         return replace(made, categories=tuple(names.values()), ordered=names.ordered)
@@ -279,26 +265,24 @@ class QuestionSettings(Record):
 
     @property
     def many_numbers(self) -> bool:
-        """Whether answers are numbers, too many of them to be shown one by one."""
-        about = self.question
-        return are_many_numbers(about.answers, about.scale, len(self.categories))
+        question = self.question
+        return are_many_numbers(question.answers, question.scale, len(self.categories))
 
     @property
     def cells(self) -> list[tuple[str, str]]:
         """What a table says of the question, line by line."""
-        found = self.question
-        wanted = found.target_answers
+        question = self.question
+        wanted = question.target_answers
         return [
-            ("answers", ANSWERS[found.answers]),
-            *([("offsets", found.offsets)] if found.answers == "spans" else []),
-            ("scale", found.scale),
+            ("answers", ANSWERS[question.answers]),
+            *([("offsets", question.offsets)] if question.answers == "spans" else []),
+            ("scale", question.scale),
             ("categories", ", ".join(self.categories) or "none yet"),
-            ("other categories", "refused" if found.categories_fixed else "accepted"),
+            ("other categories", "refused" if question.categories_fixed else "accepted"),
             ("wanted", "-" if wanted is None else f"{wanted} answers per item"),
         ]
 
     def view(self) -> Iterator[Table]:
-        """Yield how the question is answered."""
         from tracker.render.tables import table
 
         yield table((" ", " "), [("question", self.question.name), *self.cells])
@@ -320,23 +304,19 @@ class ProjectSettings(Record):
 
     @classmethod
     def read(cls, connection: Connection, project: ProjectInfo) -> ProjectSettings:
-        """Return a project with its questions and their categories."""
         questions = list_questions(connection, project)
         return cls(tuple(QuestionSettings.read(connection, question) for question in questions))
 
     @property
     def project(self) -> ProjectInfo:
-        """The project."""
         return self.questions[0].project
 
     @property
     def only(self) -> Annotated[QuestionSettings | None, Spread]:
-        """The question, if there are not several."""
         return self.questions[0] if len(self.questions) == 1 else None
 
     @property
     def about(self) -> Annotated[ProjectInfo | None, Spread]:
-        """The project, if it asks several questions."""
         return self.project if self.only is None else None
 
     @property
@@ -348,7 +328,6 @@ class ProjectSettings(Record):
         return rows if self.only is None else None
 
     def view(self) -> Iterator[Table]:
-        """Yield how each question is answered, and the facts of the project."""
         from tracker.render.tables import table
 
         about = self.project.to_dict()
@@ -363,14 +342,13 @@ class ProjectSettings(Record):
 
 def settings_sentence(settings: QuestionSettings, *, dry_run: bool = False) -> str:
     """Return what a question's settings are now, or would be, after its name."""
-    found = settings.question
-    target = (
-        f"a target of {found.target_answers}" if found.target_answers else "no target number of"
-    )
+    question = settings.question
+    wanted = question.target_answers
+    target = f"a target of {wanted}" if wanted else "no target number of"
     return (
-        f"{'would have' if dry_run else 'has'} {target} answers per item, {found.scale} "
+        f"{'would have' if dry_run else 'has'} {target} answers per item, {question.scale} "
         f"scale; categories: {', '.join(settings.categories) or 'none yet'}; "
-        f"others are {'refused' if found.categories_fixed else 'accepted'}"
+        f"others are {'refused' if question.categories_fixed else 'accepted'}"
     )
 
 
@@ -386,16 +364,16 @@ def order_sentence(
     """
     if question.scale != "ordinal":
         return None
-    name, asked = quote(question.project.name), quote(question.name)
+    project, name = quote(question.project.name), quote(question.name)
     if categories:
         if all(map(is_numeric_category_name, categories)):
             return None
-        which = f" --question {asked}" if several else ""
+        which = f" --question {name}" if several else ""
         return (
             f"{', '.join(categories)} have no order yet, which an ordinal scale needs: "
-            f"tracker category order {name} LOWEST,…,HIGHEST{which}"
+            f"tracker category order {project} LOWEST,…,HIGHEST{which}"
         )
-    what = f"question set {name} {asked}" if several else f"project set {name}"
+    what = f"question set {project} {name}" if several else f"project set {project}"
     return (
         "on an ordinal scale categories that are not numbers need an order: "
         f"tracker {what} --categories low,middle,high"

@@ -21,7 +21,6 @@ from tracker.storage.schema import ROLES, Token, User
 
 PREFIX = "trk_"
 """How each token begins, so that programs that look for leaked secrets know one."""
-_BYTES = 32
 _DAY = 24 * 60 * 60 * 1_000_000
 _SPAN = re.compile(r"([0-9]{1,5})([hdw])", re.ASCII)
 _HOURS = {"h": 1, "d": 24, "w": 168}
@@ -55,12 +54,11 @@ class NewToken(Record):
         yield self.secret
 
     def hints(self) -> Iterator[str]:
-        """Yield what to do with it."""
         yield "keep it now: it is not shown again. Send it as: Authorization: Bearer TOKEN"
 
 
 class TokenUse(NamedTuple):
-    """Whose token it is that was shown, and as what they may act; ``day`` if it is to be noted."""
+    """Whose token was shown, and as what they may act."""
 
     token: int
     user: UserInfo
@@ -102,7 +100,7 @@ def add_token(
     if connection.scalar(select(Token.id).where(Token.name == name)) is not None:
         raise InvalidOption(f"the token {name!r} exists", "choose another name, or revoke it")
     until = None if expires is None else expiry_moment(expires, now)
-    secret = PREFIX + secrets.token_urlsafe(_BYTES)
+    secret = PREFIX + secrets.token_urlsafe(32)
     row = {"name": name, "role": role, "user_id": owner.id, "created_at": now, "expires_at": until}
     connection.execute(insert(Token).values(digest=_digest(secret), **row))
     record_access_change(connection, "add token", token=name, user=owner.name, role=role)
@@ -110,7 +108,7 @@ def add_token(
 
 
 def list_tokens(connection: Connection) -> list[TokenInfo]:
-    """Return all tokens by name, those that are over too."""
+    """Return all tokens by name, expired ones too."""
     columns = (Token.name, User.name.label("user"), Token.role, Token.created_at)
     statement = select(*columns, Token.expires_at, Token.used_at).join_from(
         Token, User, User.id == Token.user_id
@@ -121,17 +119,17 @@ def list_tokens(connection: Connection) -> list[TokenInfo]:
 
 def revoke_token(connection: Connection, name: str) -> TokenInfo:
     """Delete a token, and return what it was; raises NotFound."""
-    known = {token.name: token for token in list_tokens(connection)}
-    if name not in known:
-        advice = near_names(name, known) or "see: tracker token list"
+    tokens = {token.name: token for token in list_tokens(connection)}
+    if name not in tokens:
+        advice = near_names(name, tokens) or "see: tracker token list"
         raise NotFound(f"there is no token {name!r}", advice)
     connection.execute(delete(Token).where(Token.name == name))
-    record_access_change(connection, "revoke token", token=name, user=known[name].user)
-    return known[name]
+    record_access_change(connection, "revoke token", token=name, user=tokens[name].user)
+    return tokens[name]
 
 
 def used_token(connection: Connection, secret: str) -> TokenUse | None:
-    """Return whose token a secret is; None for none, and for one that is over."""
+    """Return whose token a secret is; None for an unknown or expired one."""
     now = clock.now()
     row = connection.execute(
         select(Token.id, Token.user_id, Token.role, Token.expires_at, Token.used_at).where(
@@ -148,10 +146,9 @@ def used_token(connection: Connection, secret: str) -> TokenUse | None:
 
 
 def note_token_use(connection: Connection, token: int) -> None:
-    """Note that a token was used today."""
     connection.execute(update(Token).where(Token.id == token).values(used_at=clock.now()))
 
 
 def _digest(secret: str) -> str:
-    """Return what is stored of a secret; it is too long to be guessed, so that one pass will do."""
+    """Return what is stored of a secret, which is too long to be guessed: one pass will do."""
     return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()

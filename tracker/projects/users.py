@@ -16,7 +16,7 @@ from tracker.core.errors import InvalidOption, NotFound
 from tracker.core.results import Hidden, Json, Record, Spread, Time
 from tracker.projects.annotators import find_annotator
 from tracker.projects.names import check_entered_name, near_names
-from tracker.projects.projects import ProjectInfo, find_project, list_projects
+from tracker.projects.projects import find_project, list_projects
 from tracker.storage.database import CHANGED_BY
 from tracker.storage.schema import (
     ROLES,
@@ -30,7 +30,6 @@ from tracker.storage.schema import (
 )
 
 # -- The log of users, tokens and webhooks: who did what, and when --------------------------------
-
 
 _SENTENCES: Final = {
     "add user": "added the user {user}: {role}",
@@ -52,11 +51,9 @@ class AccessAct(Record):
     """One thing that somebody did.
 
     Attributes:
-        at: when.
         by: who; None for a command, which does not know.
         kind: what, as the log calls it.
-        user, token, webhook: to whom or what.
-        what: the same in words, as they stand behind a name: "removed the user ada".
+        what: the same in words, to be read after a name: "removed the user ada".
     """
 
     at: Time
@@ -77,33 +74,32 @@ class AccessLog(Record):
     has_more: Annotated[bool, Hidden]
 
     def warnings(self) -> Iterator[str]:
-        """Yield that there is more."""
         if self.has_more:
             yield f"the last {self.limit}; for all: --limit 0"
 
 
 def record_access_change(connection: Connection, kind: str, **detail: Any) -> None:
     """Add what is done to the log; ``detail`` holds no secret, and no name of an annotator."""
-    row = {"made_at": clock.now(), "made_by": connection.info.get(CHANGED_BY), "kind": kind}
-    told = json.dumps(detail, ensure_ascii=False, sort_keys=True)
-    connection.execute(insert(AccessChange).values(detail=told, **row))
+    connection.execute(
+        insert(AccessChange).values(
+            made_at=clock.now(),
+            made_by=connection.info.get(CHANGED_BY),
+            kind=kind,
+            detail=json.dumps(detail, ensure_ascii=False, sort_keys=True),
+        )
+    )
 
 
 def access_log(connection: Connection, limit: int | None = None) -> AccessLog:
-    """Return what was done, the last first."""
     columns = (AccessChange.made_at, AccessChange.made_by, AccessChange.kind, AccessChange.detail)
-    statement = (
-        select(*columns).order_by(AccessChange.id.desc()).limit(limit + 1 if limit else None)
-    )
-    acts = [_act(*row) for row in connection.execute(statement)]
+    statement = select(*columns).order_by(AccessChange.id.desc())
+    acts = []
+    for at, by, kind, text in connection.execute(statement.limit(limit + 1 if limit else None)):
+        detail = json.loads(text)
+        named = {name: detail.get(name) for name in ("user", "token", "webhook")}
+        acts.append(AccessAct(at, by, kind, **named, what=_SENTENCES[kind].format_map(detail)))
     shown = acts[:limit]
     return AccessLog(tuple(shown), limit, len(acts) > len(shown))
-
-
-def _act(at: int, by: str | None, kind: str, detail: str) -> AccessAct:
-    about = json.loads(detail)
-    named = {name: about.get(name) for name in ("user", "token", "webhook")}
-    return AccessAct(at, by, kind, **named, what=_SENTENCES[kind].format_map(about))
 
 
 class BoundAnnotator(NamedTuple):
@@ -113,7 +109,6 @@ class BoundAnnotator(NamedTuple):
     annotator: str
 
     def to_dict(self) -> dict[str, str]:
-        """Return the two names as JSON."""
         return self._asdict()
 
 
@@ -126,9 +121,7 @@ class UserInfo(Record):
         name: what they sign in with, and what the change log has.
         role: one of `ROLES`.
         session: the number that their sessions must have.
-        has_password: whether they can sign in with a password.
         annotators: whose own reports they may see.
-        created_at: the moment when they were added.
     """
 
     id: Annotated[int, Hidden]
@@ -148,11 +141,9 @@ class RemovedUser(Record):
     any_left: Annotated[bool, Hidden]
 
     def view(self) -> Iterator[str]:
-        """Yield who it was."""
         yield f"removed {self.user.name}"
 
     def warnings(self) -> Iterator[str]:
-        """Yield who may sign in if there is no user."""
         if not self.any_left:
             who = "whoever uses this machine, and nobody else"
             yield f"no user is left: `tracker serve` lets in {who}"
@@ -166,32 +157,33 @@ def check_role(role: str) -> str:
 
 
 def has_users(connection: Connection) -> bool:
-    """Return whether there is any user."""
     return bool(connection.scalar(select(exists().select_from(User))))
 
 
 def list_users(connection: Connection) -> list[UserInfo]:
-    """Return all users by name."""
     rows = connection.execute(select(User.__table__).order_by(User.name)).all()
-    bound = _bound(connection)
+    bound = _bound_annotators(connection)
     return [_info(row, bound) for row in rows]
 
 
 def find_user(connection: Connection, name: str) -> UserInfo:
-    """Return a user; raises NotFound."""
-    found = user_where(connection, User.name == name)
-    if found is None:
-        known = connection.scalars(select(User.name)).all()
+    user = user_where(connection, User.name == name)
+    if user is None:
+        names = connection.scalars(select(User.name)).all()
         raise NotFound(
-            f"there is no user {name!r}", near_names(name, known) or "see: tracker user list"
+            f"there is no user {name!r}", near_names(name, names) or "see: tracker user list"
         )
-    return found
+    return user
 
 
 def user_where(connection: Connection, condition: Any) -> UserInfo | None:
-    """Return the user of whom a condition holds, if there is one."""
+    """Return the user who meets a condition, if there is one."""
     row = connection.execute(select(User.__table__).where(condition)).one_or_none()
-    return None if row is None else _info(row, _bound(connection, row.id))
+    return None if row is None else _info(row, _bound_annotators(connection, row.id))
+
+
+def _update_user(connection: Connection, number: int, **values: Any) -> None:
+    connection.execute(update(User).where(User.id == number).values(**values))
 
 
 def add_user(
@@ -211,8 +203,7 @@ def add_user(
     row = {"name": name, "role": role, "session": 1, "created_at": clock.now()}
     connection.execute(insert(User).values(password=hashed, **row))
     record_access_change(connection, "add user", user=name, role=role)
-    found = find_user(connection, name)
-    _bind(connection, found, annotators)
+    _bind_annotators(connection, find_user(connection, name), annotators)
     return find_user(connection, name)
 
 
@@ -231,23 +222,21 @@ def set_user(
     """Give a user another role, or other annotators (None: leave it), and return them."""
     if role is None and annotators is None:
         raise InvalidOption("nothing to set", "give --role or --annotator")
-    found = find_user(connection, name)
+    user = find_user(connection, name)
     if role is not None:
-        mine = update(User).where(User.id == found.id)
-        connection.execute(mine.values(role=check_role(role)))
-        record_access_change(connection, "set role", user=name, role=role, was=found.role)
+        _update_user(connection, user.id, role=check_role(role))
+        record_access_change(connection, "set role", user=name, role=role, was=user.role)
     if annotators is not None:
-        connection.execute(delete(UserAnnotator).where(UserAnnotator.user_id == found.id))
-        _bind(connection, found, annotators)
+        connection.execute(delete(UserAnnotator).where(UserAnnotator.user_id == user.id))
+        _bind_annotators(connection, user, annotators)
         record_access_change(connection, "set annotators", user=name)
     return find_user(connection, name)
 
 
 def set_user_password(connection: Connection, name: str, hashed: str | None) -> UserInfo:
     """Give a user another password or none, and end their sessions; raises NotFound."""
-    found = find_user(connection, name)
-    mine = update(User).where(User.id == found.id)
-    connection.execute(mine.values(password=hashed, session=User.session + 1))
+    user = find_user(connection, name)
+    _update_user(connection, user.id, password=hashed, session=User.session + 1)
     what = "remove password" if hashed is None else "set password"
     record_access_change(connection, what, user=name)
     return find_user(connection, name)
@@ -255,39 +244,38 @@ def set_user_password(connection: Connection, name: str, hashed: str | None) -> 
 
 def remove_user(connection: Connection, name: str) -> RemovedUser:
     """Remove a user with their tokens and sessions, and return who it was; raises NotFound."""
-    found = find_user(connection, name)
+    user = find_user(connection, name)
     for table in (Token, UserAnnotator):
-        connection.execute(delete(table).where(table.user_id == found.id))
-    connection.execute(delete(User).where(User.id == found.id))
+        connection.execute(delete(table).where(table.user_id == user.id))
+    connection.execute(delete(User).where(User.id == user.id))
     record_access_change(connection, "remove user", user=name)
-    return RemovedUser(found, has_users(connection))
+    return RemovedUser(user, has_users(connection))
 
 
-def _bind(connection: Connection, user: UserInfo, annotators: Iterable[str]) -> None:
+def _bind_annotators(connection: Connection, user: UserInfo, annotators: Iterable[str]) -> None:
     rows = [
-        {"user_id": user.id, "project_id": project.id, "annotator_id": number}
-        for project, number in {_annotator(connection, text) for text in annotators}
+        {"user_id": user.id, "project_id": project, "annotator_id": annotator}
+        for project, annotator in {_annotator_key(connection, text) for text in annotators}
     ]
     if rows:
         connection.execute(insert(UserAnnotator), rows)
 
 
-def _annotator(connection: Connection, text: str) -> tuple[ProjectInfo, int]:
-    """Return the annotator that ``PROJECT:NAME`` means; both may hold colons."""
-    known = {one.name for one in list_projects(connection, archived=True)}
+def _annotator_key(connection: Connection, text: str) -> tuple[int, int]:
+    """Return the numbers of the project and annotator in ``PROJECT:NAME``; both may have colons."""
+    projects = {project.name for project in list_projects(connection, archived=True)}
     parts = text.split(":")
     cuts = [(":".join(parts[:n]), ":".join(parts[n:])) for n in range(1, len(parts))]
-    for project, name in cuts:
-        if project in known:
-            found = find_project(connection, project)
-            return found, find_annotator(connection, found, name).id
     if not cuts:
         raise InvalidOption(f"{text!r} is no annotator of a project", "write PROJECT:NAME")
-    find_project(connection, cuts[0][0])  # raises, with the names that are near
-    raise AssertionError(text)
+    name, annotator = next((cut for cut in cuts if cut[0] in projects), cuts[0])
+    project = find_project(connection, name)
+    return project.id, find_annotator(connection, project, annotator).id
 
 
-def _bound(connection: Connection, user: int | None = None) -> dict[int, list[BoundAnnotator]]:
+def _bound_annotators(
+    connection: Connection, user: int | None = None
+) -> dict[int, list[BoundAnnotator]]:
     """Return the annotators of all users, or of one, by the user's number."""
     named = select(UserAnnotator.user_id, Project.name, Annotator.name.label("annotator"))
     statement = (
@@ -301,10 +289,10 @@ def _bound(connection: Connection, user: int | None = None) -> dict[int, list[Bo
     )
     if user is not None:
         statement = statement.where(UserAnnotator.user_id == user)
-    found: dict[int, list[BoundAnnotator]] = {}
+    bound: dict[int, list[BoundAnnotator]] = {}
     for number, project, annotator in connection.execute(statement):
-        found.setdefault(number, []).append(BoundAnnotator(project, annotator))
-    return found
+        bound.setdefault(number, []).append(BoundAnnotator(project, annotator))
+    return bound
 
 
 def _info(row: Row[Any], bound: dict[int, list[BoundAnnotator]]) -> UserInfo:
@@ -355,7 +343,7 @@ def hashed_password(password: str) -> str:
 
 
 def is_password(password: str, stored: str | None) -> bool:
-    """Return whether a password is that of a hash; None, of nobody, takes as long to say no."""
+    """Return whether a password is that of a hash; for None, nobody's, the no takes as long."""
     from argon2 import PasswordHasher
     from argon2.exceptions import VerificationError
 
@@ -376,9 +364,8 @@ def _normal(password: str) -> str:
 
 
 def stored_password(connection: Connection, name: str) -> str | None:
-    """Return the hash of a user's password; None for nobody, and for one without."""
-    found: str | None = connection.scalar(select(User.password).where(User.name == name))
-    return found
+    """Return the hash of a user's password; None without a user or a password."""
+    return connection.scalar(select(User.password).where(User.name == name))
 
 
 def user_with_password(connection: Connection, name: str, stored: str) -> UserInfo | None:
@@ -392,9 +379,7 @@ def user_of_session(connection: Connection, number: int, session: int) -> UserIn
 
 
 def end_user_sessions(connection: Connection, number: int) -> None:
-    """End all sessions of a user."""
-    mine = update(User).where(User.id == number)
-    connection.execute(mine.values(session=User.session + 1))
+    _update_user(connection, number, session=User.session + 1)
 
 
 def user_known_elsewhere(
@@ -402,34 +387,31 @@ def user_known_elsewhere(
 ) -> UserInfo | None:
     """Return the user whom another service vouches for; None for somebody who is no user.
 
-    At the first time it is the one with the first of the ``names`` that a user without a password
-    has, who was made for this; from then on the one who came as ``subject``, whatever they are
-    called there by then, and nobody else is taken for them. With ``new_role`` a user is made of
-    somebody unknown.
+    At first it is the user without a password, made for this, with the first possible of the
+    ``names``; from then on the one who came as ``subject``, whatever their name there by then, and
+    nobody else. With ``new_role`` an unknown person becomes a user.
     """
-    known = user_where(connection, User.subject == subject)
-    if known is not None:
-        return known
+    user = user_where(connection, User.subject == subject)
+    if user is not None:
+        return user
     for name in names:
         free = User.subject.is_(None) & User.password.is_(None)
-        found = user_where(connection, (User.name == name) & free)
-        if found is not None:
-            mine = update(User).where(User.id == found.id)
-            connection.execute(mine.values(subject=subject))
+        user = user_where(connection, (User.name == name) & free)
+        if user is not None:
+            _update_user(connection, user.id, subject=subject)
             record_access_change(connection, "link user", user=name)
-            return found
+            return user
     taken = [name for name in names if user_where(connection, User.name == name)]
     if new_role is None or taken or not names:
         return None
-    made = add_user(connection, names[0], new_role, hashed=None)
-    connection.execute(update(User).where(User.id == made.id).values(subject=subject))
-    return made
+    user = add_user(connection, names[0], new_role, hashed=None)
+    _update_user(connection, user.id, subject=subject)
+    return user
 
 
 def session_signing_key(connection: Connection) -> str | None:
     """Return the key that sessions are signed with; None if none was made yet."""
-    found: str | None = connection.scalar(select(SigningKey.key))
-    return found
+    return connection.scalar(select(SigningKey.key))
 
 
 def make_signing_key(connection: Connection) -> str:

@@ -57,18 +57,16 @@ def parse_roster(text: str) -> tuple[Group, ...]:
     groups = tuple(_group(part.strip()) for part in text.split(","))
     kinds = [group.kind for group in groups]
     for kind in kinds:
-        require_for_simulation(
-            kinds.count(kind) == 1, f"{kind!r} comes twice in the annotators", SHAPE
-        )
+        once = kinds.count(kind) == 1
+        require_for_simulation(once, f"{kind!r} comes twice in the annotators", SHAPE)
     roster_numbers(groups)
     return groups
 
 
 def _group(part: str) -> Group:
     name, equals, number = (piece.strip() for piece in part.partition("="))
-    require_for_simulation(
-        equals == "=", f"{part!r} among the annotators is not KIND=NUMBER", SHAPE
-    )
+    message = f"{part!r} among the annotators is not KIND=NUMBER"
+    require_for_simulation(equals == "=", message, SHAPE)
     kind = _kind(name)
     whole = number.isascii() and number.isdigit() and len(number) <= len(str(MOST_ANNOTATORS))
     message = f"{number!r} is not a number of {kind} annotators"
@@ -97,9 +95,8 @@ def roster_numbers(groups: Sequence[Group]) -> dict[Kind, int]:
         1 <= total <= MOST_ANNOTATORS, message, f"Ask for 1 to {MOST_ANNOTATORS}."
     )
     copied = numbers["honest"] > 0 or numbers["copier"] == 0
-    require_for_simulation(
-        copied, "copiers have no honest annotator to copy", "Add honest=1 or more."
-    )
+    message = "copiers have no honest annotator to copy"
+    require_for_simulation(copied, message, "Add honest=1 or more.")
     return numbers
 
 
@@ -160,7 +157,9 @@ def roster_seatings(roster: Roster, seats: int, source: random.Random) -> Iterat
             if room < len(team) <= seats and not last:
                 held.append((load, tie, place))
                 continue
-            members = team if len(team) <= room else draw_roster_members(team, room, source)
+            members = team
+            if len(team) > room:
+                members = sorted(team, key=lambda _: source.random())[:room]
             seated += members
             served.append((load + len(members) / len(team), source.random(), place))
         for turn in held + served:
@@ -200,10 +199,8 @@ def require_for_simulation(holds: bool, message: str, mend: str) -> None:
 
 
 def check_simulated_number(number: int, what: str) -> None:
-    """Raise InvalidOption for a number below 1."""
-    require_for_simulation(
-        number >= 1, f"{number} {what} cannot be simulated", "Ask for 1 or more."
-    )
+    message = f"{number} {what} cannot be simulated"
+    require_for_simulation(number >= 1, message, "Ask for 1 or more.")
 
 
 def simulation_random(name: str, seed: int) -> random.Random:
@@ -216,17 +213,9 @@ def draw_simulated_choice(choices: Sequence[str], source: random.Random) -> str:
     return choices[int(source.random() * len(choices))]
 
 
-def draw_roster_members(members: Sequence[int], number: int, source: random.Random) -> list[int]:
-    """Return so many of the members, in random order."""
-    return sorted(members, key=lambda _: source.random())[:number]
-
-
 def roster_name_width(largest: int, at_least: int) -> int:
     """Return the number of digits to which numbers are padded, so that names sort."""
     return max(at_least, len(str(largest)))
-
-
-LAZY_SHARE: Final = 0.99
 
 
 def simulate_crowd(
@@ -266,7 +255,7 @@ def simulate_crowd(
         Rows item by item, in the items' order; ``gold`` is the item's truth.
 
     Raises:
-        InvalidOption: An argument is outside what is said above.
+        InvalidOption: An argument is out of its range.
     """
     check_simulated_number(items, "items")
     check_simulated_number(answers_per_item, "answers per item")
@@ -298,10 +287,8 @@ def _check_categories(plan: _Plan) -> None:
 
 
 def _check_accuracy(accuracy: float, spread: float) -> None:
-    probable = 0 <= accuracy <= 1
-    require_for_simulation(
-        probable, f"{accuracy} is not a probability", "Give an accuracy from 0 to 1."
-    )
+    message = f"{accuracy} is not a probability"
+    require_for_simulation(0 <= accuracy <= 1, message, "Give an accuracy from 0 to 1.")
     room = min(accuracy, 1 - accuracy)
     # 1 - .8 is a hair less than .2, and a spread of .2 about .8 is meant to fit.
     fits = 0 <= spread <= room + 1e-12
@@ -335,9 +322,8 @@ class _Plan:
         return self.accuracy + self.spread * (2 * source.random() - 1)
 
     def other_than(self, category: str, source: random.Random) -> str:
-        return draw_simulated_choice(
-            [other for other in self.categories if other != category], source
-        )
+        others = [other for other in self.categories if other != category]
+        return draw_simulated_choice(others, source)
 
     def answer(self, kind: Kind, truth: str, accuracy: float, source: random.Random) -> str:
         """Return what one annotator answers alone; without its model, a copier answers honestly."""
@@ -345,7 +331,7 @@ class _Plan:
             return self.constant
         if kind == "random":
             return draw_simulated_choice(self.categories, source)
-        usual, often = (self.commonest, LAZY_SHARE) if kind == "lazy" else (truth, accuracy)
+        usual, often = (self.commonest, 0.99) if kind == "lazy" else (truth, accuracy)
         return usual if source.random() < often else self.other_than(usual, source)
 
 
@@ -366,7 +352,7 @@ def _crowd_rows(
             yield Row(item, member.name, answers[place], truth)
 
 
-Experiment: TypeAlias = Literal["high", "low", "mixed"]
+EXPERIMENTS: Final = ("high", "low", "mixed")
 
 
 def simulate_experiment(name: str, items: int = 1000, seed: int = 0) -> Iterator[Row]:
@@ -388,20 +374,22 @@ def simulate_experiment(name: str, items: int = 1000, seed: int = 0) -> Iterator
     Raises:
         InvalidOption: No experiment has this name, or there are no items.
     """
-    known: tuple[Experiment, ...] = get_args(Experiment)
-    for experiment_name in known:
-        if experiment_name == name:
-            check_simulated_number(items, "items")
-            return _experiment_rows(experiment_name, items, simulation_random(name, seed))
-    raise InvalidOption(f"there is no experiment {name!r}", "Take one of high, low and mixed.")
+    require_for_simulation(
+        name in EXPERIMENTS,
+        f"there is no experiment {name!r}",
+        "Take one of high, low and mixed.",
+    )
+    check_simulated_number(items, "items")
+    return _experiment_rows(name, items, simulation_random(name, seed))
 
 
-def _experiment_rows(name: Experiment, items: int, source: random.Random) -> Iterator[Row]:
+def _experiment_rows(name: str, items: int, source: random.Random) -> Iterator[Row]:
     width = roster_name_width(items, at_least=4)
     for place in range(items):
         item = f"item {place + 1:0{width}}"
         first, second = _model(place, source), _model(place, source)
-        third = _third(name, place, first, source)
+        own = name == "mixed" and first != 0
+        third = 1 if own else _model(place + (name == "low"), source)
         for annotator, category in zip("ABC", (first, second, third), strict=True):
             yield Row(item, annotator, str(category), None)
 
@@ -410,11 +398,3 @@ def _model(place: int, source: random.Random) -> int:
     drawn = source.random()
     slip = 0 if drawn < 0.95 else 1 if drawn < 0.975 else 2
     return (place + slip) % 3
-
-
-def _third(name: Experiment, place: int, first: int, source: random.Random) -> int:
-    if name == "low":
-        return _model(place + 1, source)
-    if name == "mixed" and first != 0:
-        return 1
-    return _model(place, source)

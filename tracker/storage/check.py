@@ -6,12 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from sqlalchemy import (
-    ColumnElement,
     Connection,
     ForeignKeyConstraint,
     Inspector,
     Select,
-    and_,
     func,
     inspect,
     literal,
@@ -55,52 +53,50 @@ def database_problems(connection: Connection) -> list[str]:
 
 def _misfits(connection: Connection) -> list[str]:
     """Return how tables, views and triggers differ from the program's, a sentence each."""
-    found, inspector, backend = [], inspect(connection), backends.backend_of(connection)
-    there = set(inspector.get_table_names())
+    problems, inspector, backend = [], inspect(connection), backends.backend_of(connection)
+    tables = set(inspector.get_table_names())
     for table in sorted(Base.metadata.tables.values(), key=lambda table: table.name):
-        if table.name not in there:
-            found.append(f"the table {table.name} is missing")
+        if table.name not in tables:
+            problems.append(f"the table {table.name} is missing")
             continue
         columns = {column["name"] for column in inspector.get_columns(table.name)}
         missing = [column.name for column in table.columns if column.name not in columns]
-        found += [f"the column {table.name}.{name} is missing" for name in missing]
+        problems += [f"the column {table.name}.{name} is missing" for name in missing]
         # SQLite forgets the name of a key that it counts up by itself; its column is there.
         constraints = {
-            str(one.name)
-            for one in table.constraints - {table.primary_key}
-            if not isinstance(one, ForeignKeyConstraint) or backend.is_declared(one)
+            str(constraint.name)
+            for constraint in table.constraints - {table.primary_key}
+            if not isinstance(constraint, ForeignKeyConstraint) or backend.is_declared(constraint)
         }
         missing = sorted(constraints - _constraints(inspector, table.name))
-        found += [f"the constraint {name} of {table.name} is missing" for name in missing]
+        problems += [f"the constraint {name} of {table.name} is missing" for name in missing]
         indexes = {index["name"] for index in inspector.get_indexes(table.name)}
         missing = sorted({str(index.name) for index in table.indexes} - indexes)
-        found += [f"the index {name} is missing" for name in missing]
+        problems += [f"the index {name} is missing" for name in missing]
     views = inspector.get_view_names()
-    found += [f"the view {name} is missing" for name in VIEWS if name not in views]
+    problems += [f"the view {name} is missing" for name in VIEWS if name not in views]
     stored = backend.stored_triggers(connection)
-    for name, made in sorted(backend.triggers().items()):
+    for name, trigger in sorted(backend.triggers().items()):
         if name not in stored:
-            found.append(f"the trigger {name} is missing")
-        elif stored[name] != made:
-            found.append(f"the trigger {name} is not as this program made it")
-    return found
+            problems.append(f"the trigger {name} is missing")
+        elif stored[name] != trigger:
+            problems.append(f"the trigger {name} is not as this program made it")
+    return problems
 
 
 def _constraints(inspector: Inspector, table: str) -> set[str | None]:
     """Return the names of a table's keys, other than its primary one, and of its checks."""
-    found = [*inspector.get_foreign_keys(table), *inspector.get_unique_constraints(table)]
-    return {one["name"] for one in (*found, *inspector.get_check_constraints(table))}
+    keys = [*inspector.get_foreign_keys(table), *inspector.get_unique_constraints(table)]
+    return {one["name"] for one in (*keys, *inspector.get_check_constraints(table))}
 
 
 def _broken_rules(connection: Connection) -> list[str]:
     """Return the rules that rows break, a sentence each."""
-    rules = [*_rules(), *_undeclared_references(backends.backend_of(connection))]
-    counted = ((_count(connection, statement), sentence) for sentence, statement in rules)
-    return [f"{number:,} {sentence}" for number, sentence in counted if number]
-
-
-def _count(connection: Connection, statement: Select[Any]) -> int:
-    return connection.scalar(select(func.count()).select_from(statement.subquery())) or 0
+    problems = []
+    for sentence, rows in (*_rules(), *_undeclared_references(backends.backend_of(connection))):
+        number = connection.scalar(select(func.count()).select_from(rows.subquery()))
+        problems += [f"{number:,} {sentence}"] if number else []
+    return problems
 
 
 def _undeclared_references(backend: Backend) -> Iterator[tuple[str, Select[Any]]]:
@@ -110,111 +106,83 @@ def _undeclared_references(backend: Backend) -> Iterator[tuple[str, Select[Any]]
             if backend.is_declared(constraint):
                 continue
             pairs = [(element.parent, element.column) for element in constraint.elements]
-            given = [column.is_not(None) for column, _ in pairs if column.nullable]
-            there = select(literal(1)).where(*(column == other for column, other in pairs))
+            present = [column.is_not(None) for column, _ in pairs if column.nullable]
+            referred = select(literal(1)).where(*(column == other for column, other in pairs))
             yield (
                 f"rows of {table.name} refer to no row of {constraint.referred_table.name}",
-                select(literal(1)).select_from(table).where(*given, ~there.exists()),
+                select(literal(1)).select_from(table).where(*present, ~referred.exists()),
             )
 
 
-def _rules() -> list[tuple[str, Select[Any]]]:
-    found = literal(1).label("found")
-    answer = [_labels.c[column] for column in _ANSWER]
-    one = select(found).join_from(_labels, Question, _is_asked())
-    return [
-        (
-            "answers hold several categories in projects of one",
-            one.where(Question.answers == "one").group_by(*answer).having(func.count() > 1),
-        ),
-        (
-            "answers hold 'none applies' or 'skipped' beside a label",
-            select(found)
-            .select_from(_labels)
-            .group_by(*answer)
-            .having((func.min(_labels.c.category_id) < 1) & (func.max(_labels.c.category_id) > 0)),
-        ),
-        (
-            "answers mix labels of several records",
-            select(found)
-            .select_from(_labels)
-            .group_by(*answer)
-            .having(
-                (func.min(_labels.c.change_id) < func.max(_labels.c.change_id))
-                | (func.min(_labels.c.labeled_at) < func.max(_labels.c.labeled_at))
-            ),
-        ),
-        ("spans stand in projects without spans", _misplaced_spans(found)),
-        ("labels stand although a later record of the answer is kept", _overtaken(found)),
-        (
-            "aliases stand for two annotators at once",
-            select(found)
-            .where(Alias.to_change.is_(None))
-            .group_by(Alias.project_id, Alias.alias_id)
-            .having(func.count() > 1),
-        ),
-        (
-            "other keys stand for two items at once",
-            select(found)
-            .where(ItemAlias.to_change.is_(None))
-            .group_by(ItemAlias.project_id, ItemAlias.name)
-            .having(func.count() > 1),
-        ),
-        (
-            "answers were given under a name the project does not have",
-            select(found)
-            .where(
-                ~select(Annotator.id)
-                .where(
-                    Annotator.project_id == _labels.c.project_id,
-                    Annotator.id == _labels.c.given_as,
-                )
-                .exists()
-            )
-            .select_from(_labels),
-        ),
-        (
-            "questions lack a reserved category",
-            select(found)
-            .select_from(Category)
-            .where(Category.id < 1)
-            .group_by(Category.project_id, Category.question_id)
-            .having(func.count() < 2),
-        ),
-        ("flags were recorded without a sighting or a change", _unseen(found)),
-    ]
-
-
-def _is_asked() -> ColumnElement[bool]:
-    """Return the condition that joins a label to its question."""
-    return (Question.project_id == _labels.c.project_id) & (Question.id == _labels.c.question_id)
-
-
-def _misplaced_spans(found: ColumnElement[int]) -> Select[Any]:
-    return (
-        select(found)
-        .join_from(_labels, Question, _is_asked())
-        .where(Question.answers != "spans", _labels.c.span_start >= 0)
+def _rules() -> Iterator[tuple[str, Select[Any]]]:
+    """Yield what is wrong with some rows, and the statement of these."""
+    row = select(literal(1).label("found"))
+    of_question = row.join_from(
+        _labels,
+        Question,
+        (Question.project_id == _labels.c.project_id) & (Question.id == _labels.c.question_id),
     )
-
-
-def _unseen(found: ColumnElement[int]) -> Select[Any]:
-    has_both = [
+    answers = row.select_from(_labels).group_by(*(_labels.c[column] for column in _ANSWER))
+    yield (
+        "answers hold several categories in projects of one",
+        of_question.where(Question.answers == "one")
+        .group_by(*(_labels.c[column] for column in _ANSWER))
+        .having(func.count() > 1),
+    )
+    yield (
+        "answers hold 'none applies' or 'skipped' beside a label",
+        answers.having(func.min(_labels.c.category_id) < 1, func.max(_labels.c.category_id) > 0),
+    )
+    yield (
+        "answers mix labels of several records",
+        answers.having(
+            (func.min(_labels.c.change_id) < func.max(_labels.c.change_id))
+            | (func.min(_labels.c.labeled_at) < func.max(_labels.c.labeled_at))
+        ),
+    )
+    yield (
+        "spans stand in projects without spans",
+        of_question.where(Question.answers != "spans", _labels.c.span_start >= 0),
+    )
+    yield (
+        "labels stand although a later record of the answer is kept",
+        row.join_from(_labels, _past, same_answer_key(_ANSWER, _labels, _past)).where(
+            _past.c.taken_back_by.is_(None), _past.c.labeled_at > _labels.c.labeled_at
+        ),
+    )
+    yield (
+        "aliases stand for two annotators at once",
+        row.where(Alias.to_change.is_(None))
+        .group_by(Alias.project_id, Alias.alias_id)
+        .having(func.count() > 1),
+    )
+    yield (
+        "other keys stand for two items at once",
+        row.where(ItemAlias.to_change.is_(None))
+        .group_by(ItemAlias.project_id, ItemAlias.name)
+        .having(func.count() > 1),
+    )
+    name = select(Annotator.id).where(
+        Annotator.project_id == _labels.c.project_id, Annotator.id == _labels.c.given_as
+    )
+    yield (
+        "answers were given under a name the project does not have",
+        row.select_from(_labels).where(~name.exists()),
+    )
+    yield (
+        "questions lack a reserved category",
+        row.select_from(Category)
+        .where(Category.id < 1)
+        .group_by(Category.project_id, Category.question_id)
+        .having(func.count() < 2),
+    )
+    seen, changed = (
         select(table.number)
         .where(table.project_id == FlagRow.project_id, table.flag_id == FlagRow.id)
         .exists()
         for table in (FlagSighting, FlagChange)
-    ]
-    return select(found).select_from(FlagRow).where(~and_(*has_both))
-
-
-def _overtaken(found: ColumnElement[int]) -> Select[Any]:
-    return (
-        select(found)
-        .join_from(
-            _labels,
-            _past,
-            same_answer_key(_ANSWER, _labels, _past),
-        )
-        .where(_past.c.taken_back_by.is_(None), _past.c.labeled_at > _labels.c.labeled_at)
+    )
+    yield (
+        "flags were recorded without a sighting or a change",
+        row.select_from(FlagRow).where(~(seen & changed)),
     )

@@ -1,8 +1,9 @@
-"""What was said beside the labels: which of it holds, and how more of it is said."""
+"""Facts beside the labels: which of them hold, and how more are recorded."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
@@ -35,7 +36,13 @@ from tracker.storage.schema import (
     PastLabel,
     Question,
 )
-from tracker.storage.schema.labels import QuestionKey, of_question, question_numbers
+from tracker.storage.schema.labels import (
+    QuestionKey,
+    of_question,
+    question_numbers,
+    same_answer_key,
+    select_with,
+)
 
 ITEM, TEXT, LENGTH, ATTRIBUTE = "item", "text", "length", "attribute"
 """What can be said of an item."""
@@ -56,15 +63,11 @@ _categories = CategoryFact.__table__
 
 
 def fact_not_undone(facts: Table, of: QuestionKey | int) -> ColumnElement[bool]:
-    """Return the condition that a fact was not said by an import that was undone.
-
-    It is a fact of a question, or of a project by its number.
-    """
-    project_id, ours = (
-        (of, facts.c.project_id == of)
-        if isinstance(of, int)
-        else (of.project_id, of_question(facts, of))
-    )
+    """Return the condition that a fact is a question's, or a project's, and of no undone import."""
+    if isinstance(of, int):
+        project_id, ours = of, facts.c.project_id == of
+    else:
+        project_id, ours = of.project_id, of_question(facts, of)
     undone = select(Import.change_id).where(
         Import.project_id == project_id, Import.undone_by.is_not(None)
     )
@@ -72,62 +75,59 @@ def fact_not_undone(facts: Table, of: QuestionKey | int) -> ColumnElement[bool]:
 
 
 def last_kind_facts(project_id: int, role: str = KIND) -> Select[tuple[int, str]]:
-    """Return the kind that each annotator was last said to have: ``annotator_id``, ``value``.
-
-    Or what else was said last, by its role.
-    """
-    of_kind = and_(fact_not_undone(_annotators, project_id), _annotators.c.role == role)
+    """Return the last fact of a role about each annotator: ``annotator_id``, ``value``."""
+    of_role = _annotators.c.role == role
     last = (
         select(_annotators.c.annotator_id, func.max(_annotators.c.change_id).label("change_id"))
-        .where(of_kind)
+        .where(fact_not_undone(_annotators, project_id), of_role)
         .group_by(_annotators.c.annotator_id)
         .subquery("last")
     )
     return (
         select(_annotators.c.annotator_id, _annotators.c.value)
-        .join(
-            last,
-            and_(
-                last.c.annotator_id == _annotators.c.annotator_id,
-                last.c.change_id == _annotators.c.change_id,
-            ),
-        )
-        .where(_annotators.c.project_id == project_id, _annotators.c.role == role)
+        .join(last, same_answer_key(("annotator_id", "change_id"), last, _annotators))
+        .where(_annotators.c.project_id == project_id, of_role)
     )
 
 
 def apply_kind_facts(connection: Connection, project_id: int, change: int) -> None:
-    """Give annotators of whose kind a change spoke the kind that the facts left say."""
-    spoken = select(_annotators.c.annotator_id).where(
+    """Give annotators with a kind from a change the kind that follows from the facts now."""
+    changed = select(_annotators.c.annotator_id).where(
         _annotators.c.project_id == project_id,
         _annotators.c.role == KIND,
         _annotators.c.change_id == change,
     )
-    told = last_kind_facts(project_id).subquery("told")
-    kind = select(told.c.value).where(told.c.annotator_id == Annotator.id).scalar_subquery()
+    facts = last_kind_facts(project_id).subquery("facts")
+    kind = select(facts.c.value).where(facts.c.annotator_id == Annotator.id).scalar_subquery()
     connection.execute(
         update(Annotator)
-        .where(Annotator.project_id == project_id, Annotator.id.in_(spoken))
+        .where(Annotator.project_id == project_id, Annotator.id.in_(changed))
         .values(kind=func.coalesce(kind, KINDS[0]))
     )
 
 
 def annotators_with_facts(connection: Connection, project_id: int) -> set[int]:
-    """Return the annotators of whom a change spoke that was not undone."""
-    return _spoken_of(connection, _annotators, "annotator_id", ANNOTATOR, project_id)
+    """Return the annotators that a change named which was not undone."""
+    named = select(_annotators.c.annotator_id).where(
+        fact_not_undone(_annotators, project_id), _annotators.c.role == ANNOTATOR
+    )
+    return set(connection.scalars(named.distinct()))
 
 
 def categories_with_facts(connection: Connection, question: QuestionKey) -> set[int]:
-    """Return the categories of which an import spoke that stands, merged ones as the other."""
-    known = _spoken_of(connection, _categories, "category_id", CATEGORY, question)
+    """Return the categories that a standing import named, merged ones as the other."""
+    named = select(_categories.c.category_id).where(
+        fact_not_undone(_categories, question), _categories.c.role == CATEGORY
+    )
+    categories = set(connection.scalars(named.distinct()))
     for category, into in stored_category_merges(connection, question).items():
-        if category in known:
-            known = known - {category} | {into}
-    return known
+        if category in categories:
+            categories = categories - {category} | {into}
+    return categories
 
 
 def standing_item_facts(project_id: int, item: ColumnElement[int]) -> ColumnElement[bool]:
-    """Return the condition that a change which stands answered an item, or spoke of it."""
+    """Return the condition that a standing change has an answer to an item, or a fact about it."""
     questions = question_numbers(project_id)
     return or_(
         *(
@@ -143,23 +143,16 @@ def standing_item_facts(project_id: int, item: ColumnElement[int]) -> ColumnElem
     )
 
 
-def _spoken_of(
-    connection: Connection, facts: Table, number: str, role: str, of: QuestionKey | int
-) -> set[int]:
-    spoken = select(facts.c[number]).where(fact_not_undone(facts, of), facts.c.role == role)
-    return set(connection.scalars(spoken.distinct()))
-
-
 def annotator_kind_facts(connection: Connection, project_id: int) -> dict[int, str]:
-    """Return the kind of each annotator of whom one was said; the others are human."""
+    """Return the kind of each annotator that was given one; the others are human."""
     return {row.annotator_id: row.value for row in connection.execute(last_kind_facts(project_id))}
 
 
 def annotator_departures(connection: Connection, project_id: int) -> dict[int, int]:
-    """Return the moment from which on each annotator who left is gone, which may be to come."""
+    """Return the moment from which on each annotator who left is gone; it may be in the future."""
     rows = connection.execute(last_kind_facts(project_id, PRESENCE))
-    payload = {row.annotator_id: row.value.split() for row in rows}
-    return {number: int(moment) for number, (word, moment) in payload.items() if word == LEFT}
+    presence = {row.annotator_id: row.value.split() for row in rows}
+    return {number: int(moment) for number, (word, moment) in presence.items() if word == LEFT}
 
 
 def record_annotator_facts(
@@ -170,22 +163,20 @@ def record_annotator_facts(
     kinds: Mapping[int, str] | None = None,
     presence: Mapping[int, tuple[str, int]] | None = None,
 ) -> None:
-    """Record that a change spoke of annotators, which kind some are, and who is there."""
-    rows = [(number, ANNOTATOR, "") for number in mentioned]
-    rows += [
+    """Record which annotators a change named, the kind of some, and the presence of some."""
+    facts = [(number, ANNOTATOR, "") for number in mentioned]
+    facts += [
         (number, PRESENCE, f"{word} {moment}")
         for number, (word, moment) in (presence or {}).items()
     ]
-    rows += [(number, KIND, kind) for number, kind in (kinds or {}).items()]
+    facts += [(number, KIND, kind) for number, kind in (kinds or {}).items()]
+    rows = [
+        {"project_id": project_id, "change_id": change}
+        | {"annotator_id": number, "role": role, "value": value}
+        for number, role, value in facts
+    ]
     if rows:
-        connection.execute(
-            insert(_annotators),
-            [
-                {"project_id": project_id, "change_id": change}
-                | {"annotator_id": number, "role": role, "value": value}
-                for number, role, value in rows
-            ],
-        )
+        connection.execute(insert(_annotators), rows)
 
 
 def record_category_facts(
@@ -195,25 +186,22 @@ def record_category_facts(
     mentioned: Iterable[int] = (),
     order: Iterable[int] = (),
 ) -> None:
-    """Record that a change spoke of categories, or put some in an order."""
-    rows = [(number, CATEGORY, 0) for number in mentioned]
-    rows += [(number, ORDERED, place) for place, number in enumerate(order, 1)]
+    """Record which categories a change named, and the order that it gave to some."""
+    facts = [(number, CATEGORY, 0) for number in mentioned]
+    facts += [(number, ORDERED, place) for place, number in enumerate(order, 1)]
+    rows = [
+        question._asdict()
+        | {"change_id": change, "category_id": number, "role": role, "value": value}
+        for number, role, value in facts
+    ]
     if rows:
-        connection.execute(
-            insert(_categories),
-            [
-                question._asdict()
-                | {"change_id": change}
-                | {"category_id": number, "role": role, "value": value}
-                for number, role, value in rows
-            ],
-        )
+        connection.execute(insert(_categories), rows)
 
 
 def forget_annotator_facts(
     connection: Connection, project_id: int, change: int, annotators: Iterable[int]
 ) -> None:
-    """Delete what a change said of annotators of whom no other change speaks."""
+    """Delete a change's facts about annotators that no other change named."""
     key = {"project_id": project_id}
     _forget(connection, _annotators, "annotator_id", key, change, annotators)
 
@@ -221,7 +209,7 @@ def forget_annotator_facts(
 def forget_category_facts(
     connection: Connection, question: QuestionKey, change: int, categories: Iterable[int]
 ) -> None:
-    """Delete what a change said of categories of which no other change speaks."""
+    """Delete a change's facts about categories that no other change named."""
     _forget(connection, _categories, "category_id", question._asdict(), change, categories)
 
 
@@ -233,43 +221,45 @@ def _forget(
     change: int,
     numbers: Iterable[int],
 ) -> None:
-    def said(table: FromClause) -> ColumnElement[bool]:
+    def about_number(table: FromClause) -> ColumnElement[bool]:
         ours = [table.c[column] == value for column, value in key.items()]
         return and_(*ours, table.c[name] == bindparam("number"))
 
     rows, others = [{"number": number} for number in numbers], facts.alias("others")
     if rows:
-        spoken = exists().where(said(others), others.c.change_id != change)
-        ours = delete(facts).where(said(facts), facts.c.change_id == change, ~spoken)
+        other = exists().where(about_number(others), others.c.change_id != change)
+        ours = delete(facts).where(about_number(facts), facts.c.change_id == change, ~other)
         connection.execute(ours, rows)
 
 
 def stored_category_merges(connection: Connection, question: QuestionKey) -> dict[int, int]:
     """Return the categories that count as another, ``{id: the other's}``, as they were merged."""
-    rows = connection.execute(
+    statement = (
         select(CategoryMerge.category_id, CategoryMerge.into_id)
         .where(of_question(CategoryMerge, question), CategoryMerge.to_change.is_(None))
         .order_by(CategoryMerge.from_change)
     )
-    return {row.category_id: row.into_id for row in rows}
+    return dict(connection.execute(statement).all())
 
 
 def category_position_facts(connection: Connection, question: QuestionKey) -> dict[int, int]:
     """Return the place of each category that has one, by id; the last change gave all."""
-    of_order = and_(fact_not_undone(_categories, question), _categories.c.role == ORDERED)
-    last = select(func.max(_categories.c.change_id)).where(of_order).scalar_subquery()
-    rows = connection.execute(
-        select(_categories.c.category_id, _categories.c.value).where(
-            of_question(_categories, question),
-            _categories.c.role == ORDERED,
-            _categories.c.change_id == last,
-        )
+    statement = select(_categories.c.category_id, _categories.c.value).where(
+        of_question(_categories, question),
+        _categories.c.role == ORDERED,
+        _categories.c.change_id == _last_order(question).scalar_subquery(),
     )
-    return {row.category_id: row.value for row in rows}
+    return dict(connection.execute(statement).all())
+
+
+def _last_order(question: QuestionKey) -> Select[Any]:
+    return select(func.max(_categories.c.change_id)).where(
+        fact_not_undone(_categories, question), _categories.c.role == ORDERED
+    )
 
 
 _of_questions = and_(_categories.c.category_id == NONE_APPLIES, _categories.c.role == CATEGORY)
-"""The facts that speak of a question itself: of the category that each has from the beginning."""
+"""The facts about a question itself: about the category that each has from the beginning."""
 
 
 def is_vacant_question() -> ColumnElement[bool]:
@@ -282,13 +272,13 @@ def is_vacant_question() -> ColumnElement[bool]:
         Import.change_id == _categories.c.change_id,
         Import.undone_by.is_not(None),
     )
-    spoken = exists(select(literal(1)).select_from(_categories)).where(
+    used = exists(select(literal(1)).select_from(_categories)).where(
         _categories.c.project_id == Question.project_id,
         _categories.c.question_id == Question.id,
         _of_questions,
     )
-    left = spoken.where(~undone.correlate(_categories))
-    return and_(spoken.correlate(Question.__table__), ~left.correlate(Question.__table__))
+    still_used = used.where(~undone.correlate(_categories))
+    return and_(used.correlate(Question.__table__), ~still_used.correlate(Question.__table__))
 
 
 def question_uses(connection: Connection, project_id: int) -> dict[int, list[int]]:
@@ -298,10 +288,10 @@ def question_uses(connection: Connection, project_id: int) -> dict[int, list[int
         .where(fact_not_undone(_categories, project_id), _of_questions)
         .order_by(_categories.c.question_id, _categories.c.change_id)
     )
-    found: dict[int, list[int]] = {}
+    uses: dict[int, list[int]] = {}
     for row in rows:
-        found.setdefault(row.question_id, []).append(row.change_id)
-    return found
+        uses.setdefault(row.question_id, []).append(row.change_id)
+    return uses
 
 
 def record_question_use(
@@ -313,25 +303,21 @@ def record_question_use(
     if made:
         connection.execute(insert(_categories).values(dict(zip(columns, values, strict=True))))
         return
-    spoken = exists(select(literal(1)).select_from(_categories)).where(
+    used = exists(select(literal(1)).select_from(_categories)).where(
         of_question(_categories, question), _of_questions
     )
-    told = select(*map(literal, values)).where(spoken.correlate(None))
-    connection.execute(insert(_categories).from_select(columns, told))
+    row = select(*map(literal, values)).where(used.correlate(None))
+    connection.execute(insert(_categories).from_select(columns, row))
 
 
 def inherit_order(connection: Connection, question: QuestionKey, change: int, heir: int) -> None:
-    """Let another change have given the order that holds, if that one did."""
-    of_order = and_(of_question(_categories, question), _categories.c.role == ORDERED)
-    last = select(func.max(_categories.c.change_id)).where(
-        fact_not_undone(_categories, question), _categories.c.role == ORDERED
-    )
-    if connection.scalar(last) != change:
+    """Record the present order of categories as another change's, if it is from this one."""
+    if connection.scalar(_last_order(question)) != change:
         return
-    columns = [column.name for column in _categories.columns]
-    told = (
-        literal(heir).label("change_id") if name == "change_id" else _categories.c[name]
-        for name in columns
+    order = select_with(_categories, change_id=literal(heir)).where(
+        of_question(_categories, question),
+        _categories.c.role == ORDERED,
+        _categories.c.change_id == change,
     )
-    given = select(*told).where(of_order, _categories.c.change_id == change)
-    connection.execute(insert(_categories).from_select(columns, given))
+    names = [column.name for column in _categories.columns]
+    connection.execute(insert(_categories).from_select(names, order))

@@ -54,7 +54,7 @@ def migrations_folder() -> Path:
 
 
 def _check_path(file: Path) -> None:
-    """Raise DatabaseUnusable if a path is none of a file, nor of one that could be made."""
+    """Raise DatabaseUnusable for a path without a file at which none could be made either."""
     if not file.parent.is_dir():
         raise DatabaseUnusable(
             f"the folder {file.parent} does not exist", "make it, or name another --database"
@@ -91,7 +91,6 @@ class Database:
 
     @property
     def backend(self) -> Backend:
-        """What its kind of database does in its own way."""
         return backends.backend_of_url(self.url)
 
     @property
@@ -127,7 +126,7 @@ class Database:
 
         It is for a server: opening a file reads its schema, and Postgres begins a process for
         each connection. Many may then read while one writes: the first connection sees to that
-        before anybody reads, for readers without a pause would keep a file's writer out. Raises
+        before anybody reads, as readers without a pause would keep a file's writer out. Raises
         DatabaseUnusable if the database cannot be reached.
         """
         self.engine = self.backend.engine(self.url, self.wait, keep=True)
@@ -177,13 +176,13 @@ class Database:
 
         It is committed at the end of the block, or rolled back as a whole.
         """
-        held, before = self._held, getattr(self._held, "connection", None)
+        before = getattr(self._held, "connection", None)
         with self.write(bulk=bulk) as connection:
-            held.connection = held.writing = connection
+            self._held.connection = self._held.writing = connection
             try:
                 yield
             finally:
-                held.connection, held.writing = before, None
+                self._held.connection, self._held.writing = before, None
 
     @contextmanager
     def write(self, *, keep: bool = True, bulk: bool = False) -> Iterator[Connection]:
@@ -276,8 +275,9 @@ class Database:
 
     def _revision(self, connection: Connection) -> str | None:
         """Return the same as `revision`; no transaction is left open."""
+        revision: str | None = None
         try:
-            told: str | None = connection.scalar(text("SELECT version_num FROM alembic_version"))
+            revision = connection.scalar(text("SELECT version_num FROM alembic_version"))
         except (OperationalError, ProgrammingError) as error:
             if self.backend.fix_of(error.orig) is not MISSING_TABLE:
                 raise
@@ -293,9 +293,8 @@ class Database:
                     f"{self} holds the tables of another program",
                     "name another database with --database",
                 ) from None
-            told = None
         connection.rollback()
-        return told
+        return revision
 
     def _known(self, revision: str | None) -> str | None:
         if revision is not None and revision not in REVISIONS:
@@ -310,7 +309,7 @@ class Database:
         from alembic import command
 
         if self.file is not None and not self.file.exists():
-            with suppress(OSError):  # to connect will tell why it cannot be made
+            with suppress(OSError):  # connecting tells why it cannot be made
                 self.file.touch(_OWNERS_ONLY)
         with self._explained(), _MIGRATING, self.engine.connect() as connection:
             command.upgrade(_alembic(connection), revision)
@@ -323,10 +322,10 @@ class Database:
             command.downgrade(_alembic(connection), revision)
 
     def forget_deleted(self, tables: Sequence[Table], texts: Sequence[str] = ()) -> None:
-        """Take what was deleted from tables out of the database's files; without texts, anyhow.
+        """Take what was deleted from tables out of the database's files.
 
-        Else if one of these texts is still in them. Raises DatabaseUnusable if others use the
-        database so that it cannot be done now.
+        With ``texts`` only if one of them is still in the files. Raises DatabaseUnusable if others
+        use the database so that it cannot be done now.
         """
         with self._explained(), self.engine.connect() as connection:
             self.backend.forget_deleted(connection, tables, texts)
@@ -368,14 +367,25 @@ class Database:
     def copy_to(self, target: Database, progress: Callable[[str, int], None]) -> dict[str, int]:
         """Copy the whole ledger into another database, which gets its tables if it has none.
 
-        ``progress`` is called with a table's name and the number of rows copied so far. Returns
-        the number of rows by table. Raises InvalidOption if the target is this database or holds
-        projects, DatabaseUnusable if one of them cannot be used.
+        Its record and its seals are copied, too. Users, their tokens and the key of their sessions
+        stay behind: who may ask the one program need not be let into the other. ``progress`` is
+        called with a table's name and the number of rows copied so far. Returns the number of rows
+        by table. Raises InvalidOption if the target is this database or holds projects,
+        DatabaseUnusable if one of them cannot be used.
         """
         if target.url == self.url:
             raise InvalidOption(f"{target} is the database to copy", "name another")
         with self._ledger() as connection, target.write(bulk=True) as into:
-            return copy_rows(connection, into, progress)
+            if into.scalar(select(func.count()).select_from(Project)):
+                raise InvalidOption("the other database holds projects", "copy into a new one")
+            into.execute(delete(PseudonymKey))
+            tables = [t for t in Base.metadata.sorted_tables if not t.info.get("secret")]
+            copied = {
+                table.name: _copy_table(connection, into, table, progress) for table in tables
+            }
+            filled = [table for table in tables if copied[table.name]]
+            backends.backend_of(into).refresh_statistics(into, *filled)
+            return copied
 
     @contextmanager
     def _ledger(self) -> Iterator[Connection]:
@@ -412,28 +422,25 @@ def _alembic(connection: Connection) -> Config:
 def _uninterrupted() -> Iterator[None]:
     """Put off an interrupt to the end of a commit: whether it happened is then known.
 
-    A second one is heard at once, for a server may let us wait.
+    A second one is raised at once, as a server may let us wait.
     """
-    if threading.current_thread() is not threading.main_thread():
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
         yield
         return
-    heard: list[object] = []
+    interrupts: list[int] = []
 
     def put_off(number: int, frame: FrameType | None) -> None:
-        if heard:
+        if interrupts:
             raise KeyboardInterrupt
-        heard.append(number)
+        interrupts.append(number)
 
-    before = signal.getsignal(signal.SIGINT)
-    if not callable(before):  # nobody here hears it
-        yield
-        return
     signal.signal(signal.SIGINT, put_off)
     try:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
-    if heard:
+    if interrupts:
         before(signal.SIGINT, None)
 
 
@@ -465,8 +472,9 @@ def _empty_content() -> bytes:
 def new_file(target: Path, like: Path | None) -> Iterator[Path]:
     """Yield a file beside ``target`` that gets its name if the block ends well.
 
-    Until then it is for its owner alone; then it has the mode of the file ``like`` and is on
-    the disk. Else nothing is left. Raises InvalidOption if the target exists or cannot be made.
+    Until then only its owner can read it; then it has the mode of the file ``like`` and is on
+    the disk. If the block fails, nothing is left. Raises InvalidOption if the target exists or
+    cannot be made.
     """
     import tempfile  # it draws random numbers, which is slow to start
 
@@ -492,7 +500,7 @@ def new_file(target: Path, like: Path | None) -> Iterator[Path]:
 
 
 def _give_name(path: Path, target: Path) -> None:
-    """Give a file its final name, other than over a file that has come there since."""
+    """Give a file its final name, unless another file has taken it since."""
     try:
         target.hardlink_to(path)
     except FileExistsError:
@@ -512,38 +520,14 @@ def _sync(path: Path) -> None:
         os.close(handle)
 
 
-# -- A whole ledger copied into another database, of the same kind or not -------------------------
-
-
-_AT_ONCE = 50_000  # rows
-
-Progress = Callable[[str, int], None]
-"""Called with a table's name and the number of its rows that were copied so far."""
-
-
-def copy_rows(connection: Connection, into: Connection, progress: Progress) -> dict[str, int]:
-    """Copy all rows of a ledger, its record and its seals among them, into an empty one.
-
-    Users, their tokens and the key of their sessions stay behind: who may ask the one program
-    need not be let into the other. Returns the number of rows by table. Raises InvalidOption if the
-    other holds projects.
-    """
-    if into.scalar(select(func.count()).select_from(Project)):
-        raise InvalidOption("the other database holds projects", "copy into a new one")
-    into.execute(delete(PseudonymKey))
-    tables = [one for one in Base.metadata.sorted_tables if not one.info.get("secret")]
-    copied = {table.name: _copy_table(connection, into, table, progress) for table in tables}
-    filled = [table for table in tables if copied[table.name]]
-    backends.backend_of(into).refresh_statistics(into, *filled)
-    return copied
-
-
-def _copy_table(connection: Connection, into: Connection, table: Table, progress: Progress) -> int:
+def _copy_table(
+    connection: Connection, into: Connection, table: Table, progress: Callable[[str, int], None]
+) -> int:
     """Copy the rows of a table in the order of its key, and its next number."""
     backend, number = backends.backend_of(into), 0
     names = table.columns.keys()
     ordered = select(table).order_by(*table.primary_key.columns)
-    rows = connection.execution_options(yield_per=_AT_ONCE).execute(ordered)
+    rows = connection.execution_options(yield_per=50_000).execute(ordered)
     for part in rows.partitions():
         columns: dict[str, Any] = dict(zip(names, map(list, zip(*part, strict=True)), strict=True))
         backend.bulk_insert(into, table, columns)
@@ -556,9 +540,6 @@ def _copy_table(connection: Connection, into: Connection, table: Table, progress
 
 
 # -- A query that a user wrote, on any database that a ledger could be in; nothing is changed -----
-
-
-_ROWS_AT_ONCE = 5_000  # rows
 
 
 @dataclass(frozen=True)
@@ -578,28 +559,25 @@ def rows_of_query(url: str, query: str) -> Iterator[QueryRows]:
     fails or yields no rows.
     """
     database = Database(url)
+    name = str(database)
     if database.file is not None and not database.file.exists():
-        raise Refused(f"{database}: there is no such file")
+        raise Refused(f"{name}: there is no such file")
     try:
         connection = database.engine.connect()
     except SQLAlchemyError as error:
         raise (backends.explain_database_error(error, database.url) or error) from None
     with connection:
-        yield _result(database.backend.only_reading(connection), query, str(database))
-
-
-def _result(connection: Connection, query: str, name: str) -> QueryRows:
-    streamed = connection.execution_options(
-        stream_results=True, yield_per=_ROWS_AT_ONCE, no_parameters=True
-    )
-    try:
-        result = streamed.exec_driver_sql(query)
-        columns = list(result.keys())
-    except DBAPIError as error:
-        raise _failed(name, error) from None
-    except ResourceClosedError:
-        raise Refused(f"{name}: the query yields no rows", "write a SELECT") from None
-    return QueryRows(name, columns, _rows(connection, result, name))
+        streamed = database.backend.only_reading(connection).execution_options(
+            stream_results=True, yield_per=5_000, no_parameters=True
+        )
+        try:
+            result = streamed.exec_driver_sql(query)
+            columns = list(result.keys())
+        except DBAPIError as error:
+            raise _query_failed(name, error) from None
+        except ResourceClosedError:
+            raise Refused(f"{name}: the query yields no rows", "write a SELECT") from None
+        yield QueryRows(name, columns, _rows(streamed, result, name))
 
 
 def _rows(connection: Connection, result: Any, name: str) -> Iterator[Sequence[Any]]:
@@ -608,10 +586,10 @@ def _rows(connection: Connection, result: Any, name: str) -> Iterator[Sequence[A
             yield from part
         connection.rollback()  # or a ledger in the same file would wait for us to end
     except DBAPIError as error:
-        raise _failed(name, error) from None
+        raise _query_failed(name, error) from None
 
 
-def _failed(name: str, error: DBAPIError) -> Refused:
+def _query_failed(name: str, error: DBAPIError) -> Refused:
     """Return what the driver says of the user's own query, in one line."""
-    said = str(error.orig).strip().partition("\n")[0]
-    return Refused(f"{name}: the query failed: {said[:300]}", "correct --query")
+    line = str(error.orig).strip().partition("\n")[0]
+    return Refused(f"{name}: the query failed: {line[:300]}", "correct --query")

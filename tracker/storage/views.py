@@ -140,9 +140,6 @@ VIEWS = {
 """Every view of the schema."""
 
 
-QUOTE = "'"
-
-
 def write_comments(connection: Connection) -> None:
     """Store the comments of the tables and views that are there, if the database can."""
     if not connection.dialect.supports_comments:
@@ -150,12 +147,12 @@ def write_comments(connection: Connection) -> None:
     quote = connection.dialect.identifier_preparer.quote
     inspector = inspect(connection)
     there = {*inspector.get_table_names(), *inspector.get_view_names()}
-    written = [
-        f"COMMENT ON {kind} {'.'.join(map(quote, names))} IS '{text.replace(QUOTE, 2 * QUOTE)}'"
-        for kind, names, text in _comments()
-        if names[0] in there
-    ]
-    connection.exec_driver_sql("; ".join(written))
+    statements = []
+    for kind, names, comment in _comments():
+        if names[0] in there:
+            text = comment.replace("'", "''")
+            statements.append(f"COMMENT ON {kind} {'.'.join(map(quote, names))} IS '{text}'")
+    connection.exec_driver_sql("; ".join(statements))
 
 
 def _comments() -> Iterator[tuple[str, tuple[str, ...], str]]:
@@ -165,7 +162,7 @@ def _comments() -> Iterator[tuple[str, tuple[str, ...], str]]:
         for column in table.columns:
             if column.comment is not None:
                 yield "COLUMN", (table.name, column.name), column.comment
-    for view, described in VIEWS.items():
-        yield "VIEW", (view,), described.comment
-        for name, text in described.columns.items():
-            yield "COLUMN", (view, name), text
+    for name, view in VIEWS.items():
+        yield "VIEW", (name,), view.comment
+        for column_name, text in view.columns.items():
+            yield "COLUMN", (name, column_name), text

@@ -137,8 +137,8 @@ def simulate_demo_year(seed: int = YEAR) -> Iterator[Week]:
 def _crowd(week: int) -> list[str]:
     """Return who is there in a week of the year."""
     hurried = _FIRST + timedelta(weeks=week) >= _HURRY
-    there = _CROWD[: _AT_FIRST + week // _A_NEW_ONE_EVERY]
-    return [one for one in there if not (hurried and one == _PASTES)]
+    crowd = _CROWD[: _AT_FIRST + week // _A_NEW_ONE_EVERY]
+    return [name for name in crowd if not (hurried and name == _PASTES)]
 
 
 def _new_item(name: str, crowd: Sequence[str], begin: datetime, source: random.Random) -> _Item:
@@ -168,9 +168,9 @@ def _backlog(
 
 
 def _answers(item: _Item, begin: datetime, source: random.Random) -> Iterator[Answer]:
-    of_model = _of_model(item, source)
+    of_model = _model_answer(item, source)
     for annotator in (*item.annotators, _MODEL):
-        answer = _of_person(annotator, item, begin, source)
+        answer = _honest_answer(annotator, item, begin, source)
         if annotator == _SWAPS:
             answer = _SWAPPED.get(answer, answer)
         elif annotator == _RICO:
@@ -183,8 +183,7 @@ def _answers(item: _Item, begin: datetime, source: random.Random) -> Iterator[An
         yield Answer(item.name, annotator, kind, answer, at, item.text, item.language)
 
 
-def _of_person(annotator: str, item: _Item, begin: datetime, source: random.Random) -> str:
-    """Return what somebody honest says."""
+def _honest_answer(annotator: str, item: _Item, begin: datetime, source: random.Random) -> str:
     meant = _OFF_TOPIC if item.of_delivery and annotator in _SAYS_OFF_TOPIC else item.tone
     right = _RIGHT[begin >= _GUIDELINE][meant]
     right *= _IN_DUTCH if item.language == "nl" else 1.0
@@ -192,8 +191,8 @@ def _of_person(annotator: str, item: _Item, begin: datetime, source: random.Rand
     return _mostly(meant, right, source)
 
 
-def _of_model(item: _Item, source: random.Random) -> str:
-    """Return what the model says, which knows both ways to read a review of the delivery."""
+def _model_answer(item: _Item, source: random.Random) -> str:
+    """Return the answer of the model, which knows both ways to read a review of the delivery."""
     off_topic = item.of_delivery and source.random() < 0.5
     return _mostly(_OFF_TOPIC if off_topic else item.tone, _MODEL_RIGHT, source)
 
@@ -206,8 +205,8 @@ def _mostly(meant: str, right: float, source: random.Random) -> str:
 
 def _slipped(rows: Sequence[Answer]) -> list[Answer]:
     """Return the rows of a file in which one annotator's column has slipped down by one."""
-    given = [row.category for row in rows if row.annotator == _SLIPPED]
-    moved = iter(given[-1:] + given[:-1])
+    categories = [row.category for row in rows if row.annotator == _SLIPPED]
+    moved = iter(categories[-1:] + categories[:-1])
     return [
         row._replace(category=next(moved)) if row.annotator == _SLIPPED else row for row in rows
     ]

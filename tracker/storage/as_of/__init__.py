@@ -21,30 +21,7 @@ from tracker.storage.as_of.moment import (
     Moment,
     as_of_caveats,
     last_change_as_of,
-    last_stored_change,
     moment_as_of,
     stored_erasure_since,
 )
 from tracker.storage.as_of.shadow_tables import as_it_was, shadow_item_ids, shadow_tables_of_items
-
-__all__ = [
-    "ERASURE",
-    "MERGE",
-    "NOW",
-    "SPLIT",
-    "Merge",
-    "Moment",
-    "as_it_was",
-    "latest_facts",
-    "stored_erasure_since",
-    "store_merged_labels",
-    "last_stored_change",
-    "merges_as_of_now",
-    "merge_stored_labels",
-    "moment_as_of",
-    "shadow_tables_of_items",
-    "shadow_item_ids",
-    "split_stored_labels",
-    "last_change_as_of",
-    "as_of_caveats",
-]

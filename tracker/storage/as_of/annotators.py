@@ -38,7 +38,7 @@ from tracker.storage.schema import (
     Import,
     MergedLabel,
 )
-from tracker.storage.schema.labels import QuestionKey, of_question
+from tracker.storage.schema.labels import QuestionKey, of_question, same_answer_key, select_with
 
 Rows: TypeAlias = dict[Table, list[Select[Any]]]
 """Tables by what they held: the rows of one statement after the other."""
@@ -59,33 +59,29 @@ def alias_owners_as_of(
 ) -> dict[int, int]:
     """Return the owner of the answers under each alias then: ``{alias id: annotator id}``.
 
-    Nothing where no answers changed hands since, which is the usual case.
+    It is empty if no answers changed hands since, which is the usual case.
     """
-    if through is None or not _moved_since(connection, project_id, through):
+    if through is None:
+        return {}
+    later = _moves(project_id).where(Change.id > through)
+    if connection.scalar(later.limit(1)) is None:
         return {}
     rows = connection.execute(_aliases_then(project_id, through))
     # Nobody is 0: before the first merge all names were their own, which is not "nothing".
     return {0: 0} | {row.alias_id: row.annotator_id for row in rows}
 
 
-def _moved_since(connection: Connection, project_id: int, through: int) -> bool:
-    moves = select(Change.id).where(
-        Change.project_id == project_id, Change.id > through, Change.kind.in_((MERGE, SPLIT))
-    )
-    return connection.scalar(moves.limit(1)) is not None
+def _moves(project_id: int) -> Select[Any]:
+    return select(Change.id).where(Change.project_id == project_id, Change.kind.in_((MERGE, SPLIT)))
 
 
 def _aliases_then(project_id: int, through: int) -> Select[Any]:
     ended = case((_aliases.c.to_change > through, null()), else_=_aliases.c.to_change)
     # A name that was only added was nobody else's before: it may stand for its owner all along.
-    moves = select(Change.id).where(
-        Change.project_id == project_id, Change.kind.in_((MERGE, SPLIT))
-    )
-    return select(
-        *(ended.label(c.name) if c.name == "to_change" else c for c in _aliases.columns)
-    ).where(
+    not_moved = _aliases.c.from_change.not_in(_moves(project_id))
+    return select_with(_aliases, to_change=ended).where(
         _aliases.c.project_id == project_id,
-        or_(_aliases.c.from_change <= through, _aliases.c.from_change.not_in(moves)),
+        or_(_aliases.c.from_change <= through, not_moved),
         or_(_aliases.c.to_change.is_(None), _aliases.c.to_change > through),
     )
 
@@ -94,18 +90,17 @@ def annotators_as_of(connection: Connection, project_id: int, through: int) -> R
     """Return annotators with their kinds then, their aliases, and the imports, as known."""
     kinds = _kinds_then(connection, project_id, through)
     kind = case(kinds, value=_annotators.c.id, else_=_annotators.c.kind)
-    annotators = select(
-        *(kind.label(c.name) if kinds and c.name == "kind" else c for c in _annotators.columns)
-    ).where(_annotators.c.project_id == project_id)
+    annotators = select_with(_annotators, kind=kind) if kinds else select(_annotators)
     later = _imports.c.undone_by > through
     undone = case((later, sql_cast(null(), Integer)), else_=_imports.c.undone_by)
-    imports = select(
-        *(undone.label(c.name) if c.name == "undone_by" else c for c in _imports.columns)
-    ).where(_imports.c.project_id == project_id, _imports.c.change_id <= through)
     return {
-        _annotators: [annotators],
+        _annotators: [annotators.where(_annotators.c.project_id == project_id)],
         _aliases: [_aliases_then(project_id, through)],
-        _imports: [imports],
+        _imports: [
+            select_with(_imports, undone_by=undone).where(
+                _imports.c.project_id == project_id, _imports.c.change_id <= through
+            )
+        ],
     }
 
 
@@ -135,18 +130,18 @@ def flags_as_of(project_id: int, known_at: int) -> Rows:
     """Return the recorded findings, their audits and the actions on them, until a moment."""
     tables = ((FlagRow, "found_at"), (FlagSighting, "seen_at"), (FlagChange, "made_at"))
     rows: Rows = {}
-    for made, moment in tables:
-        table = made.__table__
-        rows[table] = [
-            select(table).where(table.c.project_id == project_id, table.c[moment] <= known_at)
-        ]
+    for model, moment in tables:
+        table = model.__table__
+        ours = table.c.project_id == project_id
+        rows[table] = [select(table).where(ours, table.c[moment] <= known_at)]
     return rows
 
 
 _merges = CategoryMerge.__table__
 _merged = MergedLabel.__table__
-_RECORD = ("item_id", "given_as", "pass", "change_id", "source", "labeled_at")
-_SPAN = ("span_start", "span_end")
+_RECORD = (
+    "item_id", "given_as", "pass", "change_id", "source", "labeled_at", "span_start", "span_end"
+)  # fmt: skip
 
 
 class Merge(NamedTuple):
@@ -160,23 +155,20 @@ class Merge(NamedTuple):
 
 def merges_as_of_now(connection: Connection, question: QuestionKey) -> list[Merge]:
     """Return the merges of a question's categories that hold now, oldest first."""
-    return _found(connection, of_question(_merges, question) & _merges.c.to_change.is_(None))
+    return _merges_where(connection, of_question(_merges, question) & _merges.c.to_change.is_(None))
 
 
 def merges_as_of(
     connection: Connection, project_id: int, through: int
 ) -> tuple[list[Merge], list[Merge]]:
-    """Return the merges to end, and those to make again, for the labels after a change.
-
-    In order.
-    """
+    """Return the merges to end, and those to make again, for the labels after a change."""
     ours, open_now = _merges.c.project_id == project_id, _merges.c.to_change.is_(None)
-    later = _found(connection, ours & open_now & (_merges.c.from_change > through))
+    later = _merges_where(connection, ours & open_now & (_merges.c.from_change > through))
     ended = and_(ours, _merges.c.from_change <= through, _merges.c.to_change > through)
-    return later[::-1], _found(connection, ended)
+    return later[::-1], _merges_where(connection, ended)
 
 
-def _found(connection: Connection, which: ColumnElement[bool]) -> list[Merge]:
+def _merges_where(connection: Connection, which: ColumnElement[bool]) -> list[Merge]:
     key = (_merges.c.project_id, _merges.c.question_id)
     rows = connection.execute(
         select(*key, _merges.c.from_change, _merges.c.category_id, _merges.c.into_id)
@@ -188,20 +180,12 @@ def _found(connection: Connection, which: ColumnElement[bool]) -> list[Merge]:
 
 def store_merged_labels(connection: Connection, merge: Merge, table: Table) -> None:
     """Record which labels of a table a merge gives the other category."""
-    also = table.alias("also")
-    beside = exists(select(literal(1)).select_from(also)).where(
-        _same(also, table), also.c.category_id == merge.into
-    )
-    key = [table.c[column] for column in (*_RECORD, *_SPAN)]
+    key = [table.c[column] for column in _RECORD]
+    row = [literal(merge.question.project_id), literal(merge.id), *key, _has_both(merge, table)]
     connection.execute(
         insert(_merged).from_select(
-            ["project_id", "merge_id", *_RECORD, *_SPAN, "beside"],
-            select(
-                literal(merge.question.project_id),
-                literal(merge.id),
-                *key,
-                beside.correlate(table).label("beside"),
-            ).where(_of(merge, table, merge.category)),
+            ["project_id", "merge_id", *_RECORD, "beside"],
+            select(*row).where(_of_category(merge, table, merge.category)),
         )
     )
 
@@ -209,45 +193,38 @@ def store_merged_labels(connection: Connection, merge: Merge, table: Table) -> N
 def merge_stored_labels(connection: Connection, merge: Merge, tables: Collection[Table]) -> None:
     """Give the labels of a category the other one; a record that has both keeps one."""
     for table in tables:
-        also = table.alias("also")
-        both = exists(select(literal(1)).select_from(also)).where(
-            _same(also, table), also.c.category_id == merge.into
-        )
-        of_one = _of(merge, table, merge.category)
-        connection.execute(delete(table).where(of_one, both.correlate(table)))
-        connection.execute(update(table).where(of_one).values(category_id=merge.into))
+        merged = _of_category(merge, table, merge.category)
+        connection.execute(delete(table).where(merged, _has_both(merge, table)))
+        connection.execute(update(table).where(merged).values(category_id=merge.into))
 
 
 def split_stored_labels(connection: Connection, merge: Merge, tables: Sequence[Table]) -> None:
     """Give labels back the category that a merge took."""
     for table in tables:
-        kept = and_(
+        merged = and_(
             _merged.c.project_id == merge.question.project_id,
             _merged.c.merge_id == merge.id,
-            *(_merged.c[column] == table.c[column] for column in (*_RECORD, *_SPAN)),
+            same_answer_key(_RECORD, _merged, table),
         )
-        of_other = _of(merge, table, merge.into)
-        columns: list[Any] = [
-            literal(merge.category).label(c.name) if c.name == "category_id" else c
-            for c in table.columns
-        ]
-        connection.execute(
-            insert(table).from_select(
-                [column.name for column in table.columns],
-                select(*columns).where(of_other, kept),
-            )
-        )
+        of_other = _of_category(merge, table, merge.into)
+        given_back = select_with(table, category_id=literal(merge.category)).where(of_other, merged)
+        names = [column.name for column in table.columns]
+        connection.execute(insert(table).from_select(names, given_back))
         alone = exists(select(literal(1)).select_from(_merged)).where(
-            kept, _merged.c.beside.is_(False)
+            merged, _merged.c.beside.is_(False)
         )
         connection.execute(delete(table).where(of_other, alone.correlate(table)))
 
 
-def _of(merge: Merge, table: Table, category: int) -> ColumnElement[bool]:
+def _of_category(merge: Merge, table: Table, category: int) -> ColumnElement[bool]:
     return and_(of_question(table, merge.question), table.c.category_id == category)
 
 
-def _same(one: Any, other: Any) -> ColumnElement[bool]:
-    """Return the condition that two labels are of one record, and of one span."""
-    columns = ("project_id", "question_id", "annotator_id", *_RECORD, *_SPAN)
-    return and_(*(one.c[column] == other.c[column] for column in columns))
+def _has_both(merge: Merge, table: Table) -> ColumnElement[bool]:
+    """Return the condition that the record and span of a label has the other category, too."""
+    also = table.alias("also")
+    columns = ("project_id", "question_id", "annotator_id", *_RECORD)
+    both = exists(select(literal(1)).select_from(also)).where(
+        same_answer_key(columns, also, table), also.c.category_id == merge.into
+    )
+    return both.correlate(table)

@@ -42,6 +42,7 @@ from tracker.storage.schema.labels import (
     detail_of,
     question_numbers,
     same_answer_key,
+    select_with,
     standing_order,
 )
 
@@ -52,30 +53,21 @@ _attributes = ItemAttribute.__table__
 
 def latest_facts(which: ColumnElement[bool]) -> Select[Any]:
     """Return the last such fact on each thing: ``project_id, item_id, role, name, value``."""
-    told, said = _facts.alias("told_then"), _facts
+    thing = ("project_id", "item_id", "role", "name")
+    columns = [_facts.c[column] for column in thing]
     last = (
-        select(
-            said.c.project_id,
-            said.c.item_id,
-            said.c.role,
-            said.c.name,
-            func.max(said.c.change_id).label("change_id"),
-        )
+        select(*columns, func.max(_facts.c.change_id).label("change_id"))
         .where(which)
-        .group_by(said.c.project_id, said.c.item_id, said.c.role, said.c.name)
+        .group_by(*columns)
         .subquery("last")
     )
-    thing = ("project_id", "item_id", "role", "name")
-    best = _facts.alias("best_fact")
+    best, stored = _facts.alias("best_fact"), _facts.alias("stored_fact")
     stored_by = func.coalesce(best.c.same_as, best.c.change_id)
     return (
-        select(*(best.c[column] for column in thing), told.c.value)
+        select(*(best.c[column] for column in thing), stored.c.value)
         .select_from(last)
-        .join(best, and_(*(best.c[c] == last.c[c] for c in (*thing, "change_id"))))
-        .join(
-            told,
-            and_(*(told.c[c] == best.c[c] for c in thing), told.c.change_id == stored_by),
-        )
+        .join(best, same_answer_key((*thing, "change_id"), best, last))
+        .join(stored, same_answer_key(thing, stored, best) & (stored.c.change_id == stored_by))
     )
 
 
@@ -93,11 +85,8 @@ def facts_as_of(connection: Connection, project_id: int, through: int) -> Rows:
     since = or_(merges.c.from_change > through, merges.c.to_change > through)
     if connection.scalar(select(merges.c.from_change).where(ours, since).limit(1)) is not None:
         ended = case((merges.c.to_change > through, null()), else_=merges.c.to_change)
-        rows[merges] = [
-            select(
-                *(ended.label(c.name) if c.name == "to_change" else c for c in merges.columns)
-            ).where(ours, merges.c.from_change <= through)
-        ]
+        then = select_with(merges, to_change=ended)
+        rows[merges] = [then.where(ours, merges.c.from_change <= through)]
     return rows | _items_then(connection, project_id, through)
 
 
@@ -119,15 +108,10 @@ def _items_then(connection: Connection, project_id: int, through: int) -> Rows:
         rows[_attributes] = [select(*(best.c[c.name] for c in _attributes.columns))]
     if LENGTH in roles:
         best = latest_facts(and_(known, _facts.c.role == LENGTH)).subquery("best")
-        length = sql_cast(best.c.value, _items.c.length.type)
+        of_item = and_(best.c.project_id == _items.c.project_id, best.c.item_id == _items.c.id)
         rows[_items] = [
-            select(*(length.label("length") if c.name == "length" else c for c in _items.columns))
-            .select_from(
-                _items.outerjoin(
-                    best,
-                    and_(best.c.project_id == _items.c.project_id, best.c.item_id == _items.c.id),
-                )
-            )
+            select_with(_items, length=sql_cast(best.c.value, _items.c.length.type))
+            .select_from(_items.outerjoin(best, of_item))
             .where(_items.c.project_id == project_id)
         ]
     return rows
@@ -143,9 +127,9 @@ def labels_as_of(
 ) -> Rows:
     """Return the rows of ``labels`` and ``past_labels`` as they were, of all items or of some.
 
-    Where an item has no past record its labels stood as they stand, as many as were known;
-    elsewhere the standing record is found anew. After a merge of annotators, or the end of
-    one, that is everywhere: whose an answer was is read from the name it was given under.
+    If an item has no past record its labels stood as they stand, as many as were known;
+    otherwise the standing record is found anew. After a merge of annotators, or the end of one,
+    that holds for all items: whose an answer was is read from the name it was given under.
     """
     owners = alias_owners_as_of(connection, project_id, moment.through)
     withdrawn = _withdrawn_then(connection, project_id, moment.through)
@@ -162,12 +146,12 @@ def labels_as_of(
             instead[c.name].label(c.name) if c.name in instead else table.c[c.name]
             for c in like.columns
         )
-        found = select(*columns).where(table.c.project_id == project_id)
+        records = select(*columns).where(table.c.project_id == project_id)
         if moment.through is not None:
-            found = found.where(table.c.change_id <= moment.through)
+            records = records.where(table.c.change_id <= moment.through)
         if moment.as_of is not None:
-            found = found.where(table.c.labeled_at <= moment.as_of)
-        return found if items is None else found.where(_is_one_of(table, project_id, items))
+            records = records.where(table.c.labeled_at <= moment.as_of)
+        return records if items is None else records.where(_is_one_of(table, project_id, items))
 
     if (moment.as_of, moment.through) == (None, None):
         return {LABELS: [known(LABELS, LABELS)], _past: [known(_past, _past)]}
@@ -215,8 +199,8 @@ def _withdrawn_then(
         _withdrawals.c.from_change <= through,
         _withdrawals.c.to_change > through,
     )
-    found = connection.scalar(select(_withdrawals.c.from_change).where(held).limit(1))
-    return None if found is None else held
+    first = connection.scalar(select(_withdrawals.c.from_change).where(held).limit(1))
+    return None if first is None else held
 
 
 def _is_withdrawn(table: Table, which: ColumnElement[bool]) -> ColumnElement[bool]:

@@ -38,17 +38,8 @@ def moment_as_of(
     return Moment(as_of, last_change_as_of(connection, project_id, known_at), known_at)
 
 
-def last_stored_change(connection: Connection, project_id: int) -> int:
-    """Return the number of the project's last change; creating a project is one."""
-    last = select(func.max(Change.id)).where(Change.project_id == project_id)
-    return connection.scalar(last) or 0
-
-
 def last_change_as_of(connection: Connection, project_id: int, known_at: int) -> int:
-    """Return the number of the last change that was recorded by a moment.
-
-    0 before there was one.
-    """
+    """Return the number of the last change that was recorded by a moment, or 0."""
     last = select(func.max(Change.id)).where(
         Change.project_id == project_id, Change.recorded_at <= known_at
     )
@@ -66,20 +57,13 @@ def stored_erasure_since(connection: Connection, project_id: int, through: int) 
 def as_of_caveats(connection: Connection, project_id: int, moment: Moment) -> Iterator[str]:
     """Yield a sentence for each thing that a past state cannot show as it was."""
     if moment.as_of is not None:
-        untimed, labels = _untimed_labels(connection, project_id)
+        without_time = func.sum(case((Label.has_own_time, 0), else_=1))
+        counts = select(without_time, func.count()).where(Label.project_id == project_id)
+        untimed, labels = connection.execute(counts).one()
         if untimed:
             yield (
-                f"{untimed:,} of {labels:,} labels have no time of their own: "
+                f"{int(untimed):,} of {labels:,} labels have no time of their own: "
                 "they count from when they were recorded"
             )
     if moment.through is not None and stored_erasure_since(connection, project_id, moment.through):
         yield "answers that were known then have been erased since: they are in no figure"
-
-
-def _untimed_labels(connection: Connection, project_id: int) -> tuple[int, int]:
-    """Return how many labels of a project have no time of their own, and how many there are."""
-    untimed = func.sum(case((Label.has_own_time, 0), else_=1))
-    row = connection.execute(
-        select(untimed, func.count()).where(Label.project_id == project_id)
-    ).one()
-    return int(row[0] or 0), row[1]

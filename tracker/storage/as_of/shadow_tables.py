@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
@@ -11,7 +11,7 @@ from sqlalchemy import Column, Connection, Integer, MetaData, Select, Table, ins
 
 from tracker.storage import backends
 from tracker.storage.as_of.annotators import (
-    Merge,
+    Rows,
     annotators_as_of,
     flags_as_of,
     merge_stored_labels,
@@ -20,6 +20,7 @@ from tracker.storage.as_of.annotators import (
 )
 from tracker.storage.as_of.facts import LABELS, facts_as_of, labels_as_of
 from tracker.storage.as_of.moment import NOW, Moment
+from tracker.storage.schema import PastLabel
 
 
 @contextmanager
@@ -37,26 +38,18 @@ def as_it_was(connection: Connection, project_id: int, moment: Moment) -> Iterat
         rows |= facts_as_of(connection, project_id, moment.through)
     if moment.known_at is not None:
         rows |= flags_as_of(project_id, moment.known_at)
-    with _hidden(connection, rows, *_merges(connection, project_id, moment)):
+    with _hidden(connection, project_id, moment, rows):
         yield
-
-
-def _merges(
-    connection: Connection, project_id: int, moment: Moment
-) -> tuple[list[Merge], list[Merge]]:
-    """Return the merges of categories to end, and to make again, in copies of the labels."""
-    if moment.through is None:
-        return [], []
-    return merges_as_of(connection, project_id, moment.through)
 
 
 @contextmanager
 def shadow_item_ids(connection: Connection, items: Iterable[int]) -> Iterator[Select[Any]]:
     """Yield a statement for the ids of these items, for `shadow_tables_of_items`."""
-    wanted = _wanted_items(backends.backend_of(connection).temporary_schema)
+    backend = backends.backend_of(connection)
+    wanted = _wanted_items(backend.temporary_schema)
     wanted.create(connection)
-    backends.backend_of(connection).bulk_insert(connection, wanted, {"item_id": list(items)})
-    backends.backend_of(connection).refresh_statistics(connection, wanted)
+    backend.bulk_insert(connection, wanted, {"item_id": list(items)})
+    backend.refresh_statistics(connection, wanted)
     yield select(wanted.c.item_id)
     wanted.drop(connection)
 
@@ -75,12 +68,11 @@ def shadow_tables_of_items(
     With ``past`` those on its past labels, too.
     """
     rows = labels_as_of(connection, project_id, moment, items)
-    merges = _merges(connection, project_id, moment)
-    with _hidden(connection, rows if past else {LABELS: rows[LABELS]}, *merges):
+    with _hidden(connection, project_id, moment, rows if past else {LABELS: rows[LABELS]}):
         yield
 
 
-# One table each for all connections: what is made of the same tables is compiled once.
+# One table each for all connections, so that a statement is compiled once.
 
 
 @cache
@@ -99,34 +91,30 @@ def _copy_of(table: Table, schema: str) -> Table:
 
 
 @contextmanager
-def _hidden(
-    connection: Connection,
-    rows: Mapping[Table, Sequence[Select[Any]]],
-    ended: Sequence[Merge] = (),
-    made: Sequence[Merge] = (),
-) -> Iterator[None]:
+def _hidden(connection: Connection, project_id: int, moment: Moment, rows: Rows) -> Iterator[None]:
     """Hide stored tables behind these rows; an aborted transaction shows them again."""
-    schema = backends.backend_of(connection).temporary_schema
-    prepared = connection.dialect.identifier_preparer
-    copies = []
-    labels: list[Table] = []
+    backend, prepared = backends.backend_of(connection), connection.dialect.identifier_preparer
+    copies = {}
     for table, statements in rows.items():
-        copy = _copy_of(table, schema)
+        copy = copies[table] = _copy_of(table, backend.temporary_schema)
         copy.create(connection)
         for statement in statements:
             names = [column.name for column in table.columns]
             connection.execute(insert(copy).from_select(names, statement))
-        backends.backend_of(connection).refresh_statistics(connection, copy)
-        if "category_id" in table.c and "given_as" in table.c:
-            labels.append(copy)
-        copies.append((copy, prepared.quote(table.name)))
-    for merge in ended:
-        split_stored_labels(connection, merge, labels)
-    for merge in made:
-        merge_stored_labels(connection, merge, labels)
+        backend.refresh_statistics(connection, copy)
+    if moment.through is not None:
+        labels = [copies[table] for table in (LABELS, PastLabel.__table__) if table in copies]
+        to_split, to_merge = merges_as_of(connection, project_id, moment.through)
+        for merge in to_split:
+            split_stored_labels(connection, merge, labels)
+        for merge in to_merge:
+            merge_stored_labels(connection, merge, labels)
     # No table is hidden before all copies are filled: they are read from each other.
-    for copy, name in copies:
-        connection.exec_driver_sql(f"ALTER TABLE {prepared.format_table(copy)} RENAME TO {name}")
+    for table, copy in copies.items():
+        connection.exec_driver_sql(
+            f"ALTER TABLE {prepared.format_table(copy)} RENAME TO {prepared.quote(table.name)}"
+        )
     yield
-    for _, name in copies:
-        connection.exec_driver_sql(f"DROP TABLE {schema}.{name}")
+    for table in copies:
+        name = prepared.quote(table.name)
+        connection.exec_driver_sql(f"DROP TABLE {backend.temporary_schema}.{name}")

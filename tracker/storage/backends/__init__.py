@@ -11,26 +11,12 @@ from tracker.storage.backends.backend import UNFIT, Backend
 from tracker.storage.backends.postgres import Postgres
 from tracker.storage.backends.sqlite import IN_MEMORY, Sqlite, content_of, engine_of_content
 
-__all__ = [
-    "BACKENDS",
-    "IN_MEMORY",
-    "Backend",
-    "explain_database_error",
-    "backend_of",
-    "backend_of_url",
-    "content_of",
-    "engine_of_content",
-    "parse_database_url",
-    "shown_database_url",
-]
-
 BACKENDS: tuple[Backend, ...] = (Sqlite(), Postgres())
 """Every kind of database; a bare path is a file of the first."""
 _BY_NAME = {backend.name: backend for backend in BACKENDS}
 
 
 def backend_of(connection: Connection | Engine) -> Backend:
-    """Return the backend of a connection or an engine."""
     return _BY_NAME[connection.dialect.name]
 
 
@@ -67,16 +53,13 @@ def _unreadable() -> DatabaseUnusable:
     return DatabaseUnusable("the database URL cannot be read", f"write {examples}")
 
 
-_SHOWN = {"host", "port", "schema"}
-
-
 def shown_database_url(url: URL) -> str:
     """Return a URL as it may be shown: without its password and without the driver's name.
 
-    Of its options only where the server is: others may be a secret that was put in the wrong place.
+    Of its options it has only where the server is: others may be a secret in the wrong place.
     """
-    public = url.difference_update_query([name for name in url.query if name not in _SHOWN])
-    public = public.set(drivername=public.get_backend_name())
+    private = url.query.keys() - {"host", "port", "schema"}
+    public = url.difference_update_query(private).set(drivername=url.get_backend_name())
     return public.render_as_string(hide_password=True)
 
 

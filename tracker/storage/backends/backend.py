@@ -55,8 +55,6 @@ OF_THINNED = (
 )
 """SQL conditions on which a row of an append-only table may be deleted."""
 
-_ROWS_IN_MEMORY = 50_000  # as objects, on their way from arrays to the driver
-
 
 class Backend(ABC):
     """A kind of database. It has no state: a connection or URL says which database is meant.
@@ -121,12 +119,10 @@ class Backend(ABC):
     def only_reading(self, connection: Connection) -> Connection:
         """Return the connection, set so that no statement can change the database."""
 
-    @abstractmethod
-    def hold_migrations(self, connection: Connection) -> None:
-        """Hold off every other migration of the database until the transaction ends."""
+    def hold_migrations(self, connection: Connection) -> None:  # noqa: B027
+        """Hold off every other migration until the transaction ends, if a writer is not alone."""
 
-    @abstractmethod
-    def make_schema(self, connection: Connection) -> None:
+    def make_schema(self, connection: Connection) -> None:  # noqa: B027
         """Make the schema that the URL names, if there is none."""
 
     def has_schema(self, connection: Connection) -> bool:
@@ -162,13 +158,13 @@ class Backend(ABC):
     def insert(self, cursor: Any, into: str, cells: Cells) -> None:
         """Insert some thousand rows by a driver's cursor into a table with its columns."""
 
-    @abstractmethod
-    def refresh_statistics(self, connection: Connection, *tables: Table) -> None:
-        """Let the planner know the size of tables just filled."""
+    def refresh_statistics(self, connection: Connection, *tables: Table) -> None:  # noqa: B027
+        """Let a planner that goes by the size of tables know that of tables just filled."""
 
-    @abstractmethod
-    def rows_added(self, connection: Connection, rows: int, tables: Sequence[Table]) -> None:
-        """Let the planner know of more rows of the last table, and of what they refer to."""
+    def rows_added(  # noqa: B027
+        self, connection: Connection, rows: int, tables: Sequence[Table]
+    ) -> None:
+        """Likewise of more rows of the last table, and of what they refer to."""
 
     @abstractmethod
     def highest_number(self, connection: Connection, table: Table) -> int:
@@ -192,8 +188,7 @@ class Backend(ABC):
         return {name: text for table in tables for name, text in self.triggers_of(table).items()}
 
     @abstractmethod
-    def triggers_of(self, table: Table) -> dict[str, str]:
-        """Return the triggers of one table."""
+    def triggers_of(self, table: Table) -> dict[str, str]: ...
 
     def is_declared(self, reference: ForeignKeyConstraint) -> bool:
         """Return whether a reference of the models is a foreign key of the database.
@@ -251,6 +246,7 @@ def _in_parts(cells: Cells) -> Iterator[Cells]:
     """Yield the cells of some rows at a time; columns that are one array stay one in each part."""
     columns = {id(column): column for column in cells if is_backend_column(column)}
     rows = len(next(iter(columns.values())))
-    for start in range(0, rows, _ROWS_IN_MEMORY):
-        some = {n: column[start : start + _ROWS_IN_MEMORY] for n, column in columns.items()}
-        yield [some.get(id(cell), cell) for cell in cells]
+    at_once = 50_000  # as objects, on their way from arrays to the driver
+    for start in range(0, rows, at_once):
+        part = {n: column[start : start + at_once] for n, column in columns.items()}
+        yield [part.get(id(cell), cell) for cell in cells]

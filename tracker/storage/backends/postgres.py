@@ -45,18 +45,17 @@ _SCHEMA = "schema"  # an option of a URL, and where a connection keeps it
 # What the driver takes beside a server's options, and would not take as text.
 _NOT_OPTIONS = frozenset({"autocommit", "context", "cursor_factory", "prepare_threshold"})
 _MIGRATION_LOCK = 0x7472_6163_6B65  # any number that no other program is likely to choose
-_PATIENCE, _BETWEEN_LOOKS = 10.0, 0.05  # seconds
 _SEES_BEFORE = text(
     "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND backend_xmin IS NOT NULL"
     " AND xact_start < :now AND pid <> pg_backend_pid()"
 )
-_MANY = 500  # rows that it matters to plan for: what joins them takes their number squared
-_FEW = 10  # times fewer than there are: the planner need not be told of so many more
 
 _REFUSED = Fix("the server refused the user or password", "check the URL")
 _NOT_THERE = Fix("the server has no such database or role", "check the URL")
 _TOO_MANY = Fix("the server has too many connections", "try again when some are closed")
 _FAILED = Fix("the server failed", "look into its log")
+_NO_ANSWER = Fix("no server answers there", "check the URL's host and port")
+_UNKNOWN_HOST = Fix("the server's name is unknown", "check the URL's host")
 _BAD_OPTION = Fix(
     "the URL has an option that the server's client does not know, or not with that value",
     "check what stands after the question mark",
@@ -117,20 +116,14 @@ class Postgres(Backend):
             "no password supplied",
             Fix("the server wants a password", "put it in the URL or in PGPASSWORD"),
         ),
-        ("Connection refused", Fix("no server answers there", "check the URL's host and port")),
-        (
-            "could not translate host",
-            Fix("the server's name is unknown", "check the URL's host"),
-        ),
-        ("failed to resolve host", Fix("the server's name is unknown", "check the URL's host")),
+        ("Connection refused", _NO_ANSWER),
+        ("could not translate host", _UNKNOWN_HOST),
+        ("failed to resolve host", _UNKNOWN_HOST),
         ("too many clients", _TOO_MANY),
         ("FATAL:  database", _NOT_THERE),
         ("FATAL:  role", _NOT_THERE),
         ("timeout expired", Fix("the server does not answer", "check the URL's host and port")),
-        (
-            "No such file or directory",
-            Fix("no server answers there", "check the URL's host and port"),
-        ),
+        ("No such file or directory", _NO_ANSWER),
         ("connection failed", Fix("the server cannot be reached", "check the URL")),
     )
 
@@ -148,22 +141,21 @@ class Postgres(Backend):
         """Return an engine; a lock is usually waited for as long as it takes."""
         server = url.difference_update_query([_SCHEMA])
         pool = {"pool_pre_ping": True, **POOL} if keep else {"poolclass": NullPool}
-        made = create_engine(server, isolation_level="REPEATABLE READ", **pool)
+        engine = create_engine(server, isolation_level="REPEATABLE READ", **pool)
         if keep:
-            event.listen(made, "checkin", _forget_use)
+            event.listen(engine, "checkin", _forget_use)
         if (schema := _schema_of(url)) is not None:
             # First of all: SQLAlchemy asks a new connection which schema is the usual one.
-            event.listen(made, "connect", partial(_enter_schema, schema), insert=True)
+            event.listen(engine, "connect", partial(_enter_schema, schema), insert=True)
         if wait is not None:
-            event.listen(made, "connect", partial(_limit_waiting, wait))
-        return made
+            event.listen(engine, "connect", partial(_limit_waiting, wait))
+        return engine
 
     def writing(self, connection: Connection, *, bulk: bool) -> Connection:
         """Return the connection, set to see others' commits."""
         return connection.execution_options(isolation_level="READ COMMITTED")
 
     def only_reading(self, connection: Connection) -> Connection:
-        """Return the connection, its transactions read-only."""
         return connection.execution_options(postgresql_readonly=True)
 
     def hold_migrations(self, connection: Connection) -> None:
@@ -192,32 +184,30 @@ class Postgres(Backend):
         """Let the planner know of more rows of the last table, and of what they refer to.
 
         Else it takes the tables for small ones until the server looks by itself, minutes later.
-        Few rows do not matter, and of few beside what it knows to tell takes longer than it
-        saves.
+        Up to 500 rows do not matter: what joins them takes their number squared. For less than a
+        tenth of the rows that it knows, telling it takes longer than it saves.
         """
-        if rows > _MANY:
+        if rows > 500:
             known = text("SELECT reltuples FROM pg_class WHERE oid = to_regclass(:name)")
-            if rows * _FEW >= connection.execute(known, {"name": tables[-1].name}).scalar_one():
+            if rows * 10 >= connection.execute(known, {"name": tables[-1].name}).scalar_one():
                 self.refresh_statistics(connection, *tables)
 
     def highest_number(self, connection: Connection, table: Table) -> int:
-        of_table = {"sequence": _sequence_of(connection, table)}
-        given = text("SELECT coalesce(pg_sequence_last_value(cast(:sequence AS regclass)), 0)")
-        return int(connection.execute(given, of_table).scalar_one())
+        sequence = {"sequence": _sequence_of(connection, table)}
+        last = text("SELECT coalesce(pg_sequence_last_value(cast(:sequence AS regclass)), 0)")
+        return int(connection.execute(last, sequence).scalar_one())
 
     def go_on_from(self, connection: Connection, table: Table, highest: int) -> None:
         if highest:
-            of_table = {"sequence": _sequence_of(connection, table), "highest": highest}
-            connection.execute(
-                text("SELECT setval(cast(:sequence AS regclass), :highest)"), of_table
-            )
+            values = {"sequence": _sequence_of(connection, table), "highest": highest}
+            connection.execute(text("SELECT setval(cast(:sequence AS regclass), :highest)"), values)
 
     def is_declared(self, reference: ForeignKeyConstraint) -> bool:
         """Return whether a reference is a foreign key; those of bulk tables are triggers.
 
         A foreign key looks up each row by itself: of a million labels that takes 40 seconds.
         """
-        return not _is_bulk(reference.table)
+        return not reference.table.info.get("bulk")
 
     def triggers_of(self, table: Table) -> dict[str, str]:
         own = self._append_only_triggers(table) if table.info.get("append_only") else {}
@@ -225,24 +215,24 @@ class Postgres(Backend):
 
     def _append_only_triggers(self, table: Table) -> dict[str, str]:
         name = table.name
-        function, let_go = "refuse_on_append_only", OF_PURGED
+        function, deletable = "refuse_on_append_only", OF_PURGED
         if table.info.get("thinned"):
-            function, let_go = "refuse_unless_thinned", f"{let_go} OR {OF_THINNED}"
+            function, deletable = "refuse_unless_thinned", f"{OF_PURGED} OR {OF_THINNED}"
         erasable, erased = table.info.get("erasable", ()), ""
         if erasable:
-            function, less = "refuse_unless_erased", "".join(f" - '{one}'" for one in erasable)
-            kept = f"to_jsonb(NEW){less} = to_jsonb(OLD){less} AND to_jsonb(NEW) <> to_jsonb(OLD)"
-            kept += "".join(
-                f" AND (NEW.{one} IS NOT DISTINCT FROM OLD.{one} OR NEW.{one} = '{ERASED}')"
-                for one in erasable
+            function, less = "refuse_unless_erased", "".join(f" - '{name}'" for name in erasable)
+            same = f"to_jsonb(NEW){less} = to_jsonb(OLD){less} AND to_jsonb(NEW) <> to_jsonb(OLD)"
+            same += "".join(
+                f" AND (NEW.{name} IS NOT DISTINCT FROM OLD.{name} OR NEW.{name} = '{ERASED}')"
+                for name in erasable
             )
-            erased = f"IF TG_OP = 'UPDATE' THEN IF {kept} THEN RETURN NEW; END IF; END IF; "
+            erased = f"IF TG_OP = 'UPDATE' THEN IF {same} THEN RETURN NEW; END IF; END IF; "
         events = {
             "no_change": f"BEFORE DELETE OR UPDATE ON {name} FOR EACH ROW",
             "no_truncate": f"BEFORE TRUNCATE ON {name} FOR EACH STATEMENT",
         }
         body = (
-            f"BEGIN IF TG_OP = 'DELETE' THEN IF {let_go} THEN RETURN OLD; END IF; END IF; "
+            f"BEGIN IF TG_OP = 'DELETE' THEN IF {deletable} THEN RETURN OLD; END IF; END IF; "
             f"{erased}RAISE EXCEPTION '% are append-only', TG_TABLE_NAME; END"
         )
         return {
@@ -264,16 +254,16 @@ class Postgres(Backend):
     ) -> None:
         """Write the tables anew, once nobody sees them as they were before.
 
-        Of each table that is another role's the server leaves the old rows where they are.
+        In a table of another role the server leaves the old rows where they are.
         """
         connection = connection.execution_options(isolation_level="AUTOCOMMIT")
         now = connection.scalar(text("SELECT clock_timestamp()"))
-        until = monotonic() + _PATIENCE
+        until = monotonic() + 10.0
         while connection.execute(_SEES_BEFORE, {"now": now}).first() is not None:
             if monotonic() > until:
                 url = connection.engine.url
                 raise DatabaseUnusable(f"{url.database}: {STILL_THERE.message}", STILL_THERE.mend)
-            sleep(_BETWEEN_LOOKS)
+            sleep(0.05)
         quote = connection.dialect.identifier_preparer.quote
         names = ", ".join(quote(table.name) for table in tables)
         connection.exec_driver_sql(f"VACUUM (FULL, ANALYZE) {names}")
@@ -290,10 +280,10 @@ class Postgres(Backend):
         return None
 
     def fix_of(self, error: BaseException | None) -> Fix | None:
-        known = super().fix_of(error)
-        if known is None and self.code_of(error) == "" and type(error).__name__ in _OF_CONNECTING:
+        fix = super().fix_of(error)
+        if fix is None and self.code_of(error) == "" and type(error).__name__ in _OF_CONNECTING:
             return _UNREACHED
-        return known
+        return fix
 
 
 _REQUIRE_REFERRED = """
@@ -341,10 +331,6 @@ END
 """
 
 
-def _is_bulk(table: Table) -> bool:
-    return bool(table.info.get("bulk"))
-
-
 def _reference_triggers(table: Table) -> dict[str, str]:
     """Return the triggers that hold a table's references, and those of bulk tables to it.
 
@@ -353,7 +339,7 @@ def _reference_triggers(table: Table) -> dict[str, str]:
     reference: the columns, the other table, its columns.
     """
     name, triggers = table.name, {}
-    if _is_bulk(table):
+    if table.info.get("bulk"):
         arguments = _arguments(
             [
                 (reference.column_keys, reference.referred_table, _referred_columns(reference))
@@ -363,12 +349,12 @@ def _reference_triggers(table: Table) -> dict[str, str]:
         for event_, short in (("INSERT", "inserted"), ("UPDATE", "updated")):
             triggers[f"{name}_refer_{short}"] = (
                 f"AFTER {event_} ON {name} REFERENCING NEW TABLE AS added FOR EACH STATEMENT "
-                f"EXECUTE FUNCTION require_referred({arguments}) {_squeezed(_REQUIRE_REFERRED)}"
+                f"EXECUTE FUNCTION require_referred({arguments}) {_REQUIRE_REFERRED}"
             )
     referring = [
         (_referred_columns(reference), bulk, reference.column_keys)
         for bulk in Base.metadata.sorted_tables
-        if _is_bulk(bulk)
+        if bulk.info.get("bulk")
         for reference in _references(bulk)
         if reference.referred_table is table
     ]
@@ -381,14 +367,16 @@ def _reference_triggers(table: Table) -> dict[str, str]:
         for short, event_ in events.items():
             triggers[f"{name}_referred_{short}"] = (
                 f"{event_} FOR EACH STATEMENT "
-                f"EXECUTE FUNCTION keep_referred({_arguments(referring)}) "
-                f"{_squeezed(_KEEP_REFERRED)}"
+                f"EXECUTE FUNCTION keep_referred({_arguments(referring)}) {_KEEP_REFERRED}"
             )
-    return {short: f"CREATE TRIGGER {short} {text}" for short, text in triggers.items()}
+    # The stored triggers are compared with these, spaces aside.
+    return {
+        name: " ".join(f"CREATE TRIGGER {name} {text}".split()) for name, text in triggers.items()
+    }
 
 
 def _references(table: Table) -> list[ForeignKeyConstraint]:
-    return sorted(table.foreign_key_constraints, key=lambda one: str(one.name))
+    return sorted(table.foreign_key_constraints, key=lambda reference: str(reference.name))
 
 
 def _referred_columns(reference: ForeignKeyConstraint) -> list[str]:
@@ -404,12 +392,8 @@ def _arguments(references: Sequence[tuple[Sequence[str], Table, Sequence[str]]])
     return ", ".join(f"'{word}'" for word in words)
 
 
-def _squeezed(body: str) -> str:
-    return " ".join(body.split())
-
-
 def _forget_use(connection: Any, _record: object) -> None:
-    """Make a connection as good as new: a table that hid another would show the next the past."""
+    """Drop a connection's temporary tables: one that hid another would show the past."""
     if connection is not None:
         connection.execute("DISCARD TEMP")
         connection.commit()
@@ -433,8 +417,8 @@ def _limit_waiting(wait: float, dbapi_connection: Any, _record: object) -> None:
 
 
 def _schema_exists(connection: Connection, name: str) -> bool:
-    found = text("SELECT 1 FROM pg_namespace WHERE nspname = :name")
-    return connection.scalar(found, {"name": name}) is not None
+    schema = text("SELECT 1 FROM pg_namespace WHERE nspname = :name")
+    return connection.scalar(schema, {"name": name}) is not None
 
 
 def _as_csv(cells: Cells) -> Any:
@@ -456,6 +440,5 @@ def _as_csv(cells: Cells) -> Any:
 
 
 def _sequence_of(connection: Connection, table: Table) -> str:
-    """Return the name of the sequence that numbers the rows of a table."""
-    named = text("SELECT pg_get_serial_sequence(:name, 'id')")
-    return str(connection.scalar(named, {"name": table.name}))
+    name = text("SELECT pg_get_serial_sequence(:name, 'id')")
+    return str(connection.scalar(name, {"name": table.name}))

@@ -48,8 +48,6 @@ _BULK_OPTION = "tracker_bulk"
 # fit into a processor's own cache are sorted in two thirds of the time. A writer keeps changed
 # pages in it; what is loaded in bulk comes in the order of keys, and its memory is the loader's.
 _READERS_CACHE, _WRITERS_CACHE, _LOADERS_CACHE = 1024, 65536, 32768
-_PATIENCE = 10.0  # seconds
-_AT_ONCE = 2**22  # bytes of a file
 _ROWS_AT_ONCE = 100  # in one INSERT; times the columns, far below the limit of parameters
 
 _NOT_OPENED = Fix("the database cannot be opened", "check the path and permissions")
@@ -115,22 +113,22 @@ class Sqlite(Backend):
 
     def engine(self, url: URL, wait: float | None = None, *, keep: bool = False) -> Engine:
         """Return an engine; the usual time to wait for a lock is 10 seconds."""
-        waiting = {"timeout": _PATIENCE if wait is None else wait}
+        waiting = {"timeout": 10.0 if wait is None else wait}
         pool: dict[str, Any] = {"poolclass": NullPool}
         file = self.file_of(url)
         if file is None:
             pool = {"poolclass": StaticPool}
         elif keep:
             pool = {"poolclass": QueuePool, **POOL}
-        made = create_engine(url, connect_args=waiting, **pool)
+        engine = create_engine(url, connect_args=waiting, **pool)
         if file is not None and keep:
-            event.listen(made, "connect", partial(_note_file, file))
-            event.listen(made, "checkout", partial(_check_file, file))
-            event.listen(made, "checkin", _forget_use)
-            event.listen(made, "connect", _let_many_read)
-        event.listen(made, "connect", _prepare)
-        event.listen(made, "begin", _begin)
-        return made
+            event.listen(engine, "connect", partial(_note_file, file))
+            event.listen(engine, "checkout", partial(_check_file, file))
+            event.listen(engine, "checkin", _forget_use)
+            event.listen(engine, "connect", _let_many_read)
+        event.listen(engine, "connect", _prepare)
+        event.listen(engine, "begin", _begin)
+        return engine
 
     def writing(self, connection: Connection, *, bulk: bool) -> Connection:
         """Return the connection, set to take the write lock from the start.
@@ -144,47 +142,37 @@ class Sqlite(Backend):
         connection.exec_driver_sql("PRAGMA query_only = ON")
         return connection
 
-    def hold_migrations(self, connection: Connection) -> None:
-        """Do nothing: who may write is alone."""
-
-    def make_schema(self, connection: Connection) -> None:
-        """Do nothing: there are no schemas."""
-
     def insert(self, cursor: Any, into: str, cells: Cells) -> None:
         """Insert with many rows a statement, which takes half the time of one a row.
 
-        What every row has is part of the statement, and a column that stands in two places is
-        one parameter: each parameter of a row takes time.
+        A value that every row has is part of the statement, and a column that stands in two places
+        is one parameter: each parameter of a row takes time.
         """
         columns = list({id(cell): cell for cell in cells if is_backend_column(cell)}.values())
         width, rows = len(columns), len(columns[0])
         values: list[Any] = [None] * (width * rows)
         for place, column in enumerate(columns):
             values[place::width] = column if isinstance(column, list) else column.tolist()
-        place_of = {id(column): place for place, column in enumerate(columns, 1)}
-        row = [place_of[id(cell)] if is_backend_column(cell) else _literal(cell) for cell in cells]
-        whole = _many_rows(into, row, width, _ROWS_AT_ONCE)
+        places = {id(column): place for place, column in enumerate(columns, 1)}
+        row = [
+            places.get(id(cell)) or ("NULL" if cell is None else str(int(cell))) for cell in cells
+        ]
+        whole = _insert_statement(into, row, width, _ROWS_AT_ONCE)
         for start in range(0, len(values), _ROWS_AT_ONCE * width):
-            some = values[start : start + _ROWS_AT_ONCE * width]
-            left = len(some) // width
-            statement = whole if left == _ROWS_AT_ONCE else _many_rows(into, row, width, left)
-            cursor.execute(statement, some)
-
-    def refresh_statistics(self, connection: Connection, *tables: Table) -> None:
-        """Do nothing: statements are written in the order in which it should join."""
-
-    def rows_added(self, connection: Connection, rows: int, tables: Sequence[Table]) -> None:
-        """Do nothing, as `refresh_statistics`."""
+            part = values[start : start + _ROWS_AT_ONCE * width]
+            left = len(part) // width
+            last = left < _ROWS_AT_ONCE
+            cursor.execute(_insert_statement(into, row, width, left) if last else whole, part)
 
     def highest_number(self, connection: Connection, table: Table) -> int:
-        given = text("SELECT seq FROM sqlite_sequence WHERE name = :name")
-        return connection.scalar(given, {"name": table.name}) or 0
+        highest = text("SELECT seq FROM sqlite_sequence WHERE name = :name")
+        return connection.scalar(highest, {"name": table.name}) or 0
 
     def go_on_from(self, connection: Connection, table: Table, highest: int) -> None:
-        of_table = {"name": table.name, "highest": highest}
-        connection.execute(text("DELETE FROM sqlite_sequence WHERE name = :name"), of_table)
+        row = {"name": table.name, "highest": highest}
+        connection.execute(text("DELETE FROM sqlite_sequence WHERE name = :name"), row)
         added = text("INSERT INTO sqlite_sequence (name, seq) VALUES (:name, :highest)")
-        connection.execute(added, of_table)
+        connection.execute(added, row)
 
     def triggers_of(self, table: Table) -> dict[str, str]:
         if not table.info.get("append_only"):
@@ -193,16 +181,16 @@ class Sqlite(Backend):
         key = " AND ".join(f"{c.name} = NEW.{c.name}" for c in table.primary_key.columns)
         thinned = f" AND NOT {OF_THINNED}" if table.info.get("thinned") else ""
         erasable = table.info.get("erasable", ())
-        kept = [
+        same = [
             f"NEW.{c.name} IS OLD.{c.name}"
             if c.name not in erasable
             else f"(NEW.{c.name} IS OLD.{c.name} OR NEW.{c.name} IS '{ERASED}')"
             for c in table.columns
         ]
-        erased = " OR ".join(f"NEW.{one} IS NOT OLD.{one}" for one in erasable)
+        erased = " OR ".join(f"NEW.{column} IS NOT OLD.{column}" for column in erasable)
         events = {
             "no_update": f"BEFORE UPDATE ON {name}"
-            + (f" WHEN NOT ({' AND '.join(kept)} AND ({erased}))" if erasable else ""),
+            + (f" WHEN NOT ({' AND '.join(same)} AND ({erased}))" if erasable else ""),
             "no_delete": f"BEFORE DELETE ON {name} WHEN NOT {OF_PURGED}{thinned}",
             "no_replace": f"BEFORE INSERT ON {name} WHEN EXISTS (SELECT 1 FROM {name} WHERE {key})",  # noqa: S608
         }
@@ -219,8 +207,8 @@ class Sqlite(Backend):
         return {name: " ".join(text.split()) for name, text in rows}
 
     def integrity_errors(self, connection: Connection) -> list[str]:
-        found = connection.exec_driver_sql("PRAGMA integrity_check(20)").scalars()
-        errors = [line for line in found if line != "ok"]
+        lines = connection.exec_driver_sql("PRAGMA integrity_check(20)").scalars()
+        errors = [line for line in lines if line != "ok"]
         for table, row, parent, _ in connection.exec_driver_sql("PRAGMA foreign_key_check"):
             errors.append(f"{table} row {row} refers to no row of {parent}")
         return errors
@@ -230,7 +218,7 @@ class Sqlite(Backend):
     ) -> None:
         """Empty the write-ahead log, and write the file anew if it holds one of the texts.
 
-        What is deleted is overwritten, but for copies that pages keep as they are rearranged.
+        SQLite overwrites what is deleted, except for copies that pages keep as they are rearranged.
         """
         driver = cast("sqlite3.Connection", connection.connection.driver_connection)
         file = self.file_of(connection.engine.url)
@@ -249,17 +237,15 @@ class Sqlite(Backend):
         copy = sqlite3.connect(target)
         try:
             source.backup(copy)
-            (found,) = copy.execute("PRAGMA integrity_check(1)").fetchone()
+            (damage,) = copy.execute("PRAGMA integrity_check(1)").fetchone()
         except sqlite3.Error as error:
             raise DatabaseUnusable(
                 f"{target.parent}: the backup failed: {error}", "check the disk; no file was left"
             ) from None
         finally:
             copy.close()
-        if found != "ok":
-            raise DatabaseUnusable(
-                f"the database is damaged: {found}", "restore a backup; see: tracker database check"
-            )
+        if damage != "ok":
+            raise DatabaseUnusable(f"the database is damaged: {damage}", DAMAGED.mend)
 
     def code_of(self, error: BaseException | None) -> str | None:
         """Return the library's word for an error, such as FULL."""
@@ -287,8 +273,8 @@ def _holds(file: Path, texts: Sequence[str]) -> bool:
     """Return whether a file holds the bytes of a text."""
     words = [text.encode() for text in texts]
     rest, keep = b"", max(map(len, words))
-    with file.open("rb") as opened:
-        while block := opened.read(_AT_ONCE):
+    with file.open("rb") as stream:
+        while block := stream.read(2**22):
             rest += block
             if any(word in rest for word in words):
                 return True
@@ -303,16 +289,16 @@ def content_of(connection: Connection) -> bytes:
 
 
 def engine_of_content(content: bytes) -> Engine:
-    """Return an engine of a new database in memory that holds what another did."""
-    made = Sqlite().engine(make_url(IN_MEMORY))
-    event.listen(made, "connect", lambda driver, _: driver.deserialize(content), insert=True)
-    return made
+    """Return an engine of a new database in memory with the content of another."""
+    engine = Sqlite().engine(make_url(IN_MEMORY))
+    event.listen(engine, "connect", lambda driver, _: driver.deserialize(content), insert=True)
+    return engine
 
 
 def _let_many_read(connection: sqlite3.Connection, _record: object) -> None:
-    """Use the write-ahead mode, which the file keeps; one that cannot be written stays.
+    """Use the write-ahead mode, which the file keeps; one that cannot be written is left as it is.
 
-    To change the mode does not wait for a writer, so a transaction does before.
+    Changing the mode does not wait for a writer, so a transaction does before.
     """
     if connection.execute("PRAGMA journal_mode").fetchone() != ("wal",):
         with suppress(sqlite3.OperationalError):
@@ -320,29 +306,27 @@ def _let_many_read(connection: sqlite3.Connection, _record: object) -> None:
 
 
 def _note_file(file: Path, _connection: sqlite3.Connection, record: Any) -> None:
-    record.info["file"] = _file_at(file)
+    record.info["file"] = _file_identity(file)
 
 
 def _check_file(file: Path, _connection: sqlite3.Connection, record: Any, _used: Any) -> None:
     """Let a connection be made anew if another file stands at the path: a restored backup."""
-    found = _file_at(file)
-    if found is None or found != record.info["file"]:
+    identity = _file_identity(file)
+    if identity is None or identity != record.info["file"]:
         raise DisconnectionError(f"{file} is another file now")
 
 
-def _file_at(path: Path) -> tuple[int, int] | None:
-    """Return what tells the file at a path from another one; None if there is none."""
+def _file_identity(path: Path) -> tuple[int, int] | None:
     with suppress(FileNotFoundError):
-        found = path.stat()
-        return found.st_dev, found.st_ino
+        status = path.stat()
+        return status.st_dev, status.st_ino
     return None
 
 
 def _forget_use(connection: sqlite3.Connection | None, record: Any) -> None:
-    """Make a connection as good as new: a table that hid another would show the next the past."""
-    if connection is None:
-        return
-    if connection.execute("SELECT 1 FROM temp.sqlite_master LIMIT 1").fetchone():
+    """Close a connection with temporary tables: one that hid another would show the past."""
+    tables = "SELECT 1 FROM temp.sqlite_master LIMIT 1"
+    if connection is not None and connection.execute(tables).fetchone():
         record.invalidate()
 
 
@@ -355,18 +339,14 @@ def _begin(connection: Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
 
 
-def _literal(value: int | None) -> str:
-    return "NULL" if value is None else str(int(value))
-
-
-def _many_rows(into: str, row: Sequence[Any], width: int, rows: int) -> str:
-    """Return the statement; a row holds texts as they are, and of parameters the place in it.
+def _insert_statement(into: str, row: Sequence[Any], width: int, rows: int) -> str:
+    """Return the statement; a row has texts as they are, and a parameter as its place in the row.
 
     With OR FAIL the library need not be able to take back half a statement, which takes as long
     again; the transaction is taken back as a whole.
     """
     marks = (
-        ", ".join(one if isinstance(one, str) else f"?{start + one}" for one in row)
+        ", ".join(cell if isinstance(cell, str) else f"?{start + cell}" for cell in row)
         for start in range(0, rows * width, width)
     )
     return f"INSERT OR FAIL INTO {into} VALUES ({'), ('.join(marks)})"  # noqa: S608
@@ -374,7 +354,7 @@ def _many_rows(into: str, row: Sequence[Any], width: int, rows: int) -> str:
 
 @event.listens_for(Table, "before_create")
 def _heed_info(table: Table, connection: Connection, **_: Any) -> None:
-    """Do what a table that is being made says in its ``info``."""
+    """Do what the ``info`` of a table that is being made says."""
     options = table.dialect_options["sqlite"]
     if table.info.get("clustered"):
         options["with_rowid"] = False

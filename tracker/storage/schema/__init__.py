@@ -4,12 +4,12 @@ Rows that belong to a project are numbered within it, so that two databases give
 changes hold the same numbers, and every key that spans items carries project and item.
 Moments are microseconds since 1970 (see `core.clock`).
 
-A table whose ``info`` says ``clustered`` is stored in the order of its primary key where the
-database can; the numbers of a ``never_renumbered`` one are not given again after a deletion;
-``append_only`` ones refuse UPDATE and DELETE other than a project's purge, and, where they are
-``thinned``, that of a snapshot's parts once it has its tombstone; of a column that is ``erasable``
-they let the text be erased; ``secret`` ones are left out of a copy of the ledger; ``bulk`` ones get
-rows by the million, whose references a database may look up together.
+The keywords of a class are its table's ``info``. A ``clustered`` table is stored in the order of
+its primary key where the database can; the numbers of a ``never_renumbered`` one are not given
+again after a deletion; ``append_only`` ones refuse UPDATE and DELETE other than a project's purge,
+and, if they are ``thinned``, that of a snapshot's parts once it has its tombstone; the text of an
+``erasable`` column can be erased; ``secret`` ones are left out of a copy of the ledger; ``bulk``
+ones get rows by the million, whose references a database may look up together.
 """
 
 from tracker.storage.schema.access import (
@@ -83,67 +83,3 @@ from tracker.storage.schema.snapshots import (
     SnapshotPattern,
     Tombstone,
 )
-
-__all__ = [
-    "EVENTS",
-    "Delivery",
-    "KeyedRequest",
-    "Webhook",
-    "ANSWERS",
-    "ERASED",
-    "FLAG_STATES",
-    "KEEPING",
-    "KINDS",
-    "NONE_APPLIES",
-    "NO_SPAN",
-    "OFFSETS",
-    "ROLES",
-    "SCALES",
-    "SKIPPED",
-    "STANDING",
-    "AccessChange",
-    "Alias",
-    "Annotator",
-    "AnnotatorAttribute",
-    "AnnotatorFact",
-    "AnswerDetail",
-    "Base",
-    "Category",
-    "CategoryFact",
-    "CategoryMerge",
-    "Change",
-    "FlagChange",
-    "FlagRow",
-    "FlagSighting",
-    "Import",
-    "Item",
-    "ItemAlias",
-    "ItemAttribute",
-    "ItemFact",
-    "KnownPattern",
-    "Label",
-    "MergedLabel",
-    "Note",
-    "PastLabel",
-    "Project",
-    "PseudonymKey",
-    "Purge",
-    "Question",
-    "Seal",
-    "SigningKey",
-    "Snapshot",
-    "SnapshotAnnotator",
-    "SnapshotCategory",
-    "SnapshotFlag",
-    "SnapshotMeasure",
-    "SnapshotPair",
-    "SnapshotPattern",
-    "Source",
-    "Sync",
-    "Token",
-    "Tombstone",
-    "Touched",
-    "User",
-    "UserAnnotator",
-    "Withdrawal",
-]

@@ -9,12 +9,19 @@ from sqlalchemy import (
     Boolean,
     CheckConstraint,
     ForeignKey,
-    ForeignKeyConstraint,
     Integer,
     Text,
 )
 
-from tracker.storage.schema.base import MOMENT, Base, column, one_of, optional
+from tracker.storage.schema.base import (
+    MOMENT,
+    Base,
+    column,
+    key_column,
+    one_of,
+    optional,
+    reference,
+)
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Mapped
@@ -24,14 +31,13 @@ ROLES = ("annotator", "viewer", "manager", "admin")
 """What a user may be; each may do all that those before it may."""
 
 
-class User(Base):
+class User(Base, secret=True, never_renumbered=True):
     """Somebody who signs in; of the whole database, not of a project."""
 
     __tablename__ = "users"
     __table_args__ = (
         CheckConstraint(one_of("role", ROLES), "role"),
         CheckConstraint("name <> ''", "name"),
-        {"info": {"secret": True, "never_renumbered": True}},
     )
     id: Mapped[int] = column(Integer, primary_key=True)
     name: Mapped[str] = column(Text, unique=True)
@@ -48,29 +54,23 @@ class User(Base):
     created_at: Mapped[int] = column(BigInteger, comment=MOMENT)
 
 
-class UserAnnotator(Base):
+class UserAnnotator(Base, secret=True):
     """An annotator whose own report a user may see. Erasing the annotator deletes the row."""
 
     __tablename__ = "user_annotators"
-    __table_args__ = (
-        ForeignKeyConstraint(
-            ["project_id", "annotator_id"], ["annotators.project_id", "annotators.id"]
-        ),
-        {"info": {"secret": True}},
-    )
-    user_id: Mapped[int] = column(Integer, ForeignKey("users.id"), primary_key=True)
-    project_id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
-    annotator_id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    __table_args__ = (reference("annotators", "annotator_id"),)
+    user_id: Mapped[int] = key_column(Integer, ForeignKey("users.id"))
+    project_id: Mapped[int] = key_column(Integer)
+    annotator_id: Mapped[int] = key_column(Integer)
 
 
-class Token(Base):
+class Token(Base, secret=True, never_renumbered=True):
     """What a program shows in place of a user's password; it may do no more than they may."""
 
     __tablename__ = "tokens"
     __table_args__ = (
         CheckConstraint(one_of("role", ROLES), "role"),
         CheckConstraint("name <> ''", "name"),
-        {"info": {"secret": True, "never_renumbered": True}},
     )
     id: Mapped[int] = column(Integer, primary_key=True)
     user_id: Mapped[int] = column(Integer, ForeignKey("users.id"))
@@ -84,11 +84,10 @@ class Token(Base):
     )
 
 
-class AccessChange(Base):
+class AccessChange(Base, secret=True, never_renumbered=True):
     """Something that was done to a user, a token or a webhook; no secret is in it."""
 
     __tablename__ = "access_changes"
-    __table_args__ = ({"info": {"secret": True, "never_renumbered": True}},)
     id: Mapped[int] = column(Integer, primary_key=True)
     made_at: Mapped[int] = column(BigInteger, comment=MOMENT)
     made_by: Mapped[str | None] = optional(Text, comment="the user's name; NULL: by a command")
@@ -96,12 +95,12 @@ class AccessChange(Base):
     detail: Mapped[str] = column(Text, comment="a JSON object: of whom or what")
 
 
-class SigningKey(Base):
+class SigningKey(Base, secret=True):
     """The key that sessions are signed with: one row, made when it is first needed."""
 
     __tablename__ = "signing_keys"
-    __table_args__ = (CheckConstraint("id = 1", "one"), {"info": {"secret": True}})
-    id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    __table_args__ = (CheckConstraint("id = 1", "one"),)
+    id: Mapped[int] = key_column(Integer)
     key: Mapped[str] = column(Text, comment="32 random bytes, hexadecimal")
 
 
@@ -112,16 +111,13 @@ EVENTS = ("snapshot_taken", "finding_raised", "gate_failed")
 """What a webhook can be told of."""
 
 
-class KeyedRequest(Base):
+class KeyedRequest(Base, secret=True):
     """A request that a program sent with a key, and its answer: the same key gets it again."""
 
     __tablename__ = "keyed_requests"
-    __table_args__ = (
-        CheckConstraint("(status IS NULL) = (body IS NULL)", "answered"),
-        {"info": {"secret": True}},
-    )
-    made_by: Mapped[str] = column(Text, primary_key=True, comment="the user's name")
-    key: Mapped[str] = column(Text, primary_key=True)
+    __table_args__ = (CheckConstraint("(status IS NULL) = (body IS NULL)", "answered"),)
+    made_by: Mapped[str] = key_column(Text, comment="the user's name")
+    key: Mapped[str] = key_column(Text)
     digest: Mapped[str] = column(Text, comment="of the request, SHA-256")
     made_at: Mapped[int] = column(BigInteger, comment=MOMENT)
     status: Mapped[int | None] = optional(Integer, comment="NULL while it is under way")
@@ -129,11 +125,10 @@ class KeyedRequest(Base):
     body: Mapped[str | None] = optional(Text)
 
 
-class Webhook(Base):
+class Webhook(Base, secret=True, never_renumbered=True):
     """An address that is told of events, of one project or of all."""
 
     __tablename__ = "webhooks"
-    __table_args__ = ({"info": {"secret": True, "never_renumbered": True}},)
     id: Mapped[int] = column(Integer, primary_key=True)
     project_id: Mapped[int | None] = optional(
         Integer, ForeignKey("projects.id"), comment="NULL for all projects"
@@ -145,11 +140,10 @@ class Webhook(Base):
     created_at: Mapped[int] = column(BigInteger, comment=MOMENT)
 
 
-class Delivery(Base):
+class Delivery(Base, secret=True, never_renumbered=True):
     """A message to a webhook, stored with the change that it tells of."""
 
     __tablename__ = "deliveries"
-    __table_args__ = ({"info": {"secret": True, "never_renumbered": True}},)
     id: Mapped[int] = column(Integer, primary_key=True)
     webhook_id: Mapped[int] = column(Integer, ForeignKey("webhooks.id"))
     project_id: Mapped[int] = column(Integer, ForeignKey("projects.id"))

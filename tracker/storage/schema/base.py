@@ -41,19 +41,22 @@ def one_of(column: str, values: tuple[str, ...]) -> str:
     return f"{column} IN ({', '.join(repr(value) for value in values)})"
 
 
-def question_reference() -> ForeignKeyConstraint:
-    """Return the reference of a row to the question that it belongs to."""
+def reference(table: str, number: str) -> ForeignKeyConstraint:
+    """Return the reference to a numbered row of a table, of the same project."""
+    return ForeignKeyConstraint(["project_id", number], [f"{table}.project_id", f"{table}.id"])
+
+
+def reference_in_question(table: str, number: str) -> ForeignKeyConstraint:
+    """Return the reference to a numbered row of a table, of the same question."""
     return ForeignKeyConstraint(
-        ["project_id", "question_id"], ["questions.project_id", "questions.id"]
+        ["project_id", "question_id", number],
+        [f"{table}.project_id", f"{table}.question_id", f"{table}.id"],
     )
 
 
-def category_reference(name: str = "category_id") -> ForeignKeyConstraint:
-    """Return the reference of a row to a category of its question."""
-    return ForeignKeyConstraint(
-        ["project_id", "question_id", name],
-        ["categories.project_id", "categories.question_id", "categories.id"],
-    )
+def key_column(*what: Any, **options: Any) -> Any:
+    """Return a column of the primary key, which the database does not number by itself."""
+    return column(*what, primary_key=True, autoincrement=False, **options)
 
 
 def column(*what: Any, **options: Any) -> Any:
@@ -71,8 +74,8 @@ def _columns_in_name(constraint: Any, _table: Table) -> str:
 
     The question is left out if more columns tell what it is about.
     """
-    names = [str(getattr(one, "name", one)) for one in constraint.columns]
-    return "_".join(n for n in names if n != "question_id" or len(names) == 2)
+    names = [str(getattr(column, "name", column)) for column in constraint.columns]
+    return "_".join(name for name in names if name != "question_id" or len(names) == 2)
 
 
 class _AsTable(type):
@@ -103,21 +106,19 @@ class Base(metaclass=_AsTable):
     __tablename__: ClassVar[str]
     __table_args__: ClassVar[tuple[Any, ...]] = ()
 
-    def __init_subclass__(cls) -> None:
+    def __init_subclass__(cls, **info: Any) -> None:
         """Make the table: columns in order, named as the class names them; its text the comment."""
-        columns = {name: one for name, one in vars(cls).items() if isinstance(one, Column)}
-        for name, one in columns.items():
-            if not one.name:
-                one.name = one.key = name
-        constraints = [one for one in cls.__table_args__ if not isinstance(one, dict)]
-        options = [one for one in cls.__table_args__ if isinstance(one, dict)]
+        columns = {name: value for name, value in vars(cls).items() if isinstance(value, Column)}
+        for name, value in columns.items():
+            if not value.name:
+                value.name = value.key = name
         cls.__table__ = Table(
             cls.__tablename__,
             cls.metadata,
             *columns.values(),
-            *constraints,
+            *cls.__table_args__,
             comment=" ".join((cls.__doc__ or "").replace("`", "").split()),
-            **(options[0] if options else {}),
+            info=info,
         )
 
 
@@ -126,5 +127,5 @@ class PseudonymKey(Base):
 
     __tablename__ = "pseudonym_keys"
     __table_args__ = (CheckConstraint("id = 1", "one"),)
-    id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    id: Mapped[int] = key_column(Integer)
     key: Mapped[str] = column(Text, comment="32 random bytes, hexadecimal")

@@ -14,6 +14,7 @@ from sqlalchemy import (
     Integer,
     Select,
     SmallInteger,
+    Table,
     Text,
     and_,
     case,
@@ -25,11 +26,12 @@ from sqlalchemy.sql.selectable import FromClause
 from tracker.storage.schema.base import (
     MOMENT,
     Base,
-    category_reference,
     column,
+    key_column,
     one_of,
     optional,
-    question_reference,
+    reference,
+    reference_in_question,
 )
 from tracker.storage.schema.projects import Question
 
@@ -39,15 +41,11 @@ if TYPE_CHECKING:
 
 def _label_constraints() -> tuple[CheckConstraint | ForeignKeyConstraint, ...]:
     return (
-        ForeignKeyConstraint(["project_id", "item_id"], ["items.project_id", "items.id"]),
-        ForeignKeyConstraint(
-            ["project_id", "annotator_id"], ["annotators.project_id", "annotators.id"]
-        ),
-        ForeignKeyConstraint(
-            ["project_id", "given_as"], ["annotators.project_id", "annotators.id"]
-        ),
-        category_reference(),
-        ForeignKeyConstraint(["project_id", "change_id"], ["changes.project_id", "changes.id"]),
+        reference("items", "item_id"),
+        reference("annotators", "annotator_id"),
+        reference("annotators", "given_as"),
+        reference_in_question("categories", "category_id"),
+        reference("changes", "change_id"),
         CheckConstraint("pass >= 1", "pass"),
         CheckConstraint(
             "(span_start = -1 AND span_end = -1) OR (0 <= span_start AND span_start < span_end)",
@@ -58,7 +56,7 @@ def _label_constraints() -> tuple[CheckConstraint | ForeignKeyConstraint, ...]:
     )
 
 
-class Label(Base):
+class Label(Base, clustered=True, bulk=True):
     """A label of an answer that stands now; one row is one category (and span) of an answer.
 
     The answer is (question, item, annotator, pass). An answer without a label has one row of a
@@ -69,21 +67,15 @@ class Label(Base):
     """
 
     __tablename__ = "labels"
-    __table_args__ = (*_label_constraints(), {"info": {"clustered": True, "bulk": True}})
-    project_id: Mapped[int] = column(Integer, primary_key=True)
-    question_id: Mapped[int] = column(SmallInteger, primary_key=True, autoincrement=False)
-    item_id: Mapped[int] = column(Integer, primary_key=True)
-    annotator_id: Mapped[int] = column(Integer, primary_key=True)
-    pass_: Mapped[int] = column("pass", SmallInteger, primary_key=True, autoincrement=False)
-    category_id: Mapped[int] = column(
-        Integer, primary_key=True, comment="0: none applies; -1: skipped"
-    )
-    span_start: Mapped[int] = column(
-        Integer, primary_key=True, autoincrement=False, comment="-1 if it is no span"
-    )
-    span_end: Mapped[int] = column(
-        Integer, primary_key=True, autoincrement=False, comment="-1 if it is no span"
-    )
+    __table_args__ = _label_constraints()
+    project_id: Mapped[int] = key_column(Integer)
+    question_id: Mapped[int] = key_column(SmallInteger)
+    item_id: Mapped[int] = key_column(Integer)
+    annotator_id: Mapped[int] = key_column(Integer)
+    pass_: Mapped[int] = key_column("pass", SmallInteger)
+    category_id: Mapped[int] = key_column(Integer, comment="0: none applies; -1: skipped")
+    span_start: Mapped[int] = key_column(Integer, comment="-1 if it is no span")
+    span_end: Mapped[int] = key_column(Integer, comment="-1 if it is no span")
     labeled_at: Mapped[int] = column(BigInteger, comment=MOMENT)
     has_own_time: Mapped[bool] = column(Boolean)
     first_change_id: Mapped[int | None] = optional(Integer)
@@ -93,7 +85,7 @@ class Label(Base):
     spent_ms: Mapped[int | None] = optional(Integer, comment="milliseconds")
 
 
-class PastLabel(Base):
+class PastLabel(Base, clustered=True, bulk=True):
     """A label of an answer that does not stand: superseded, older when it came, or taken back.
 
     ``taken_back_by`` is the change after which the ledger no longer holds it: an undo, or a sync
@@ -101,36 +93,26 @@ class PastLabel(Base):
     """
 
     __tablename__ = "past_labels"
-    __table_args__ = (
-        *_label_constraints(),
-        ForeignKeyConstraint(["project_id", "taken_back_by"], ["changes.project_id", "changes.id"]),
-        {"info": {"clustered": True, "bulk": True}},
-    )
-    project_id: Mapped[int] = column(Integer, primary_key=True)
-    question_id: Mapped[int] = column(SmallInteger, primary_key=True, autoincrement=False)
-    item_id: Mapped[int] = column(Integer, primary_key=True)
-    annotator_id: Mapped[int] = column(Integer, primary_key=True)
-    pass_: Mapped[int] = column("pass", SmallInteger, primary_key=True, autoincrement=False)
-    labeled_at: Mapped[int] = column(BigInteger, primary_key=True, comment=MOMENT)
-    change_id: Mapped[int] = column(Integer, primary_key=True)
-    source: Mapped[int] = column(SmallInteger, primary_key=True, autoincrement=False)
-    given_as: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
-    category_id: Mapped[int] = column(
-        Integer, primary_key=True, comment="0: none applies; -1: skipped"
-    )
-    span_start: Mapped[int] = column(
-        Integer, primary_key=True, autoincrement=False, comment="-1 if it is no span"
-    )
-    span_end: Mapped[int] = column(
-        Integer, primary_key=True, autoincrement=False, comment="-1 if it is no span"
-    )
+    __table_args__ = (*_label_constraints(), reference("changes", "taken_back_by"))
+    project_id: Mapped[int] = key_column(Integer)
+    question_id: Mapped[int] = key_column(SmallInteger)
+    item_id: Mapped[int] = key_column(Integer)
+    annotator_id: Mapped[int] = key_column(Integer)
+    pass_: Mapped[int] = key_column("pass", SmallInteger)
+    labeled_at: Mapped[int] = key_column(BigInteger, comment=MOMENT)
+    change_id: Mapped[int] = key_column(Integer)
+    source: Mapped[int] = key_column(SmallInteger)
+    given_as: Mapped[int] = key_column(Integer)
+    category_id: Mapped[int] = key_column(Integer, comment="0: none applies; -1: skipped")
+    span_start: Mapped[int] = key_column(Integer, comment="-1 if it is no span")
+    span_end: Mapped[int] = key_column(Integer, comment="-1 if it is no span")
     has_own_time: Mapped[bool] = column(Boolean)
     first_change_id: Mapped[int | None] = optional(Integer)
     spent_ms: Mapped[int | None] = optional(Integer, comment="milliseconds")
     taken_back_by: Mapped[int | None] = optional(Integer)
 
 
-class AnswerDetail(Base):
+class AnswerDetail(Base, clustered=True):
     """More of an answer than its labels: how sure the annotator was, and a comment.
 
     The key is that of the record, in ``labels`` or ``past_labels``, without whose it counts as.
@@ -138,40 +120,26 @@ class AnswerDetail(Base):
 
     __tablename__ = "answer_details"
     __table_args__ = (
-        question_reference(),
-        ForeignKeyConstraint(["project_id", "item_id"], ["items.project_id", "items.id"]),
-        ForeignKeyConstraint(
-            ["project_id", "given_as"], ["annotators.project_id", "annotators.id"]
-        ),
-        ForeignKeyConstraint(["project_id", "change_id"], ["changes.project_id", "changes.id"]),
+        reference("questions", "question_id"),
+        reference("items", "item_id"),
+        reference("annotators", "given_as"),
+        reference("changes", "change_id"),
         CheckConstraint("confidence BETWEEN 0 AND 1", "confidence"),
         CheckConstraint("confidence IS NOT NULL OR comment IS NOT NULL", "any"),
-        {"info": {"clustered": True}},
     )
-    project_id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
-    question_id: Mapped[int] = column(SmallInteger, primary_key=True, autoincrement=False)
-    item_id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
-    given_as: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
-    pass_: Mapped[int] = column("pass", SmallInteger, primary_key=True, autoincrement=False)
-    labeled_at: Mapped[int] = column(
-        BigInteger, primary_key=True, autoincrement=False, comment=MOMENT
-    )
-    change_id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
-    source: Mapped[int] = column(SmallInteger, primary_key=True, autoincrement=False)
+    project_id: Mapped[int] = key_column(Integer)
+    question_id: Mapped[int] = key_column(SmallInteger)
+    item_id: Mapped[int] = key_column(Integer)
+    given_as: Mapped[int] = key_column(Integer)
+    pass_: Mapped[int] = key_column("pass", SmallInteger)
+    labeled_at: Mapped[int] = key_column(BigInteger, comment=MOMENT)
+    change_id: Mapped[int] = key_column(Integer)
+    source: Mapped[int] = key_column(SmallInteger)
     confidence: Mapped[float | None] = optional(Double, comment="from 0 to 1")
     comment: Mapped[str | None] = optional(Text)
 
 
-ITEM_ROLES = ("item", "text", "length", "attribute")
-ANNOTATOR_ROLES = ("annotator", "kind", "presence")
-CATEGORY_ROLES = ("category", "position")
-
-
-def _of_change() -> ForeignKeyConstraint:
-    return ForeignKeyConstraint(["project_id", "change_id"], ["changes.project_id", "changes.id"])
-
-
-class ItemFact(Base):
+class ItemFact(Base, clustered=True):
     """What a change said of an item: that there is one, its text, length or an attribute.
 
     ``name`` is the attribute's, else empty. A value that an earlier change had given is not
@@ -180,22 +148,21 @@ class ItemFact(Base):
 
     __tablename__ = "item_facts"
     __table_args__ = (
-        ForeignKeyConstraint(["project_id", "item_id"], ["items.project_id", "items.id"]),
-        _of_change(),
-        CheckConstraint(one_of("role", ITEM_ROLES), "role"),
+        reference("items", "item_id"),
+        reference("changes", "change_id"),
+        CheckConstraint(one_of("role", ("item", "text", "length", "attribute")), "role"),
         CheckConstraint("same_as < change_id", "same_as"),
-        {"info": {"clustered": True}},
     )
-    project_id: Mapped[int] = column(Integer, primary_key=True)
-    item_id: Mapped[int] = column(Integer, primary_key=True)
-    role: Mapped[str] = column(Text, primary_key=True)
-    name: Mapped[str] = column(Text, primary_key=True)
-    change_id: Mapped[int] = column(Integer, primary_key=True)
+    project_id: Mapped[int] = key_column(Integer)
+    item_id: Mapped[int] = key_column(Integer)
+    role: Mapped[str] = key_column(Text)
+    name: Mapped[str] = key_column(Text)
+    change_id: Mapped[int] = key_column(Integer)
     value: Mapped[str | None] = optional(Text)
     same_as: Mapped[int | None] = optional(Integer)
 
 
-class AnnotatorFact(Base):
+class AnnotatorFact(Base, clustered=True):
     """What a change said of an annotator: that there is one, its kind, or whether they left.
 
     Presence is a word and the moment from which on it holds.
@@ -203,42 +170,33 @@ class AnnotatorFact(Base):
 
     __tablename__ = "annotator_facts"
     __table_args__ = (
-        ForeignKeyConstraint(
-            ["project_id", "annotator_id"], ["annotators.project_id", "annotators.id"]
-        ),
-        _of_change(),
-        CheckConstraint(one_of("role", ANNOTATOR_ROLES), "role"),
-        {"info": {"clustered": True}},
+        reference("annotators", "annotator_id"),
+        reference("changes", "change_id"),
+        CheckConstraint(one_of("role", ("annotator", "kind", "presence")), "role"),
     )
-    project_id: Mapped[int] = column(Integer, primary_key=True)
-    annotator_id: Mapped[int] = column(Integer, primary_key=True)
-    role: Mapped[str] = column(Text, primary_key=True)
-    change_id: Mapped[int] = column(Integer, primary_key=True)
+    project_id: Mapped[int] = key_column(Integer)
+    annotator_id: Mapped[int] = key_column(Integer)
+    role: Mapped[str] = key_column(Text)
+    change_id: Mapped[int] = key_column(Integer)
     value: Mapped[str] = column(Text)
 
 
-class AnnotatorAttribute(Base):
+class AnnotatorAttribute(Base, clustered=True):
     """What a change said of the annotator of a name: an attribute, such as the team.
 
     What the last change said holds.
     """
 
     __tablename__ = "annotator_attributes"
-    __table_args__ = (
-        ForeignKeyConstraint(
-            ["project_id", "annotator_id"], ["annotators.project_id", "annotators.id"]
-        ),
-        _of_change(),
-        {"info": {"clustered": True}},
-    )
-    project_id: Mapped[int] = column(Integer, primary_key=True)
-    annotator_id: Mapped[int] = column(Integer, primary_key=True)
-    name: Mapped[str] = column(Text, primary_key=True)
-    change_id: Mapped[int] = column(Integer, primary_key=True)
+    __table_args__ = (reference("annotators", "annotator_id"), reference("changes", "change_id"))
+    project_id: Mapped[int] = key_column(Integer)
+    annotator_id: Mapped[int] = key_column(Integer)
+    name: Mapped[str] = key_column(Text)
+    change_id: Mapped[int] = key_column(Integer)
     value: Mapped[str] = column(Text)
 
 
-class CategoryFact(Base):
+class CategoryFact(Base, clustered=True):
     """What a change said of a category: that there is one, or its place (``value``) in the order.
 
     The last change that gave places gave them to all categories that have an order.
@@ -246,16 +204,15 @@ class CategoryFact(Base):
 
     __tablename__ = "category_facts"
     __table_args__ = (
-        category_reference(),
-        _of_change(),
-        CheckConstraint(one_of("role", CATEGORY_ROLES), "role"),
-        {"info": {"clustered": True}},
+        reference_in_question("categories", "category_id"),
+        reference("changes", "change_id"),
+        CheckConstraint(one_of("role", ("category", "position")), "role"),
     )
-    project_id: Mapped[int] = column(Integer, primary_key=True)
-    question_id: Mapped[int] = column(SmallInteger, primary_key=True, autoincrement=False)
-    category_id: Mapped[int] = column(Integer, primary_key=True)
-    role: Mapped[str] = column(Text, primary_key=True)
-    change_id: Mapped[int] = column(Integer, primary_key=True)
+    project_id: Mapped[int] = key_column(Integer)
+    question_id: Mapped[int] = key_column(SmallInteger)
+    category_id: Mapped[int] = key_column(Integer)
+    role: Mapped[str] = key_column(Text)
+    change_id: Mapped[int] = key_column(Integer)
     value: Mapped[int] = column(Integer)
 
 
@@ -264,22 +221,22 @@ class CategoryMerge(Base):
 
     __tablename__ = "category_merges"
     __table_args__ = (
-        category_reference(),
-        category_reference("into_id"),
-        ForeignKeyConstraint(["project_id", "from_change"], ["changes.project_id", "changes.id"]),
-        ForeignKeyConstraint(["project_id", "to_change"], ["changes.project_id", "changes.id"]),
+        reference_in_question("categories", "category_id"),
+        reference_in_question("categories", "into_id"),
+        reference("changes", "from_change"),
+        reference("changes", "to_change"),
         CheckConstraint("category_id <> into_id", "another"),
         CheckConstraint("to_change > from_change", "order"),
     )
-    project_id: Mapped[int] = column(Integer, primary_key=True)
-    from_change: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    project_id: Mapped[int] = key_column(Integer)
+    from_change: Mapped[int] = key_column(Integer)
     question_id: Mapped[int] = column(SmallInteger)
     category_id: Mapped[int] = column(Integer)
     into_id: Mapped[int] = column(Integer)
     to_change: Mapped[int | None] = optional(Integer)
 
 
-class MergedLabel(Base):
+class MergedLabel(Base, clustered=True):
     """A label that was given as a category that ``merge`` made another.
 
     The rest of the key is the record's, in ``labels`` or ``past_labels``. ``beside`` says that
@@ -292,20 +249,17 @@ class MergedLabel(Base):
             ["project_id", "merge_id"],
             ["category_merges.project_id", "category_merges.from_change"],
         ),
-        {"info": {"clustered": True}},
     )
-    project_id: Mapped[int] = column(Integer, primary_key=True)
-    merge_id: Mapped[int] = column(Integer, primary_key=True)
-    item_id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
-    given_as: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
-    pass_: Mapped[int] = column("pass", SmallInteger, primary_key=True, autoincrement=False)
-    change_id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
-    source: Mapped[int] = column(SmallInteger, primary_key=True, autoincrement=False)
-    labeled_at: Mapped[int] = column(
-        BigInteger, primary_key=True, autoincrement=False, comment=MOMENT
-    )
-    span_start: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
-    span_end: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    project_id: Mapped[int] = key_column(Integer)
+    merge_id: Mapped[int] = key_column(Integer)
+    item_id: Mapped[int] = key_column(Integer)
+    given_as: Mapped[int] = key_column(Integer)
+    pass_: Mapped[int] = key_column("pass", SmallInteger)
+    change_id: Mapped[int] = key_column(Integer)
+    source: Mapped[int] = key_column(SmallInteger)
+    labeled_at: Mapped[int] = key_column(BigInteger, comment=MOMENT)
+    span_start: Mapped[int] = key_column(Integer)
+    span_end: Mapped[int] = key_column(Integer)
     beside: Mapped[bool] = column(Boolean)
 
 
@@ -362,6 +316,11 @@ def same_answer_key(
     return and_(*(left.c[column] == right.c[column] for column in columns))
 
 
+def select_with(table: Table, **values: ColumnElement[Any]) -> Select[Any]:
+    """Return the statement of a table's rows with other values in some columns."""
+    return select(*(values[c.name].label(c.name) if c.name in values else c for c in table.columns))
+
+
 def recorded_by(rows: FromClause) -> ColumnElement[int]:
     """Return the change that recorded each record, or recorded its file first."""
     return func.coalesce(rows.c.first_change_id, rows.c.change_id)
@@ -390,12 +349,9 @@ class Sync(Base):
     """
 
     __tablename__ = "syncs"
-    __table_args__ = (
-        ForeignKeyConstraint(["project_id", "change_id"], ["changes.project_id", "changes.id"]),
-        CheckConstraint("since <= until", "order"),
-    )
-    project_id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
-    change_id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    __table_args__ = (reference("changes", "change_id"), CheckConstraint("since <= until", "order"))
+    project_id: Mapped[int] = key_column(Integer)
+    change_id: Mapped[int] = key_column(Integer)
     tool: Mapped[str] = column(Text)
     source: Mapped[str] = column(Text, comment="the address of what was read, without secrets")
     since: Mapped[int | None] = optional(BigInteger, comment=f"{MOMENT}; NULL: everything was read")
@@ -403,7 +359,7 @@ class Sync(Base):
     asked: Mapped[str] = column(Text)
 
 
-class Withdrawal(Base):
+class Withdrawal(Base, clustered=True):
     """From one change to another, the ledger did not hold a record: its source had it no longer.
 
     Kept of withdrawals that ended because their sync was undone; of one that holds,
@@ -412,26 +368,21 @@ class Withdrawal(Base):
 
     __tablename__ = "withdrawals"
     __table_args__ = (
-        question_reference(),
-        ForeignKeyConstraint(["project_id", "item_id"], ["items.project_id", "items.id"]),
-        ForeignKeyConstraint(
-            ["project_id", "given_as"], ["annotators.project_id", "annotators.id"]
-        ),
-        ForeignKeyConstraint(["project_id", "change_id"], ["changes.project_id", "changes.id"]),
-        ForeignKeyConstraint(["project_id", "from_change"], ["changes.project_id", "changes.id"]),
-        ForeignKeyConstraint(["project_id", "to_change"], ["changes.project_id", "changes.id"]),
+        reference("questions", "question_id"),
+        reference("items", "item_id"),
+        reference("annotators", "given_as"),
+        reference("changes", "change_id"),
+        reference("changes", "from_change"),
+        reference("changes", "to_change"),
         CheckConstraint("to_change > from_change", "order"),
-        {"info": {"clustered": True}},
     )
-    project_id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
-    question_id: Mapped[int] = column(SmallInteger, primary_key=True, autoincrement=False)
-    item_id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
-    given_as: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
-    pass_: Mapped[int] = column("pass", SmallInteger, primary_key=True, autoincrement=False)
-    labeled_at: Mapped[int] = column(
-        BigInteger, primary_key=True, autoincrement=False, comment=MOMENT
-    )
-    change_id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
-    source: Mapped[int] = column(SmallInteger, primary_key=True, autoincrement=False)
-    from_change: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    project_id: Mapped[int] = key_column(Integer)
+    question_id: Mapped[int] = key_column(SmallInteger)
+    item_id: Mapped[int] = key_column(Integer)
+    given_as: Mapped[int] = key_column(Integer)
+    pass_: Mapped[int] = key_column("pass", SmallInteger)
+    labeled_at: Mapped[int] = key_column(BigInteger, comment=MOMENT)
+    change_id: Mapped[int] = key_column(Integer)
+    source: Mapped[int] = key_column(SmallInteger)
+    from_change: Mapped[int] = key_column(Integer)
     to_change: Mapped[int] = column(Integer)

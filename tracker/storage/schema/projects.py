@@ -9,7 +9,6 @@ from sqlalchemy import (
     Boolean,
     CheckConstraint,
     ForeignKey,
-    ForeignKeyConstraint,
     Integer,
     SmallInteger,
     Text,
@@ -24,23 +23,21 @@ from tracker.storage.schema.base import (
     SCALES,
     Base,
     column,
+    key_column,
     one_of,
     optional,
-    question_reference,
+    reference,
 )
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Mapped
 
 
-class Project(Base):
+class Project(Base, never_renumbered=True):
     """A labelling task. One row is one project."""
 
     __tablename__ = "projects"
-    __table_args__ = (
-        CheckConstraint("name <> ''", "name"),
-        {"info": {"never_renumbered": True}},
-    )
+    __table_args__ = (CheckConstraint("name <> ''", "name"),)
     id: Mapped[int] = column(Integer, primary_key=True)
     name: Mapped[str] = column(Text, unique=True)
     created_at: Mapped[int] = column(BigInteger, comment=MOMENT)
@@ -63,8 +60,8 @@ class Question(Base):
         CheckConstraint("name <> ''", "name"),
         CheckConstraint("id > 0", "id"),
     )
-    project_id: Mapped[int] = column(Integer, ForeignKey("projects.id"), primary_key=True)
-    id: Mapped[int] = column(SmallInteger, primary_key=True, autoincrement=False)
+    project_id: Mapped[int] = key_column(Integer, ForeignKey("projects.id"))
+    id: Mapped[int] = key_column(SmallInteger)
     name: Mapped[str] = column(Text)
     answers: Mapped[str] = column(Text, comment="what an answer holds")
     scale: Mapped[str] = column(Text)
@@ -81,17 +78,16 @@ class Purge(Base):
     """The tombstone of a purged project, without which nothing append-only may be deleted."""
 
     __tablename__ = "purges"
-    project_id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    project_id: Mapped[int] = key_column(Integer)
     purged_at: Mapped[int] = column(BigInteger, comment=MOMENT)
 
 
-class Change(Base):
+class Change(Base, append_only=True):
     """One mutation of a project's ledger, in the order in which they were made."""
 
     __tablename__ = "changes"
-    __table_args__ = ({"info": {"append_only": True}},)
-    project_id: Mapped[int] = column(Integer, ForeignKey("projects.id"), primary_key=True)
-    id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    project_id: Mapped[int] = key_column(Integer, ForeignKey("projects.id"))
+    id: Mapped[int] = key_column(Integer)
     kind: Mapped[str] = column(Text)
     recorded_at: Mapped[int] = column(
         BigInteger, comment=f"{MOMENT}; never before the change before it"
@@ -99,24 +95,23 @@ class Change(Base):
     detail: Mapped[str] = column(Text, comment="a JSON object: what was changed, from and to")
 
 
-class Touched(Base):
+class Touched(Base, clustered=True):
     """Items whose answers to a question a change may have changed, by number: first to last."""
 
     __tablename__ = "touched"
     __table_args__ = (
-        question_reference(),
-        ForeignKeyConstraint(["project_id", "change_id"], ["changes.project_id", "changes.id"]),
+        reference("questions", "question_id"),
+        reference("changes", "change_id"),
         CheckConstraint("first_item <= last_item", "order"),
-        {"info": {"clustered": True}},
     )
-    project_id: Mapped[int] = column(Integer, primary_key=True)
-    question_id: Mapped[int] = column(SmallInteger, primary_key=True, autoincrement=False)
-    change_id: Mapped[int] = column(Integer, primary_key=True)
-    first_item: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    project_id: Mapped[int] = key_column(Integer)
+    question_id: Mapped[int] = key_column(SmallInteger)
+    change_id: Mapped[int] = key_column(Integer)
+    first_item: Mapped[int] = key_column(Integer)
     last_item: Mapped[int] = column(Integer)
 
 
-class Import(Base):
+class Import(Base, never_renumbered=True):
     """One unit of recording: the files of one `tracker import`, and what became of the rows.
 
     ``reading`` says how the files were read and what was left out (`reading_record`), as JSON;
@@ -126,12 +121,11 @@ class Import(Base):
     __tablename__ = "imports"
     __table_args__ = (
         UniqueConstraint("project_id", "change_id"),
-        ForeignKeyConstraint(["project_id", "change_id"], ["changes.project_id", "changes.id"]),
-        ForeignKeyConstraint(["project_id", "undone_by"], ["changes.project_id", "changes.id"]),
+        reference("changes", "change_id"),
+        reference("changes", "undone_by"),
         CheckConstraint(
             "rows = inserted + changed + unchanged + older + rejected", "every_row_has_a_fate"
         ),
-        {"info": {"never_renumbered": True}},
     )
     id: Mapped[int] = column(Integer, primary_key=True)
     project_id: Mapped[int] = column(Integer)
@@ -150,23 +144,22 @@ class Source(Base):
     """One file of an import, by the name it was given and the digest of its bytes."""
 
     __tablename__ = "sources"
-    import_id: Mapped[int] = column(Integer, ForeignKey("imports.id"), primary_key=True)
-    number: Mapped[int] = column(SmallInteger, primary_key=True, autoincrement=False)
+    import_id: Mapped[int] = key_column(Integer, ForeignKey("imports.id"))
+    number: Mapped[int] = key_column(SmallInteger)
     name: Mapped[str] = column(Text)
     digest: Mapped[str] = column(Text, comment="SHA-256, hexadecimal")
 
 
-class Item(Base):
+class Item(Base, clustered=True):
     """A thing to be labelled, known by the project's own key (``name``)."""
 
     __tablename__ = "items"
     __table_args__ = (
         UniqueConstraint("project_id", "name"),
         CheckConstraint("length >= 0", "length"),
-        {"info": {"clustered": True}},
     )
-    project_id: Mapped[int] = column(Integer, ForeignKey("projects.id"), primary_key=True)
-    id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    project_id: Mapped[int] = key_column(Integer, ForeignKey("projects.id"))
+    id: Mapped[int] = key_column(Integer)
     name: Mapped[str] = column(Text)
     text: Mapped[str | None] = optional(Text)
     length: Mapped[int | None] = optional(
@@ -174,21 +167,18 @@ class Item(Base):
     )
 
 
-class ItemAttribute(Base):
+class ItemAttribute(Base, clustered=True):
     """A further column of an item, kept on request."""
 
     __tablename__ = "item_attributes"
-    __table_args__ = (
-        ForeignKeyConstraint(["project_id", "item_id"], ["items.project_id", "items.id"]),
-        {"info": {"clustered": True}},
-    )
-    project_id: Mapped[int] = column(Integer, primary_key=True)
-    item_id: Mapped[int] = column(Integer, primary_key=True)
-    name: Mapped[str] = column(Text, primary_key=True)
+    __table_args__ = (reference("items", "item_id"),)
+    project_id: Mapped[int] = key_column(Integer)
+    item_id: Mapped[int] = key_column(Integer)
+    name: Mapped[str] = key_column(Text)
     value: Mapped[str] = column(Text)
 
 
-class ItemAlias(Base):
+class ItemAlias(Base, clustered=True):
     """From one change to another, answers under a key were recorded as about an item of another.
 
     An item may have that key, too, if all that was said of it is undone.
@@ -196,15 +186,14 @@ class ItemAlias(Base):
 
     __tablename__ = "item_aliases"
     __table_args__ = (
-        ForeignKeyConstraint(["project_id", "item_id"], ["items.project_id", "items.id"]),
-        ForeignKeyConstraint(["project_id", "from_change"], ["changes.project_id", "changes.id"]),
-        ForeignKeyConstraint(["project_id", "to_change"], ["changes.project_id", "changes.id"]),
+        reference("items", "item_id"),
+        reference("changes", "from_change"),
+        reference("changes", "to_change"),
         CheckConstraint("to_change > from_change", "order"),
-        {"info": {"clustered": True}},
     )
-    project_id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
-    name: Mapped[str] = column(Text, primary_key=True)
-    from_change: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    project_id: Mapped[int] = key_column(Integer)
+    name: Mapped[str] = key_column(Text)
+    from_change: Mapped[int] = key_column(Integer)
     item_id: Mapped[int] = column(Integer)
     to_change: Mapped[int | None] = optional(Integer)
 
@@ -217,8 +206,8 @@ class Annotator(Base):
         UniqueConstraint("project_id", "name"),
         CheckConstraint(one_of("kind", KINDS), "kind"),
     )
-    project_id: Mapped[int] = column(Integer, ForeignKey("projects.id"), primary_key=True)
-    id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    project_id: Mapped[int] = key_column(Integer, ForeignKey("projects.id"))
+    id: Mapped[int] = key_column(Integer)
     name: Mapped[str] = column(Text)
     kind: Mapped[str] = column(Text)
 
@@ -228,20 +217,16 @@ class Alias(Base):
 
     __tablename__ = "aliases"
     __table_args__ = (
-        ForeignKeyConstraint(
-            ["project_id", "alias_id"], ["annotators.project_id", "annotators.id"]
-        ),
-        ForeignKeyConstraint(
-            ["project_id", "annotator_id"], ["annotators.project_id", "annotators.id"]
-        ),
-        ForeignKeyConstraint(["project_id", "from_change"], ["changes.project_id", "changes.id"]),
-        ForeignKeyConstraint(["project_id", "to_change"], ["changes.project_id", "changes.id"]),
+        reference("annotators", "alias_id"),
+        reference("annotators", "annotator_id"),
+        reference("changes", "from_change"),
+        reference("changes", "to_change"),
         CheckConstraint("alias_id <> annotator_id", "another"),
         CheckConstraint("to_change > from_change", "order"),
     )
-    project_id: Mapped[int] = column(Integer, primary_key=True)
-    alias_id: Mapped[int] = column(Integer, primary_key=True)
-    from_change: Mapped[int] = column(Integer, primary_key=True)
+    project_id: Mapped[int] = key_column(Integer)
+    alias_id: Mapped[int] = key_column(Integer)
+    from_change: Mapped[int] = key_column(Integer)
     annotator_id: Mapped[int] = column(Integer)
     to_change: Mapped[int | None] = optional(Integer)
 
@@ -255,10 +240,10 @@ class Category(Base):
     __tablename__ = "categories"
     __table_args__ = (
         UniqueConstraint("project_id", "question_id", "name"),
-        question_reference(),
+        reference("questions", "question_id"),
         CheckConstraint("(id > 0) = (name IS NOT NULL)", "reserved"),
     )
-    project_id: Mapped[int] = column(Integer, primary_key=True)
-    question_id: Mapped[int] = column(SmallInteger, primary_key=True, autoincrement=False)
-    id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    project_id: Mapped[int] = key_column(Integer)
+    question_id: Mapped[int] = key_column(SmallInteger)
+    id: Mapped[int] = key_column(Integer)
     name: Mapped[str | None] = optional(Text)

@@ -9,7 +9,6 @@ from sqlalchemy import (
     CheckConstraint,
     Double,
     ForeignKey,
-    ForeignKeyConstraint,
     Integer,
     SmallInteger,
     Text,
@@ -19,11 +18,12 @@ from sqlalchemy import (
 from tracker.storage.schema.base import (
     MOMENT,
     Base,
-    category_reference,
     column,
+    key_column,
     one_of,
     optional,
-    question_reference,
+    reference,
+    reference_in_question,
 )
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ KEEPING = ("appealed", "rejected")
 """The acts that leave a flag in its state."""
 
 
-class FlagRow(Base):
+class FlagRow(Base, append_only=True):
     """A finding, once however often it is seen; one about a pair stands with the lower id first.
 
     One about a definition, some of the items or the design names no annotator.
@@ -51,22 +51,17 @@ class FlagRow(Base):
 
     __tablename__ = "flags"
     __table_args__ = (
-        ForeignKeyConstraint(
-            ["project_id", "annotator_id"], ["annotators.project_id", "annotators.id"]
-        ),
-        ForeignKeyConstraint(
-            ["project_id", "other_id"], ["annotators.project_id", "annotators.id"]
-        ),
-        category_reference(),
+        reference("annotators", "annotator_id"),
+        reference("annotators", "other_id"),
+        reference_in_question("categories", "category_id"),
         UniqueConstraint(
             "project_id", "question_id", "annotator_id", "other_id", "kind", "category_id"
         ),
         CheckConstraint("annotator_id <= other_id", "a_pair_stands_once"),
         CheckConstraint("(annotator_id IS NULL) = (other_id IS NULL)", "one_or_two_or_nobody"),
-        {"info": {"append_only": True}},
     )
-    project_id: Mapped[int] = column(Integer, ForeignKey("projects.id"), primary_key=True)
-    id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    project_id: Mapped[int] = key_column(Integer, ForeignKey("projects.id"))
+    id: Mapped[int] = key_column(Integer)
     question_id: Mapped[int] = column(SmallInteger)
     annotator_id: Mapped[int | None] = optional(Integer, comment="NULL if it is about nobody")
     other_id: Mapped[int | None] = optional(
@@ -78,35 +73,30 @@ class FlagRow(Base):
     subject: Mapped[str | None] = optional(Text, comment="attribute=value of a slice of the items")
 
 
-def _of_flag() -> ForeignKeyConstraint:
-    return ForeignKeyConstraint(["project_id", "flag_id"], ["flags.project_id", "flags.id"])
-
-
-class FlagSighting(Base):
+class FlagSighting(Base, append_only=True):
     """A recorded audit that found the flag, with its figures then; numbered within the flag."""
 
     __tablename__ = "flag_sightings"
     __table_args__ = (
-        _of_flag(),
+        reference("flags", "flag_id"),
         CheckConstraint("number > 0", "number"),
         CheckConstraint("informative >= 0", "informative"),
-        {"info": {"append_only": True}},
     )
-    project_id: Mapped[int] = column(Integer, primary_key=True)
-    flag_id: Mapped[int] = column(Integer, primary_key=True)
-    number: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    project_id: Mapped[int] = key_column(Integer)
+    flag_id: Mapped[int] = key_column(Integer)
+    number: Mapped[int] = key_column(Integer)
     seen_at: Mapped[int] = column(BigInteger, comment=MOMENT)
     severity: Mapped[str] = column(Text)
     informative: Mapped[int] = column(Integer, comment="how much evidence there was")
     evidence: Mapped[str] = column(Text, comment="a JSON object: the finding's figures")
 
 
-class FlagChange(Base):
+class FlagChange(Base, append_only=True, erasable=("made_by", "note")):
     """What was done about a flag, by whom and why; numbered within the flag."""
 
     __tablename__ = "flag_changes"
     __table_args__ = (
-        _of_flag(),
+        reference("flags", "flag_id"),
         CheckConstraint("number > 0", "number"),
         CheckConstraint("informative >= 0", "informative"),
         CheckConstraint(one_of("state", FLAG_STATES), "state"),
@@ -116,11 +106,10 @@ class FlagChange(Base):
             f"made_by IS NOT NULL OR {one_of('action', _BY_THE_PROGRAM)}", "people_have_names"
         ),
         CheckConstraint("action <> 'appealed' OR note IS NOT NULL", "appeals_say_why"),
-        {"info": {"append_only": True, "erasable": ("made_by", "note")}},
     )
-    project_id: Mapped[int] = column(Integer, primary_key=True)
-    flag_id: Mapped[int] = column(Integer, primary_key=True)
-    number: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    project_id: Mapped[int] = key_column(Integer)
+    flag_id: Mapped[int] = key_column(Integer)
+    number: Mapped[int] = key_column(Integer)
     state: Mapped[str] = column(Text, comment="from then on; an appeal and its rejection keep it")
     action: Mapped[str] = column(Text)
     made_at: Mapped[int] = column(BigInteger, comment=MOMENT)
@@ -129,7 +118,7 @@ class FlagChange(Base):
     informative: Mapped[int] = column(Integer, comment="how much evidence there was then")
 
 
-class Snapshot(Base):
+class Snapshot(Base, append_only=True):
     """An immutable record of a question's figures and of the tallies they follow from.
 
     A snapshot of a project has a row for each of its questions, all with the same number. The row
@@ -141,19 +130,13 @@ class Snapshot(Base):
     __tablename__ = "snapshots"
     __table_args__ = (
         UniqueConstraint("project_id", "question_id", "name"),
-        question_reference(),
-        ForeignKeyConstraint(
-            ["project_id", "last_change_id"], ["changes.project_id", "changes.id"]
-        ),
-        ForeignKeyConstraint(
-            ["project_id", "question_id", "base_snapshot_id"],
-            ["snapshots.project_id", "snapshots.question_id", "snapshots.id"],
-        ),
-        {"info": {"append_only": True}},
+        reference("questions", "question_id"),
+        reference("changes", "last_change_id"),
+        reference_in_question("snapshots", "base_snapshot_id"),
     )
-    project_id: Mapped[int] = column(Integer, primary_key=True)
-    question_id: Mapped[int] = column(SmallInteger, primary_key=True, autoincrement=False)
-    id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    project_id: Mapped[int] = key_column(Integer)
+    question_id: Mapped[int] = key_column(SmallInteger)
+    id: Mapped[int] = key_column(Integer)
     name: Mapped[str | None] = optional(Text)
     note: Mapped[str | None] = optional(Text)
     taken_at: Mapped[int] = column(BigInteger, comment=MOMENT)
@@ -177,26 +160,18 @@ class Snapshot(Base):
     seal: Mapped[str] = column(Text, comment="of all that is stored, chained")
 
 
-def _of_snapshot() -> ForeignKeyConstraint:
-    return ForeignKeyConstraint(
-        ["project_id", "question_id", "snapshot_id"],
-        ["snapshots.project_id", "snapshots.question_id", "snapshots.id"],
-    )
-
-
-class SnapshotMeasure(Base):
+class SnapshotMeasure(Base, append_only=True, thinned=True):
     """One coefficient of a snapshot, with its parts, error and interval."""
 
     __tablename__ = "snapshot_measures"
     __table_args__ = (
-        _of_snapshot(),
+        reference_in_question("snapshots", "snapshot_id"),
         CheckConstraint("(value IS NULL) = (undefined IS NOT NULL)", "a_value_or_a_reason"),
-        {"info": {"append_only": True, "thinned": True}},
     )
-    project_id: Mapped[int] = column(Integer, primary_key=True)
-    question_id: Mapped[int] = column(SmallInteger, primary_key=True, autoincrement=False)
-    snapshot_id: Mapped[int] = column(Integer, primary_key=True)
-    measure: Mapped[str] = column(Text, primary_key=True)
+    project_id: Mapped[int] = key_column(Integer)
+    question_id: Mapped[int] = key_column(SmallInteger)
+    snapshot_id: Mapped[int] = key_column(Integer)
+    measure: Mapped[str] = key_column(Text)
     position: Mapped[int] = column(SmallInteger)
     value: Mapped[float | None] = optional(Double)
     undefined: Mapped[str | None] = optional(Text)
@@ -211,21 +186,20 @@ class SnapshotMeasure(Base):
     details: Mapped[str] = column(Text, comment="a JSON object")
 
 
-class SnapshotCategory(Base):
+class SnapshotCategory(Base, append_only=True, thinned=True):
     """The counts and the agreement rate of one category in a snapshot."""
 
     __tablename__ = "snapshot_categories"
     __table_args__ = (
-        _of_snapshot(),
-        category_reference(),
+        reference_in_question("snapshots", "snapshot_id"),
+        reference_in_question("categories", "category_id"),
         CheckConstraint("(rate IS NULL) = (undefined IS NOT NULL)", "a_rate_or_a_reason"),
         CheckConstraint("0 <= agreements AND agreements <= potential_agreements", "agreements"),
-        {"info": {"append_only": True, "thinned": True}},
     )
-    project_id: Mapped[int] = column(Integer, primary_key=True)
-    question_id: Mapped[int] = column(SmallInteger, primary_key=True, autoincrement=False)
-    snapshot_id: Mapped[int] = column(Integer, primary_key=True)
-    category_id: Mapped[int] = column(Integer, primary_key=True)
+    project_id: Mapped[int] = key_column(Integer)
+    question_id: Mapped[int] = key_column(SmallInteger)
+    snapshot_id: Mapped[int] = key_column(Integer)
+    category_id: Mapped[int] = key_column(Integer)
     position: Mapped[int] = column(SmallInteger)
     labels: Mapped[int] = column(Integer)
     agreements: Mapped[int] = column(BigInteger)
@@ -238,42 +212,37 @@ class SnapshotCategory(Base):
     specific_agreement: Mapped[float | None] = optional(Double)
 
 
-class KnownPattern(Base):
+class KnownPattern(Base, append_only=True):
     """A pattern of answers to a question, numbered once for all snapshots."""
 
     __tablename__ = "patterns"
     __table_args__ = (
         UniqueConstraint("project_id", "question_id", "pattern"),
-        question_reference(),
-        {"info": {"append_only": True}},
+        reference("questions", "question_id"),
     )
-    project_id: Mapped[int] = column(Integer, primary_key=True)
-    question_id: Mapped[int] = column(SmallInteger, primary_key=True, autoincrement=False)
-    id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    project_id: Mapped[int] = key_column(Integer)
+    question_id: Mapped[int] = key_column(SmallInteger)
+    id: Mapped[int] = key_column(Integer)
     pattern: Mapped[str] = column(Text, comment="JSON, canonical")
 
 
-class SnapshotPattern(Base):
+class SnapshotPattern(Base, append_only=True, thinned=True, clustered=True):
     """One item pattern of a snapshot: how many items had it."""
 
     __tablename__ = "snapshot_patterns"
     __table_args__ = (
-        _of_snapshot(),
-        ForeignKeyConstraint(
-            ["project_id", "question_id", "pattern_id"],
-            ["patterns.project_id", "patterns.question_id", "patterns.id"],
-        ),
+        reference_in_question("snapshots", "snapshot_id"),
+        reference_in_question("patterns", "pattern_id"),
         CheckConstraint("items > 0", "items"),
-        {"info": {"append_only": True, "thinned": True, "clustered": True}},
     )
-    project_id: Mapped[int] = column(Integer, primary_key=True)
-    question_id: Mapped[int] = column(SmallInteger, primary_key=True, autoincrement=False)
-    snapshot_id: Mapped[int] = column(Integer, primary_key=True)
-    pattern_id: Mapped[int] = column(Integer, primary_key=True)
+    project_id: Mapped[int] = key_column(Integer)
+    question_id: Mapped[int] = key_column(SmallInteger)
+    snapshot_id: Mapped[int] = key_column(Integer)
+    pattern_id: Mapped[int] = key_column(Integer)
     items: Mapped[int] = column(Integer)
 
 
-class SnapshotAnnotator(Base):
+class SnapshotAnnotator(Base, append_only=True, thinned=True, clustered=True):
     """An annotator's tallies: whole in a frame, else the difference to the snapshot before.
 
     ``answers`` is whole in either. ``tallies`` is a JSON list of [own answer, number of a
@@ -282,89 +251,77 @@ class SnapshotAnnotator(Base):
 
     __tablename__ = "snapshot_annotators"
     __table_args__ = (
-        _of_snapshot(),
-        ForeignKeyConstraint(
-            ["project_id", "annotator_id"], ["annotators.project_id", "annotators.id"]
-        ),
+        reference_in_question("snapshots", "snapshot_id"),
+        reference("annotators", "annotator_id"),
         CheckConstraint("answers >= 0", "answers"),
-        {"info": {"append_only": True, "thinned": True, "clustered": True}},
     )
-    project_id: Mapped[int] = column(Integer, primary_key=True)
-    question_id: Mapped[int] = column(SmallInteger, primary_key=True, autoincrement=False)
-    snapshot_id: Mapped[int] = column(Integer, primary_key=True)
-    annotator_id: Mapped[int] = column(Integer, primary_key=True)
+    project_id: Mapped[int] = key_column(Integer)
+    question_id: Mapped[int] = key_column(SmallInteger)
+    snapshot_id: Mapped[int] = key_column(Integer)
+    annotator_id: Mapped[int] = key_column(Integer)
     answers: Mapped[int] = column(Integer)
     tallies: Mapped[str | None] = optional(Text)
 
 
-class SnapshotPair(Base):
+class SnapshotPair(Base, append_only=True, thinned=True, clustered=True):
     """The cross-table of a pair of annotators; only old records have one."""
 
     __tablename__ = "snapshot_pairs"
     __table_args__ = (
-        _of_snapshot(),
-        *(
-            ForeignKeyConstraint(["project_id", column], ["annotators.project_id", "annotators.id"])
-            for column in ("first_id", "second_id")
-        ),
+        reference_in_question("snapshots", "snapshot_id"),
+        reference("annotators", "first_id"),
+        reference("annotators", "second_id"),
         CheckConstraint("first_id < second_id", "order"),
-        {"info": {"append_only": True, "thinned": True, "clustered": True}},
     )
-    project_id: Mapped[int] = column(Integer, primary_key=True)
-    question_id: Mapped[int] = column(SmallInteger, primary_key=True, autoincrement=False)
-    snapshot_id: Mapped[int] = column(Integer, primary_key=True)
-    first_id: Mapped[int] = column(Integer, primary_key=True)
-    second_id: Mapped[int] = column(Integer, primary_key=True)
+    project_id: Mapped[int] = key_column(Integer)
+    question_id: Mapped[int] = key_column(SmallInteger)
+    snapshot_id: Mapped[int] = key_column(Integer)
+    first_id: Mapped[int] = key_column(Integer)
+    second_id: Mapped[int] = key_column(Integer)
     cells: Mapped[str] = column(Text, comment="a JSON list of [answer, answer, items]")
 
 
-class SnapshotFlag(Base):
+class SnapshotFlag(Base, append_only=True, thinned=True):
     """A flag that was open or acknowledged when the snapshot was taken."""
 
     __tablename__ = "snapshot_flags"
     __table_args__ = (
-        _of_snapshot(),
-        ForeignKeyConstraint(["project_id", "flag_id"], ["flags.project_id", "flags.id"]),
+        reference_in_question("snapshots", "snapshot_id"),
+        reference("flags", "flag_id"),
         CheckConstraint(one_of("state", STANDING), "state"),
-        {"info": {"append_only": True, "thinned": True}},
     )
-    project_id: Mapped[int] = column(Integer, primary_key=True)
-    question_id: Mapped[int] = column(SmallInteger, primary_key=True, autoincrement=False)
-    snapshot_id: Mapped[int] = column(Integer, primary_key=True)
-    flag_id: Mapped[int] = column(Integer, primary_key=True)
+    project_id: Mapped[int] = key_column(Integer)
+    question_id: Mapped[int] = key_column(SmallInteger)
+    snapshot_id: Mapped[int] = key_column(Integer)
+    flag_id: Mapped[int] = key_column(Integer)
     state: Mapped[str] = column(Text)
 
 
-class Tombstone(Base):
+class Tombstone(Base, append_only=True):
     """A snapshot of which only its row is left: its figures and tallies were thinned out.
 
     ``parts`` is the digest of what went, on which the seal of the row still rests.
     """
 
     __tablename__ = "tombstones"
-    __table_args__ = (_of_snapshot(), {"info": {"append_only": True}})
-    project_id: Mapped[int] = column(Integer, primary_key=True)
-    question_id: Mapped[int] = column(SmallInteger, primary_key=True, autoincrement=False)
-    snapshot_id: Mapped[int] = column(Integer, primary_key=True)
+    __table_args__ = (reference_in_question("snapshots", "snapshot_id"),)
+    project_id: Mapped[int] = key_column(Integer)
+    question_id: Mapped[int] = key_column(SmallInteger)
+    snapshot_id: Mapped[int] = key_column(Integer)
     thinned_at: Mapped[int] = column(BigInteger, comment=MOMENT)
     parts: Mapped[str] = column(Text)
 
 
-class Seal(Base):
+class Seal(Base, append_only=True):
     """What the ledger held after a transaction that changed a project, as digests; chained.
 
     ``found`` are the parts that were not as the seal before left them; see `storage.seals`.
     """
 
     __tablename__ = "seals"
-    __table_args__ = (
-        ForeignKeyConstraint(
-            ["project_id", "last_change_id"], ["changes.project_id", "changes.id"]
-        ),
-        {"info": {"append_only": True}},
-    )
-    project_id: Mapped[int] = column(Integer, ForeignKey("projects.id"), primary_key=True)
-    id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    __table_args__ = (reference("changes", "last_change_id"),)
+    project_id: Mapped[int] = key_column(Integer, ForeignKey("projects.id"))
+    id: Mapped[int] = key_column(Integer)
     last_change_id: Mapped[int] = column(Integer)
     sealed_at: Mapped[int] = column(BigInteger, comment=MOMENT)
     found: Mapped[str] = column(Text, comment="a JSON object")
@@ -378,12 +335,12 @@ class Note(Base):
 
     __tablename__ = "notes"
     __table_args__ = (
-        ForeignKeyConstraint(["project_id", "change_id"], ["changes.project_id", "changes.id"]),
-        ForeignKeyConstraint(["project_id", "removed_by"], ["changes.project_id", "changes.id"]),
+        reference("changes", "change_id"),
+        reference("changes", "removed_by"),
         CheckConstraint("text <> ''", "text"),
     )
-    project_id: Mapped[int] = column(Integer, primary_key=True)
-    id: Mapped[int] = column(Integer, primary_key=True, autoincrement=False)
+    project_id: Mapped[int] = key_column(Integer)
+    id: Mapped[int] = key_column(Integer)
     at: Mapped[int] = column(BigInteger, comment=MOMENT)
     text: Mapped[str] = column(Text)
     change_id: Mapped[int] = column(Integer)

@@ -27,19 +27,3 @@ from tracker.storage.seals.seal import (
     seal_new_labels,
     seal_transaction,
 )
-
-__all__ = [
-    "begin_seal",
-    "seal_changed_attributes",
-    "seal_changed_item_aliases",
-    "seal_erased_details",
-    "seal_new_details",
-    "seal_transaction",
-    "forget_seal",
-    "seal_sums_of_arrays",
-    "seal_moved_labels",
-    "seal_new_items",
-    "seal_new_labels",
-    "seal_sums_of_staged",
-    "reset_seals",
-]

@@ -11,7 +11,6 @@ from sqlalchemy import (
     BigInteger,
     ColumnElement,
     Connection,
-    Select,
     Table,
     case,
     func,
@@ -48,12 +47,11 @@ from tracker.storage.schema import (
 )
 
 Sums = dict[int, tuple[int, int]]
-"""How many labels the record of each change has, and the sum of what they say."""
+"""How many labels the record of each change has, and the sum of their contents."""
 
 QUESTION = "question_id"
 LETTERS = 32  # of a digest of a part, in hexadecimal
-_AT_ONCE = 10_000  # names of items
-_HELD_AT_ONCE = 250_000  # rows
+_AT_ONCE = 10_000  # rows
 
 
 def digest_for_seal(value: Any) -> str:
@@ -62,20 +60,29 @@ def digest_for_seal(value: Any) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:LETTERS]
 
 
+def add_sums(to: Sums, sums: Sums, sign: int = 1) -> None:
+    """Add to the sums of changes' records; a ``sign`` of -1 subtracts."""
+    for change, (count, total) in sums.items():
+        before = to.get(change, (0, 0))
+        to[change] = (before[0] + sign * count, before[1] + sign * total)
+
+
 # -- small parts: all of it -----------------------------------------------------------------
 
 
-def _columns(model: Any, key: str = "project_id", without: str = "") -> tuple[Any, Any]:
+def _columns(model: Any, without: str = "") -> tuple[Any, Any]:
+    """Return the statement of a table's rows, the question's number last."""
     table = model.__table__
-    columns = [column for column in table.columns if column.name not in {key, QUESTION, without}]
+    left_out = {"project_id", QUESTION, without}
+    columns = [column for column in table.columns if column.name not in left_out]
     if QUESTION in table.c:
         columns.append(table.c[QUESTION])
-    return select(*columns).order_by(*table.primary_key.columns), table.c[key]
+    return select(*columns).order_by(*table.primary_key.columns), table.c.project_id
 
 
 def _sums(model: Any, *sums: Any) -> tuple[Any, Any]:
     table = model.__table__
-    return select(func.count(), *(func.sum(one) for one in sums)), table.c.project_id
+    return select(func.count(), *map(func.sum, sums)), table.c.project_id
 
 
 _later = Snapshot.__table__.alias("later")
@@ -89,7 +96,6 @@ _last_snapshot = (
     )
     .order_by(Snapshot.question_id)
 )
-_undone = select(Import.change_id, Import.undone_by).order_by(Import.change_id)
 
 STATE: dict[str, tuple[Any, Any]] = {
     "the project's settings": (
@@ -108,10 +114,7 @@ STATE: dict[str, tuple[Any, Any]] = {
         .order_by(Question.id),
         Project.id,
     ),
-    "the time zone": (
-        select(Project.timezone).where(Project.timezone.is_not(None)),
-        Project.id,
-    ),
+    "the time zone": (select(Project.timezone).where(Project.timezone.is_not(None)), Project.id),
     "names of questions": (
         select(Question.id, Question.name).order_by(Question.id),
         Question.project_id,
@@ -140,7 +143,12 @@ STATE: dict[str, tuple[Any, Any]] = {
         select(Note.id, Note.guideline).where(Note.guideline.is_not(None)).order_by(Note.id),
         Note.project_id,
     ),
-    "imports taken back": (_undone.where(Import.undone_by.is_not(None)), Import.project_id),
+    "imports taken back": (
+        select(Import.change_id, Import.undone_by)
+        .where(Import.undone_by.is_not(None))
+        .order_by(Import.change_id),
+        Import.project_id,
+    ),
     "how imports were read": (
         select(func.count(Import.reading), func.sum(func.length(Import.reading))),
         Import.project_id,
@@ -164,19 +172,17 @@ STATE: dict[str, tuple[Any, Any]] = {
 }
 """A statement for each part that is sealed whole, and the column that says whose it is."""
 
-_KEYED_BY_TEXT = {"attributes of annotators"}
-"""Parts sorted here, for databases sort texts in their own ways."""
-
 
 def sealed_state(connection: Connection, project_id: int) -> dict[str, str]:
     """Return the digest of every part of `STATE`; empty for a project that does not exist."""
     digests = {}
     for part, (statement, owner) in STATE.items():
-        rows = connection.execute(statement.where(owner == project_id)).all()
-        held = [_sealed(row) for row in rows]
-        digests[part] = digest_for_seal(sorted(held) if part in _KEYED_BY_TEXT else held)
+        rows = [_sealed(row) for row in connection.execute(statement.where(owner == project_id))]
         if part == "the project's settings" and not rows:
             return {}
+        if part == "attributes of annotators":  # databases sort texts in their own ways
+            rows.sort()
+        digests[part] = digest_for_seal(rows)
     return digests
 
 
@@ -195,46 +201,53 @@ def _plain(row: Sequence[Any]) -> list[Any]:
 # -- what stays as it is, change by change ----------------------------------------------------
 
 
-def _since(model: Any, project_id: int, after: int, *columns: Any) -> Select[Any]:
-    number = model.id if model is Change else model.change_id
-    return select(*columns).where(model.project_id == project_id, number > after)
-
-
-def sealed_change_rows(connection: Connection, project_id: int, after: int) -> list[list[Any]]:
-    """Return the change log after a change, in its order."""
-    columns = (Change.id, Change.kind, Change.recorded_at, Change.detail)
-    statement = _since(Change, project_id, after, *columns).order_by(Change.id)
-    return [list(row) for row in connection.execute(statement)]
-
-
-def sealed_import_rows(connection: Connection, project_id: int, after: int) -> list[list[Any]]:
-    """Return the imports after a change, with the number of rows by outcome."""
-    names = ("change_id", "rows", "inserted", "changed", "unchanged", "older", "rejected")
-    columns = [Import.__table__.c[name] for name in names]
-    statement = _since(Import, project_id, after, *columns).order_by(Import.change_id)
-    return [list(row) for row in connection.execute(statement)]
-
-
-def sealed_source_rows(connection: Connection, project_id: int, after: int) -> list[list[Any]]:
-    """Return the files of the imports after a change."""
-    columns = (Import.change_id, Source.number, Source.name, Source.digest)
-    statement = _since(Import, project_id, after, *columns)
-    statement = statement.join(Source, Source.import_id == Import.id)
-    statement = statement.order_by(Import.change_id, Source.number)
-    return [list(row) for row in connection.execute(statement)]
-
-
-def sealed_touched_rows(connection: Connection, project_id: int, after: int) -> list[list[Any]]:
-    """Return the ranges of items that each later change touched: their number and ends."""
-    columns = (
+BY_CHANGE: dict[str, tuple[Any, Any, Any]] = {
+    "changes": (
+        select(Change.id, Change.kind, Change.recorded_at, Change.detail).order_by(Change.id),
+        Change.project_id,
+        Change.id,
+    ),
+    "imports": (
+        select(
+            Import.change_id,
+            Import.rows,
+            Import.inserted,
+            Import.changed,
+            Import.unchanged,
+            Import.older,
+            Import.rejected,
+        ).order_by(Import.change_id),
+        Import.project_id,
+        Import.change_id,
+    ),
+    "sources": (
+        select(Import.change_id, Source.number, Source.name, Source.digest)
+        .join_from(Import, Source, Source.import_id == Import.id)
+        .order_by(Import.change_id, Source.number),
+        Import.project_id,
+        Import.change_id,
+    ),
+    "touched": (
+        select(
+            Touched.change_id,
+            func.count(),
+            func.sum(Touched.first_item),
+            func.sum(Touched.last_item),
+        )
+        .group_by(Touched.change_id)
+        .order_by(Touched.change_id),
+        Touched.project_id,
         Touched.change_id,
-        func.count(),
-        func.sum(Touched.first_item),
-        func.sum(Touched.last_item),
-    )
-    statement = _since(Touched, project_id, after, *columns)
-    statement = statement.group_by(Touched.change_id).order_by(Touched.change_id)
-    return [_plain(row) for row in connection.execute(statement)]
+    ),
+}
+"""A statement for each part, the column that says whose it is, and the number of its change."""
+
+
+def sealed_rows(connection: Connection, part: str, project_id: int, after: int) -> list[list[Any]]:
+    """Return the rows of a part of `BY_CHANGE` after a change, in its order."""
+    statement, owner, change = BY_CHANGE[part]
+    rows = connection.execute(statement.where(owner == project_id, change > after))
+    return [_plain(row) for row in rows]
 
 
 def sealed_item_names(connection: Connection, project_id: int, upto: Sequence[int]) -> list[str]:
@@ -260,21 +273,22 @@ def sealed_item_names(connection: Connection, project_id: int, upto: Sequence[in
     return [digest.hexdigest()[:LETTERS] for digest in digests]
 
 
-def sealed_attribute_digest(connection: Connection, project_id: int) -> str:
-    """Return a digest of all attributes of items."""
-    columns = (ItemAttribute.item_id, ItemAttribute.name, ItemAttribute.value)
-    return _digest_of_rows(connection, ItemAttribute.project_id == project_id, *columns)
+OF_ITEMS: dict[str, tuple[Any, ...]] = {
+    "attributes": (ItemAttribute.item_id, ItemAttribute.name, ItemAttribute.value),
+    "item_aliases": (
+        ItemAlias.item_id,
+        ItemAlias.name,
+        ItemAlias.from_change,
+        ItemAlias.to_change,
+    ),
+}
+"""The columns of all that is sealed of items beside their names; other keys, past ones too."""
 
 
-def sealed_item_alias_digest(connection: Connection, project_id: int) -> str:
-    """Return a digest of all other keys of items, past ones too."""
-    columns = (ItemAlias.item_id, ItemAlias.name, ItemAlias.from_change, ItemAlias.to_change)
-    return _digest_of_rows(connection, ItemAlias.project_id == project_id, *columns)
-
-
-def _digest_of_rows(connection: Connection, which: ColumnElement[bool], *columns: Any) -> str:
-    """Return a digest of rows: a sum, for databases sort texts in their own ways."""
-    statement, total = select(*columns).where(which), 0
+def sealed_item_digest(connection: Connection, part: str, project_id: int) -> str:
+    """Return a digest of a part of `OF_ITEMS`: a sum, as databases sort texts in their own ways."""
+    columns, total = OF_ITEMS[part], 0
+    statement = select(*columns).where(columns[0].table.c.project_id == project_id)
     for row in connection.execute(statement, execution_options={"yield_per": _AT_ONCE}):
         text = "\0".join(map(str, row)).encode()
         total += int.from_bytes(hashlib.blake2b(text, digest_size=16).digest())
@@ -284,7 +298,7 @@ def _digest_of_rows(connection: Connection, which: ColumnElement[bool], *columns
 def seal_sums_of_details(connection: Connection, project_id: int, *which: Any) -> Sums:
     """Return for each change how many details of answers it recorded, and the sum of their digests.
 
-    Only those that meet further conditions, if there are some.
+    Only those that meet the conditions count.
     """
     table = AnswerDetail.__table__
     columns = [column for column in table.columns if column.name != "project_id"]
@@ -317,11 +331,11 @@ _WHEN = {
     "first_change_id": 524_287,
 }
 _PRIMES = (2_147_483_629, 2_147_483_587, 2_147_483_647)
-"""What a row says is one number: a factor of who said what, and one of when, so that parts which
-are exchanged between rows show. It is below 2**31: four thousand million can be added up."""
+"""The content of a row is one number: a factor of who said what, and one of when, so that parts
+which are exchanged between rows show. It is below 2**31: four thousand million can be added up."""
 
 
-def _worth(rows: Any, given_as: Any) -> ColumnElement[int]:
+def _content(rows: Any, given_as: Any) -> ColumnElement[int]:
     """Return the content of a statement's row as a number."""
     # The first question and a file imported once add nothing: they were sealed before there were
     # others.
@@ -337,31 +351,28 @@ def _worth(rows: Any, given_as: Any) -> ColumnElement[int]:
         ]
         return sum(terms[1:], terms[0]) % literal(prime, BigInteger)
 
-    who, when = factor(_WHO, _PRIMES[0]), factor(_WHEN, _PRIMES[1])
-    worth: ColumnElement[int] = who * when % literal(_PRIMES[2], BigInteger)
-    return worth
+    content: ColumnElement[int] = factor(_WHO, _PRIMES[0]) * factor(_WHEN, _PRIMES[1])
+    return content % literal(_PRIMES[2], BigInteger)
 
 
 def seal_sums_of_arrays(rows: Mapping[str, Any]) -> tuple[int, int]:
     """Return `seal_sums_of_staged` of rows held as arrays, (rows,), or as one number for all."""
     import numpy as np
 
-    number, total = len(rows["line"]), 0
-    for start in range(0, number, _HELD_AT_ONCE):
-        some = {
+    number, total, at_once = len(rows["line"]), 0, 250_000
+    for start in range(0, number, at_once):
+        part = {
             name: column
             if isinstance(column, int)
-            else column[start : start + _HELD_AT_ONCE].astype(np.int64)
+            else column[start : start + at_once].astype(np.int64)
             for name, column in rows.items()
             if name in {*_WHO, *_WHEN, "annotator_id"}
         }
-        some[QUESTION] = some[QUESTION] - 1
-        some["given_as"] = np.where(some["given_as"] == 0, some["annotator_id"], some["given_as"])
+        part[QUESTION] = part[QUESTION] - 1
+        part["given_as"] = np.where(part["given_as"] == 0, part["annotator_id"], part["given_as"])
         # Remainders as databases have them below zero.
         who, when = (
-            np.fmod(
-                sum(some[name] * times for name, times in columns.items() if name in some), prime
-            )
+            np.fmod(sum(part[name] * columns[name] for name in columns if name in part), prime)
             for columns, prime in zip((_WHO, _WHEN), _PRIMES, strict=False)
         )
         total += int(np.sum(np.fmod(who * when, _PRIMES[2])))
@@ -369,8 +380,8 @@ def seal_sums_of_arrays(rows: Mapping[str, Any]) -> tuple[int, int]:
 
 
 def seal_sums_of_staged(connection: Connection, rows: Table, given_as: Any) -> tuple[int, int]:
-    """Return how many labels an import is about to record, and the sum of what they say."""
-    statement = select(func.count(), func.sum(_worth(rows.c, given_as))).select_from(rows)
+    """Return how many labels an import is about to record, and the sum of their contents."""
+    statement = select(func.count(), func.sum(_content(rows.c, given_as))).select_from(rows)
     count, total = connection.execute(statement).one()
     return count, int(total or 0)
 
@@ -385,12 +396,11 @@ def seal_sums_of_labels(
     sums: Sums = {}
     for model in (Label, PastLabel):
         rows = model.__table__.c
-        worth = func.sum(_worth(rows, rows.given_as))
-        statement = select(rows.change_id, func.count(), worth).group_by(rows.change_id)
+        content = func.sum(_content(rows, rows.given_as))
+        statement = select(rows.change_id, func.count(), content).group_by(rows.change_id)
         statement = statement.where(rows.project_id == project_id)
         if column is not None:
             statement = statement.where(rows[column].in_(list(values)))
         for change, count, total in connection.execute(statement):
-            before = sums.get(change, (0, 0))
-            sums[change] = (before[0] + count, before[1] + int(total))
+            add_sums(sums, {change: (count, int(total))})
     return sums

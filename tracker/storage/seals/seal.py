@@ -16,17 +16,14 @@ from tracker.storage.schema import AnswerDetail, Item, Seal
 from tracker.storage.seals.digests import (
     LETTERS,
     Sums,
+    add_sums,
     digest_for_seal,
     seal_sums_of_details,
     seal_sums_of_labels,
-    sealed_attribute_digest,
-    sealed_change_rows,
-    sealed_import_rows,
-    sealed_item_alias_digest,
+    sealed_item_digest,
     sealed_item_names,
-    sealed_source_rows,
+    sealed_rows,
     sealed_state,
-    sealed_touched_rows,
 )
 
 
@@ -39,18 +36,18 @@ def seal_digest(before: str, seal: Mapping[str, Any]) -> str:
 
 def seal_transaction(connection: Connection) -> None:
     """Seal every project that the transaction changed, as it is now."""
-    for project_id, noted in pending_seals(connection).items():
+    for project_id, pending in pending_seals(connection).items():
         state = sealed_state(connection, project_id)
         if state:
-            _seal(connection, project_id, noted, state)
+            _seal(connection, project_id, pending, state)
     reset_seals(connection)
 
 
 def _seal(
-    connection: Connection, project_id: int, noted: Pending, state: Mapping[str, str]
+    connection: Connection, project_id: int, pending: Pending, state: Mapping[str, str]
 ) -> None:
-    last = noted.last
-    changes = sealed_change_rows(connection, project_id, last.last_change_id)
+    last = pending.last
+    changes = sealed_rows(connection, "changes", project_id, last.last_change_id)
     if not changes and state == last.state:
         return
     through, moment = (changes[-1][0], changes[-1][2]) if changes else (last.last_change_id, 0)
@@ -58,8 +55,8 @@ def _seal(
         "id": last.id + 1,
         "last_change_id": through,
         "sealed_at": max(moment, clock.now()),
-        "found": _text(noted.found),
-        "added": _text(_added(connection, project_id, noted, changes)),
+        "found": _text(pending.found),
+        "added": _text(_added(connection, project_id, pending, changes)),
         "state": _text(state),
     }
     row["digest"] = seal_digest(last.digest, row)
@@ -67,38 +64,35 @@ def _seal(
 
 
 def _added(
-    connection: Connection, project_id: int, noted: Pending, changes: list[list[Any]]
+    connection: Connection, project_id: int, pending: Pending, changes: list[list[Any]]
 ) -> dict[str, Any]:
-    """Return the rows added since the seal before, or all rows if there was none."""
-    last = noted.last
-    first = last.id == 0 and not noted.made
-    labels = seal_sums_of_labels(connection, project_id) if first else noted.labels
+    """Return the digests of what was added since the seal before, or of all if there was none."""
+    last = pending.last
+    first = last.id == 0 and not pending.made
+    labels, details = pending.labels, pending.details
+    if first:
+        labels = seal_sums_of_labels(connection, project_id)
+        details = seal_sums_of_details(connection, project_id)
     highest = select(func.max(Item.id)).where(Item.project_id == project_id)
     items = connection.scalar(highest) or 0
     added: dict[str, Any] = {"changes": digest_for_seal(changes), "items": items}
     if changes:
-        for name, rows in _BY_CHANGE.items():
-            added[name] = digest_for_seal(rows(connection, project_id, last.last_change_id))
+        for part in ("imports", "sources", "touched"):
+            rows = sealed_rows(connection, part, project_id, last.last_change_id)
+            added[part] = digest_for_seal(rows)
     if items > last.items:
-        names = noted.names_of(items)
-        added["names"] = names or sealed_item_names(connection, project_id, [last.items, items])[0]
-    if labels:
-        added["labels"] = {str(change): list(sums) for change, sums in sorted(labels.items())}
-    details = seal_sums_of_details(connection, project_id) if first else noted.details
-    if details:
-        added["details"] = {str(change): list(sums) for change, sums in sorted(details.items())}
-    if first or noted.attributes:
-        added["attributes"] = sealed_attribute_digest(connection, project_id)
-    if first or noted.item_aliases:
-        added["item_aliases"] = sealed_item_alias_digest(connection, project_id)
+        added["names"] = (
+            pending.names.hexdigest()[:LETTERS]
+            if items == last.items + pending.named
+            else sealed_item_names(connection, project_id, [last.items, items])[0]
+        )
+    for part, sums in (("labels", labels), ("details", details)):
+        if sums:
+            added[part] = {str(change): list(sums[change]) for change in sorted(sums)}
+    for part in ("attributes", "item_aliases"):
+        if first or part in pending.changed:
+            added[part] = sealed_item_digest(connection, part, project_id)
     return added
-
-
-_BY_CHANGE = {
-    "imports": sealed_import_rows,
-    "sources": sealed_source_rows,
-    "touched": sealed_touched_rows,
-}
 
 
 def _text(value: Mapping[str, Any]) -> str:
@@ -127,9 +121,8 @@ class Pending:
         found: the digests of the parts that were not as that seal left them.
         made: whether the project was made by this transaction.
         labels: what was added to the records of changes, and taken from them.
-        details: the same of what is known of answers beside their labels.
-        attributes: whether attributes of items may have changed.
-        item_aliases: whether other keys of items may have changed.
+        details: the same for what is known of answers beside their labels.
+        changed: the parts of `OF_ITEMS` that may have changed.
         named: how many items after the last seal's are in ``names``, the digest of their names.
     """
 
@@ -138,29 +131,12 @@ class Pending:
     made: bool
     labels: Sums = field(default_factory=dict)
     details: Sums = field(default_factory=dict)
-    attributes: bool = False
-    item_aliases: bool = False
+    changed: set[str] = field(default_factory=set)
     named: int = 0
     names: Any = field(default_factory=hashlib.sha256)
 
-    def names_of(self, items: int) -> str | None:
-        """Return the digest of the names up to that of an item, if just these were noted."""
-        noted = self.last.items + self.named
-        return self.names.hexdigest()[:LETTERS] if items == noted else None
-
-    def add(self, sums: Sums, sign: int = 1) -> None:
-        """Add to the sums of changes' records; a ``sign`` of -1 subtracts."""
-        _add(self.labels, sums, sign)
-
-
-def _add(to: Sums, sums: Sums, sign: int) -> None:
-    for change, (count, total) in sums.items():
-        before = to.get(change, (0, 0))
-        to[change] = (before[0] + sign * count, before[1] + sign * total)
-
 
 def last_seal(connection: Connection, project_id: int) -> LastSeal:
-    """Return the last seal of a project."""
     columns = (Seal.id, Seal.last_change_id, Seal.added, Seal.state, Seal.digest)
     statement = select(*columns).where(Seal.project_id == project_id)
     row = connection.execute(statement.order_by(Seal.id.desc()).limit(1)).one_or_none()
@@ -172,8 +148,8 @@ def last_seal(connection: Connection, project_id: int) -> LastSeal:
 
 def pending_seals(connection: Connection) -> dict[int, Pending]:
     """Return the projects that the connection's transaction may change, by number."""
-    found: dict[int, Pending] = connection.info.setdefault(_KEY, {})
-    return found
+    pending: dict[int, Pending] = connection.info.setdefault(_KEY, {})
+    return pending
 
 
 def reset_seals(connection: Connection) -> None:
@@ -183,13 +159,13 @@ def reset_seals(connection: Connection) -> None:
 
 def begin_seal(connection: Connection, project_id: int, *, made: bool = False) -> None:
     """Read the state of a project that the transaction is about to change; its lock is held."""
-    known = pending_seals(connection)
-    if project_id in known:
+    pending = pending_seals(connection)
+    if project_id in pending:
         return
     last = LastSeal(0, 0, 0, {}, "") if made else last_seal(connection, project_id)
     now = sealed_state(connection, project_id) if last.state else {}
     found = {part: digest for part, digest in now.items() if last.state.get(part, digest) != digest}
-    known[project_id] = Pending(last, found, made)
+    pending[project_id] = Pending(last, found, made)
 
 
 def forget_seal(connection: Connection, project_id: int) -> None:
@@ -201,20 +177,20 @@ def seal_new_labels(
     connection: Connection, project_id: int, change: int, sums: tuple[int, int]
 ) -> None:
     """Note the labels of an import, which all belong to the record of its change."""
-    pending_seals(connection)[project_id].add({change: sums})
+    add_sums(pending_seals(connection)[project_id].labels, {change: sums})
 
 
 def seal_new_details(connection: Connection, project_id: int, change: int) -> None:
     """Note the details of answers that an import has stored."""
     sums = seal_sums_of_details(connection, project_id, AnswerDetail.change_id == change)
-    _add(pending_seals(connection)[project_id].details, sums, 1)
+    add_sums(pending_seals(connection)[project_id].details, sums)
 
 
 def seal_erased_details(connection: Connection, project_id: int, names: Iterable[int]) -> None:
     """Note the details of answers under some names, which are about to be deleted."""
     of_names = AnswerDetail.given_as.in_(list(names))
     sums = seal_sums_of_details(connection, project_id, of_names)
-    _add(pending_seals(connection)[project_id].details, sums, -1)
+    add_sums(pending_seals(connection)[project_id].details, sums, -1)
 
 
 def seal_new_items(
@@ -222,23 +198,23 @@ def seal_new_items(
 ) -> None:
     """Note new items, numbered from ``first`` on; the names are bytes with NUL between them.
 
-    They need not be read again then to be sealed, unless there are items that nothing noted.
+    They need not be read again to be sealed, unless there are items that were not noted.
     """
-    noted = pending_seals(connection)[project_id]
-    if first == noted.last.items + noted.named + 1:
-        noted.named += number
-        noted.names.update(names)
-        noted.names.update(b"\0")
+    pending = pending_seals(connection)[project_id]
+    if first == pending.last.items + pending.named + 1:
+        pending.named += number
+        pending.names.update(names)
+        pending.names.update(b"\0")
 
 
 def seal_changed_attributes(connection: Connection, project_id: int) -> None:
     """Note that attributes of items may have changed."""
-    pending_seals(connection)[project_id].attributes = True
+    pending_seals(connection)[project_id].changed.add("attributes")
 
 
 def seal_changed_item_aliases(connection: Connection, project_id: int) -> None:
     """Note that other keys of items may have changed."""
-    pending_seals(connection)[project_id].item_aliases = True
+    pending_seals(connection)[project_id].changed.add("item_aliases")
 
 
 @contextmanager
@@ -247,7 +223,7 @@ def seal_moved_labels(
 ) -> Iterator[None]:
     """Note the changes inside the block to labels with some values in a column."""
     values = list(values)
-    noted = pending_seals(connection)[project_id]
-    noted.add(seal_sums_of_labels(connection, project_id, column, values), -1)
+    labels = pending_seals(connection)[project_id].labels
+    add_sums(labels, seal_sums_of_labels(connection, project_id, column, values), -1)
     yield
-    noted.add(seal_sums_of_labels(connection, project_id, column, values))
+    add_sums(labels, seal_sums_of_labels(connection, project_id, column, values))

@@ -13,33 +13,32 @@ from sqlalchemy import Connection, select
 
 from tracker.storage.schema import Seal
 from tracker.storage.seals.digests import (
+    Sums,
+    add_sums,
     digest_for_seal,
     seal_sums_of_details,
     seal_sums_of_labels,
-    sealed_attribute_digest,
-    sealed_change_rows,
-    sealed_import_rows,
-    sealed_item_alias_digest,
+    sealed_item_digest,
     sealed_item_names,
-    sealed_source_rows,
+    sealed_rows,
     sealed_state,
-    sealed_touched_rows,
 )
 from tracker.storage.seals.seal import seal_digest
 
 _seals = Seal.__table__
 
 _BY_CHANGE = {
-    "changes": (sealed_change_rows, "the change log"),
-    "imports": (sealed_import_rows, "the counts of imports"),
-    "sources": (sealed_source_rows, "the files of imports"),
-    "touched": (sealed_touched_rows, "the record of touched items"),
+    "changes": "the change log",
+    "imports": "the counts of imports",
+    "sources": "the files of imports",
+    "touched": "the record of touched items",
 }
+_OF_ITEMS = {"attributes": "attributes", "item_aliases": "other keys"}
 
 
 @dataclass(frozen=True)
 class SealsVerified:
-    """Return the faults of a project's ledger by its seals, a sentence each.
+    """The faults of a project's ledger by its seals, a sentence each.
 
     ``digests`` are those of all seals, oldest first.
     """
@@ -70,9 +69,10 @@ def verify_seals(
         faults += _now(connection, project_id, seals[-1])
         faults += _of_items(connection, project_id, seals)
         if not chain_only:
-            faults += _labels(connection, project_id, seals)
-            now = seal_sums_of_details(connection, project_id)
-            faults += _sums("details of answers", "details", seals, now)
+            labels = seal_sums_of_labels(connection, project_id)
+            faults += _sums("labels", "labels", seals, labels)
+            details = seal_sums_of_details(connection, project_id)
+            faults += _sums("details of answers", "details", seals, details)
     except (KeyError, TypeError, ValueError):
         faults.append("a seal cannot be read")
     return SealsVerified(tuple(seal["digest"] for seal in seals), tuple(faults))
@@ -105,20 +105,15 @@ def _added(
 ) -> Iterator[str]:
     """Yield the rows of each seal that differ now, and those that no seal covers."""
     upto = [seal["last_change_id"] for seal in seals]
-    for name, (rows_of, what) in _BY_CHANGE.items():
-        rows = rows_of(connection, project_id, 0)
-        of_seal: list[list[Any]] = [[] for _ in seals]
-        beyond = 0
+    for part, what in _BY_CHANGE.items():
+        rows = sealed_rows(connection, part, project_id, 0)
+        of_seal: list[list[Any]] = [[] for _ in (*seals, "no seal")]
         for row in rows:
-            place = bisect_left(upto, row[0])
-            if place < len(seals):
-                of_seal[place].append(row)
-            else:
-                beyond += 1
-        for seal, held, first in zip(seals, of_seal, [0, *upto], strict=False):
-            if seal["added"].get(name, digest_for_seal([])) != digest_for_seal(held):
+            of_seal[bisect_left(upto, row[0])].append(row)
+        for seal, sealed, first in zip(seals, of_seal, [0, *upto], strict=False):
+            if seal["added"].get(part, digest_for_seal([])) != digest_for_seal(sealed):
                 yield _where(what, first, seal["last_change_id"])
-        if name == "changes" and (beyond or [row[0] for row in rows] != [*range(1, upto[-1] + 1)]):
+        if part == "changes" and [row[0] for row in rows] != [*range(1, upto[-1] + 1)]:
             yield f"{what} does not go from change 1 to change {upto[-1]}, the last one sealed"
     items = [0, *(seal["added"]["items"] for seal in seals)]
     for seal, first, found in zip(
@@ -145,36 +140,21 @@ def _now(connection: Connection, project_id: int, last: Mapping[str, Any]) -> It
             )
 
 
-_OF_ITEMS = {
-    "attributes": (sealed_attribute_digest, "attributes"),
-    "item_aliases": (sealed_item_alias_digest, "other keys"),
-}
-
-
 def _of_items(
     connection: Connection, project_id: int, seals: Sequence[Mapping[str, Any]]
 ) -> Iterator[str]:
-    for name, (digest_of, what) in _OF_ITEMS.items():
-        known = [seal["added"][name] for seal in seals if name in seal["added"]]
-        if digest_of(connection, project_id) != (known[-1] if known else f"{0:032x}"):
+    for part, what in _OF_ITEMS.items():
+        digests = [seal["added"][part] for seal in seals if part in seal["added"]]
+        if sealed_item_digest(connection, part, project_id) != [f"{0:032x}", *digests][-1]:
             yield f"{what} of items: not as they were sealed"
 
 
-def _labels(
-    connection: Connection, project_id: int, seals: Sequence[Mapping[str, Any]]
-) -> Iterator[str]:
-    """Yield the changes whose labels, standing and past, differ from those recorded."""
-    yield from _sums("labels", "labels", seals, seal_sums_of_labels(connection, project_id))
-
-
-def _sums(
-    what: str, part: str, seals: Sequence[Mapping[str, Any]], now: Mapping[int, tuple[int, int]]
-) -> Iterator[str]:
-    sealed: dict[int, tuple[int, int]] = {}
+def _sums(what: str, part: str, seals: Sequence[Mapping[str, Any]], now: Sums) -> Iterator[str]:
+    """Yield the changes whose labels or details differ from those recorded."""
+    sealed: Sums = {}
     for seal in seals:
-        for change, (count, total) in seal["added"].get(part, {}).items():
-            before = sealed.get(int(change), (0, 0))
-            sealed[int(change)] = (before[0] + count, before[1] + total)
+        for change, sums in seal["added"].get(part, {}).items():
+            add_sums(sealed, {int(change): sums})
     for change in sorted(sealed.keys() | now.keys()):
         was, present = sealed.get(change, (0, 0)), now.get(change, (0, 0))
         if was[0] != present[0]:
