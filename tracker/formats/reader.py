@@ -141,12 +141,7 @@ class Reader:
     """None if each file in an archive is read by itself."""
     in_folders: bool = False  # whether files in folders named after annotators are read as a whole
 
-<<<<<<< HEAD
     def to_dict(self) -> FormatJson:
-        """Return what the format is called and can hold, as JSON."""
-=======
-    def to_dict(self) -> dict[str, Any]:
->>>>>>> work-formats
         return {
             "format": self.name,
             "title": self.title or self.name,

@@ -33,15 +33,6 @@ class AnnotatorImport(ImportResult):
     annotators: int = 0
     attributes: tuple[str, ...] = ()
 
-<<<<<<< HEAD
-=======
-    def to_dict(self) -> dict[str, Any]:
-        return super().to_dict() | {
-            "annotators": self.annotators,
-            "attributes": list(self.attributes),
-        }
-
->>>>>>> work-formats
 
 def load_annotators(
     connection: Connection,
