@@ -7,31 +7,25 @@ from typing import Any, Final
 
 from rich.console import RenderableType
 
+from tracker.agreement import columns
 from tracker.agreement.gold import GOLD, Calibrations
-from tracker.agreement.groups import AnnotatorGroups, BetweenGroups, GroupedAgreement, WithinGroup
+from tracker.agreement.groups import AnnotatorGroups, GroupedAgreement
 from tracker.agreement.pairs import PairAgreement
-from tracker.agreement.result import Assessment
 from tracker.agreement.sentences import WITH_FLAGGED, without_flagged
 from tracker.agreement.spans import SpanPair
 from tracker.agreement.tables import unfit_questions_view
 from tracker.core.results import ByQuestion
-from tracker.measures.accuracy import Calibration
 from tracker.measures.intervals import Coefficient
-from tracker.measures.registry import MEASURES
-from tracker.measures.words import figure_reading_words, undefined_in_words
+from tracker.measures.words import figure_reading_words
 from tracker.projects.items import ItemRecord
+from tracker.render.blocks import listing_table
 from tracker.render.cells import (
     Text,
-    bar_cell,
     count_cell,
-    figure_cell,
-    interval_cell,
-    minute_cell,
-    share_cell,
+    level_cell,
 )
 from tracker.render.filter import selection_view, selections_view
 from tracker.render.nouns import count_noun
-from tracker.render.tables import table
 
 
 def annotator_group_csv_rows(annotator_groups: AnnotatorGroups) -> list[dict[str, Any]]:
@@ -59,48 +53,24 @@ def annotator_groups_view(annotator_groups: AnnotatorGroups) -> Iterator[Rendera
 
 def _tables(annotator_groups: AnnotatorGroups) -> Iterator[RenderableType]:
     """Yield a table of the groups, and one of each two of them."""
-    yield table(
-        (annotator_groups.attribute, "annotators", "items", "alpha within", "interval", "reading "),
-        [_group_cells(group) for group in annotator_groups.groups],
+    if not annotator_groups.groups:
+        return
+    level = level_cell(annotator_groups.groups[0].alpha.confidence)
+    yield listing_table(
+        columns.annotator_group_columns(annotator_groups.attribute),
+        [
+            group.to_dict() | {"reading": figure_reading_words(group.alpha)}
+            for group in annotator_groups.groups
+        ],
+        level=level,
     )
     if annotator_groups.pairs:
-        yield table(
-            (annotator_groups.attribute, "and", "items", "agreement between", "interval", " "),
-            [_pair_cells(pair) for pair in annotator_groups.pairs],
-            names=2,
-        )
+        pairs = [pair.to_dict() for pair in annotator_groups.pairs]
+        yield listing_table(columns.between_columns(annotator_groups.attribute), pairs, level=level)
         yield Text(
             "Between groups: cross-replication reliability, over pairs of one answer of each.",
             style="dim",
         )
-
-
-def _group_cells(one: WithinGroup) -> tuple[str | Text, ...]:
-    return (
-        _name(one.value),
-        count_cell(one.annotators),
-        count_cell(one.items),
-        *_figure(one.alpha),
-        figure_reading_words(one.alpha),
-    )
-
-
-def _pair_cells(one: BetweenGroups) -> tuple[str | Text, ...]:
-    return (
-        _name(one.first),
-        _name(one.second),
-        count_cell(one.reliability.items),
-        *_figure(one.reliability),
-        undefined_in_words(one.reliability.undefined),
-    )
-
-
-def _name(value: str | None) -> str | Text:
-    return Text("without", style="dim") if value is None else value
-
-
-def _figure(one: Coefficient) -> tuple[str, str]:
-    return figure_cell(one.value), interval_cell(one.ci_low, one.ci_high)
 
 
 # -- Calibration of confidences in the terminal and as flat rows ----------------------------------
@@ -135,31 +105,15 @@ def calibration_by_question_view(found: ByQuestion[Calibrations]) -> Iterator[Re
     first = next(iter(found.questions.values()))
     yield Text.assemble((found.project, "bold"), f"  confidence against {_truth(first)}")
     yield from selections_view({name: one.selection for name, one in found.questions.items()})
-    yield table(
-        ("question", *_FIGURES, "worst annotator", "its ECE"),
-        [(name, *_cells(one.pooled), *_worst(one)) for name, one in found.questions.items()],
-    )
+    rows = [{"question": name, **_page_of(page)} for name, page in found.questions.items()]
+    yield listing_table((*columns.CALIBRATION_COLUMNS, *columns.WORST_COLUMNS), rows)
     yield from unfit_questions_view(found.unfit)
 
 
-def _worst(calibrations: Calibrations) -> tuple[str, str]:
-    if not calibrations.annotators:
-        return "-", "-"
-    worst = calibrations.annotators[0]
-    return worst.annotator, figure_cell(worst.calibration.expected_calibration_error)
-
-
-_FIGURES = ("answers", "confidence", "right", "Brier score", "ECE")
-
-
-def _cells(one: Calibration) -> tuple[str, ...]:
-    return (
-        count_cell(one.answers),
-        share_cell(one.confidence),
-        share_cell(one.accuracy),
-        figure_cell(one.brier_score),
-        figure_cell(one.expected_calibration_error),
-    )
+def _page_of(calibrations: Calibrations) -> dict[str, Any]:
+    """Return the pooled figures, with those of the annotator who is calibrated worst."""
+    worst = calibrations.annotators[0].to_dict() if calibrations.annotators else None
+    return calibrations.pooled.to_dict() | {"worst": worst}
 
 
 def _truth(calibrations: Calibrations) -> str:
@@ -174,33 +128,18 @@ def calibration_view(calibrations: Calibrations) -> Iterator[RenderableType]:
     if not calibrations.pooled.answers:
         yield Text(f"No answer with a confidence can be compared with {truth}.")
         return
-    yield table(
-        ("annotator", "kind ", *_FIGURES),
-        [
-            (name, kind, *_cells(one))
-            for name, kind, one in [*calibrations.annotators, ("all", "", calibrations.pooled)]
-        ],
+    pooled = calibrations.pooled.to_dict()
+    rows = [annotator.to_dict() for annotator in calibrations.annotators]
+    yield listing_table(
+        columns.CALIBRATION_COLUMNS, [*rows, {"annotator": "all", "kind": "", **pooled}]
     )
-    yield table(
-        ("confidence", "answers", "mean", "right", " "),
-        [
-            (
-                f"{one.low:.1f} to {one.high:.1f}",
-                count_cell(one.answers),
-                share_cell(one.confidence),
-                share_cell(one.accuracy),
-                bar_cell(one.accuracy),
-            )
-            for one in calibrations.pooled.bins
-        ],
-    )
+    yield listing_table(columns.BIN_COLUMNS, pooled["bins"])
 
 
 # -- Pairs of annotators in the terminal and as flat rows -----------------------------------------
 
 
 _MOST_ROWS: Final = 200  # pairs that a person may read through
-_F1: Final = ("F1 exact", "unlabeled", "overlap", "token F1", "unlabeled")
 _NUMERIC: Final = ("pearson", "spearman", "concordance", "bias", "lower_limit", "upper_limit")
 
 
@@ -221,35 +160,13 @@ def pair_csv_rows(pairs: Sequence[PairAgreement]) -> list[dict[str, Any]]:
 def pairs_view(pairs: Sequence[PairAgreement]) -> Iterator[RenderableType]:
     """Yield the pairs, the least agreeing first."""
     ordered = sorted(pairs, key=lambda pair: (pair.kappa.value is None, pair.kappa.value or 0))
-    numeric = any(pair.numeric is not None for pair in pairs)
     rows = [
-        (
-            *pair.annotators,
-            count_cell(pair.kappa.items),
-            figure_cell(pair.kappa.observed),
-            figure_cell(pair.kappa.expected),
-            figure_cell(pair.kappa.value),
-            interval_cell(pair.kappa.ci_low, pair.kappa.ci_high),
-            *(
-                figure_cell(None if pair.numeric is None else getattr(pair.numeric, name).value)
-                for name in (_NUMERIC if numeric else ())
-            ),
-            *(() if numeric else (figure_reading_words(pair.kappa),)),
-        )
+        pair.to_dict()
+        | ({} if pair.numeric is not None else {"reading": figure_reading_words(pair.kappa)})
         for pair in ordered[:_MOST_ROWS]
     ]
-    numbers = ("Pearson", "Spearman", "Lin", "bias", "from", "to")
-    columns = (
-        "annotator",
-        "and",
-        "items",
-        "observed",
-        "expected",
-        "Cohen's kappa",
-        "interval",
-        *(numbers if numeric else ("reading ",)),
-    )
-    yield table(columns, rows, names=2)
+    level = level_cell(pairs[0].kappa.confidence if pairs else 0.95)
+    yield listing_table(columns.PAIR_COLUMNS, rows, level=level)
     if len(pairs) > _MOST_ROWS:
         yield Text(f"The {_MOST_ROWS} lowest of {count_cell(len(pairs))} pairs; for all: --json")
 
@@ -276,18 +193,8 @@ def span_pair_csv_rows(pairs: Sequence[SpanPair]) -> list[dict[str, Any]]:
 def span_pairs_view(pairs: Sequence[SpanPair]) -> Iterator[RenderableType]:
     """Yield the pairs of a project of spans, the least agreeing first."""
     ordered = sorted(pairs, key=lambda pair: pair.measures[0].value or 0)
-    rows = [
-        (
-            *pair.annotators,
-            count_cell(pair.documents),
-            figure_cell(pair.measures[0].precision),
-            figure_cell(pair.measures[0].recall),
-            *(figure_cell(measure.value) for measure in pair.measures),
-        )
-        for pair in ordered[:_MOST_ROWS]
-    ]
-    columns = ("reference", "response", "documents", "precision", "recall", *_F1)
-    yield table(columns, rows, names=2)
+    rows = [pair.to_dict() for pair in ordered[:_MOST_ROWS]]
+    yield listing_table(columns.SPAN_PAIR_COLUMNS, rows)
 
 
 def group_csv_rows(grouped_agreement: GroupedAgreement) -> list[dict[str, Any]]:
@@ -311,61 +218,17 @@ def groups_view(grouped_agreement: GroupedAgreement) -> Iterator[RenderableType]
     """Yield the parts of the page, in order; the group with the weakest category first."""
     yield Text.assemble(
         (grouped_agreement.project, "bold"),
-        f"  {count_cell(len(grouped_agreement.groups))} groups of items by "
+        f"  {count_noun(len(grouped_agreement.groups), 'group')} of items by "
         f"{grouped_agreement.attribute}",
     )
     yield from selection_view(grouped_agreement.selection)
-    # Percent agreement apart; and no column for a measure that no group has a figure of.
-    measures = [
-        name
-        for name in MEASURES
-        if name != "percent_agreement"
-        and any(
-            c.measure == name and c.value is not None
-            for _, g in grouped_agreement.groups
-            for c in g.measures
-        )
-    ]
-    ordered = sorted(grouped_agreement.groups, key=lambda group: _lowest_rate(group[1]))
-    yield table(
-        (
-            grouped_agreement.attribute,
-            "items",
-            "answers",
-            "weakest ",
-            "rate",
-            *(MEASURES[name].title for name in measures),
-        ),
-        [
-            (
-                Text("without", style="dim") if value is None else value,
-                count_cell(group.counts.items),
-                count_cell(group.counts.answers),
-                _weakest(group),
-                figure_cell(group.summary.lowest.rate if group.summary.lowest else None),
-                *(_with_interval(group, name) for name in measures),
-            )
-            for value, group in ordered
-        ],
-    )
+    rows = sorted(grouped_agreement.to_dict()["groups"], key=_lowest_rate)
+    yield listing_table(columns.group_columns(grouped_agreement.attribute, rows), rows)
 
 
-def _lowest_rate(group: Assessment) -> float:
-    lowest = group.summary.lowest
-    return 2.0 if lowest is None or lowest.rate is None else lowest.rate
-
-
-def _weakest(group: Assessment) -> str:
-    lowest = group.summary.lowest
-    return "-" if lowest is None else group.categories[lowest.category]
-
-
-def _with_interval(group: Assessment, measure: str) -> str:
-    """Return the figure above its interval: side by side few measures would fit on a screen."""
-    one = group.measure(measure)
-    if one.ci_low is None:
-        return figure_cell(one.value)
-    return f"{figure_cell(one.value)}\n{interval_cell(one.ci_low, one.ci_high)}"
+def _lowest_rate(group: Mapping[str, Any]) -> float:
+    lowest = group["summary"]["lowest"]
+    return 2.0 if lowest is None or lowest["rate"] is None else lowest["rate"]
 
 
 def item_view(record: ItemRecord) -> Iterator[RenderableType]:
@@ -377,31 +240,8 @@ def item_view(record: ItemRecord) -> Iterator[RenderableType]:
         yield Text(record.text)
     for name, value in record.attributes.items():
         yield Text(f"{name}: {value}", style="dim")
-    rows = []
-    detailed = any(label.details for label in record.labels)
-    for label in record.labels:
-        style = "" if label.state == "stands" else "dim"
-        span = "" if label.start is None else f" [{label.start}, {label.end})"
-        answer = f"{label.category or '(' + label.answer + ')'}{span}"
-        about = label.details
-        cells = (
-            *([] if label.question is None else [label.question]),
-            label.annotator,
-            str(label.pass_),
-            answer,
-            minute_cell(label.labeled_at),
-            str(label.import_ or "-"),
-            label.state,
-            *([] if about is None else [figure_cell(about.confidence), about.comment or ""]),
-        )
-        rows.append([Text(cell, style=style) for cell in cells])
-    several = any(label.question for label in record.labels)
-    columns = (
-        *(["question"] if several else ()),
-        *("annotator", "pass", "answer ", "labeled at ", "import", "state "),
-        *(("confidence", "comment ") if detailed else ()),
-    )
-    yield table(columns, rows)
+    rows = [label.to_dict() for label in record.labels]
+    yield listing_table(columns.LABEL_COLUMNS, rows)
 
 
 def item_csv_rows(items: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -422,18 +262,7 @@ def most_disputed_items_first(items: Sequence[dict[str, Any]]) -> list[dict[str,
 
 def items_view(items: Sequence[dict[str, Any]]) -> RenderableType:
     """Return the items, the most disputed first."""
-    ordered = most_disputed_items_first(items)
-    rows = [
-        (
-            item["item"],
-            ", ".join(f"{name} {votes}" for name, votes in item["votes"].items()),
-            figure_cell(item["vote_score"]),
-            figure_cell(item["entropy"]),
-            item["gold"] or "-",
-        )
-        for item in ordered
-    ]
-    return table(("item", "votes ", "vote score", "entropy (bits)", "gold "), rows)
+    return listing_table(columns.ITEM_COLUMNS, most_disputed_items_first(items))
 
 
 def confusion_csv_rows(payload: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -463,17 +292,7 @@ def confusions_view(payload: Mapping[str, Any]) -> Iterator[RenderableType]:
     if not payload["confusions"]:
         yield Text("No categories are confused.")
         return
-    rows = [
-        (
-            *row["categories"],
-            count_cell(row["disagreements"]),
-            share_cell(row["share"]),
-            count_cell(row["items"]),
-            row["examples"][0]["item"] if row["examples"] else "-",
-        )
-        for row in payload["confusions"]
-    ]
-    yield table(("one", "the other", "disagreements", "share", "items", "such as "), rows, names=2)
+    yield listing_table(columns.CONFUSION_COLUMNS, payload["confusions"])
     yield Text(
         f"Shares are of {count_noun(payload['disagreements'], 'disagreement')}.", style="dim"
     )

@@ -2,21 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-from tracker.agreement.sentences import reason
+from tracker.agreement.sentences import numbers_of_figure, reason
+from tracker.measures.registry import MEASURES
+from tracker.measures.words import figure_title_words, undefined_in_words
 from tracker.render.blocks import Column
-from tracker.render.cells import interval_cell
+from tracker.render.cells import figure_cell, interval_cell
 
 _TERMINAL: Final = ("terminal",)
+_REPORT: Final = ("report",)
+_PAGE: Final = ("page",)
+_READ: Final = ("report", "page")
+_PRINTED: Final = ("terminal", "report")
 
 
-def _interval(row: Mapping[str, Any]) -> str:
-    """Return the interval of a rate, or why there is no rate."""
-    if row["rate"] is None:
-        return reason(row)
+def _bounds(row: Mapping[str, Any]) -> str:
     return interval_cell(row["ci_low"], row["ci_high"])
+
+
+def _bounds_or_reason(key: str, measure: str | None = None) -> Callable[[Mapping[str, Any]], str]:
+    """Return what writes the interval of the figure under a key, or why there is no figure."""
+
+    def text(row: Mapping[str, Any]) -> str:
+        return reason({"measure": measure, **row}) if row[key] is None else _bounds(row)
+
+    return text
+
+
+def _interval(
+    key: str, measure: str | None = None, *, plain: tuple[str, ...] = _TERMINAL
+) -> tuple[Column, Column]:
+    """Return the interval of a figure; ``plain`` faces have elsewhere why there is none."""
+    column = Column("ci_low", "{level} interval", "interval")
+    return (
+        column._replace(text=_bounds, faces=plain),
+        column._replace(
+            text=_bounds_or_reason(key, measure), faces=set(column.faces).difference(plain)
+        ),
+    )
+
+
+def _both(key: str, first: str, second: str, leads: str | None = None) -> tuple[Column, ...]:
+    """Return the two names under a key: apart in a terminal, which shortens them, else as one."""
+    return (
+        Column(key, first, "name", text=lambda row: row[key][0], faces=_TERMINAL),
+        Column(key, second, "name", text=lambda row: row[key][1], faces=_TERMINAL),
+        Column(key, kind="names", leads=leads, faces=_READ),
+    )
 
 
 CATEGORY_COLUMNS: Final = (
@@ -25,16 +59,289 @@ CATEGORY_COLUMNS: Final = (
     Column("rate", kind="figure"),
     Column("rate", "0 to 1", kind="range", faces=("terminal", "page")),
     Column("standard_error", "se", kind="figure", faces=_TERMINAL),
-    Column("ci_low", "{level} interval", kind="interval", text=_interval),
+    Column("ci_low", "{level} interval", kind="interval", text=_bounds_or_reason("rate")),
     Column("agreements", kind="count"),
     Column("potential_agreements", "potential", kind="count"),
     Column("labels", kind="count", leads="items"),
     Column("specific_agreement", kind="figure", faces=_TERMINAL),
 )
 
+MEASURE_COLUMNS: Final = (
+    Column("measure", kind="title", text=figure_title_words),
+    Column("value", kind="figure"),
+    Column("value", "low to 1", kind="scale", faces=_PAGE),
+    Column("standard_error", "se", kind="figure", faces=_TERMINAL),
+    *_interval("value", plain=_PRINTED),
+    Column("observed", kind="figure", faces=("terminal", "page")),
+    Column("expected", kind="figure", faces=("terminal", "page")),
+    Column("items", kind="count"),
+    Column("reading", faces=_TERMINAL),
+    Column(
+        "value",
+        "numbers",
+        text=lambda row: reason(row) if row["value"] is None else numbers_of_figure(row),
+        faces=_REPORT,
+    ),
+)
 
-def category_columns(level: str = "95%") -> list[Column]:
-    """Return the columns of the table of categories; ``level`` is that of the intervals."""
-    return [
-        column._replace(title=column.heading.format(level=level)) for column in CATEGORY_COLUMNS
-    ]
+INTRACLASS_COLUMNS: Final = (
+    Column("form", "intraclass", kind="name"),
+    Column("value", kind="figure"),
+    Column("ci_low", "{level} interval", "interval", text=_bounds),
+    Column("f", "F", "number", text=lambda row: "-" if row["f"] is None else f"{row['f']:.2f}"),
+    Column("items", kind="count"),
+    Column("note", text=lambda row: reason(row) if row["value"] is None else row["note"] or ""),
+)
+
+_KAPPA: Final = (
+    Column("cohen_kappa", "Cohen's kappa", "figure"),
+    Column("cohen_kappa", "low to 1", "scale", faces=_PAGE),
+    *_interval("cohen_kappa", "cohen_kappa"),
+)
+PAIR_COLUMNS: Final = (
+    *_both("annotators", "annotator", "and", leads="pair"),
+    *_KAPPA,
+    Column("observed", kind="figure", faces=_PRINTED),
+    Column("expected", kind="figure", faces=_PRINTED),
+    Column("items", kind="count", leads="items of both"),
+    *(
+        Column(f"numeric.{key}.value", title, "figure", rare=True, faces=_TERMINAL)
+        for key, title in {
+            "pearson": "Pearson", "spearman": "Spearman", "concordance": "Lin", "bias": "bias",
+            "lower_limit": "from", "upper_limit": "to",
+        }.items()
+    ),
+    Column("reading", rare=True, faces=_TERMINAL),
+)  # fmt: skip
+PEER_COLUMNS: Final = (
+    Column("other", "annotator", "name", leads="pair"),
+    Column("cohen_kappa", "value", "figure"),
+    *_KAPPA[1:],
+    Column("observed", kind="figure", rare=True),
+    Column("items", kind="count", leads="items of both"),
+)
+
+SPAN_PAIR_COLUMNS: Final = (
+    *_both("annotators", "reference", "response"),
+    Column("items", "documents", "count", faces=_TERMINAL),
+    Column("span_f1_exact.precision", "precision", "figure", faces=_TERMINAL),
+    Column("span_f1_exact.recall", "recall", "figure", faces=_TERMINAL),
+    Column("span_f1_exact.value", "exact F1", "figure"),
+    Column("span_f1_unlabelled.value", "unlabeled", "figure", faces=_TERMINAL),
+    Column("span_f1_overlap.value", "overlap", "figure", faces=_TERMINAL),
+    Column("token_f1.value", "token F1", "figure", faces=_TERMINAL),
+    Column("token_f1_unlabelled.value", "unlabeled", "figure", faces=_TERMINAL),
+)
+
+CONFUSION_COLUMNS: Final = (
+    *_both("categories", "one", "the other", leads="categories"),
+    Column("disagreements", kind="count"),
+    Column("share", kind="share"),
+    Column("share", "0 to 100%", "range", faces=_PAGE, drawn=()),
+    Column("items", kind="count", leads="confused items"),
+    Column(
+        "examples",
+        "such as",
+        text=lambda row: row["examples"][0]["item"] if row["examples"] else "-",
+        faces=_TERMINAL,
+    ),
+)
+
+
+_CHANGE: Final = Column(
+    "change",
+    kind="change",
+    text=lambda row: "-" if row["change"] is None else f"{row['change']:+.4f}",
+)
+MERGE_COLUMNS: Final = (
+    Column("categories", kind="title", text=lambda row: " + ".join(row["categories"])),
+    Column("value", kind="figure"),
+    _CHANGE,
+)
+INFLUENCE_COLUMNS: Final = (Column("without", kind="figure"), _CHANGE)
+
+
+def influence_columns(of: str) -> tuple[Column, ...]:
+    """Return the columns of what a figure is without each annotator, item or category."""
+    return Column(of, kind="name"), *INFLUENCE_COLUMNS
+
+
+GOLD_COLUMNS: Final = (
+    Column("annotator", kind="name"),
+    Column("answers", kind="count"),
+    Column("observed", "right", "share"),
+    Column("ci_low", "interval", "interval", text=_bounds),
+    Column("expected", "by chance", "share"),
+    Column("cohen_kappa", "Cohen's kappa", "figure"),
+)
+GOLD_CATEGORY_COLUMNS: Final = (
+    Column("category", kind="name"),
+    Column("true", kind="count"),
+    Column("given", kind="count"),
+    Column("right", kind="count"),
+    Column("precision", kind="figure"),
+    Column("recall", kind="figure"),
+    Column("f1", "F1", "figure"),
+)
+
+REPEAT_COLUMNS: Final = (
+    Column("annotator", kind="name"),
+    Column("repeats", kind="count"),
+    Column(
+        "days_between",
+        kind="number",
+        text=lambda row: "-" if row["days_between"] is None else f"{row['days_between']:.1f}",
+    ),
+)
+
+
+def _figure_of(measure: str, *, bounds: bool = False) -> Callable[[Mapping[str, Any]], str]:
+    """Return what writes one of a row's measures, above its interval: that saves a column."""
+
+    def text(row: Mapping[str, Any]) -> str:
+        figure = next(one for one in row["measures"] if one["measure"] == measure)
+        below = f"\n{_bounds(figure)}" if bounds and figure["ci_low"] is not None else ""
+        return f"{figure_cell(figure['value'])}{below}"
+
+    return text
+
+
+def repeat_columns(measures: Iterable[Mapping[str, Any]]) -> tuple[Column, ...]:
+    """Return the columns of annotators' agreement with themselves by some measures."""
+    return *REPEAT_COLUMNS, *(
+        Column("measures", figure_title_words(row), "figure", text=_figure_of(row["measure"]))
+        for row in measures
+    )
+
+
+def _group(key: str, title: str) -> Column:
+    """Return the column of a group's value; dimmed for the group of those without one."""
+    return Column(
+        key,
+        title,
+        "name",
+        none="without",
+        tone=lambda row: "quiet" if row[key] is None else None,
+    )
+
+
+GROUP_COLUMNS: Final = (
+    Column("counts.items", "items", "count"),
+    Column("counts.answers", "answers", "count"),
+    Column("summary.lowest.category", "weakest", text=lambda row: _lowest(row) or "-"),
+    Column("summary.lowest.rate", "rate", "figure"),
+)
+
+
+def _lowest(row: Mapping[str, Any]) -> str | None:
+    lowest = row["summary"]["lowest"]
+    return None if lowest is None else lowest["category"]
+
+
+def group_columns(attribute: str, rows: Iterable[Mapping[str, Any]]) -> tuple[Column, ...]:
+    """Return the columns of groups of items by an attribute.
+
+    Percent agreement is left out, and each measure of which no group has a figure.
+    """
+    known = {one["measure"] for row in rows for one in row["measures"] if one["value"] is not None}
+    return (
+        _group("value", attribute),
+        *GROUP_COLUMNS,
+        *(
+            Column("measures", MEASURES[name].title, "figure", text=_figure_of(name, bounds=True))
+            for name in MEASURES
+            if name in known and name != "percent_agreement"
+        ),
+    )
+
+
+def _reliability(key: str, title: str) -> tuple[Column, ...]:
+    return (
+        Column(f"{key}.value", title, "figure"),
+        Column(f"{key}.ci_low", "{level} interval", "interval", text=lambda row: _bounds(row[key])),
+    )
+
+
+def annotator_group_columns(attribute: str) -> tuple[Column, ...]:
+    """Return the columns of groups of annotators by an attribute, with alpha within each."""
+    return (
+        _group("value", attribute),
+        Column("annotators", kind="count"),
+        Column("items", kind="count"),
+        *_reliability("within", "alpha within"),
+        Column("reading"),
+    )
+
+
+def between_columns(attribute: str) -> tuple[Column, ...]:
+    """Return the columns of each two groups of annotators, with the agreement between them."""
+    return (
+        _group("first", attribute),
+        _group("second", "and"),
+        Column("between.items", "items", "count"),
+        *_reliability("between", "agreement between"),
+        Column("between.undefined", " ", undefined_in_words),
+    )
+
+
+CALIBRATION_COLUMNS: Final = (
+    Column("question", kind="name", rare=True),
+    Column("annotator", kind="name", rare=True),
+    Column("kind", rare=True),
+    Column("answers", kind="count"),
+    Column("confidence", kind="share"),
+    Column("accuracy", "right", "share"),
+    Column("brier_score", "Brier score", "figure"),
+    Column("expected_calibration_error", "ECE", "figure"),
+)
+WORST_COLUMNS: Final = (
+    Column("worst.annotator", "worst annotator", "number"),
+    Column("worst.expected_calibration_error", "its ECE", "figure"),
+)
+BIN_COLUMNS: Final = (
+    Column("low", "confidence", "title", text=lambda row: f"{row['low']:.1f} to {row['high']:.1f}"),
+    Column("answers", kind="count"),
+    Column("confidence", "mean", "share"),
+    Column("accuracy", "right", "share"),
+    Column("accuracy", " ", "range"),
+)
+SHARE_COLUMNS: Final = (Column("category", kind="name"), Column("share", kind="share"))
+
+
+def _votes(votes: Mapping[str, int]) -> str:
+    return ", ".join(f"{category} {number}" for category, number in votes.items())
+
+
+ITEM_COLUMNS: Final = (
+    Column("item", kind="name"),
+    Column(
+        "votes", text=lambda row: ", ".join(f"{n} {votes}" for n, votes in row["votes"].items())
+    ),
+    Column("vote_score", kind="figure"),
+    Column("entropy", "entropy (bits)", "figure"),
+    Column("gold", kind="known"),
+)
+
+
+def _answer(row: Mapping[str, Any]) -> str:
+    span = "" if row["start"] is None else f" [{row['start']}, {row['end']})"
+    return f"{row['category'] or '(' + row['answer'] + ')'}{span}"
+
+
+def _past(row: Mapping[str, Any]) -> str | None:
+    return None if row["state"] == "stands" else "quiet"
+
+
+_LABEL: Final = (
+    Column("question", kind="name", rare=True),
+    Column("annotator", kind="name"),
+    Column("pass", kind="number"),
+    Column("answer", text=_answer),
+    Column("labeled_at", kind="minute"),
+    Column("import", kind="number"),
+    Column("state"),
+    Column("confidence", kind="figure", rare=True),
+    Column("comment", rare=True),
+)
+LABEL_COLUMNS: Final = [column._replace(tone=_past) for column in _LABEL]
+"""The columns of the answers to an item, past ones dimmed."""

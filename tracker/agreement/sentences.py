@@ -120,6 +120,22 @@ def reason(figure: Mapping[str, Any]) -> str:
     return (about.undefined.get(why) if about else None) or undefined_in_words(why) or why
 
 
+def numbers_of_figure(figure: Mapping[str, Any]) -> str:
+    """Return how a coefficient's numbers give its value; nothing without one."""
+    if figure["value"] is None:
+        return ""
+    if "expected_disagreement" in figure:
+        within, overall = figure["observed_disagreement"], figure["expected_disagreement"]
+        return f"1 - {within:.4f} / {overall:.4f} = {figure_cell(figure['value'])}"
+    if figure.get("expected") is None or figure.get("observed") is None:
+        return ""
+    chance = figure["expected"]
+    return (
+        f"({figure['observed']:.4f} - {chance:.4f}) / (1 - {chance:.4f}) = "
+        f"{figure_cell(figure['value'])}"
+    )
+
+
 WITH_FLAGGED: Final = "With all answers"
 
 

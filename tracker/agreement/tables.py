@@ -8,10 +8,10 @@ from typing import Any, Final
 
 from rich.console import RenderableType
 
-from tracker.agreement.columns import category_columns
+from tracker.agreement import columns
 from tracker.agreement.explain import Advice, Explanation, Influence, Merges
 from tracker.agreement.gold import AgainstTruth
-from tracker.agreement.intra_annotator import SelfAgreement, Themselves
+from tracker.agreement.intra_annotator import Themselves
 from tracker.agreement.recent import Recent
 from tracker.agreement.result import Assessment
 from tracker.agreement.sentences import WITH_FLAGGED, without_flagged
@@ -21,7 +21,7 @@ from tracker.measures.benchmarks import landis_koch
 from tracker.measures.category_rates import CategoryRate
 from tracker.measures.intervals import Coefficient
 from tracker.measures.registry import MEASURES
-from tracker.measures.words import figure_reading_words, figure_title_words, undefined_in_words
+from tracker.measures.words import figure_reading_words, figure_title_words
 from tracker.render.blocks import listing_table
 from tracker.render.cells import (
     Text,
@@ -65,7 +65,11 @@ def agreement_view(assessment: Assessment, *, named: bool = False) -> Iterator[R
         yield _rates_table(assessment)
     yield _measures_table(assessment.measures, named=named)
     if assessment.intraclass:
-        yield _intraclass_table(assessment)
+        yield listing_table(
+            columns.INTRACLASS_COLUMNS,
+            [form.to_dict() for form in assessment.intraclass],
+            level=level_cell(assessment.intraclass[0].confidence),
+        )
         if any(one.assumes for one in assessment.intraclass):
             yield Text(_ASSUMES, style="dim")
     if assessment.gold is not None:
@@ -151,41 +155,29 @@ def _rates_table(assessment: Assessment) -> RenderableType:
     rows = assessment.to_dict()["categories"]
     lowest = assessment.summary.lowest
     name = None if lowest is None else assessment.categories[lowest.category]
-    weakest = next((row for row in rows if row["category"] == name), None)
     return listing_table(
-        category_columns(level_cell(assessment.rates[0].confidence)), rows, bold=weakest
+        columns.CATEGORY_COLUMNS,
+        rows,
+        level=level_cell(assessment.rates[0].confidence),
+        bold=next((row for row in rows if row["category"] == name), None),
     )
 
 
 def _measures_table(measures: Sequence[Coefficient], *, named: bool) -> RenderableType:
     rows = [
-        (
-            figure_title_words(measure),
-            figure_cell(measure.value),
-            figure_cell(measure.standard_error),
-            interval_cell(measure.ci_low, measure.ci_high),
-            figure_cell(measure.observed),
-            figure_cell(measure.expected),
-            count_cell(measure.items),
-            figure_reading_words(measure),
-        )
+        with_reading(measure)
         for measure in measures
         if named
         or measure.undefined != "not_applicable"
         or measure.details.get("scale") == "ordinal"
     ]
-    confidence = measures[0].confidence if measures else 0.95
-    columns = (
-        "measure ",
-        "value",
-        "se",
-        f"{level_cell(confidence)} interval",
-        "observed",
-        "expected",
-        "items",
-        "reading ",
-    )
-    return table(columns, rows)
+    level = level_cell(measures[0].confidence if measures else 0.95)
+    return listing_table(columns.MEASURE_COLUMNS, rows, level=level)
+
+
+def with_reading(figure: Coefficient) -> dict[str, Any]:
+    """Return a figure as JSON, with the words that a terminal shows beside it."""
+    return figure.to_dict() | {"reading": figure_reading_words(figure)}
 
 
 _ASSUMES = (
@@ -193,23 +185,6 @@ _ASSUMES = (
     "take few values. Krippendorff's alpha on the interval scale estimates ICC(1); its "
     "interval assumes no such thing: --scale interval --measure alpha."
 )
-
-
-def _intraclass_table(assessment: Assessment) -> RenderableType:
-    rows = [
-        (
-            one.form,
-            figure_cell(one.value),
-            interval_cell(one.ci_low, one.ci_high),
-            "-" if one.f is None else f"{one.f:.2f}",
-            count_cell(one.items),
-            one.note or "" if one.value is not None else undefined_in_words(one.undefined),
-        )
-        for one in assessment.intraclass
-    ]
-    confidence = assessment.intraclass[0].confidence
-    columns = ("intraclass", "value", f"{level_cell(confidence)} interval", "F", "items", "note ")
-    return table(columns, rows)
 
 
 def _gold_line(assessment: Assessment) -> Text:
@@ -258,7 +233,7 @@ def explanation_view(explanation: Explanation) -> Iterator[RenderableType]:
     value = figure_cell(one.value) if one.value is not None else figure_reading_words(one)
     bounds = f"  ({interval_cell(one.ci_low, one.ci_high)})" if one.ci_low is not None else ""
     yield Text.assemble(
-        (f"{figure_title_words(one)} of {explanation.project}: {value}", "bold"), bounds
+        (f"{figure_title_words(one.to_dict())} of {explanation.project}: {value}", "bold"), bounds
     )
     fates = explanation.inclusion.to_dict()
     rows = [("answers that stand", count_cell(explanation.inclusion.standing))]
@@ -283,13 +258,9 @@ def explanation_view(explanation: Explanation) -> Iterator[RenderableType]:
         )
     yield table((" ", ""), rows)
     if explanation.shares:
-        yield table(
-            ("category", "share"),
-            [
-                (name, share_cell(value))
-                for name, value in list(explanation.shares.items())[:_MOST_ROWS]
-            ],
-        )
+        shares = list(explanation.shares.items())[:_MOST_ROWS]
+        rows_of_shares = [{"category": name, "share": share} for name, share in shares]
+        yield listing_table(columns.SHARE_COLUMNS, rows_of_shares)
     yield Text(explanation.measure.formula)
     yield Text(explanation.numbers, style="bold")
     if one.standard_error is not None:
@@ -305,11 +276,8 @@ def influence_view(
 ) -> Iterator[RenderableType]:
     """Yield the coefficient, and what it becomes without each."""
     yield _figure_title(measure, value, f"without each {of}")
-    rows = [
-        (row.name, figure_cell(row.without), _change_cell(row.change))
-        for row in influences[:_MOST_ROWS]
-    ]
-    yield table((of, "without", "change"), rows)
+    rows = [row.to_dict(of) for row in influences[:_MOST_ROWS]]
+    yield listing_table(columns.influence_columns(of), rows)
     if influences:
         yield Text("A positive change: agreement is better without.", style="dim")
 
@@ -331,19 +299,11 @@ def best_category_merges_view(
 
 def _merges(merges: Merges) -> Iterator[RenderableType]:
     yield _figure_title(merges.measure, merges.value, "with two categories merged")
-    rows = [
-        (" + ".join(merge.categories), figure_cell(merge.value), _change_cell(merge.change))
-        for merge in merges.rows
-    ]
-    yield table(("categories ", "value", "change"), rows)
+    yield listing_table(columns.MERGE_COLUMNS, [merge.to_dict() for merge in merges.rows])
 
 
 def _figure_title(measure: str, value: float | None, words: str) -> Text:
     return Text.assemble((f"{MEASURES[measure].title} {figure_cell(value)}", "bold"), f"  {words}")
-
-
-def _change_cell(change: float | None) -> str:
-    return "-" if change is None else f"{change:+.4f}"
 
 
 def self_agreement_csv_rows(themselves: Themselves) -> list[dict[str, Any]]:
@@ -371,24 +331,15 @@ def self_agreement_view(themselves: Themselves) -> Iterator[RenderableType]:
     if not themselves.pooled.repeats:
         yield Text("No annotator answered an item twice: import a column named pass (1, 2, …).")
         return
-    names = [figure_title_words(one) for one in _few(themselves.pooled)]
     ordered = sorted(themselves.annotators, key=lambda row: (row[1].measures[0].value or 0, row[0]))
-    rows = [("all", themselves.pooled), *ordered[:_MOST_ROWS]]
-    yield table(
-        ("annotator", "repeats", "days between", *names),
-        [(name, *_self_cells(own)) for name, own in rows],
-    )
-
-
-def _self_cells(own: SelfAgreement) -> tuple[str, ...]:
-    days = "-" if own.days_between is None else f"{own.days_between:.1f}"
-    return (count_cell(own.repeats), days, *(figure_cell(one.value) for one in _few(own)))
-
-
-def _few(own: SelfAgreement) -> list[Coefficient]:
-    """Return the figures that a terminal has room for; JSON and CSV have them all."""
-    few = len(own.measures) <= _MOST_MEASURES
-    return [measure for measure in own.measures if few or measure.measure not in _LEFT_OUT]
+    rows = [
+        {"annotator": name, **own.to_dict()}
+        for name, own in (("all", themselves.pooled), *ordered[:_MOST_ROWS])
+    ]
+    measures = rows[0]["measures"]
+    if len(measures) > _MOST_MEASURES:
+        measures = [row for row in measures if row["measure"] not in _LEFT_OUT]
+    yield listing_table(columns.repeat_columns(measures), rows)
 
 
 def against_gold_csv_rows(against_truth: AgainstTruth) -> list[dict[str, Any]]:
@@ -407,36 +358,10 @@ def against_gold_view(against_truth: AgainstTruth) -> Iterator[RenderableType]:
         f"{count_noun(against_truth.pooled.items, 'item')} "
         "with a truth",
     )
-    rows = [("all", against_truth.pooled), *against_truth.annotators[:_MOST_ROWS]]
-    yield table(
-        ("annotator", "answers", "right", "interval", "by chance", "Cohen's kappa"),
-        [
-            (
-                name,
-                count_cell(own.answers),
-                share_cell(own.observed),
-                interval_cell(own.ci_low, own.ci_high),
-                share_cell(own.expected),
-                figure_cell(own.cohen_kappa),
-            )
-            for name, own in rows
-        ],
-    )
-    yield table(
-        ("category", "true", "given", "right", "precision", "recall", "F1"),
-        [
-            (
-                against_truth.categories[category.category],
-                count_cell(category.true),
-                count_cell(category.given),
-                count_cell(category.right),
-                figure_cell(category.precision),
-                figure_cell(category.recall),
-                figure_cell(category.f1),
-            )
-            for category in against_truth.pooled.categories[:_MOST_ROWS]
-        ],
-    )
+    payload = against_truth.to_dict()
+    rows = [{"annotator": "all", **payload["pooled"]}, *payload["annotators"][:_MOST_ROWS]]
+    yield listing_table(columns.GOLD_COLUMNS, rows)
+    yield listing_table(columns.GOLD_CATEGORY_COLUMNS, payload["pooled"]["categories"][:_MOST_ROWS])
     yield from _confusion(against_truth, against_truth.pooled)
 
 

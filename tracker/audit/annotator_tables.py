@@ -14,7 +14,7 @@ from tracker.audit.sentences import own_finding_sentence
 from tracker.audit.tables import finding_item_line, finding_lines, flag_standing_in_words
 from tracker.measures.words import measure_title_words
 from tracker.render.blocks import listing_table
-from tracker.render.cells import Text, count_cell, figure_cell, interval_cell
+from tracker.render.cells import Text, count_cell, figure_cell, interval_cell, level_cell
 
 _SECONDS = "median_seconds"
 MIDDLE_HALF: Final = "The range holds the middle half of the others."
@@ -243,15 +243,16 @@ _FLAT: Final = (
 )  # fmt: skip
 
 
-def models_view(told: Sequence[Mapping[str, Any]]) -> Iterator[RenderableType]:
+def models_view(told: Sequence[Mapping[str, Any]], confidence: float) -> Iterator[RenderableType]:
     """Yield each model with the people, then each category of each."""
     if not told:
         yield Text(NO_MODELS)
         return
-    yield listing_table(MODELS, told)
+    level = level_cell(confidence)
+    yield listing_table(MODELS, told, level=level)
     rows = [{"model": one["model"], **row} for one in told for row in one["categories"]]
     if rows:
-        yield listing_table(MODEL_CATEGORIES, rows)
+        yield listing_table(MODEL_CATEGORIES, rows, level=level)
     for one in told:
         for flag in one["findings"]:
             yield from finding_lines(one["model"], flag)

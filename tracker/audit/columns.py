@@ -6,13 +6,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
+from tracker.agreement.sentences import SUPPRESSED
 from tracker.audit.sentences import is_accusation, percent_text
 from tracker.render.blocks import Column
 from tracker.render.cells import count_cell, figure_cell, interval_cell, share_cell
 from tracker.render.filter import selection_in_words
+from tracker.render.nouns import percent
 
 Row = Mapping[str, Any]
 _TERMINAL: Final = ("terminal",)
+_IN_REPORT: Final = ("report",)
 _WRITTEN: Final = ("report", "page")
 _MOST_SHARES: Final = 6  # categories that have a column
 
@@ -197,35 +200,53 @@ SLICES: Final = (
 )  # fmt: skip
 
 
-def _interval(low: str, high: str) -> Column:
-    return Column(low, "interval", "interval", text=lambda row: interval_cell(row[low], row[high]))
+NO_CEILING: Final = "no two people share an item of the model with this category"
 
 
-def _pairs(title: str, agreements: str, of: str) -> Column:
-    return Column(
-        agreements, title, "interval", text=lambda row: f"{row[agreements]:,} / {row[of]:,}"
-    )
+def _percents(row: Row) -> str:
+    return "-" if row["low"] is None else f"{percent(row['low'])} to {percent(row['high'])}"
 
 
-_MODEL: Final = Column("model", kind="name")
-_WITH_PEOPLE: Final = Column("with_people", kind="figure")
-_PEOPLE: Final = Column("people", kind="figure")
+def _ceiling(row: Row) -> str:
+    """Return how often people agree with each other, or why that is not known."""
+    if row["people"] is not None:
+        return percent(row["people"])
+    return SUPPRESSED if row["people_potential"] else NO_CEILING
+
+
+def _pairs(agreements: int, potential: int) -> str:
+    return f"{agreements:,} / {potential:,}"
+
+
+_WITH_PEOPLE: Final = (
+    Column("with_people", kind="figure", faces=_TERMINAL),
+    Column("with_people", kind="percent", faces=_IN_REPORT),
+    Column("low", "{level} interval", "interval", faces=_TERMINAL,
+           text=lambda row: interval_cell(row["low"], row["high"])),
+    Column("low", "{level} interval", "interval", faces=_IN_REPORT, text=_percents),
+)  # fmt: skip
 MODELS: Final = (
-    _MODEL,
-    Column("items", kind="count"),
-    _WITH_PEOPLE,
-    _interval("low", "high"),
-    _PEOPLE,
+    Column("model", kind="name"),
+    Column("question", faces=_IN_REPORT),
+    *_WITH_PEOPLE,
+    Column("people", kind="figure", faces=_TERMINAL),
+    Column("people", kind="percent", faces=_IN_REPORT),
+    Column("items", kind="count", faces=_TERMINAL),
     Column("kappa_with_majority", kind="figure"),
-    _interval("kappa_low", "kappa_high"),
-    Column("majority_items", "items", "count"),
-)
+    Column("kappa_low", "{level} interval", "interval", faces=_TERMINAL,
+           text=lambda row: interval_cell(row["kappa_low"], row["kappa_high"])),
+    Column("majority_items", "items", "count", faces=_TERMINAL),
+    Column("items", kind="count", faces=_IN_REPORT),
+)  # fmt: skip
 MODEL_CATEGORIES: Final = (
     Column("category", kind="name"),
-    _MODEL,
-    _WITH_PEOPLE,
-    _interval("low", "high"),
-    _pairs("pairs", "agreements", "potential_agreements"),
-    _PEOPLE,
-    _pairs("pairs of people", "people_agreements", "people_potential"),
-)
+    Column("model", kind="name"),
+    *_WITH_PEOPLE,
+    Column("agreements", "pairs", "number",
+           text=lambda row: _pairs(row["agreements"], row["potential_agreements"])),
+    Column("people", kind="figure", faces=_TERMINAL),
+    Column("people", kind="percent", faces=_IN_REPORT, text=_ceiling),
+    Column("people_agreements", "pairs of people", "number",
+           text=lambda row: "-" if row["people"] is None
+           else _pairs(row["people_agreements"], row["people_potential"])),
+)  # fmt: skip

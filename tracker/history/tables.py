@@ -214,7 +214,7 @@ def agreement_by_question_view(
         question.row()
         | {
             "kind": question_kind_text(question.question),
-            "measure": figure_title_words(question.main),
+            "measure": figure_title_words(question.main.to_dict()),
         }
         for question in agreement.questions
     ]

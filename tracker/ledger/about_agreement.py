@@ -188,7 +188,11 @@ def _by_model(request: AgreementRequest) -> Answer:
     models = request.ledger.models(request.project, **request.asking)
     rows = [model.to_dict() for model in models]
     payload = {"project": request.project, "models": rows}
-    return Answer(lambda: payload, lambda: model_csv_rows(rows), lambda: models_view(rows))
+    return Answer(
+        lambda: payload,
+        lambda: model_csv_rows(rows),
+        lambda: models_view(rows, request.asking["confidence"]),
+    )
 
 
 def _by_item(request: AgreementRequest) -> Answer:

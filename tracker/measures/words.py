@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from tracker.measures.benchmarks import benchmark_of, krippendorff_reading, landis_koch
 from tracker.measures.intervals import Coefficient
@@ -28,13 +29,16 @@ def measure_title_words(measure: str) -> str:
     return MEASURES[measure].title if measure in MEASURES else measure
 
 
-def figure_title_words(figure: Coefficient) -> str:
-    """Return a measure's name with what else names the figure: weights, scale or distance."""
-    words = [str(figure.details[name]) for name in ("scale", "distance") if name in figure.details]
-    weights = figure.details.get("weights")
+def figure_title_words(figure: Mapping[str, Any]) -> str:
+    """Return a measure's name with what else names the figure: weights, scale or distance.
+
+    ``figure`` is a `Coefficient` as JSON.
+    """
+    words = [str(figure[name]) for name in ("scale", "distance") if name in figure]
+    weights = figure.get("weights")
     if weights not in {None, "identity"}:
         words.append(f"{weights} weights")
-    title = MEASURES[figure.measure].title
+    title = MEASURES[figure["measure"]].title
     return f"{title}, {', '.join(words)}" if words else title
 
 

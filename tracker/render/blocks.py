@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from tracker.render.nouns import capitalized
+from tracker.render.nouns import capitalized, percent
 
 if TYPE_CHECKING:
     from tracker.render.tables import Table
@@ -16,8 +16,9 @@ class Column(NamedTuple):
     """A column of a listing.
 
     Attributes:
-        key: of its values in the rows' JSON; a row without it has an empty cell.
-        title: as people read it; the key if it is not given.
+        key: of its values in the rows' JSON, "counts.items" of what a row has under "counts"; a row
+            without it has an empty cell.
+        title: as people read it, the level of intervals as ``{level}``; the key if it is not given.
         kind: what its values are, see `writers`, or a function that returns how one is written. A
             "name" or "title" says what the row is about; a title is wrapped, a name shortened. A
             "range" is drawn from 0 to 1, a "scale" from the least bound to 1; a "choice" is made
@@ -64,13 +65,20 @@ class Column(NamedTuple):
         """Whether it says what the row is about."""
         return self.kind in {"name", "title"}
 
+    def value(self, row: Mapping[str, Any]) -> Any:
+        """Return what a row has under the key; None if there is nothing."""
+        value: Any = row
+        for name in self.key.split("."):
+            value = None if value is None else value.get(name)
+        return value
+
     def cell(self, row: Mapping[str, Any]) -> str:
         """Return what is shown of a row."""
         if self.text is not None:
             return self.text(row)
-        if self.key not in row:
+        if self.key.partition(".")[0] not in row:
             return ""
-        value = row[self.key]
+        value = self.value(row)
         if value is None and self.none is not None:
             return self.none
         return self.kind(value) if callable(self.kind) else writers()[self.kind](value)
@@ -110,25 +118,28 @@ def writers() -> Mapping[str, Callable[[Any], str]]:
     )
 
     return {
-        "name": _text, "title": _text, "text": _text, "interval": _text, "count": count_cell,
+        "name": _text, "title": _text, "text": _text, "names": " / ".join, "interval": _text,
+        "count": count_cell,
         "number": _number, "known": _number, "day": _day, "minute": minute_cell, "yes": _yes,
-        "figure": figure_cell, "share": share_cell, "change": change_cell, "p": p_value_cell,
+        "figure": figure_cell, "share": share_cell, "percent": percent, "change": change_cell,
+        "p": p_value_cell,
         **dict.fromkeys(("range", "scale", "choice"), lambda _: ""),
     }  # fmt: skip
 
 
-_NUMBERS: Final = {"count", "number", "figure", "interval", "share", "change", "p"}
+_NUMBERS: Final = {"count", "number", "figure", "interval", "share", "percent", "change", "p"}
 
 
 def columns_of(
-    columns: Iterable[Column], rows: Sequence[Mapping[str, Any]], face: str
+    columns: Iterable[Column], rows: Sequence[Mapping[str, Any]], face: str, level: str = "95%"
 ) -> list[Column]:
-    """Return the columns that a face shows of these rows."""
+    """Return the columns that a face shows of these rows; ``level`` is that of their intervals."""
     return [
-        column for column in columns
+        column._replace(title=column.heading.replace("{level}", level))
+        for column in columns
         if face in column.faces
-        and not (column.rare and all(_is_missing(row.get(column.key)) for row in rows))
-    ]  # fmt: skip
+        and not (column.rare and all(_is_missing(column.value(row)) for row in rows))
+    ]
 
 
 def _is_missing(value: Any) -> bool:
@@ -142,6 +153,7 @@ def listing_table(
     columns: Sequence[Column],
     rows: Sequence[Mapping[str, Any]],
     *,
+    level: str = "95%",
     bold: Mapping[str, Any] | None = None,
 ) -> Table:
     """Return the table of a listing's rows for a terminal, the name of one row in bold."""
@@ -152,13 +164,13 @@ def listing_table(
 
     def cell(column: Column, row: Mapping[str, Any]) -> Text:
         if column.kind == "range":
-            return Text(bar_cell(row.get(column.key)))
+            return Text(bar_cell(column.value(row)))
         tone = column.tone(row) if column.tone is not None else None
         style = "bold" if row is bold and column is shown[0] else STYLES.get(tone or "", "")
         text = column.cell(row)
         return Text(text if column.is_number else escaped_line(text), style=style)
 
-    shown = columns_of(columns, rows, "terminal")
+    shown = columns_of(columns, rows, "terminal", level)
     names = max((place for place, column in enumerate(shown, 1) if column.is_name), default=1)
     drawn = [
         Drawn(

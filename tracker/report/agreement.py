@@ -6,17 +6,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from tracker.agreement.columns import category_columns
+from tracker.agreement import columns
 from tracker.agreement.sentences import (
-    SUPPRESSED,
     WITH_FLAGGED,
     left_out_of_people_sentence,
-    reason,
     without_flagged,
 )
-from tracker.measures.registry import MEASURES
-from tracker.render.cells import count_cell, figure_cell, interval_cell
-from tracker.render.nouns import of_question, percent
+from tracker.audit.columns import MODEL_CATEGORIES, MODELS
+from tracker.render.nouns import of_question
 from tracker.report import words
 from tracker.report import words as figures
 from tracker.report.charts import (
@@ -35,7 +32,6 @@ from tracker.report.document import (
     Paragraph,
     Said,
     Section,
-    Table,
     Why,
     line,
     listing,
@@ -85,14 +81,19 @@ def _confusions_of_question(gathered: Gathered, one: OfQuestion) -> Iterator[Blo
     if one.without is not None and one.without.confusions is not None:
         of = f"{without_flagged(one.without.annotators)}: "
         if one.without.confusions["confusions"]:
-            yield _table(f"{of}{figures.CONFUSIONS}", one.without.confusions)
+            yield listing(
+                f"{of}{figures.CONFUSIONS}",
+                columns.CONFUSION_COLUMNS,
+                one.without.confusions["confusions"],
+            )
         else:
             left_out = one.without.confusions.get("left_out", False)
             yield Paragraph(line(of, _nothing(gathered, one, left_out=left_out)))
-        yield _table(f"{WITH_FLAGGED}: {figures.CONFUSIONS}", told)
+        caption = f"{WITH_FLAGGED}: {figures.CONFUSIONS}"
+        yield listing(caption, columns.CONFUSION_COLUMNS, told["confusions"])
         told = one.without.confusions
     else:
-        yield _table(figures.CONFUSIONS, told)
+        yield listing(figures.CONFUSIONS, columns.CONFUSION_COLUMNS, told["confusions"])
     shown = [
         Examples(
             figures.confusion_title(row["categories"]),
@@ -106,23 +107,6 @@ def _confusions_of_question(gathered: Gathered, one: OfQuestion) -> Iterator[Blo
     yield Why(
         [line(words.WHY_WHICH)],
         command(gathered, "agreement", "--by", "confusion", question=one.name),
-    )
-
-
-def _table(caption: str, payload: Mapping[str, Any]) -> Table:
-    return Table(
-        caption,
-        ["categories", "disagreements", "share", "items"],
-        [
-            [
-                " / ".join(row["categories"]),
-                count_cell(row["disagreements"]),
-                percent(row["share"]),
-                count_cell(row["items"]),
-            ]
-            for row in payload["confusions"]
-        ],
-        frozenset({1, 2, 3}),
     )
 
 
@@ -172,37 +156,12 @@ def _met(row: Mapping[str, Any]) -> bool:
 
 
 def _overall(gathered: Gathered, title: str, rows: list[dict[str, Any]]) -> Figure:
-    table = Table(
-        title,
-        [
-            "model",
-            "question",
-            "with people",
-            "95% interval",
-            "people",
-            "kappa with majority",
-            "items",
-        ],
-        [
-            [
-                row["model"],
-                row["question"],
-                percent(row["with_people"]),
-                _shares(row),
-                percent(row["people"]),
-                figure_cell(row["kappa_with_majority"]),
-                count_cell(row["items"]),
-            ]
-            for row in rows
-        ],
-        frozenset(range(2, 7)),
-    )
     return Figure(
         "models",
         figures.MODELS,
         draw_models(title, rows, width=WIDE),
         draw_models(title, rows, width=NARROW),
-        table,
+        listing(title, MODELS, rows),
         _models_why(
             gathered, list(dict.fromkeys(row["question"] for row in rows)), figures.WHY_MODELS
         ),
@@ -223,37 +182,10 @@ def _of_question(gathered: Gathered, one: OfQuestion) -> Iterator[Block]:
         figures.MODEL_CATEGORIES,
         draw_model_categories(title, rows, width=WIDE),
         draw_model_categories(title, rows, width=NARROW),
-        _models_table(title, rows),
+        listing(title, MODEL_CATEGORIES, rows, _MOST_ROWS),
         _models_why(gathered, [one.name], figures.WHY_MODEL_CATEGORIES),
     )
     yield Group(title, [figure], gathered.questions.index(one) > 0)
-
-
-def _models_table(title: str, rows: list[dict[str, Any]]) -> Table:
-    return Table(
-        title,
-        ["category", "model", "with people", "95% interval", "pairs", "people", "pairs of people"],
-        [
-            [
-                row["category"],
-                row["model"],
-                percent(row["with_people"]),
-                _shares(row),
-                f"{row['agreements']:,} / {row['potential_agreements']:,}",
-                percent(row["people"]) if row["people"] is not None else _no_ceiling(row),
-                "-"
-                if row["people"] is None
-                else f"{row['people_agreements']:,} / {row['people_potential']:,}",
-            ]
-            for row in rows[:_MOST_ROWS]
-        ],
-        frozenset(range(2, 7)),
-        max(len(rows) - _MOST_ROWS, 0),
-    )
-
-
-def _no_ceiling(row: Mapping[str, Any]) -> str:
-    return SUPPRESSED if row["people_potential"] else figures.NO_CEILING
 
 
 def _models_why(gathered: Gathered, questions: Sequence[str], lines: Sequence[str]) -> Why:
@@ -261,12 +193,6 @@ def _models_why(gathered: Gathered, questions: Sequence[str], lines: Sequence[st
         command(gathered, "agreement", "--by", "model", question=name) for name in questions
     ]
     return Why([line(text) for text in lines], first, also)
-
-
-def _shares(row: Mapping[str, Any]) -> str:
-    if row["low"] is None:
-        return "-"
-    return f"{percent(row['low'])} to {percent(row['high'])}"
 
 
 _MOST_ROWS = 60
@@ -297,7 +223,7 @@ def _categories(gathered: Gathered) -> Iterator[Block]:
         figures.CATEGORIES,
         draw_categories(title, rows, width=WIDE),
         draw_categories(title, rows, width=NARROW),
-        listing(title, category_columns(), [*known, *unknown], _MOST_ROWS),
+        listing(title, columns.CATEGORY_COLUMNS, [*known, *unknown], _MOST_ROWS),
         _why(gathered, [question.name for question in gathered.questions if question.categories]),
     )
 
@@ -319,21 +245,7 @@ def _all(gathered: Gathered) -> Iterator[Block]:
 
 def _figures_of_question(gathered: Gathered, one: OfQuestion) -> Iterator[Block]:
     rows = one.agreement["measures"]
-    yield Table(
-        figures.COEFFICIENTS,
-        ["measure", "value", "95% interval", "items", "numbers"],
-        [
-            [
-                MEASURES[row["measure"]].title,
-                figure_cell(row["value"]),
-                interval_cell(row["ci_low"], row["ci_high"]),
-                count_cell(row["items"]),
-                figures.numbered(row) if row["value"] is not None else reason(row),
-            ]
-            for row in rows
-        ],
-        frozenset({1, 2, 3}),
-    )
+    yield listing(figures.COEFFICIENTS, columns.MEASURE_COLUMNS, rows)
     known = [row["measure"] for row in rows if row["value"] is not None]
     yield Why(
         [line(figures.formula(name)) for name in known],
@@ -364,60 +276,33 @@ def _pairs_of_question(gathered: Gathered, one: OfQuestion) -> Iterator[Block]:
     shown = command(gathered, "agreement", "--by", "pair", *weighted, question=one.name)
     if one.settings["answers"] == "spans":
         yield Paragraph(line(figures.PAIRS_OF_SPANS))
-        yield _spans(one)
+        yield listing(
+            "Each two annotators",
+            columns.SPAN_PAIR_COLUMNS,
+            _lowest_first(one.pairs, lambda row: row["span_f1_exact"]["value"]),
+            _MOST,
+        )
         yield Why([line(figures.formula("span_f1_exact"))], shown)
         return
     title = "Each two annotators"
+    why = (*figures.WHY_PAIRS, figures.WHY_WEIGHTS) if one.weights else figures.WHY_PAIRS
     yield Figure(
         f"pairs-{gathered.questions.index(one)}",
         figures.PAIRS_IN_ORDER if one.weights else figures.PAIRS,
         draw_pairs(title, pair_rows({"pairs": one.pairs})),
         None,
-        _pairs_table(title, one),
-        Why([line(text) for text in _pairs_why(one)], shown),
+        listing(
+            title,
+            columns.PAIR_COLUMNS,
+            _lowest_first(one.pairs, lambda row: row["cohen_kappa"]),
+            _MOST,
+        ),
+        Why([line(text) for text in why], shown),
     )
 
 
-def _pairs_why(one: OfQuestion) -> tuple[str, ...]:
-    return (*figures.WHY_PAIRS, figures.WHY_WEIGHTS) if one.weights else figures.WHY_PAIRS
-
-
-def _pairs_table(title: str, one: OfQuestion) -> Table:
-    def place(row: Mapping[str, Any]) -> tuple[bool, float]:
-        return row["cohen_kappa"] is None, row["cohen_kappa"] or 0.0
-
-    rows = sorted(one.pairs, key=place)
-    return Table(
-        title,
-        ["annotators", "kappa", "95% interval", "observed", "expected", "items"],
-        [
-            [
-                " / ".join(row["annotators"]),
-                figure_cell(row["cohen_kappa"])
-                if row["cohen_kappa"] is not None
-                else reason({"measure": "cohen_kappa", **row}),
-                interval_cell(row["ci_low"], row["ci_high"]),
-                figure_cell(row["observed"]),
-                figure_cell(row["expected"]),
-                count_cell(row["items"]),
-            ]
-            for row in rows[:_MOST]
-        ],
-        frozenset(range(1, 6)),
-        max(len(rows) - _MOST, 0),
-    )
-
-
-def _spans(one: OfQuestion) -> Table:
-    def exact(row: Mapping[str, Any]) -> float | None:
-        value: float | None = row["span_f1_exact"]["value"]
-        return value
-
-    rows = sorted(one.pairs, key=lambda row: (exact(row) is None, exact(row) or 0.0))
-    return Table(
-        "Each two annotators",
-        ["annotators", "exact F1"],
-        [[" / ".join(row["annotators"]), figure_cell(exact(row))] for row in rows[:_MOST]],
-        frozenset({1}),
-        max(len(rows) - _MOST, 0),
-    )
+def _lowest_first(
+    rows: Sequence[Mapping[str, Any]], figure: Callable[[Mapping[str, Any]], float | None]
+) -> list[Mapping[str, Any]]:
+    """Return rows by a figure of theirs, those without one last."""
+    return sorted(rows, key=lambda row: (figure(row) is None, figure(row) or 0.0))

@@ -377,7 +377,6 @@ WHY_MODEL_CATEGORIES: Final = (
     "Rate = agreements / potential agreements, as on each category above: of the model with each "
     "person, and of each two people on the items that the model answered, too.",
 )
-NO_CEILING: Final = "no two people share an item of the model with this category"
 COEFFICIENTS: Final = "All coefficients"
 
 
@@ -469,22 +468,6 @@ def undefined_line(what: str, why: str) -> str:
 
 
 ALL_DEFINED: Final = "Every figure that this page asks for is defined."
-
-
-def numbered(figure: Mapping[str, Any]) -> str:
-    """Return how a coefficient's numbers give its value."""
-    if figure["value"] is None:
-        return ""
-    if "expected_disagreement" in figure:
-        within, overall = figure["observed_disagreement"], figure["expected_disagreement"]
-        return f"1 - {within:.4f} / {overall:.4f} = {figure_cell(figure['value'])}"
-    if figure.get("expected") is None or figure.get("observed") is None:
-        return ""
-    chance = figure["expected"]
-    return (
-        f"({figure['observed']:.4f} - {chance:.4f}) / (1 - {chance:.4f}) = "
-        f"{figure_cell(figure['value'])}"
-    )
 
 
 def state_lines(change: int, recorded_at: int, version: str, made: str) -> list[str]:

@@ -15,7 +15,7 @@ from jinja2 import ChoiceLoader, Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 from starlette.convertors import Convertor, register_url_convertor
 
-from tracker.agreement.columns import category_columns
+from tracker.agreement import columns as tables
 from tracker.agreement.sentences import reason, without_flagged
 from tracker.audit.tables import flag_standing_in_words
 from tracker.core.errors import escaped_text
@@ -171,7 +171,7 @@ def _made() -> Environment:
         "reworded_for_form": reworded_for_form, "without_flagged": without_flagged,
     }  # fmt: skip
     made.globals |= {
-        "interval": interval_cell, "columns_of": columns_of, "category_columns": category_columns,
+        "interval": interval_cell, "columns_of": columns_of, "tables": tables,
     }  # fmt: skip
     made.globals["parts"] = made.get_template("parts.html").module
     return made

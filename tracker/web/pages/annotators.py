@@ -65,10 +65,12 @@ def annotator_page(request: Request, place: At, annotator: str, asked: AskedLedg
         name: [row for row in rows if row["annotator"] == who["annotator"]]
         for name, rows in _audits(asked, place).items()
     }
+    numbers = known.questions_of_numbers(asked, place)
+    here = page_links(request, place)
     questions = [
         {"name": name, **rows[0], "shares": list(share_rows(rows[0])),
-         "pairs": _pairs(asked, place, name, who["annotator"]),
-         "of_category": partial(_items_of, page_links(request, place), name)}
+         "links": _links(here, name, who["annotator"]),
+         "pairs": _pairs(asked, place, name, who["annotator"], numbers=name in numbers)}
         for name, rows in own.items()
         if rows
     ]  # fmt: skip
@@ -76,8 +78,7 @@ def annotator_page(request: Request, place: At, annotator: str, asked: AskedLedg
         place.project, states=["all"], annotator=who["annotator"]).flags]  # fmt: skip
     return page(
         request, "annotator.html", place=place, tab="annotators", who=who, questions=questions,
-        recorded=recorded, share_columns=SHARES, notices=asked.notices,
-        numbers=known.questions_of_numbers(asked, place),
+        recorded=recorded, share_columns=SHARES, numbers=numbers, notices=asked.notices,
     )  # fmt: skip
 
 
@@ -118,15 +119,36 @@ def _audits(asked: Asked, place: Place) -> dict[str, list[dict[str, Any]]]:
     return found
 
 
-def _pairs(asked: Asked, place: Place, question: str, name: str) -> list[dict[str, Any]]:
-    """Return the pairs of an annotator with the others, those who agree least first."""
-    told = known.pairs_of(asked, place, question).to_dict()["pairs"]
-    own = []
-    for row in told:
-        if name in row["annotators"]:
-            (other,) = [one for one in row["annotators"] if one != name]
-            figure = row["span_f1_exact"]["value"] if "span_f1_exact" in row else None
-            own.append({"other": other, "cohen_kappa": figure, "ci_low": None, "ci_high": None,
-                        "observed": None, "items": row.get("documents"), **row})  # fmt: skip
-    own.sort(key=lambda row: (row["cohen_kappa"] is None, row["cohen_kappa"] or 0.0))
-    return own[:_PAIRS]
+def _pairs(
+    asked: Asked, place: Place, question: str, name: str, *, numbers: bool
+) -> list[dict[str, Any]]:
+    """Return the pairs of an annotator with the others, those who agree least first.
+
+    Spans have an F1 in the place of kappa; of ``numbers``, few are the very same.
+    """
+    pairs = []
+    for row in known.pairs_of(asked, place, question).to_dict()["pairs"]:
+        if name not in row["annotators"]:
+            continue
+        pair = {**row, "other": next(one for one in row["annotators"] if one != name)}
+        if "span_f1_exact" in row:
+            exact = row["span_f1_exact"]
+            pair |= {"measure": "span_f1_exact", "cohen_kappa": exact["value"], "ci_low": None,
+                     "ci_high": None, "undefined": exact["undefined"]}  # fmt: skip
+        if numbers:
+            pair["observed"] = None
+        pairs.append(pair)
+    pairs.sort(key=lambda row: (row["cohen_kappa"] is None, row["cohen_kappa"] or 0.0))
+    return pairs[:_PAIRS]
+
+
+def _links(
+    here: Callable[..., str], question: str, annotator: str
+) -> dict[str, Callable[..., str]]:
+    return {
+        "items": partial(_items_of, here, question),
+        "pair": lambda row: here("annotators", annotator, "with", row["other"], question=question),
+        "items of both": lambda row: here(
+            "items", question=question, annotator=[annotator, row["other"]]
+        ),
+    }

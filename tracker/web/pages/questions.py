@@ -16,6 +16,8 @@ from tracker.web.request import Asked, AskedLedger, At, Place
 from tracker.web.templating import page, page_links
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tracker.ledger import Ledger
 
 router = APIRouter(include_in_schema=False)
@@ -29,14 +31,9 @@ def question_page(request: Request, place: At, question: str, asked: AskedLedger
     found = _figures(asked, place, question)
     numbers = question in known.questions_of_numbers(asked, place)
     spans = asked.ledger.questions.show(place.project, question).question.answers == "spans"
-    here = page_links(request, place)
-    links = {
-        "category": lambda row: here("questions", question, "categories", row["category"]),
-        "items": lambda row: here("items", question=question, category=row["category"]),
-    }
     return page(
-        request, "question.html", place=place, found=found, links=links, spans=spans,
-        numbers=numbers,
+        request, "question.html", place=place, found=found, spans=spans, numbers=numbers,
+        links=_links(page_links(request, place), found),
         formulas={row["measure"]: formula(row["measure"]) for row in found["measures"]},
         confusions=None if spans or numbers else _confusions(asked, place, question),
         pairs=_weakest_pairs(asked, place, question), notices=asked.notices,
@@ -59,6 +56,7 @@ def category_page(
     )
     return page(
         request, "category.html", place=place, found=found, own=own, spans=spans,
+        links=_links(page_links(request, place), found),
         confusions=None if spans else _confusions(asked, place, question, category),
         examples=examples, notices=asked.notices,
     )  # fmt: skip
@@ -69,6 +67,34 @@ def _figures(asked: Asked, place: Place, question: str) -> dict[str, Any]:
         if one.question.name == question:
             return one.to_dict() | {"question": question}
     raise NotFound(f"there is no question {question!r} in {place.project!r}")
+
+
+def _links(here: Callable[..., str], figures: dict[str, Any]) -> dict[str, Callable[..., Any]]:
+    """Return where the cells of a question's tables lead.
+
+    An answer that holds no category has no page.
+    """
+    question = figures["question"]
+    paged = {row["category"] for row in figures["categories"]}
+
+    def category(name: str) -> str | None:
+        return here("questions", question, "categories", name) if name in paged else None
+
+    def confused_items(row: dict[str, Any]) -> str | None:
+        if not paged.issuperset(row["categories"]):
+            return None
+        return here("items", question=question, category=row["categories"], differ="true")
+
+    return {
+        "category": lambda row: category(row["category"]),
+        "items": lambda row: here("items", question=question, category=row["category"]),
+        "categories": lambda row: [category(name) for name in row["categories"]],
+        "confused items": confused_items,
+        "pair": lambda row: here(
+            "annotators", row["annotators"][0], "with", row["annotators"][1], question=question
+        ),
+        "items of both": lambda row: here("items", question=question, annotator=row["annotators"]),
+    }
 
 
 def _confusions(
