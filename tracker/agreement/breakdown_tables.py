@@ -78,16 +78,15 @@ def _tables(annotator_groups: AnnotatorGroups) -> Iterator[RenderableType]:
 
 def calibration_csv_rows(calibrations: Calibrations) -> list[dict[str, Any]]:
     """Return a flat row for each bin of each annotator, and of all, whose name is empty."""
-    rows = []
-    for name, kind, one in [*calibrations.annotators, (None, None, calibrations.pooled)]:
-        figures = {k: v for k, v in one.to_dict().items() if k in _WHOLE}
-        rows += [
-            {"annotator": name, "kind": kind, **figures, **each.to_dict()} for each in one.bins
-        ]
-    return rows
+    pooled = {"annotator": None, "kind": None, **calibrations.pooled.to_dict()}
+    return [
+        {key: row[key] for key in _WHOLE} | calibration_bin
+        for row in [*(annotator.to_dict() for annotator in calibrations.annotators), pooled]
+        for calibration_bin in row["bins"]
+    ]
 
 
-_WHOLE = ("brier_score", "expected_calibration_error")
+_WHOLE = ("annotator", "kind", "brier_score", "expected_calibration_error")
 
 
 def calibration_by_question_csv_rows(found: ByQuestion[Calibrations]) -> list[dict[str, Any]]:

@@ -23,6 +23,7 @@ from sqlalchemy import (
 )
 from sqlalchemy import cast as sql_cast
 
+from tracker.core.results import Record
 from tracker.core.tallies import Answer, Pattern, pattern_without
 from tracker.core.tally_columns import TallyColumns, tally_columns_of
 from tracker.counts.annotator_patterns import select_first_truths
@@ -48,7 +49,7 @@ _past = PastLabel.__table__
 
 
 @dataclass(frozen=True)
-class Inclusion:
+class Inclusion(Record):
     """Numbers of answers by outcome; each answer counts once, under the first that applies.
 
     Attributes:
@@ -72,10 +73,6 @@ class Inclusion:
     counted: int
     past: int
     taken_back: int
-
-    def to_dict(self) -> dict[str, int]:
-        """Return the counts as JSON."""
-        return dict(vars(self))
 
 
 def count_included_answers(connection: Connection, selection: Selection) -> Inclusion:

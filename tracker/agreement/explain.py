@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Annotated, Any, Final, NamedTuple, TypeAlias
 
 from sqlalchemy import Connection
 
@@ -21,6 +21,7 @@ from tracker.agreement.run import (
     coefficients_without_annotators,
 )
 from tracker.core.errors import InvalidOption
+from tracker.core.results import Json, Record
 from tracker.core.tallies import AnnotatorTallies, ItemPatterns
 from tracker.counts.filter import select_answers
 from tracker.counts.selection import Selection
@@ -271,33 +272,21 @@ def _value(counted: Study, patterns: ItemPatterns, measure: str) -> float | None
 
 
 @dataclass(frozen=True)
-class Merge:
+class Merge(Record):
     """A measure's value with some categories taken for one, and the gain."""
 
     categories: tuple[str, ...]
     value: float | None
     change: float | None
 
-    def to_dict(self) -> dict[str, Any]:
-        """The merge as JSON."""
-        return {
-            "categories": list(self.categories),
-            "value": self.value,
-            "change": self.change,
-        }
 
-
-class Merges(NamedTuple):
+@dataclass(frozen=True)
+class Merges(Record):
     """A measure, its value, and what merges of two categories make of it, the best first."""
 
     measure: str
     value: float | None
-    rows: list[Merge]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the merges as JSON."""
-        merges = [merge.to_dict() for merge in self.rows]
-        return {"measure": self.measure, "value": self.value, "merges": merges}
+    rows: Annotated[Sequence[Merge], Json("merges")]
 
 
 def assess_merged_categories(counted: Study, merges: Sequence[str]) -> Assessment:
@@ -427,6 +416,7 @@ class Advice:
         told: dict[str, Any] = {"annotators": list(self.flagged)}
         if self.merges is not None:
             return told | self.merges.to_dict()
-        if self.confusions is not None:
-            return told | self.confusions.figures()
-        return told
+        if self.confusions is None:
+            return told
+        confusions = self.confusions.to_dict()
+        return told | {key: confusions[key] for key in ("disagreements", "confusions")}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Annotated, Any
 
 from sqlalchemy import Connection
 
@@ -16,7 +16,7 @@ from tracker.agreement.counts_sql import (
 )
 from tracker.agreement.query import Query
 from tracker.core.errors import InvalidOption
-from tracker.core.results import ByQuestion, ask_each_question
+from tracker.core.results import ByQuestion, Record, Spread, ask_each_question
 from tracker.core.tallies import Answer
 from tracker.counts.annotator_patterns import count_gold_confusions
 from tracker.counts.filter import select_answers, select_labels
@@ -130,20 +130,17 @@ def agreement_against_gold(
 GOLD, MAJORITY = "gold", "majority"
 
 
-class AnnotatorCalibration(NamedTuple):
+@dataclass(frozen=True)
+class AnnotatorCalibration(Record):
     """One annotator's calibration."""
 
     annotator: str
     kind: str
-    calibration: Calibration
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the annotator as JSON."""
-        return {"annotator": self.annotator, "kind": self.kind, **self.calibration.to_dict()}
+    calibration: Annotated[Calibration, Spread]
 
 
 @dataclass(frozen=True)
-class Calibrations:
+class Calibrations(Record):
     """All answers with a confidence pooled, and each annotator's, the worst calibrated first.
 
     ``against`` says what right answers are: those of ``gold``, or of the ``majority`` of others.
@@ -154,16 +151,6 @@ class Calibrations:
     selection: Mapping[str, Any] | None
     pooled: Calibration
     annotators: Sequence[AnnotatorCalibration]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the JSON of ``tracker agreement --calibration``."""
-        return {
-            "project": self.project,
-            "against": self.against,
-            "selection": None if self.selection is None else dict(self.selection),
-            "pooled": self.pooled.to_dict(),
-            "annotators": [annotator.to_dict() for annotator in self.annotators],
-        }
 
 
 def confidence_calibration(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import combinations, groupby
 from operator import itemgetter
-from typing import Any
+from typing import Annotated, Any
 
 from sqlalchemy import Connection
 
@@ -31,6 +31,7 @@ from tracker.agreement.query import Query, check_metric, sample_under_metric
 from tracker.agreement.result import Assessment
 from tracker.agreement.run import assessment_of
 from tracker.core.errors import InvalidOption
+from tracker.core.results import Json, Record
 from tracker.core.tallies import Answer, ItemPatterns, Pattern
 from tracker.counts.filter import EVERYTHING, AnswerFilter, select_answers
 from tracker.counts.items import count_votes
@@ -204,62 +205,34 @@ _ALPHA = "krippendorff_alpha"
 
 
 @dataclass(frozen=True)
-class WithinGroup:
+class WithinGroup(Record):
     """The annotators with one value, None for those without; alpha among their own answers."""
 
     value: str | None
     annotators: int
     items: int
     answers: int
-    alpha: Coefficient
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the group as JSON."""
-        return {
-            "value": self.value,
-            "annotators": self.annotators,
-            "items": self.items,
-            "answers": self.answers,
-            "within": self.alpha.to_dict(),
-        }
+    alpha: Annotated[Coefficient, Json("within")]
 
 
 @dataclass(frozen=True)
-class BetweenGroups:
+class BetweenGroups(Record):
     """Two groups and the agreement of one's answers with the other's."""
 
     first: str | None
     second: str | None
-    reliability: Coefficient
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the two as JSON."""
-        return {
-            "first": self.first,
-            "second": self.second,
-            "between": self.reliability.to_dict(),
-        }
+    reliability: Annotated[Coefficient, Json("between")]
 
 
 @dataclass(frozen=True)
-class AnnotatorGroups:
+class AnnotatorGroups(Record):
     """Alpha within each group, and cross-replication reliability between every two."""
 
     project: str
-    attribute: str
+    attribute: Annotated[str, Json("annotator_attribute")]
     selection: Mapping[str, Any] | None
     groups: Sequence[WithinGroup]
-    pairs: Sequence[BetweenGroups]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the JSON of ``tracker agreement --by annotator-attribute:NAME``."""
-        return {
-            "project": self.project,
-            "annotator_attribute": self.attribute,
-            "selection": None if self.selection is None else dict(self.selection),
-            "groups": [group.to_dict() for group in self.groups],
-            "between": [pair.to_dict() for pair in self.pairs],
-        }
+    pairs: Annotated[Sequence[BetweenGroups], Json("between")]
 
 
 def agreement_by_annotator_attribute(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 from sqlalchemy import Connection
 
@@ -17,6 +17,7 @@ from tracker.agreement.coefficients import (
 )
 from tracker.agreement.query import Query, check_metric, sample_under_metric
 from tracker.core.errors import InvalidOption
+from tracker.core.results import Json, Record
 from tracker.core.tallies import Answer, ItemPatterns, make_pattern
 from tracker.counts.filter import select_answers
 from tracker.counts.retest import Repeated, count_unrepeated_passes, select_repeated_answers
@@ -31,7 +32,7 @@ _LEFT_OUT: Final = {"scott_pi", "light_kappa", "conger_kappa"}
 
 
 @dataclass(frozen=True)
-class SelfAgreement:
+class SelfAgreement(Record):
     """One annotator's later answers against the earlier ones; ``repeats`` answers given again.
 
     ``days_between`` is the mean time between two passes, None where times are not known.
@@ -41,17 +42,13 @@ class SelfAgreement:
     days_between: float | None
     measures: tuple[Coefficient, ...]
 
-    def to_dict(self) -> dict[str, Any]:
-        """The figures as JSON."""
-        return {
-            "repeats": self.repeats,
-            "days_between": self.days_between,
-            "measures": [measure.to_dict() for measure in self.measures],
-        }
+
+def _named(annotators: Sequence[tuple[str, SelfAgreement]]) -> list[dict[str, Any]]:
+    return [{"annotator": name, **agreement.to_dict()} for name, agreement in annotators]
 
 
 @dataclass(frozen=True)
-class Themselves:
+class Themselves(Record):
     """All annotators' repeats pooled, and each annotator's by name.
 
     ``alone`` answers on a later pass have none before them, and enter nothing.
@@ -60,18 +57,7 @@ class Themselves:
     project: str
     alone: int
     pooled: SelfAgreement
-    annotators: tuple[tuple[str, SelfAgreement], ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """The figures as JSON."""
-        return {
-            "project": self.project,
-            "alone": self.alone,
-            "pooled": self.pooled.to_dict(),
-            "annotators": [
-                {"annotator": name} | found.to_dict() for name, found in self.annotators
-            ],
-        }
+    annotators: Annotated[tuple[tuple[str, SelfAgreement], ...], Json(write=_named, kind=list)]
 
 
 def self_agreement(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from sqlalchemy import Connection
@@ -12,6 +12,7 @@ from sqlalchemy import Connection
 from tracker.agreement.coefficients import Pairs, count_coefficient_pairs, refuse_study_of_spans
 from tracker.agreement.query import Query, check_metric, sample_under_metric
 from tracker.core.errors import InvalidOption
+from tracker.core.results import Json, Record
 from tracker.core.tallies import Answer, ItemPatterns, Pattern, answers_in_pattern
 from tracker.counts.filter import AnswerFilter, select_answers
 from tracker.counts.items import select_answers_to_items
@@ -126,41 +127,32 @@ _EXAMPLES = 3  # items of each
 _PATTERNS = 20  # the most telling ones, among whose items examples are looked for
 
 
+def _as_json(answers: Sequence[tuple[str, str]]) -> list[dict[str, str]]:
+    return [{"annotator": annotator, "answer": answer} for annotator, answer in answers]
+
+
 @dataclass(frozen=True)
-class ConfusedItem:
+class ConfusedItem(Record):
     """An item that shows a confusion: who gave which answer."""
 
-    name: str
+    name: Annotated[str, Json("item")]
     text: str | None
-    answers: Sequence[tuple[str, str]]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the item as JSON."""
-        given = [{"annotator": who, "answer": answer} for who, answer in self.answers]
-        return {"item": self.name, "text": self.text, "answers": given}
+    answers: Annotated[Sequence[tuple[str, str]], Json(write=_as_json, kind=list)]
 
 
 @dataclass(frozen=True)
-class ConfusedPair:
+class ConfusedPair(Record):
     """Two categories by name, how often they were confused, and items on which they were."""
 
     categories: tuple[str, str]
-    found: Confusion
+    disagreements: int
+    items: int
+    share: float
     examples: Sequence[ConfusedItem]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the pair as JSON."""
-        return {
-            "categories": list(self.categories),
-            "disagreements": self.found.disagreements,
-            "items": self.found.items,
-            "share": self.found.share,
-            "examples": [example.to_dict() for example in self.examples],
-        }
 
 
 @dataclass(frozen=True)
-class Confusions:
+class Confusions(Record):
     """The confusions of a question, the most frequent first.
 
     Attributes:
@@ -173,17 +165,8 @@ class Confusions:
 
     project: str
     question: str
-    total: int
-    pairs: Sequence[ConfusedPair]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the confusions as JSON."""
-        return {"project": self.project, "question": self.question, **self.figures()}
-
-    def figures(self) -> dict[str, Any]:
-        """Return what was counted as JSON, without whose it is."""
-        pairs = [pair.to_dict() for pair in self.pairs]
-        return {"disagreements": self.total, "confusions": pairs}
+    total: Annotated[int, Json("disagreements")]
+    pairs: Annotated[Sequence[ConfusedPair], Json("confusions")]
 
 
 def confused_categories(
@@ -222,10 +205,11 @@ def confusions_of_patterns(
         question.name,
         sum(one.disagreements for one in every),
         [
-            ConfusedPair((names[one.first], names[one.second]), one, shown)
-            for one, shown in zip(found[:MOST], examples, strict=True)
+            ConfusedPair((names[one.first], names[one.second]), one.disagreements, one.items,
+                         one.share, items)
+            for one, items in zip(found[:MOST], examples, strict=True)
         ],
-    )
+    )  # fmt: skip
 
 
 def _examples(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NotRequired, TypedDict
 from tracker.agreement.coefficients import COSTLY, are_few
 from tracker.agreement.sentences import few_telling, no_person, own_errors, recent_sentence
 from tracker.core.errors import InvalidOption
-from tracker.core.results import Message, Record, Shown
+from tracker.core.results import Json, Message, Record, Shown
 from tracker.core.tallies import ItemPatterns
 from tracker.core.version import VERSION
 from tracker.measures.accuracy import GoldAgreement
@@ -413,7 +413,7 @@ def _told(figure: Coefficient) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Methods:
+class Methods(Record):
     """A paragraph with citation keys, such as ``[@cohen1960]``, and their entries."""
 
     project: str
@@ -421,7 +421,7 @@ class Methods:
     citations: tuple[str, ...]
 
     @property
-    def bibtex(self) -> str:
+    def bibtex(self) -> Annotated[str, Json()]:
         """The entries of what is cited."""
         known = _publications()
         return bibtex(known[key] for key in self.citations)
@@ -433,15 +433,6 @@ class Methods:
         for key in self.citations:
             text = text.replace(f"[@{key}]", f"({known[key].in_words})")
         return text
-
-    def to_dict(self) -> dict[str, Any]:
-        """The paragraph as JSON."""
-        return {
-            "project": self.project,
-            "text": self.text,
-            "citations": list(self.citations),
-            "bibtex": self.bibtex,
-        }
 
 
 def methods_of_assessment(assessment: Assessment, *measures: str) -> Methods:

@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Any
+from typing import Annotated, Any
 
 from sqlalchemy import Connection
 
 from tracker.agreement.counts_sql import select_span_documents
 from tracker.agreement.result import Counts
+from tracker.core.results import Json, Record
 from tracker.counts.selection import Selection
 from tracker.measures.category_rates import CategoryRate
 from tracker.measures.intervals import Coefficient
@@ -53,7 +54,7 @@ class SpanPair:
 
 
 @dataclass(frozen=True)
-class AnnotatorSpans:
+class AnnotatorSpans(Record):
     """What one annotator marked.
 
     Attributes:
@@ -69,17 +70,7 @@ class AnnotatorSpans:
     answers: int
     spans: int
     shares: Mapping[str, float]
-    exact: SpanAgreement
-
-    def to_dict(self) -> dict[str, Any]:
-        """The annotator as JSON."""
-        return {
-            "annotator": self.annotator,
-            "answers": self.answers,
-            "spans": self.spans,
-            "shares": dict(self.shares),
-            "span_f1_exact": self.exact.to_dict(),
-        }
+    exact: Annotated[SpanAgreement, Json("span_f1_exact")]
 
 
 @dataclass(frozen=True)
