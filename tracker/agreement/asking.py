@@ -17,7 +17,6 @@ _sure = partial(Option, panel="Errors and intervals", in_query=True)
 
 
 def _full_name(name: str) -> str:
-    """Return a measure as it is called in full."""
     from tracker.measures.citations import full_measure_name
 
     return full_measure_name(name)

@@ -110,7 +110,6 @@ def calibration_by_question_view(found: ByQuestion[Calibrations]) -> Iterator[Re
 
 
 def _page_of(calibrations: Calibrations) -> dict[str, Any]:
-    """Return the pooled figures, with those of the annotator who is calibrated worst."""
     worst = calibrations.annotators[0].to_dict() if calibrations.annotators else None
     return calibrations.pooled.to_dict() | {"worst": worst}
 
@@ -143,7 +142,6 @@ _NUMERIC: Final = ("pearson", "spearman", "concordance", "bias", "lower_limit", 
 
 
 def pair_csv_rows(pairs: Sequence[PairAgreement]) -> list[dict[str, Any]]:
-    """Return pairs as flat rows, for CSV."""
     return [
         {"annotator_1": pair.annotators[0], "annotator_2": pair.annotators[1]}
         | {k: v for k, v in pair.to_dict().items() if k not in {"annotators", "numeric"}}
@@ -255,12 +253,10 @@ def item_csv_rows(items: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def most_disputed_items_first(items: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return items, the most disputed first."""
     return sorted(items, key=lambda item: -(item["entropy"] or 0))
 
 
 def items_view(items: Sequence[dict[str, Any]]) -> RenderableType:
-    """Return the items, the most disputed first."""
     return listing_table(columns.ITEM_COLUMNS, most_disputed_items_first(items))
 
 

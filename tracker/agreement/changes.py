@@ -87,7 +87,6 @@ class Changed:
         return str(clock.day_of_moment(self.since, self.zone))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the change as JSON has it, with its sentence."""
         payload = {
             "subject": self.subject,
             "name": self.name,

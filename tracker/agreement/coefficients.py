@@ -50,7 +50,6 @@ class Pairs:
     def kappas(
         self, of: Sample, confidence: float = 0.95, interval: str = ASYMMETRIC
     ) -> list[Coefficient]:
-        """Cohen's kappa of each pair."""
         return list(cohen_kappas(self.cells, confidence, of.weighting, interval))
 
 
@@ -89,7 +88,6 @@ def check_agreement_measures(
 
 
 def _unknown(name: str, fitting: Sequence[str]) -> InvalidOption:
-    """That there is no such measure, with those that it may be."""
     if name.strip().lower() == "kappa":
         return InvalidOption(
             "'kappa' may be one of several",
@@ -164,7 +162,6 @@ def coefficients_with_errors(
 def finish_coefficients(
     found: Mapping[str, Estimate | Coefficient], confidence: float, interval: str = ASYMMETRIC
 ) -> list[Coefficient]:
-    """Estimates with their intervals."""
     return [
         one.coefficient(confidence, interval)
         if isinstance(one, Estimate)
@@ -200,19 +197,16 @@ class Study:
 
     @cached_property
     def wanted(self) -> list[str]:
-        """The names of the measures."""
         few = are_few(self.patterns.answers)
         return check_agreement_measures(
             self.question, self.query.measures, self.query.metric, few=few
         )
 
     def needs(self, *kinds: str) -> bool:
-        """Whether one of the measures needs one of these tallies."""
         return any(MEASURES[name].needs in kinds for name in self.wanted)
 
     @cached_property
     def sample(self) -> Sample:
-        """The item patterns as they are read."""
         return self.read(self.patterns, len(self.annotators))
 
     def read(self, patterns: ItemPatterns, annotators: int) -> Sample:
@@ -235,7 +229,6 @@ class Study:
 
     @cached_property
     def pairs(self) -> Pairs | None:
-        """The pair tallies, where a measure needs them."""
         two = self.needs("pair") and len(self.annotators) == 2
         if not two and not self.needs("pairs"):
             return None
@@ -271,7 +264,6 @@ class Study:
 
 
 def refuse_study_of_spans(question: QuestionInfo) -> None:
-    """Raise InvalidOption for a project of spans."""
     if question.answers == "spans":
         raise InvalidOption(
             f"{question.project.name!r} is a project of spans",

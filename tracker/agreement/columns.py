@@ -207,7 +207,6 @@ def _figure_of(measure: str, *, bounds: bool = False) -> Callable[[Mapping[str, 
 
 
 def repeat_columns(measures: Iterable[Mapping[str, Any]]) -> tuple[Column, ...]:
-    """Return the columns of annotators' agreement with themselves by some measures."""
     return *REPEAT_COLUMNS, *(
         Column("measures", figure_title_words(row), "figure", text=_figure_of(row["measure"]))
         for row in measures

@@ -76,7 +76,6 @@ class Inclusion(Record):
 
 
 def count_included_answers(connection: Connection, selection: Selection) -> Inclusion:
-    """Count the answers of a project by what became of them."""
     question = selection.question
     other_kind: ColumnElement[bool] = labels.c.annotator_id.in_(
         select(Annotator.id).where(

@@ -62,7 +62,6 @@ class Explanation:
     numbers: str
 
     def to_dict(self) -> dict[str, Any]:
-        """The explanation as JSON."""
         return {
             "project": self.project,
             **self.figure.to_dict(),
@@ -172,7 +171,6 @@ class Influence:
     change: float | None
 
     def to_dict(self, kind: str) -> dict[str, Any]:
-        """The row as JSON; ``kind`` is its key."""
         return {kind: self.name, "without": self.without, "change": self.change}
 
 
@@ -412,7 +410,6 @@ class Advice:
     merges: Merges | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the advice as JSON: whose answers are left out, and what was asked for."""
         told: dict[str, Any] = {"annotators": list(self.flagged)}
         if self.merges is not None:
             return told | self.merges.to_dict()

@@ -44,7 +44,6 @@ class AgainstTruth:
     categories: Mapping[int, str]
 
     def to_dict(self) -> dict[str, Any]:
-        """The figures as JSON."""
         return {
             "project": self.project,
             "pooled": self.detail(self.pooled),
@@ -132,8 +131,6 @@ GOLD, MAJORITY = "gold", "majority"
 
 @dataclass(frozen=True)
 class AnnotatorCalibration(Record):
-    """One annotator's calibration."""
-
     annotator: str
     kind: str
     calibration: Annotated[Calibration, Spread]

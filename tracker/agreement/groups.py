@@ -62,7 +62,6 @@ class GroupedAgreement:
     selection: Mapping[str, Any] | None
 
     def to_dict(self) -> dict[str, Any]:
-        """The contract's JSON of ``tracker agreement --by attribute:NAME``."""
         return {
             "project": self.project,
             "attribute": self.attribute,

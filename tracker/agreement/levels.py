@@ -77,7 +77,6 @@ def _joined(periods: Sequence[Period]) -> Period:
 
 
 def sum_of_periods(periods: Sequence[Period]) -> ItemPatterns:
-    """Return the item patterns of several periods."""
     return sum((period.patterns for period in periods), ItemPatterns())
 
 
@@ -96,7 +95,6 @@ class Curve:
     below: Floats
 
     def level(self, start: int, stop: int | None = None) -> Level:
-        """Return the figure of some periods together."""
         items = self.items[start:stop].sum(axis=0)
         below = float(items @ self.below)
         value = float(items @ self.above) / below
@@ -133,7 +131,6 @@ class Level:
 
     @property
     def error(self) -> float:
-        """The figure's standard error over items."""
         return math.sqrt(self.squares / max(self.items - 1, 1) * self.share)
 
 
@@ -157,7 +154,6 @@ class Shift:
 
     @property
     def difference(self) -> float:
-        """What the level is now, less what it was."""
         return self.now.value - self.before.value
 
 

@@ -42,7 +42,6 @@ class PairAgreement:
     numeric: NumericAgreement | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """The pair as JSON."""
         kappa = self.kappa
         return {
             "annotators": list(self.annotators),
@@ -275,7 +274,6 @@ class CrossTable:
     items: Mapping[tuple[str, str], int]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the table as JSON, a list for each answer of the first annotator."""
         cells = [[self.items.get((answer, other), 0) for other in self.answers]
                  for answer in self.answers]  # fmt: skip
         return {

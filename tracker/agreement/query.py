@@ -107,7 +107,6 @@ _MOST_NAMED = 7
 
 
 def _order_command(question: QuestionInfo, names: Mapping[int, str]) -> str:
-    """Return the command that declares an order, with the categories to put into it."""
     known = ",".join(names.values()) if 0 < len(names) <= _MOST_NAMED else "lowest,…,highest"
     words = [question.project.name, known]
     words += [] if question.name == ONLY_QUESTION else ["-q", question.name]
@@ -172,7 +171,6 @@ class Uncertainty:
 
     @property
     def options(self) -> list[str]:
-        """The options that are given."""
         given = {
             "--bootstrap": self.replicates is not None,
             "--seed": self.seed != Uncertainty.seed,

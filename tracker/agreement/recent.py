@@ -75,7 +75,6 @@ class Recent:
         return str(clock.day_of_moment(self.since, self.zone))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the change as JSON has it."""
         return {
             "since": clock.iso(self.since),
             "day": self.day,
@@ -159,7 +158,6 @@ def _last_change(counted: Study, periods: Sequence[Period]) -> Shift | None:
 
 
 def _changed_categories(counted: Study, before: ItemPatterns, after: ItemPatterns) -> Iterator[str]:
-    """Yield the categories on which the annotators agree more or less than before."""
     numbers, query = list(counted.names), counted.query
     pairs = zip(
         category_rates(before, numbers, query.confidence, query.interval),
@@ -214,5 +212,4 @@ def _with_others(tallies: AnnotatorTallies) -> dict[int, tuple[float, float]]:
 
 
 def _of_part(difference: float, error: float, parts: int) -> bool:
-    """Return whether one of several parts changed."""
     return two_sided(difference, error) * parts <= _OF_PARTS

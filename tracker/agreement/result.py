@@ -256,7 +256,6 @@ class Assessment(Shown):
 
     @property
     def summary(self) -> Summary:
-        """The lowest, mean and median category rate."""
         return category_rate_summary(self.rates)
 
     @property
@@ -422,7 +421,6 @@ class Methods(Record):
 
     @property
     def bibtex(self) -> Annotated[str, Json()]:
-        """The entries of what is cited."""
         known = _publications()
         return bibtex(known[key] for key in self.citations)
 
@@ -461,5 +459,4 @@ def methods_of_assessment(assessment: Assessment, *measures: str) -> Methods:
 
 
 def _publications() -> dict[str, Publication]:
-    """Return what can be cited: the methods' and the measures' publications."""
     return SOURCES | {measure.cite: measure.publication for measure in MEASURES.values()}

@@ -258,7 +258,6 @@ def _answers_of_models(connection: Connection, selection: Selection, assessment:
 
 
 def _intraclass(counted: Study) -> tuple[IntraclassCorrelation, ...]:
-    """The forms of the intraclass correlation, on scales that have them."""
     if counted.query.metric.scale_of(counted.question) not in {"interval", "ratio"}:
         return ()
     confidence = counted.query.confidence

@@ -112,7 +112,6 @@ def few_telling(items: int, compared: int) -> str:
 
 
 def reason(figure: Mapping[str, Any]) -> str:
-    """Return why there is no figure."""
     why = figure["undefined"]
     if why == "suppressed":
         return SUPPRESSED
@@ -145,7 +144,6 @@ def without_flagged(names: Sequence[str]) -> str:
 
 
 def main_figure_sentence(figure: Mapping[str, Any]) -> str:
-    """Return the main figure with its interval and its customary words."""
     title = in_a_sentence(figure["measure"])
     if figure["value"] is None:
         return f"There is no figure of agreement: {reason(figure)}."
@@ -183,5 +181,4 @@ def in_a_sentence(measure: str) -> str:
 
 
 def title(measure: str) -> str:
-    """Return what a measure is called."""
     return MEASURES[measure].title

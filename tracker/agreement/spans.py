@@ -36,7 +36,6 @@ class SpanPair:
     measures: tuple[SpanAgreement, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """The pair as JSON of ``tracker agreement --by pair``."""
         return {
             "annotators": list(self.annotators),
             "items": self.documents,
@@ -96,7 +95,6 @@ class SpanFigures:
     names: tuple[str, ...]
 
     def coefficients(self) -> list[Coefficient]:
-        """The measures as the figures of a project."""
         return [*(measure.coefficient for measure in self.measures), self.unitizing]
 
     def measure(self, name: str) -> SpanAgreement:

@@ -82,7 +82,6 @@ def agreement_view(assessment: Assessment, *, named: bool = False) -> Iterator[R
 
 
 def _no_answers(project: str, *, chosen: bool) -> Text:
-    """What to say instead of figures."""
     if chosen:
         return Text("There are no answers among those chosen.")
     return Text(f"There are no answers yet; next: tracker import FILE --project {quote(project)}")
@@ -274,7 +273,6 @@ def explanation_view(explanation: Explanation) -> Iterator[RenderableType]:
 def influence_view(
     of: str, measure: str, value: float | None, influences: Sequence[Influence]
 ) -> Iterator[RenderableType]:
-    """Yield the coefficient, and what it becomes without each."""
     yield _figure_title(measure, value, f"without each {of}")
     rows = [row.to_dict(of) for row in influences[:_MOST_ROWS]]
     yield listing_table(columns.influence_columns(of), rows)
@@ -307,7 +305,6 @@ def _figure_title(measure: str, value: float | None, words: str) -> Text:
 
 
 def self_agreement_csv_rows(themselves: Themselves) -> list[dict[str, Any]]:
-    """Return a row per annotator and measure."""
     return [
         {"annotator": name, "repeats": own.repeats, "days_between": own.days_between}
         | measure.to_dict()

@@ -47,7 +47,6 @@ class Column(NamedTuple):
 
     @property
     def heading(self) -> str:
-        """The title as people read it."""
         return self.key.replace("_", " ") if self.title is None else self.title
 
     @property
@@ -73,7 +72,6 @@ class Column(NamedTuple):
         return value
 
     def cell(self, row: Mapping[str, Any]) -> str:
-        """Return what is shown of a row."""
         if self.text is not None:
             return self.text(row)
         if self.key.partition(".")[0] not in row:
@@ -191,5 +189,4 @@ def flat_row(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def flat_rows(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return rows for CSV."""
     return [flat_row(row) for row in rows]

@@ -88,7 +88,6 @@ def minute_cell(time: str | int | None) -> str:
 
 
 def share_cell(value: float | None) -> str:
-    """Return a share in per cent."""
     return "-" if value is None else f"{value:.1%}"
 
 

@@ -92,7 +92,6 @@ class _Lines:
         self._made = made
 
     def write(self, line: str) -> None:
-        """Keep one line."""
         self._made.append(line.removesuffix("\r\n"))
 
 
@@ -266,7 +265,6 @@ VIEWS: Final[dict[str, str]] = {
 
 
 def result_as_json(result: object, **options: Any) -> dict[str, Any]:
-    """Return the JSON of a result."""
     made: dict[str, Any] = _function(JSON, result)(result, **options)
     return made
 

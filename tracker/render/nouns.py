@@ -33,12 +33,10 @@ def quoted(category: str) -> str:
 
 
 def is_or_are(number: int) -> str:
-    """Return the verb that fits a number of things."""
     return "is" if number == 1 else "are"
 
 
 def capitalized(text: str) -> str:
-    """Return a text that begins a sentence."""
     return f"{text[:1].upper()}{text[1:]}"
 
 

@@ -207,12 +207,10 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str | Text]], *, names
 
 
 def _width(columns: Sequence[Column], room: int) -> int:
-    """Return the least width of columns beside each other."""
     return sum(column.least(room) for column in columns) + _SMALL_GAP * (len(columns) - 1)
 
 
 def _widths(columns: Sequence[Column], room: int) -> list[int]:
-    """Return the width of each column."""
     fits = _fits([column.full for column in columns], room)
     return [column.full for column in columns] if fits else _fitted(columns, room)
 

@@ -15,7 +15,6 @@ from tracker.agreement.sentences import (
 from tracker.audit.columns import MODEL_CATEGORIES, MODELS
 from tracker.render.nouns import of_question
 from tracker.report import words
-from tracker.report import words as figures
 from tracker.report.charts import (
     draw_categories,
     draw_model_categories,
@@ -32,6 +31,7 @@ from tracker.report.document import (
     Paragraph,
     Said,
     Section,
+    Table,
     Why,
     line,
     listing,
@@ -63,59 +63,55 @@ _LONGEST = 600  # characters of an item's text
 
 
 def confusions_section(gathered: Gathered) -> Section:
-    """Return the categories that stand in for each other, question by question."""
     title = "What is confused"
     counted = gathered.questions[0].confusions is not None
     code = python_call(gathered, "confusions", one=True) if counted else ""
     return Section("confusions", title, each_question(gathered, _confusions_of_question), code)
 
 
-def _confusions_of_question(gathered: Gathered, one: OfQuestion) -> Iterator[Block]:
-    told = one.confusions
-    if told is None:
+def _confusions_of_question(gathered: Gathered, question: OfQuestion) -> Iterator[Block]:
+    confusions = question.confusions
+    if confusions is None:
         yield Paragraph(line(words.NO_CONFUSIONS_COUNTED))
         return
-    if not told["confusions"]:
-        yield Paragraph(line(_nothing(gathered, one, left_out=told.get("left_out", False))))
+    if not confusions["confusions"]:
+        yield Paragraph(line(_nothing(gathered, question, confusions)))
         return
-    if one.without is not None and one.without.confusions is not None:
-        of = f"{without_flagged(one.without.annotators)}: "
-        if one.without.confusions["confusions"]:
-            yield listing(
-                f"{of}{figures.CONFUSIONS}",
-                columns.CONFUSION_COLUMNS,
-                one.without.confusions["confusions"],
-            )
+    shown, of = confusions, ""
+    if question.without is not None and question.without.confusions is not None:
+        shown, of = question.without.confusions, f"{WITH_FLAGGED}: "
+        without = f"{without_flagged(question.without.annotators)}: "
+        if shown["confusions"]:
+            yield _confusions_table(without, shown)
         else:
-            left_out = one.without.confusions.get("left_out", False)
-            yield Paragraph(line(of, _nothing(gathered, one, left_out=left_out)))
-        caption = f"{WITH_FLAGGED}: {figures.CONFUSIONS}"
-        yield listing(caption, columns.CONFUSION_COLUMNS, told["confusions"])
-        told = one.without.confusions
-    else:
-        yield listing(figures.CONFUSIONS, columns.CONFUSION_COLUMNS, told["confusions"])
-    shown = [
+            yield Paragraph(line(without, _nothing(gathered, question, shown)))
+    yield _confusions_table(of, confusions)
+    examples = [
         Examples(
-            figures.confusion_title(row["categories"]),
-            [_example(gathered, e) for e in row["examples"]],
+            words.confusion_title(row["categories"]),
+            [_example(gathered, item) for item in row["examples"]],
         )
-        for row in told["confusions"]
+        for row in shown["confusions"]
         if row["examples"]
     ]
-    yield from shown[:_OPEN]
-    yield from (Group(one.title, [replace(one, title="")], True) for one in shown[_OPEN:])
+    yield from examples[:_OPEN]
+    yield from (Group(items.title, [replace(items, title="")], True) for items in examples[_OPEN:])
     yield Why(
         [line(words.WHY_WHICH)],
-        command(gathered, "agreement", "--by", "confusion", question=one.name),
+        command(gathered, "agreement", "--by", "confusion", question=question.name),
     )
 
 
-def _nothing(gathered: Gathered, one: OfQuestion, *, left_out: bool) -> str:
+def _confusions_table(of: str, confusions: Mapping[str, Any]) -> Table:
+    return listing(f"{of}{words.CONFUSIONS}", columns.CONFUSION_COLUMNS, confusions["confusions"])
+
+
+def _nothing(gathered: Gathered, question: OfQuestion, confusions: Mapping[str, Any]) -> str:
     """Return why no confusion is shown."""
-    if left_out:
+    if confusions.get("left_out"):
         return words.confusions_left_out(gathered.asked.suppress_below)
-    compared = one.agreement["counts"]["items_compared"]
-    return figures.NO_CONFUSIONS if compared else figures.NOTHING_TO_CONFUSE
+    compared = question.agreement["counts"]["items_compared"]
+    return words.NO_CONFUSIONS if compared else words.NOTHING_TO_CONFUSE
 
 
 def _example(gathered: Gathered, item: Mapping[str, Any]) -> Example:
@@ -133,7 +129,10 @@ def _example(gathered: Gathered, item: Mapping[str, Any]) -> Example:
 
 def model_blocks(gathered: Gathered) -> Iterator[Block]:
     """Return each model beside the human ceiling; nothing where no model met a person."""
-    met = [question for question in gathered.questions if any(_met(row) for row in question.models)]
+    met = [
+        question for question in gathered.questions
+        if any(row["with_people"] is not None for row in question.models)
+    ]  # fmt: skip
     title, blocks = "Models and the human ceiling", list[Block]()
     rows = [{"question": one.name, **row} for one in met for row in one.models if not one.numbers]
     if rows:
@@ -151,19 +150,15 @@ def model_blocks(gathered: Gathered) -> Iterator[Block]:
         yield Group(title, blocks)
 
 
-def _met(row: Mapping[str, Any]) -> bool:
-    return row["with_people"] is not None
-
-
 def _overall(gathered: Gathered, title: str, rows: list[dict[str, Any]]) -> Figure:
     return Figure(
         "models",
-        figures.MODELS,
+        words.MODELS,
         draw_models(title, rows, width=WIDE),
         draw_models(title, rows, width=NARROW),
         listing(title, MODELS, rows),
         _models_why(
-            gathered, list(dict.fromkeys(row["question"] for row in rows)), figures.WHY_MODELS
+            gathered, list(dict.fromkeys(row["question"] for row in rows)), words.WHY_MODELS
         ),
     )
 
@@ -176,14 +171,14 @@ def _of_question(gathered: Gathered, one: OfQuestion) -> Iterator[Block]:
     )
     if not rows or one.confusions is None:  # spans and numbers have no categories to compare
         return
-    title = f"Models on each category of {one.name}" if gathered.several else figures.ON_CATEGORIES
+    title = f"Models on each category of {one.name}" if gathered.several else words.ON_CATEGORIES
     figure = Figure(
         f"models-{gathered.questions.index(one)}",
-        figures.MODEL_CATEGORIES,
+        words.MODEL_CATEGORIES,
         draw_model_categories(title, rows, width=WIDE),
         draw_model_categories(title, rows, width=NARROW),
         listing(title, MODEL_CATEGORIES, rows, _MOST_ROWS),
-        _models_why(gathered, [one.name], figures.WHY_MODEL_CATEGORIES),
+        _models_why(gathered, [one.name], words.WHY_MODEL_CATEGORIES),
     )
     yield Group(title, [figure], gathered.questions.index(one) > 0)
 
@@ -214,13 +209,13 @@ def _categories(gathered: Gathered) -> Iterator[Block]:
     known = sorted((row for row in rows if row["rate"] is not None), key=lambda row: row["rate"])
     if not known:
         numbers = any(question.numbers for question in gathered.questions)
-        yield Paragraph(line(words.NUMBERS if numbers else figures.NO_CATEGORIES))
+        yield Paragraph(line(words.NUMBERS if numbers else words.NO_CATEGORIES))
         return
     title = "Agreement on each category"
     unknown = [row for row in rows if row["rate"] is None]
     yield Figure(
         "categories",
-        figures.CATEGORIES,
+        words.CATEGORIES,
         draw_categories(title, rows, width=WIDE),
         draw_categories(title, rows, width=NARROW),
         listing(title, columns.CATEGORY_COLUMNS, [*known, *unknown], _MOST_ROWS),
@@ -230,12 +225,12 @@ def _categories(gathered: Gathered) -> Iterator[Block]:
 
 def _why(gathered: Gathered, questions: Sequence[str]) -> Why:
     first, *also = [command(gathered, "agreement", question=name) for name in questions]
-    return Why([line(text) for text in figures.WHY_CATEGORIES], first, also)
+    return Why([line(text) for text in words.WHY_CATEGORIES], first, also)
 
 
 def _all(gathered: Gathered) -> Iterator[Block]:
     for question in gathered.questions:
-        title = figures.COEFFICIENTS
+        title = words.COEFFICIENTS
         yield Group(
             f"{title}: {question.name}" if gathered.several else title,
             [*_figures_of_question(gathered, question)],
@@ -245,10 +240,10 @@ def _all(gathered: Gathered) -> Iterator[Block]:
 
 def _figures_of_question(gathered: Gathered, one: OfQuestion) -> Iterator[Block]:
     rows = one.agreement["measures"]
-    yield listing(figures.COEFFICIENTS, columns.MEASURE_COLUMNS, rows)
+    yield listing(words.COEFFICIENTS, columns.MEASURE_COLUMNS, rows)
     known = [row["measure"] for row in rows if row["value"] is not None]
     yield Why(
-        [line(figures.formula(name)) for name in known],
+        [line(words.formula(name)) for name in known],
         command(gathered, "agreement", question=one.name),
         [command(gathered, "agreement", "--explain", one.agreement["main"], question=one.name)],
     )
@@ -261,7 +256,6 @@ _MOST = 40  # pairs of a table
 
 
 def pairs_section(gathered: Gathered) -> Section:
-    """Return who agrees with whom, question by question."""
     code = python_call(gathered, "by_pair", one=True, weights=gathered.questions[0].weights)
     return Section(
         "pairs", "Who agrees with whom", each_question(gathered, _pairs_of_question), code
@@ -270,25 +264,25 @@ def pairs_section(gathered: Gathered) -> Section:
 
 def _pairs_of_question(gathered: Gathered, one: OfQuestion) -> Iterator[Block]:
     if not one.pairs:
-        yield Paragraph(line(figures.NO_PAIRS))
+        yield Paragraph(line(words.NO_PAIRS))
         return
     weighted = ["--weights", one.weights] if one.weights else []
     shown = command(gathered, "agreement", "--by", "pair", *weighted, question=one.name)
     if one.settings["answers"] == "spans":
-        yield Paragraph(line(figures.PAIRS_OF_SPANS))
+        yield Paragraph(line(words.PAIRS_OF_SPANS))
         yield listing(
             "Each two annotators",
             columns.SPAN_PAIR_COLUMNS,
             _lowest_first(one.pairs, lambda row: row["span_f1_exact"]["value"]),
             _MOST,
         )
-        yield Why([line(figures.formula("span_f1_exact"))], shown)
+        yield Why([line(words.formula("span_f1_exact"))], shown)
         return
     title = "Each two annotators"
-    why = (*figures.WHY_PAIRS, figures.WHY_WEIGHTS) if one.weights else figures.WHY_PAIRS
+    why = (*words.WHY_PAIRS, words.WHY_WEIGHTS) if one.weights else words.WHY_PAIRS
     yield Figure(
         f"pairs-{gathered.questions.index(one)}",
-        figures.PAIRS_IN_ORDER if one.weights else figures.PAIRS,
+        words.PAIRS_IN_ORDER if one.weights else words.PAIRS,
         draw_pairs(title, pair_rows({"pairs": one.pairs})),
         None,
         listing(

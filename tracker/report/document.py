@@ -35,12 +35,10 @@ Line: TypeAlias = tuple[Inline, ...]
 
 
 def line(*parts: Inline) -> Line:
-    """Return a line of these parts, the empty ones left out."""
     return tuple(part for part in parts if part != "")
 
 
 def plain_line(parts: Line) -> str:
-    """Return the text of a line."""
     return "".join(part if isinstance(part, str) else part.text for part in parts)
 
 
@@ -54,8 +52,6 @@ class Paragraph:
 
 @dataclass(frozen=True)
 class Bullets:
-    """Lines of a list."""
-
     lines: Sequence[Line]
 
 
@@ -70,8 +66,6 @@ class Fact:
 
 @dataclass(frozen=True)
 class Facts:
-    """Numbers beside each other."""
-
     facts: Sequence[Fact]
 
 
@@ -124,7 +118,6 @@ class Why:
 
     @property
     def commands(self) -> Sequence[str]:
-        """The commands that print it."""
         return tuple(one for one in (self.command, *self.also) if one)
 
 
@@ -151,8 +144,6 @@ class Figure:
 
 @dataclass(frozen=True)
 class Said:
-    """An answer, and who gave it."""
-
     answer: str
     people: Sequence[str]
 

@@ -269,7 +269,6 @@ def _question_words(gathered: Gathered, names: Sequence[str]) -> list[str]:
 
 
 def choice_words(gathered: Gathered) -> list[str]:
-    """Return the options that choose the answers."""
     chosen, hidden = gathered.asked.selecting, gathered.asked.pseudonyms
     words: list[str] = []
     for option, names in (

@@ -39,7 +39,6 @@ class Asked:
 
     @property
     def chosen(self) -> bool:
-        """Whether some answers are left out by choice."""
         return any(value for value in self.selecting.values())
 
 
@@ -146,5 +145,4 @@ class Gathered:
 
     @property
     def several(self) -> bool:
-        """Whether there are several questions."""
         return len(self.questions) > 1

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from tracker.audit.sentences import is_accusation
 from tracker.history.columns import POINTS
 from tracker.measures.registry import MEASURES
-from tracker.render.cells import count_cell, minute_cell
+from tracker.render.blocks import Column
+from tracker.render.cells import count_cell
 from tracker.render.nouns import percent
 from tracker.report import people_words as people
-from tracker.report import words as figures
+from tracker.report import words
 from tracker.report.agreement import each_question
 from tracker.report.charts import draw_history, history_rows
 from tracker.report.document import (
@@ -24,7 +25,6 @@ from tracker.report.document import (
     Group,
     Paragraph,
     Section,
-    Table,
     Why,
     line,
     listing,
@@ -34,10 +34,11 @@ from tracker.report.gathered import Gathered, OfQuestion
 from tracker.report.sizes import NARROW, WIDE
 
 _MOST = 20  # events on a curve
+_EVENTS: Final = (Column("number", ""), Column("at", "when", "minute"), Column("text", "what"))
+_SHORT_ITEMS: Final = (Column("item"), Column("answers", kind="count"))
 
 
 def history_section(gathered: Gathered) -> Section:
-    """Return the curve of each question, the weakest first."""
     code = python_call(gathered, "history_by_question", every=gathered.questions[0].every)
     return Section("history", "Over time", each_question(gathered, _history_of_question), code)
 
@@ -55,32 +56,28 @@ def _history_of_question(gathered: Gathered, one: OfQuestion) -> Iterator[Block]
     every = ["--every", one.every] if one.every else []
     yield Figure(
         f"history-{gathered.questions.index(one)}",
-        figures.points_shown(len(rows), one.every, title, events=bool(events)),
+        words.points_shown(len(rows), one.every, title, events=bool(events)),
         draw_history(title, rows, numbers, width=WIDE),
         draw_history(title, rows, numbers, width=NARROW),
         listing(title, POINTS, rows),
         Why(
             [
-                line(figures.WHY_CURVE["rebuilt" if one.every else None]),
-                line(figures.formula(measure)),
+                line(words.WHY_CURVE["rebuilt" if one.every else None]),
+                line(words.formula(measure)),
             ],
             command(gathered, "history", *every, "--measure", measure, "--json", question=one.name),
         ),
     )
     if events:
-        yield Table(
-            "What happened",
-            ["", "when", "what"],
-            [[str(n), minute_cell(row["at"]), row["text"]] for n, row in enumerate(events, 1)],
-        )
+        numbered = [{"number": n, **event} for n, event in enumerate(events, 1)]
+        yield listing("What happened", _EVENTS, numbered)
 
 
 def _no_curve(gathered: Gathered, one: OfQuestion) -> str:
-    """Return why there is no curve, and how to have one."""
     chosen = gathered.asked.chosen
     if one.settings["answers"] == "spans":
-        return figures.NO_CURVE_OF_SPANS_CHOSEN if chosen else figures.NO_CURVE_OF_SPANS
-    return figures.NO_CURVE_CHOSEN if chosen else figures.NO_CURVE
+        return words.NO_CURVE_OF_SPANS_CHOSEN if chosen else words.NO_CURVE_OF_SPANS
+    return words.NO_CURVE_CHOSEN if chosen else words.NO_CURVE
 
 
 def _events(
@@ -88,9 +85,9 @@ def _events(
 ) -> list[dict[str, Any]]:
     """Return what happened while the curve was drawn, oldest first; of very much, the last."""
     first, last = rows[0]["as_of"][:10], rows[-1]["as_of"]
-    events = [{"at": note["at"], "text": figures.event_note(note)} for note in gathered.notes]
+    events = [{"at": note["at"], "text": words.event_note(note)} for note in gathered.notes]
     events += [
-        {"at": flag["found_at"], "text": figures.event_finding(flag)}
+        {"at": flag["found_at"], "text": words.event_finding(flag)}
         for flag in gathered.flags
         if flag.get("question", one.name) == one.name
     ]
@@ -102,7 +99,6 @@ def _events(
 
 
 def progress_section(gathered: Gathered) -> Section:
-    """Return how far each question is."""
     code = python_call(gathered, "status_by_question", moment=True)
     return Section("progress", "Progress", each_question(gathered, _progress_of_question), code)
 
@@ -161,18 +157,9 @@ def _progress_of_question(gathered: Gathered, one: OfQuestion) -> Iterator[Block
     if short and least:
         yield Paragraph(line(people.who_is_next(least)))
     if short:
-        yield Group(
-            people.short_items(short),
-            [
-                Table(
-                    people.short_items(short),
-                    ["item", "answers"],
-                    [[name, count_cell(answers)] for name, answers in short],
-                    frozenset({1}),
-                )
-            ],
-            True,
-        )
+        title = people.short_items(short)
+        rows = [{"item": name, "answers": answers} for name, answers in short]
+        yield Group(title, [listing(title, _SHORT_ITEMS, rows)], True)
     yield Why(
         [line(people.WHY_PROGRESS)], command(gathered, "status", question=one.name, moment=True)
     )

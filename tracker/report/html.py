@@ -54,7 +54,6 @@ _FONT = re.compile(r' font-family="[^"]*"')
 
 
 def html_page(document: Document) -> bytes:
-    """Return a document as a page, encoded."""
     page = page_environment().get_template("report.html")
     return page.render(document=document).encode()
 

@@ -36,7 +36,6 @@ _DEEPEST: Final = 6
 
 
 def markdown_text(document: Document) -> bytes:
-    """Return a document as Markdown, encoded."""
     lines = [f"# {markdown_line(document.title)}", "", markdown_line(document.about), ""]
     for section in document.sections:
         lines += section_lines(section)
@@ -45,7 +44,6 @@ def markdown_text(document: Document) -> bytes:
 
 
 def document_state_lines(document: Document) -> list[str]:
-    """Return which state of the ledger a document shows."""
     return [text for told in document.state for text in (_inline(told), "")]
 
 
@@ -56,7 +54,6 @@ def section_lines(section: Section, *, images: bool = False) -> list[str]:
 
 
 def figure_image(figure: Figure) -> str:
-    """Return the name of the image attached for a figure."""
     return f"{figure.name}.png"
 
 

@@ -43,17 +43,14 @@ STANDS_OUT: Final = "What stands out"
 
 
 def own_title(name: str) -> str:
-    """Return the title of an annotator's own page."""
     return f"Report for {name}"
 
 
 def own_about(project: str, others: int) -> str:
-    """Return what an annotator's own page is about."""
     return f"Project {project}, beside {count_noun(others, 'other')} without names"
 
 
 def made(at: str, version: str) -> str:
-    """Return when a page was made, and by what."""
     return f"Made {at} UTC by tracker {version}."
 
 
@@ -69,7 +66,6 @@ def evidence_line(row: Mapping[str, Any]) -> str:
 
 
 def coverage(payload: Mapping[str, Any]) -> str:
-    """Return how many items have how many answers."""
     counts = payload["answers_per_item"]
     if not counts:
         return "There are no items yet."
@@ -81,7 +77,6 @@ def coverage(payload: Mapping[str, Any]) -> str:
 
 
 def pace(payload: Mapping[str, Any]) -> str:
-    """Return the pace of late, and when it will be done."""
     if payload["answers_per_day"] is None:
         return "There is no pace yet: the times of answers lie within one day."
     line = (
@@ -96,16 +91,13 @@ def pace(payload: Mapping[str, Any]) -> str:
 
 
 def who_is_next(names: Sequence[tuple[str, int]]) -> str:
-    """Return who has answered least, and can be asked next."""
     told = [f"{name} ({number:,})" for name, number in names]
     return f"Fewest answers so far; ask these people next: {listed(told, 5)}."
 
 
 def short_items(rows: Sequence[tuple[str, int]]) -> str:
-    """Return the heading over items of too few answers."""
     return f"The first {count_noun(len(rows), 'item')} to label"
 
 
 def last_import(payload: Mapping[str, Any]) -> str:
-    """Return when answers came last."""
     return f"Answers were last imported on {minute_cell(payload['recorded_at'])} UTC."

@@ -9,11 +9,11 @@ from tracker.agreement.sentences import reason
 from tracker.core import clock
 from tracker.core.version import VERSION
 from tracker.measures.registry import MEASURES
+from tracker.render.blocks import Column
 from tracker.render.cells import minute_cell
 from tracker.render.filter import selection_in_words
 from tracker.render.nouns import listed, quoted
-from tracker.report import words as figures
-from tracker.report import words as report_figures
+from tracker.report import words
 from tracker.report.agreement import agreement_section, confusions_section, pairs_section
 from tracker.report.annotators import annotators_section
 from tracker.report.document import (
@@ -28,6 +28,7 @@ from tracker.report.document import (
     Table,
     Why,
     line,
+    listing,
 )
 from tracker.report.gather import command, gather_report, python_opening
 from tracker.report.gathered import Asked, Gathered, OfQuestion
@@ -57,7 +58,7 @@ def methods_section(gathered: Gathered) -> Section:
 
 def _methods_of_question(gathered: Gathered, one: OfQuestion) -> Iterator[Block]:
     if one.methods is None:
-        yield Paragraph(line(figures.NO_METHODS))
+        yield Paragraph(line(words.NO_METHODS))
         return
     yield Paragraph(line(one.methods["in_words"]))
     entries = [line(Code(entry)) for entry in one.methods["bibtex"].strip().split("\n\n")]
@@ -65,35 +66,29 @@ def _methods_of_question(gathered: Gathered, one: OfQuestion) -> Iterator[Block]
     yield Why([], command(gathered, "agreement", "--methods", "--bibtex", question=one.name))
 
 
+_SETTINGS: Final = (
+    Column("question"), Column("answers"), Column("scale"),
+    Column("categories", kind=words.categories_listed), Column("wanted", kind="known"),
+)  # fmt: skip
+
+
 def _settings(gathered: Gathered) -> Table:
-    return Table(
-        "Settings",
-        ["question", "answers", "scale", "categories", "wanted"],
-        [
-            [
-                question.name,
-                question.settings["answers"],
-                question.settings["scale"],
-                figures.categories_listed(question.settings["categories"]),
-                "-" if question.settings["wanted"] is None else str(question.settings["wanted"]),
-            ]
-            for question in gathered.questions
-        ],
-    )
+    rows = [{"question": question.name, **question.settings} for question in gathered.questions]
+    return listing("Settings", _SETTINGS, rows)
 
 
 def _choice(gathered: Gathered) -> Iterator[Block]:
     selection = gathered.questions[0].agreement["selection"]
     lines = []
     if selection is not None:
-        lines.append(line(figures.chosen(selection_in_words(selection))))
+        lines.append(line(words.chosen(selection_in_words(selection))))
     if gathered.asked.pseudonyms:
-        lines.append(line(figures.PSEUDONYMS))
-        lines += [line(figures.NOTES)] if gathered.notes else []
+        lines.append(line(words.PSEUDONYMS))
+        lines += [line(words.NOTES)] if gathered.notes else []
     if gathered.asked.pseudonyms or not gathered.asked.texts:
-        lines.append(line(figures.TEXTS if gathered.asked.texts else figures.NO_TEXTS))
+        lines.append(line(words.TEXTS if gathered.asked.texts else words.NO_TEXTS))
     if gathered.asked.suppress_below:
-        lines.append(line(figures.suppressed(gathered.asked.suppress_below)))
+        lines.append(line(words.suppressed(gathered.asked.suppress_below)))
     if lines:
         yield Bullets(lines)
 
@@ -107,30 +102,30 @@ def undefined_section(gathered: Gathered) -> Section:
     by_name = {question.name: list(_undefined_lines(question)) for question in gathered.questions}
     first, *others = by_name.values()
     common = [told for told in first if all(told in lines for lines in others)]
-    unfit = [line(figures.undefined_line(row["question"], row["why"])) for row in gathered.unfit]
+    unfit = [line(words.undefined_line(row["question"], row["why"])) for row in gathered.unfit]
     blocks: list[Block] = [Bullets([*common, *unfit])] if common or unfit else []
     for name, lines in by_name.items():
         own = [told for told in lines if told not in common]
         blocks += [Group(name, [Bullets(own)])] if own else []
-    return Section("undefined", title, blocks or [Paragraph(line(figures.ALL_DEFINED))])
+    return Section("undefined", title, blocks or [Paragraph(line(words.ALL_DEFINED))])
 
 
 def _undefined_lines(one: OfQuestion) -> Iterator[Line]:
     for row in one.agreement["measures"]:
         if row["value"] is None:
-            yield line(figures.undefined_line(MEASURES[row["measure"]].title, reason(row)))
+            yield line(words.undefined_line(MEASURES[row["measure"]].title, reason(row)))
     without: dict[str, list[str]] = {}
     for row in one.categories:
         if row["rate"] is None:
             without.setdefault(reason(row), []).append(quoted(row["category"]))
     for why, names in without.items():
-        yield line(figures.undefined_line(listed(names, 10), why))
+        yield line(words.undefined_line(listed(names, 10), why))
     lacking: dict[str, list[str]] = {}
     kinds: list[Mapping[str, str]] = one.audit["not_applicable"]
     for row in kinds:
         lacking.setdefault(row["why"], []).append(row["kind"].replace("_", " "))
     for why, names in lacking.items():
-        yield line(figures.undefined_line(listed(names, 20), why))
+        yield line(words.undefined_line(listed(names, 20), why))
 
 
 # -- The sections of a report, one a file: what was gathered in, a part of a page out -------------
@@ -171,13 +166,12 @@ def report_document(
 
 
 def made_document(gathered: Gathered, step: Callable[[str], None] = lambda _: None) -> Document:
-    """Return what was gathered as a document."""
     step("page")
     made = minute_cell(clock.now())
-    told = report_figures.state_lines(*gathered.state, VERSION, made)
+    told = words.state_lines(*gathered.state, VERSION, made)
     return Document(
         gathered.asked.project,
-        report_figures.ABOUT,
+        words.ABOUT,
         [make(gathered) for make in SECTIONS.values()],
         [line(text) for text in told],
         python_opening(gathered),

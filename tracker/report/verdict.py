@@ -72,7 +72,6 @@ def advised_question(gathered: Gathered) -> OfQuestion:
 
 
 def main_figure(one: OfQuestion) -> Told:
-    """Return the figure that stands for a question."""
     measures = one.agreement["measures"]
     found: Told = next(row for row in measures if row["measure"] == one.agreement["main"])
     return found
@@ -115,7 +114,6 @@ def findings_left_out(gathered: Gathered) -> str:
 
 
 def _what_happened(gathered: Gathered) -> Iterator[Act]:
-    """Yield what lies at the last change of level of each question that has one."""
     for question in gathered.questions:
         recent = question.agreement["recent"]
         if recent is None:
@@ -298,7 +296,6 @@ def _which(gathered: Gathered, asked: OfQuestion) -> Act:
 
 
 def _top(one: OfQuestion) -> Told | None:
-    """Return the two categories that are confused most."""
     return next(iter(one.confusions["confusions"]), None) if one.confusions is not None else None
 
 
@@ -364,7 +361,6 @@ def _next(gathered: Gathered) -> Act:
 
 
 def _more_items(gathered: Gathered, one: OfQuestion, figure: Told) -> Act:
-    """Return that more items would make a figure surer."""
     of = of_question(one.name) if gathered.several else ""
     text = words.more_items(figure, one.agreement["counts"]["items_compared"])
     why = Why(

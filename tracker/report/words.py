@@ -124,7 +124,6 @@ def what_happened(recent: Mapping[str, Any], annotators: int, notes: Sequence[st
 
 
 def noted(note: Mapping[str, Any]) -> str:
-    """Return a note on the time line as a sentence."""
     return f"Noted on {note['at'][:10]}: {note['text']}."
 
 
@@ -132,7 +131,6 @@ OTHERS_TOO: Final = " There are also findings about "
 
 
 def not_said(left_out: str) -> str:
-    """Return that a page does not say whom to talk to."""
     return f"This page cannot say: {left_out}. The audit itself has them."
 
 
@@ -173,7 +171,6 @@ def models_left_out(models: Sequence[str], standing: Sequence[str]) -> str:
 
 
 def counted_in(counts: Mapping[str, int]) -> str:
-    """Return on how many items annotators could be compared."""
     return f"{count_noun(counts['items_compared'], 'item')} could be compared."
 
 
@@ -184,7 +181,6 @@ WHY_WHOM: Final = (
 
 
 def confused(pair: Mapping[str, Any], total: int) -> str:
-    """Return how often two categories were confused."""
     items = count_noun(pair["items"], "item")
     if total == 1:
         return ": the only disagreement is between these two."
@@ -233,7 +229,6 @@ LOOK_FIRST: Final = (
 
 
 def weakest(row: Mapping[str, Any]) -> str:
-    """Return the weakest category and its rate."""
     return (
         f"The weakest category is {quoted(row['category'])}: if one annotator chose it, another "
         f"did too in {percent(row['rate'])} of cases."
@@ -241,7 +236,6 @@ def weakest(row: Mapping[str, Any]) -> str:
 
 
 def rate_numbers(row: Mapping[str, Any]) -> str:
-    """Return how a category's rate comes about."""
     return (
         f"{quoted(row['category'])}: {row['agreements']:,} agreements / "
         f"{row['potential_agreements']:,} potential agreements = {figure_cell(row['rate'])}."
@@ -291,7 +285,6 @@ WHY_WHICH: Final = (
 
 
 def missing(payload: Mapping[str, Any]) -> str:
-    """Return how many wanted answers are missing."""
     short = payload["items"] - (payload["items_complete"] or 0)
     missing = payload["answers_missing"]
     return (
@@ -302,7 +295,6 @@ def missing(payload: Mapping[str, Any]) -> str:
 
 
 def alone(payload: Mapping[str, Any], number: int) -> str:
-    """Return how many items cannot be compared."""
     return (
         f"{number:,} of {count_noun(payload['items'], 'item')} "
         f"{'has' if number == 1 else 'have'} fewer than two answers, so nobody can tell whether "
@@ -311,12 +303,10 @@ def alone(payload: Mapping[str, Any], number: int) -> str:
 
 
 def start_with(names: Sequence[str]) -> str:
-    """Return with which items to begin."""
     return f" Start with {listed(names)}." if names else ""
 
 
 def nothing_next(payload: Mapping[str, Any]) -> str:
-    """Return that no item needs an answer."""
     if not payload["items"]:
         return "There are no items yet; import some first."
     if payload["wanted"] is None:
@@ -381,13 +371,11 @@ COEFFICIENTS: Final = "All coefficients"
 
 
 def formula(measure: str) -> str:
-    """Return a measure's formula and where it comes from."""
     about = MEASURES[measure]
     return f"{about.title}: {about.formula}. {about.source.rstrip('.')}."
 
 
 def points_shown(number: int, every: str | None, title: str, *, events: bool) -> str:
-    """Return what a curve shows."""
     if every is None:
         of = f"{number:,} recorded snapshots, each of what came since the one before"
     else:
@@ -426,7 +414,6 @@ def event_note(note: Mapping[str, Any]) -> str:
 
 
 def event_finding(flag: Mapping[str, Any]) -> str:
-    """Return that a finding was recorded."""
     names = [name for name in (flag["annotator"], flag["with"]) if name is not None]
     about = " and ".join(names) or flag["subject"] or flag["category"] or "the design"
     return f"finding about {about}: {flag['kind'].replace('_', ' ')}, {flag['state']}"
@@ -463,7 +450,6 @@ def confusion_title(pair: Sequence[str]) -> str:
 
 
 def undefined_line(what: str, why: str) -> str:
-    """Return that a figure is undefined, and why."""
     return f"{what[:1].upper()}{what[1:]}: {why.rstrip('.')}."
 
 
@@ -471,7 +457,6 @@ ALL_DEFINED: Final = "Every figure that this page asks for is defined."
 
 
 def state_lines(change: int, recorded_at: int, version: str, made: str) -> list[str]:
-    """Return which state of the ledger a page shows, and what made it."""
     if not change:
         return [f"No change is recorded yet. Made {made} by tracker {version}."]
     return [
@@ -481,7 +466,6 @@ def state_lines(change: int, recorded_at: int, version: str, made: str) -> list[
 
 
 def chosen(words: str) -> str:
-    """Return which answers a page is of."""
     return f"Only answers {words}."
 
 
@@ -497,7 +481,6 @@ NO_TEXTS: Final = "Texts of items are left out."
 
 
 def suppressed(least: int) -> str:
-    """Return that small cells are left out."""
     return f"Figures and items that rest on fewer than {least:,} answers or items are not shown."
 
 
@@ -506,5 +489,4 @@ NO_METHODS: Final = "There is no figure to report, so there is no paragraph for 
 
 
 def categories_listed(names: Sequence[str]) -> str:
-    """Return the categories of a question."""
     return listed(names, 20) if names else "none yet"
