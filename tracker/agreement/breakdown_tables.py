@@ -15,7 +15,6 @@ from tracker.agreement.sentences import WITH_FLAGGED, without_flagged
 from tracker.agreement.spans import SpanPair
 from tracker.agreement.tables import unfit_questions_view
 from tracker.core.results import ByQuestion
-from tracker.measures.intervals import Coefficient
 from tracker.measures.words import figure_reading_words
 from tracker.projects.items import ItemRecord
 from tracker.render.blocks import listing_table
@@ -30,14 +29,17 @@ from tracker.render.nouns import count_noun
 
 def annotator_group_csv_rows(annotator_groups: AnnotatorGroups) -> list[dict[str, Any]]:
     """Return groups, then pairs of groups, as flat rows; a group has no ``second``."""
-    rows: list[tuple[str | None, str | None, int | None, Coefficient]] = [
-        (group.value, None, group.annotators, group.alpha) for group in annotator_groups.groups
-    ]
-    rows += [(pair.first, pair.second, None, pair.reliability) for pair in annotator_groups.pairs]
-    return [
-        {"first": first, "second": second, "annotators": number, **figure.to_dict()}
-        for first, second, number, figure in rows
-    ]
+    groups = [
+        {"first": group.value, "second": None, "annotators": group.annotators,
+         **group.alpha.to_dict()}
+        for group in annotator_groups.groups
+    ]  # fmt: skip
+    pairs = [
+        {"first": pair.first, "second": pair.second, "annotators": None,
+         **pair.reliability.to_dict()}
+        for pair in annotator_groups.pairs
+    ]  # fmt: skip
+    return groups + pairs
 
 
 def annotator_groups_view(annotator_groups: AnnotatorGroups) -> Iterator[RenderableType]:
@@ -48,11 +50,6 @@ def annotator_groups_view(annotator_groups: AnnotatorGroups) -> Iterator[Rendera
         f"{annotator_groups.attribute}",
     )
     yield from selection_view(annotator_groups.selection)
-    yield from _tables(annotator_groups)
-
-
-def _tables(annotator_groups: AnnotatorGroups) -> Iterator[RenderableType]:
-    """Yield a table of the groups, and one of each two of them."""
     if not annotator_groups.groups:
         return
     level = level_cell(annotator_groups.groups[0].alpha.confidence)
@@ -170,21 +167,13 @@ def pairs_view(pairs: Sequence[PairAgreement]) -> Iterator[RenderableType]:
 
 def span_pair_csv_rows(pairs: Sequence[SpanPair]) -> list[dict[str, Any]]:
     """Return pairs of a project of spans as flat rows, one per pair and measure."""
-    return [
-        {
-            "annotator_1": pair.annotators[0],
-            "annotator_2": pair.annotators[1],
-            "items": pair.documents,
-            "measure": measure.measure,
-            "value": measure.value,
-            "precision": measure.precision,
-            "recall": measure.recall,
-            "true_positives": measure.true_positives,
-            "undefined": measure.undefined,
-        }
-        for pair in pairs
-        for measure in pair.measures
-    ]
+    rows = []
+    for pair in pairs:
+        first, second = pair.annotators
+        row = {"annotator_1": first, "annotator_2": second, "items": pair.documents}
+        figures = {key: value for key, value in pair.to_dict().items() if isinstance(value, dict)}
+        rows += [{**row, "measure": name, **figure} for name, figure in figures.items()]
+    return rows
 
 
 def span_pairs_view(pairs: Sequence[SpanPair]) -> Iterator[RenderableType]:
@@ -197,16 +186,12 @@ def span_pairs_view(pairs: Sequence[SpanPair]) -> Iterator[RenderableType]:
 def group_csv_rows(grouped_agreement: GroupedAgreement) -> list[dict[str, Any]]:
     """Return groups as flat rows, for CSV: a column of each count and each measure."""
     rows = []
-    for value, group in grouped_agreement.groups:
-        lowest = group.summary.lowest
+    for group in grouped_agreement.to_dict()["groups"]:
+        lowest = group["summary"]["lowest"] or {"category": None, "rate": None}
         rows.append(
-            {"value": value}
-            | group.counts.to_dict()
-            | {
-                "lowest_category": None if lowest is None else group.categories[lowest.category],
-                "lowest_rate": None if lowest is None else lowest.rate,
-            }
-            | {coefficient.measure: coefficient.value for coefficient in group.measures}
+            {"value": group["value"], **group["counts"]}
+            | {f"lowest_{key}": lowest[key] for key in ("category", "rate")}
+            | {figure["measure"]: figure["value"] for figure in group["measures"]}
         )
     return rows
 
@@ -263,13 +248,8 @@ def items_view(items: Sequence[dict[str, Any]]) -> RenderableType:
 def confusion_csv_rows(payload: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the confusions of a question as flat rows, without the items that show them."""
     return [
-        {
-            "first": row["categories"][0],
-            "second": row["categories"][1],
-            "disagreements": row["disagreements"],
-            "items": row["items"],
-            "share": row["share"],
-        }
+        {"first": row["categories"][0], "second": row["categories"][1]}
+        | {key: row[key] for key in ("disagreements", "items", "share")}
         for row in payload["confusions"]
     ]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final
@@ -132,33 +132,6 @@ def _figure(
     return light_kappa(of, pairs.kappas(of, interval="t") if pairs is not None else [])
 
 
-def coefficients_with_errors(
-    connection: Connection,
-    selection: Selection,
-    of: Sample,
-    pairs: Pairs | None,
-    found: Mapping[str, Estimate | Coefficient],
-    exact: Container[str],
-    confidence: float,
-    interval: str = ASYMMETRIC,
-) -> list[Coefficient]:
-    """The figures finished; of ``exact`` ones Conger's and Light's get their errors, too.
-
-    Those follow from who answered what, which is a further count for each.
-    """
-    finished = dict(found)
-    conger, light = (
-        found.get(name) if name in exact else None for name in ("conger_kappa", "light_kappa")
-    )
-    if isinstance(conger, Estimate) and conger.value is not None:
-        joint = count_joint_patterns(connection, selection)
-        finished["conger_kappa"] = conger_error(of, conger, joint)
-    if isinstance(light, Estimate) and light.value is not None and pairs is not None:
-        joint = count_joint_patterns(connection, selection)
-        finished["light_kappa"] = light_error(of, light, pairs.cells, pairs.annotators, joint)
-    return finish_coefficients(finished, confidence, interval)
-
-
 def finish_coefficients(
     found: Mapping[str, Estimate | Coefficient], confidence: float, interval: str = ASYMMETRIC
 ) -> list[Coefficient]:
@@ -248,19 +221,21 @@ class Study:
         Conger's and Light's cost a further count: they are there where the measure was asked
         for by name, or the answers are few.
         """
-        by_name = {name for name in self.query.measures if name in self.estimates}
         few = are_few(self.patterns.answers)
-        exact = set(self.estimates) if few else by_name
-        return coefficients_with_errors(
-            self.connection,
-            self.selection,
-            self.full_sample,
-            self.pairs,
-            self.estimates,
-            exact,
-            self.query.confidence,
-            self.query.interval,
+        finished = dict(self.estimates)
+        exact = self.estimates if few else set(self.query.measures).intersection(self.estimates)
+        conger, light = (
+            self.estimates[name] if name in exact else None
+            for name in ("conger_kappa", "light_kappa")
         )
+        if isinstance(conger, Estimate) and conger.value is not None:
+            joint = count_joint_patterns(self.connection, self.selection)
+            finished["conger_kappa"] = conger_error(self.full_sample, conger, joint)
+        if isinstance(light, Estimate) and light.value is not None and self.pairs is not None:
+            joint = count_joint_patterns(self.connection, self.selection)
+            cells, annotators = self.pairs.cells, self.pairs.annotators
+            finished["light_kappa"] = light_error(self.full_sample, light, cells, annotators, joint)
+        return finish_coefficients(finished, self.query.confidence, self.query.interval)
 
 
 def refuse_study_of_spans(question: QuestionInfo) -> None:

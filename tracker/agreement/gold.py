@@ -30,6 +30,7 @@ from tracker.projects.annotators import annotator_names, list_annotators
 from tracker.projects.categories import category_names
 from tracker.projects.questions import QuestionInfo
 
+_ACCURACY = ("true", "given", "right", "precision", "recall", "f1")
 NONE = "(none)"
 """What an answer without a category is called in a confusion table."""
 
@@ -58,16 +59,9 @@ class AgainstTruth:
             "ci_low": gold_agreement.ci_low,
             "ci_high": gold_agreement.ci_high,
             "categories": [
-                {
-                    "category": self.categories[category.category],
-                    "true": category.true,
-                    "given": category.given,
-                    "right": category.right,
-                    "precision": category.precision,
-                    "recall": category.recall,
-                    "f1": category.f1,
-                }
-                for category in gold_agreement.categories
+                {"category": self.categories[accuracy.category]}
+                | {name: getattr(accuracy, name) for name in _ACCURACY}
+                for accuracy in gold_agreement.categories
             ],
             "confusion": [
                 {"truth": self.name(truth), "answer": self.name(answer), "answers": number}

@@ -115,6 +115,7 @@ def recent_level(counted: Study, periods: Sequence[Period] | None = None) -> Rec
     )
     if then.value is None or now.value is None:
         return None
+    worse, better = (after, before) if now.value < then.value else (before, after)
     return Recent(
         since,
         then.value,
@@ -122,17 +123,10 @@ def recent_level(counted: Study, periods: Sequence[Period] | None = None) -> Rec
         change.p_value,
         tuple(_changed_categories(counted, before, after)),
         tuple(sorted(_changed_annotators(counted, first, since))),
-        explained_by_items(counted.patterns, *_by_worth(then.value, now.value, before, after)),
+        explained_by_items(counted.patterns, worse, better),
         counted.question.project.timezone,
         (before, after),
     )
-
-
-def _by_worth(
-    then: float, now: float, before: ItemPatterns, after: ItemPatterns
-) -> tuple[ItemPatterns, ItemPatterns]:
-    """Return the patterns of the worse level, then those of the better one."""
-    return (after, before) if now < then else (before, after)
 
 
 def _last_change(counted: Study, periods: Sequence[Period]) -> Shift | None:

@@ -79,15 +79,13 @@ def methods_paragraph(found: Assessment, figures: Sequence[Coefficient]) -> str:
 def _what(assessment: Assessment) -> str:
     counts = assessment.counts
     each = counts.answers / counts.items
+    categories = len(assessment.rates)
+    in_use = "1 category was" if categories == 1 else f"{categories:,} categories were"
     return (
         f"{counts.annotators} annotators gave {counts.answers:,} answers to {counts.items:,} "
         f"items ({each:.1f} per item on average), of which {counts.items_compared:,} were answered "
-        f"by two or more; {_in_use(len(assessment.rates))} in use or declared."
+        f"by two or more; {in_use} in use or declared."
     )
-
-
-def _in_use(categories: int) -> str:
-    return "1 category was" if categories == 1 else f"{categories:,} categories were"
 
 
 def _reading(figure: Coefficient) -> str:
@@ -155,6 +153,10 @@ def _harmonic_mean(figure: Coefficient) -> str:
 
 
 _FEW_TELLING: Final = 10
+_OF_CATEGORY: Final = (
+    "labels", "agreements", "potential_agreements", "rate", "standard_error", "ci_low", "ci_high",
+    "specific_agreement", "undefined",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -349,41 +351,25 @@ class Assessment(Shown):
         return {
             "counts": self.counts.to_dict(),
             "measures": [_told(coefficient) for coefficient in self.measures],
-            "categories": [self._rate_dict(rate) for rate in self.rates],
+            "categories": [self._rate_dict(rate, _OF_CATEGORY) for rate in self.rates],
             "summary": self._summary_dict(),
         }
 
-    def _rate_dict(self, rate: CategoryRate) -> dict[str, Any]:
-        return {
-            "category": self.categories[rate.category],
-            "labels": rate.labels,
-            "agreements": rate.agreements,
-            "potential_agreements": rate.potential_agreements,
-            "rate": rate.rate,
-            "standard_error": rate.standard_error,
-            "ci_low": rate.ci_low,
-            "ci_high": rate.ci_high,
-            "specific_agreement": rate.specific_agreement,
-            "undefined": rate.undefined,
-        }
+    def _rate_dict(self, rate: CategoryRate, names: Sequence[str]) -> dict[str, Any]:
+        figures = {name: getattr(rate, name) for name in names}
+        return {"category": self.categories[rate.category], **figures}
 
     def _summary_dict(self) -> dict[str, Any]:
-        summed = self.summary
-        lowest = summed.lowest
+        summary = self.summary
+        lowest = None if summary.lowest is None else self._rate_dict(summary.lowest, ("rate",))
+        passed_over = [
+            self._rate_dict(rate, ("rate", "potential_agreements")) for rate in summary.passed_over
+        ]
         return {
-            "lowest": None
-            if lowest is None
-            else {"category": self.categories[lowest.category], "rate": lowest.rate},
-            "mean": summed.mean,
-            "median": summed.median,
-            "passed_over": [
-                {
-                    "category": self.categories[rate.category],
-                    "rate": rate.rate,
-                    "potential_agreements": rate.potential_agreements,
-                }
-                for rate in summed.passed_over
-            ],
+            "lowest": lowest,
+            "mean": summary.mean,
+            "median": summary.median,
+            "passed_over": passed_over,
         }
 
     def to_frame(self) -> pd.DataFrame:

@@ -26,6 +26,8 @@ from tracker.measures.spans.tallies import (
 )
 from tracker.measures.spans.unitizing import UnitTally, unitizing_alpha
 
+_OF_PAIR = ("value", "precision", "recall", "true_positives", "undefined")
+
 
 @dataclass(frozen=True)
 class SpanPair:
@@ -40,13 +42,7 @@ class SpanPair:
             "annotators": list(self.annotators),
             "items": self.documents,
             **{
-                figure.measure: {
-                    "value": figure.value,
-                    "precision": figure.precision,
-                    "recall": figure.recall,
-                    "true_positives": figure.true_positives,
-                    "undefined": figure.undefined,
-                }
+                figure.measure: {name: getattr(figure, name) for name in _OF_PAIR}
                 for figure in self.measures
             },
         }
