@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
-from typing import Annotated, Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from sqlalchemy import Connection
 
@@ -21,7 +21,7 @@ from tracker.agreement.run import (
     coefficients_without_annotators,
 )
 from tracker.core.errors import InvalidOption
-from tracker.core.results import Json, Record
+from tracker.core.results import Record
 from tracker.core.tallies import AnnotatorTallies, ItemPatterns
 from tracker.counts.filter import select_answers
 from tracker.counts.selection import Selection
@@ -278,13 +278,16 @@ class Merge(Record):
     change: float | None
 
 
-@dataclass(frozen=True)
-class Merges(Record):
+class Merges(NamedTuple):
     """A measure, its value, and what merges of two categories make of it, the best first."""
 
     measure: str
     value: float | None
-    rows: Annotated[Sequence[Merge], Json("merges")]
+    rows: list[Merge]
+
+    def to_dict(self) -> dict[str, Any]:
+        merges = [merge.to_dict() for merge in self.rows]
+        return {"measure": self.measure, "value": self.value, "merges": merges}
 
 
 def assess_merged_categories(counted: Study, merges: Sequence[str]) -> Assessment:
