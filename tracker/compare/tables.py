@@ -306,7 +306,7 @@ def compare_against_view(against_other: AgainstOther) -> Iterator[RenderableType
     )
     payload = against_other_as_json(against_other)
     rows = [
-        {"figure": figure_title_words(measure.second), **row}
+        {"figure": figure_title_words(measure.second.to_dict()), **row}
         for measure, row in zip(against_other.measures, payload["measures"], strict=True)
         if NOT_APPLICABLE not in {measure.first.undefined, measure.second.undefined}
     ]
