@@ -153,10 +153,6 @@ def _harmonic_mean(figure: Coefficient) -> str:
 
 
 _FEW_TELLING: Final = 10
-_OF_CATEGORY: Final = (
-    "labels", "agreements", "potential_agreements", "rate", "standard_error", "ci_low", "ci_high",
-    "specific_agreement", "undefined",
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -200,6 +196,11 @@ class CategoryJson(TypedDict):
     specific_agreement: float | None
     undefined: str | None
     measures: NotRequired[list[Measure]]
+
+
+_OF_CATEGORY: Final = [
+    name for name in CategoryJson.__annotations__ if name not in {"category", "measures"}
+]
 
 
 class FiguresJson(TypedDict):
