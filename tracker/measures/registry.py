@@ -1,8 +1,4 @@
-"""Measures of agreement: pure functions from tallies to coefficients.
-
-`MEASURES` says of each what it is called, what it needs, when it is undefined, where it comes
-from and how it is defined. A new measure is one function and one entry.
-"""
+"""The registry of measures: names, formulas, sources, and when each is undefined."""
 
 from __future__ import annotations
 
@@ -17,8 +13,6 @@ from tracker.measures.estimate import Estimate, Redrawn
 from tracker.measures.krippendorff import krippendorff_alpha, resampled_krippendorff_alpha
 from tracker.measures.sample import Sample
 from tracker.measures.spans.f1 import SPAN_MEASURES
-
-__all__ = ["MEASURES", "Answers", "Measure", "Needs"]
 
 Needs: TypeAlias = Literal["patterns", "marginals", "pair", "pairs", "documents"]
 Answers: TypeAlias = Literal["one", "several", "spans"]

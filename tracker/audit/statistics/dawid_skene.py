@@ -109,14 +109,12 @@ def fit_likelier_start(
 
     For the arguments see `fit_dawid_skene`.
     """
-    first, other = (
+    fits = [
         fit_dawid_skene(item, annotator, given, shape, items=items, start=start)
         for start in (_majorities, _shares)
-    )
-    found, better = (
-        float((np.logaddexp.reduce(fit.scores, axis=1) * items).sum()) for fit in (first, other)
-    )
-    return other if better > found + _LIKELIER else first
+    ]
+    first, other = (float(np.logaddexp.reduce(fit.scores, axis=1) @ items) for fit in fits)
+    return fits[1] if other > first + _LIKELIER else fits[0]
 
 
 def fit_dawid_skene(
