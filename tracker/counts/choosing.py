@@ -26,7 +26,7 @@ def values_by_attribute(pairs: Iterable[str]) -> dict[str, list[str]]:
 
 
 def distinct_names(names: Iterable[str] | None) -> list[str]:
-    """Return names as they are known, each once."""
+    """Return names without blanks around them, each once."""
     return list(dict.fromkeys(name.strip() for name in names or ()))
 
 
@@ -129,17 +129,12 @@ class Answers(Choosing, total=False):
 
 
 def answers_to_one(answers: Answers) -> Selecting:
-    """Return the choice with the only question named; raises InvalidOption for two."""
-    chosen: Selecting = part_of(Choosing, answers)
-    return {**chosen, "question": single_question(answers.get("questions", ()))}
-
-
-def single_question(names: Iterable[str]) -> str | None:
-    """Return the only question named, None for none; raises InvalidOption for two."""
-    distinct = distinct_names(names)
-    if len(distinct) > 1:
+    """Return the choice with the only question named, or none; raises InvalidOption for two."""
+    questions = distinct_names(answers.get("questions"))
+    if len(questions) > 1:
         raise InvalidOption(
-            f"this is about one question, not {distinct[0]!r} and {distinct[1]!r}",
+            f"this is about one question, not {questions[0]!r} and {questions[1]!r}",
             "give --question once, and the command for each",
         )
-    return distinct[0] if distinct else None
+    chosen: Selecting = part_of(Choosing, answers)
+    return {**chosen, "question": questions[0] if questions else None}
