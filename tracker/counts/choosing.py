@@ -129,12 +129,17 @@ class Answers(Choosing, total=False):
 
 
 def answers_to_one(answers: Answers) -> Selecting:
-    """Return the choice with the only question named, or none; raises InvalidOption for two."""
-    questions = distinct_names(answers.get("questions"))
+    """Return the choice with the only question named; raises InvalidOption for two."""
+    chosen: Selecting = part_of(Choosing, answers)
+    return {**chosen, "question": single_question(answers.get("questions", ()))}
+
+
+def single_question(names: Iterable[str]) -> str | None:
+    """Return the only question named, None for none; raises InvalidOption for two."""
+    questions = distinct_names(names)
     if len(questions) > 1:
         raise InvalidOption(
             f"this is about one question, not {questions[0]!r} and {questions[1]!r}",
             "give --question once, and the command for each",
         )
-    chosen: Selecting = part_of(Choosing, answers)
-    return {**chosen, "question": questions[0] if questions else None}
+    return questions[0] if questions else None

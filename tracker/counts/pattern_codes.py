@@ -66,7 +66,6 @@ class Packing:
         return [(shift, (1 << width) - 1) for shift, width in zip(shifts, widths, strict=True)]
 
     def pack(self, columns: Sequence[ColumnElement[Any]]) -> ColumnElement[Any]:
-        """Return columns that fit as one integer."""
         parts = []
         for column, (shift, _) in zip(columns, self._places, strict=True):
             wide = column if isinstance(column.type, BigInteger) else sql_cast(column, BigInteger)
@@ -98,7 +97,6 @@ class Packing:
 
     @cached_property
     def but_last(self) -> Packing:
-        """The packing of all columns but the last."""
         return Packing(self.widths[:-1] if self.fits and self.widths is not None else None)
 
 
@@ -168,7 +166,6 @@ class Code:
 
     @property
     def key(self) -> list[ColumnElement[Any]]:
-        """The columns of the code."""
         return [self.items.c[name] for name in self.columns]
 
     def holds(self, answers: int) -> bool:

@@ -68,11 +68,9 @@ class Selection:
         return self.question.answers == "one"
 
     def without(self, annotators: frozenset[int]) -> Selection:
-        """Return the selection with more annotators left out."""
         return replace(self, left_out=self.left_out | annotators)
 
     def with_models(self, models: frozenset[int]) -> Selection:
-        """Return the selection with the answers of models that were left out."""
         only = None if self.only is None else self.only | models
         return replace(self, left_out=self.left_out - models, only=only)
 

@@ -169,7 +169,6 @@ class _Sums:
 
     @property
     def width(self) -> int:
-        """How many bits an integer has."""
         return self.most + self.above
 
     @property

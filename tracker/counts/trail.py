@@ -181,7 +181,6 @@ class _Names:
         }
 
     def in_detail(self, kind: str, detail: dict[str, Any]) -> dict[str, Any]:
-        """Return a change's detail with names."""
         question = detail.get("question")
         named = dict(detail)
         if type(question) is int and question in self._questions:

@@ -273,7 +273,6 @@ INTERVALS: Final = (ASYMMETRIC, "t")
 
 
 def check_interval_method(name: str) -> None:
-    """Raise InvalidOption for an unknown method."""
     if name not in INTERVALS:
         raise InvalidOption(f"there is no interval {name!r}", f"one of: {', '.join(INTERVALS)}")
 

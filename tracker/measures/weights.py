@@ -141,7 +141,6 @@ class _Placed(Weighting):
         self.extent = float(np.ptp(places)) if self.size and np.ptp(places) else 1.0
 
     def gap(self, first: IntArray, second: IntArray) -> FloatArray:
-        """Return how far apart two answers lie."""
         apart: FloatArray = np.abs(self.places[first] - self.places[second])
         return apart
 

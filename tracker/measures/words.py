@@ -19,7 +19,6 @@ REASONS: Final = {
 
 
 def undefined_in_words(undefined: str | None) -> str:
-    """Return why there is no figure, in words."""
     return REASONS.get(undefined or "", "")
 
 

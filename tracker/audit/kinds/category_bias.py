@@ -1,7 +1,7 @@
 """An annotator gives a category more often, or less, than the co-annotators of the same items.
 
 The test is two-sided, under the null hypothesis of `poisson_binomial`. A flag also needs an
-effect: a common odds ratio over the items of at least 2, or at most 1/2. Where too few items can
+effect: a common odds ratio over the items of at least 2, or at most 1/2. If too few items can
 tell and the truth of some is known, the truth is the yardstick (`marginal_homogeneity`).
 """
 

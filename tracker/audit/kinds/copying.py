@@ -55,8 +55,8 @@ from tracker.core.tallies import (
     FloatArray,
     IntArray,
     Pattern,
-    answers_of_tallies,
     chance_of_sharing,
+    distinct_answers,
     is_minority,
     minority_answers,
 )
@@ -200,7 +200,7 @@ def copying_in_minority_answers(pairs: SharedItems) -> Shared:
 
 
 def copying_in_all_answers(pairs: SharedItems) -> Shared:
-    return Shared(pairs, answers_of_tallies, pairs.alike, pairs.given != DIFFERENT)
+    return Shared(pairs, distinct_answers, pairs.alike, pairs.given != DIFFERENT)
 
 
 def _result(

@@ -198,6 +198,6 @@ def _votes(
 
 
 def _normal(values: FloatArray) -> FloatArray:
-    """Shares of the last axis; 0 where there is nothing."""
+    """Shares of the last axis; 0 if there is nothing."""
     total = values.sum(axis=-1, keepdims=True)
     return np.asarray(np.divide(values, total, out=np.zeros_like(values), where=total > 0))

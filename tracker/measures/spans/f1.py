@@ -123,7 +123,6 @@ class SpanSums:
     n_n: int = 0
 
     def add(self, true_positives: int, first: int, second: int) -> None:
-        """Count one document."""
         self.documents += 1
         number = first + second
         if number:

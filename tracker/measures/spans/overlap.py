@@ -103,7 +103,6 @@ def disjoint_spans(intervals: Sequence[Interval]) -> Sequence[Interval]:
 
 
 def covered_span_length(disjoint: Sequence[Interval]) -> int:
-    """Return how many positions disjoint intervals cover."""
     return sum([end - start for start, end in disjoint])
 
 
@@ -214,7 +213,6 @@ _NOTHING = Common((0, 0, 0, 0, 0), ())
 
 
 def common_spans(first: Marked, second: Marked) -> Common:
-    """Return what both answers marked."""
     if first is second:
         return Common(first.numbers, first.spans)
     if not (first.spans and second.spans):

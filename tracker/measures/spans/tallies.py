@@ -134,7 +134,6 @@ class SpanTally:
 
     @property
     def answers(self) -> int:
-        """The answers to all documents."""
         return sum(own.answers for own in self.annotators.values())
 
 

@@ -65,7 +65,6 @@ class UnitTally:
     categories: defaultdict[int, _Category] = field(default_factory=lambda: defaultdict(_Category))
 
     def add(self, answers: Mapping[str, Marked], length: int | None) -> None:
-        """Count one document."""
         if len(answers) < 2:
             return
         self.documents += 1
