@@ -259,11 +259,10 @@ def transition_window(
 
     If answers have the same time, the one to the item with the lower id comes first.
     """
-    placed: ColumnElement[Any] = function.over(
+    return function.over(
         partition_by=[dated.c.annotator_id, dated.c.timed, *apart],
         order_by=[dated.c.labeled_at, dated.c.item_id],
     )
-    return placed
 
 
 def count_transitions(connection: Connection, selection: Selection) -> Sequences:

@@ -93,8 +93,7 @@ def resampled_observed_agreement(sample: Sample, items: Floats) -> Floats:
 def observed_agreement_influence(sample: Sample) -> Floats:
     """Return one item's influence on observed agreement, by pattern, (P,); 0 below two answers."""
     apart = np.where(sample.table.sizes > 1, sample.agreement - sample.observed, 0.0)
-    influence: Floats = apart / sample.compared
-    return influence
+    return apart / sample.compared
 
 
 def fleiss_kappa(sample: Sample) -> Estimate:

@@ -103,8 +103,7 @@ def degrees_of_freedom(items: Floats, squares: Floats, fourths: Floats) -> Float
     kurtosis = items * fourths / squares**2
     # Never 0 or below: a kurtosis is 1 or more. Rounding may say otherwise.
     excess = np.maximum(kurtosis - (items - 3) / (items - 1), 2 / (items - 1))
-    freedom: Floats = np.clip(2 * items / excess, 1.0, items - 1)
-    return freedom
+    return np.clip(2 * items / excess, 1.0, items - 1)
 
 
 def log_confidence_intervals(

@@ -160,8 +160,7 @@ def _influence(parts: Disagreement) -> Floats:
     change = own - 2 * ratio * by_chance
     if parts.between.name == "ordinal":
         change += table.over_patterns(table.count * _by_ranks(parts, ratio)[table.answer])
-    influence: Floats = -change / (answers * expected)
-    return influence
+    return -change / (answers * expected)
 
 
 def _by_ranks(parts: Disagreement, ratio: float) -> Floats:

@@ -84,8 +84,7 @@ class Table:
 
         shape = (len(self.items), len(self.answers))
         sparse = csr_array((entries, (self.owner, self.answer)), shape)
-        totals: Floats = np.asarray((sparse.T @ items.T).T)
-        return totals
+        return np.asarray((sparse.T @ items.T).T)
 
     def pairs(self, weighting: Weighting) -> Floats:
         """Return for each pattern the sum of a weight over all ordered pairs of answers, (P,).
@@ -217,8 +216,7 @@ class Sample:
         sizes = self.table.sizes.astype(np.float64)
         pairs = self.table.pairs(self.weighting) - self.weighting.itself * sizes
         possible = sizes * (sizes - 1)
-        mean: Floats = np.divide(pairs, possible, out=np.zeros(len(sizes)), where=possible > 0)
-        return mean
+        return np.divide(pairs, possible, out=np.zeros(len(sizes)), where=possible > 0)
 
     @cached_property
     def observed(self) -> float:
@@ -250,8 +248,7 @@ class Sample:
     @cached_property
     def entry_shares(self) -> Floats:
         """Each entry's share of its item, (N,)."""
-        shares: Floats = self.table.count / self.table.sizes[self.table.owner]
-        return shares
+        return self.table.count / self.table.sizes[self.table.owner]
 
     @cached_property
     def why_not(self) -> str | None:

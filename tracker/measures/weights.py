@@ -121,8 +121,7 @@ class _Identity(Weighting):
         self.name, self.size, self.itself = name, size, itself
 
     def between(self, first: IntArray, second: IntArray) -> FloatArray:
-        values: FloatArray = np.where(first == second, self.itself, 1 - self.itself)
-        return values
+        return np.where(first == second, self.itself, 1 - self.itself)
 
     def against(self, totals: FloatArray) -> FloatArray:
         if self.itself:
@@ -141,16 +140,14 @@ class _Placed(Weighting):
         self.extent = float(np.ptp(places)) if self.size and np.ptp(places) else 1.0
 
     def gap(self, first: IntArray, second: IntArray) -> FloatArray:
-        apart: FloatArray = np.abs(self.places[first] - self.places[second])
-        return apart
+        return np.abs(self.places[first] - self.places[second])
 
 
 class _Linear(_Placed):
     """``1 - |x - y| / extent`` (Cicchetti and Allison 1971)."""
 
     def between(self, first: IntArray, second: IntArray) -> FloatArray:
-        values: FloatArray = 1 - self.gap(first, second) / self.extent
-        return values
+        return 1 - self.gap(first, second) / self.extent
 
     def against(self, totals: FloatArray) -> FloatArray:
         # Ordered by place, the answers below and above each one are two running sums.
