@@ -118,9 +118,7 @@ Step: TypeAlias = tuple[int, Any, Any, int]
 """A day, a code before and one after, and how many items went from the one to the other."""
 
 
-def transition_codings(
-    connection: Connection, selection: Selection, span: range
-) -> Iterator[_Sums | _Texts]:
+def _codings(connection: Connection, selection: Selection, span: range) -> Iterator[_Sums | _Texts]:
     """Yield codings of a selection whose events lie on the days of a span, the quickest first.
 
     The last one holds every selection. A coding's ``steps`` are those of all events: item_id,
@@ -171,13 +169,6 @@ class _Sums:
     def width(self) -> int:
         return self.most + self.above
 
-    @property
-    def packing(self) -> Packing:
-        """The packing of a day, the integers of the code, and an event."""
-        event = (2 * self.digits.categories + 1).bit_length()
-        code = [self.width for _ in self.digits.starts]
-        return Packing((len(self.span).bit_length(), *code, event))
-
     def holds(self, code: int) -> bool:
         """Return whether no category's digit can have run over."""
         return code >> self.above & (1 << self.most) - 1 < 1 << self.digits.bits
@@ -187,7 +178,9 @@ class _Sums:
         day = events.c.day - self.span.start
         event = events.c.answer * 2 + (events.c.gone if "gone" in events.c else ADDED)
         change = {n: self._change(n) for n in range(2, 2 * self.digits.categories + 2)}
-        packing, width, first = self.packing, self.width, self.span.start
+        width, first = self.width, self.span.start
+        of_event = (2 * self.digits.categories + 1).bit_length()
+        packing = Packing((len(self.span).bit_length(), *(width for _ in code), of_event))
         for *key, number in stream_rows(connection, _grouped(packing.key([day, *code, event]))):
             since, *integers, what = packing.unpack(key)
             after = sum(integer << place * width for place, integer in enumerate(integers))
@@ -252,15 +245,13 @@ def select_dated_answers(
     return with_dated_answers(statement, selection, key).subquery("dated")
 
 
-def transition_window(
-    function: FunctionElement[Any], dated: Subquery, *apart: ColumnElement[Any]
-) -> ColumnElement[Any]:
+def _in_order(function: FunctionElement[Any], dated: Subquery) -> ColumnElement[Any]:
     """Return a window over each annotator's timed answers in order; untimed ones are apart.
 
     If answers have the same time, the one to the item with the lower id comes first.
     """
     return function.over(
-        partition_by=[dated.c.annotator_id, dated.c.timed, *apart],
+        partition_by=[dated.c.annotator_id, dated.c.timed],
         order_by=[dated.c.labeled_at, dated.c.item_id],
     )
 
@@ -279,8 +270,8 @@ def count_transitions(connection: Connection, selection: Selection) -> Sequences
         *columns,
         dated.c.timed,
         dated.c.labeled_at,
-        transition_window(before, dated).label("previous"),
-        transition_window(before_at, dated).label("previous_at"),
+        _in_order(before, dated).label("previous"),
+        _in_order(before_at, dated).label("previous_at"),
     ).subquery("ordered")
     known = (ordered.c.timed == 1) & (ordered.c.previous_at < ordered.c.labeled_at)
     followed = select(
@@ -381,7 +372,7 @@ def count_timeline(connection: Connection, selection: Selection, window: Window)
     events = _events(periods.cte("every_piece"), lasting)
     annotators = _annotators(connection, events, lasting)
     span = range(first, last + (window.days or 0) + 1)
-    for coding in transition_codings(connection, selection, span):
+    for coding in _codings(connection, selection, span):
         codes = _codes(connection, coding, events)
         if codes is not None:
             begin, end = _extent(connection, selection, first, last)
@@ -460,7 +451,7 @@ def count_timeline_blocks(
     of `count_gold_confusions`.
     """
     dated = select_dated_answers(selection)
-    block = transition_window(func.ntile(number), dated) - 1
+    block = _in_order(func.ntile(number), dated) - 1
     cut = select(
         *(dated.c[name] for name in ("item_id", "annotator_id", "answer", "labeled_at")),
         case((dated.c.timed == 1, block)).label("block"),  # else NULL

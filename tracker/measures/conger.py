@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, combinations, islice
 from math import fsum
@@ -14,7 +14,7 @@ from tracker.measures.chance_corrected import fleiss_kappa
 from tracker.measures.cohen import Cells, kappa_influences
 from tracker.measures.estimate import Estimate, single_category_estimate, undefined_estimate
 from tracker.measures.intervals import NO_OVERLAP, Coefficient, Parts
-from tracker.measures.sample import Floats, Integers, Sample, pattern_entry_pairs
+from tracker.measures.sample import Floats, Sample, pattern_entry_pairs
 
 _AT_A_TIME = 20_000
 
@@ -103,16 +103,23 @@ def conger_error(
     slope /= annotators * (annotators - 1) * own.items[:, None]
     code = {answer: place for place, answer in enumerate(sample.table.answers)}
     squares, fourths = [], []
-    for rows, items in _in_parts(joint):
-        owner, who, what = _flat(rows, own.place, code)
-        by_chance = np.bincount(owner, slope[who, what], len(rows))
-        sizes = np.bincount(owner, minlength=len(rows)).astype(np.float64)
-        sums = np.zeros(len(rows))
+    counted = iter(joint)
+    while part := list(islice(counted, _AT_A_TIME)):
+        rows, items = len(part), np.array([items for _, items in part], dtype=float)
+        entries = [  # which row, which annotator and which answer, one entry per answer
+            (row, own.place[annotator], code[answer])
+            for row, (pattern, _) in enumerate(part)
+            for annotator, answer in pattern
+        ]
+        owner, who, what = np.array(entries, dtype=np.int64).reshape(-1, 3).T
+        by_chance = np.bincount(owner, slope[who, what], rows)
+        sizes = np.bincount(owner, minlength=rows).astype(np.float64)
+        sums = np.zeros(rows)
         for one, other in pattern_entry_pairs(owner):
             weights = sample.weighting.between(what[one], what[other])
-            sums += 2 * np.bincount(owner[one], weights, len(rows))
+            sums += 2 * np.bincount(owner[one], weights, rows)
         pairs = sizes * (sizes - 1)
-        agreement = np.divide(sums, pairs, out=np.zeros(len(rows)), where=pairs > 0)
+        agreement = np.divide(sums, pairs, out=np.zeros(rows), where=pairs > 0)
         apart = np.where(sizes > 1, agreement - sample.observed, 0.0) / sample.compared
         influence = (apart - (1 - estimate.value) * by_chance) / (1 - estimate.parts.expected)
         squares.append(items * influence**2)
@@ -120,25 +127,6 @@ def conger_error(
     # Sums that are rounded once do not depend on the order of the terms.
     total, fourth = (fsum(chain.from_iterable(terms)) for terms in (squares, fourths))
     return replace(estimate, squares=total, fourths=fourth)
-
-
-def _in_parts(
-    joint: Iterable[tuple[JointPattern, int]],
-) -> Iterator[tuple[list[JointPattern], Floats]]:
-    rows = iter(joint)
-    while part := list(islice(rows, _AT_A_TIME)):
-        yield [pattern for pattern, _ in part], np.array([items for _, items in part], dtype=float)
-
-
-def _flat(
-    rows: Sequence[JointPattern], place: Mapping[int, int], code: Mapping[Answer, int]
-) -> tuple[Integers, Integers, Integers]:
-    """Return which row, which annotator and which answer, one entry per answer."""
-    entries = [
-        (row, place[who], code[what]) for row, pattern in enumerate(rows) for who, what in pattern
-    ]
-    columns = np.array(entries, dtype=np.int64).reshape(-1, 3).T
-    return columns[0], columns[1], columns[2]
 
 
 def light_kappa(sample: Sample, kappas: Sequence[Coefficient]) -> Estimate:

@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from tracker.core.tallies import Answer, ItemPatterns, Pattern, answers_in_pattern
+from tracker.core.tallies import Answer, ItemPatterns, Pattern
 from tracker.measures.intervals import (
     ASYMMETRIC,
     NO_SPREAD,
@@ -89,7 +89,7 @@ def _populations(
     table: Table, furthest: tuple[Answer, Answer] | None, confidence: float
 ) -> tuple[Table, Floats] | None:
     """Return the table with the prior's patterns added, (P,), and drawn shares of each, (B, P)."""
-    if _telling(table) >= FEW:
+    if _informative(table) >= FEW:
         return None
     items = _with_supposed(table, furthest)
     if items is None:
@@ -103,22 +103,15 @@ def _populations(
 
 def posterior_informative_items(patterns: ItemPatterns) -> int:
     """Return how many items are compared and have anything but the most frequent answer."""
-    compared, alike = 0, Counter[Answer]()
-    for pattern, items in patterns:
-        if answers_in_pattern(pattern) > 1:
-            compared += items
-            if len(pattern) == 1:
-                alike[pattern[0][0]] += items
-    return compared - max(alike.values(), default=0)
+    return _informative(pattern_table_of(patterns))
 
 
-def _telling(table: Table) -> int:
-    alike = table.compared()
-    whole = alike.count == alike.sizes[alike.owner]
-    by_answer = np.bincount(
-        alike.answer[whole], alike.items[alike.owner[whole]], len(table.answers) or 1
-    )
-    return int(alike.items.sum()) - int(by_answer.max(initial=0))
+def _informative(table: Table) -> int:
+    compared = table.compared()
+    whole = compared.count == compared.sizes[compared.owner]
+    alike, items = compared.answer[whole], compared.items[compared.owner[whole]]
+    by_answer = np.bincount(alike, items, len(table.answers) or 1)
+    return int(compared.items.sum()) - int(by_answer.max(initial=0))
 
 
 def _in_order(items: dict[Pattern, float]) -> dict[Pattern, float]:
@@ -154,8 +147,8 @@ def _with_supposed(
     for answer in used:
         _add(numbers, ((answer, size),), 1 / len(used))
     frequent = _most_frequent(table)
-    pairs = {(min(one, other), max(one, other)) for one in frequent for other in used} - {
-        (one, one) for one in frequent
+    pairs = {
+        (min(one, other), max(one, other)) for one in frequent for other in used if one != other
     }
     supposed = [(pair, 1 / len(pairs)) for pair in sorted(pairs)]
     if furthest is not None:
