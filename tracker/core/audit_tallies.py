@@ -33,7 +33,7 @@ RepeatTallies: TypeAlias = Mapping[int, Mapping[tuple[Answer, Answer, Pattern], 
 
 Sequences: TypeAlias = Mapping[int, Mapping[tuple[Answer, Answer, Pattern], int]]
 """``{annotator: {(previous answer, own answer, pattern): items}}``: each answer with the one that
-the annotator gave just before it, to another item; only where its time is later, not the same."""
+the annotator gave just before it, to another item; only if its time is later, not the same."""
 
 SkipTallies: TypeAlias = Mapping[int, Mapping[tuple[bool, int, int], int]]
 """``{annotator: {(skipped, annotators who skipped the item, annotators who saw it): items}}``."""

@@ -85,8 +85,8 @@ def answered_moments(connection: Connection, project: ProjectInfo, most: int) ->
     """
     labels = (select(table.labeled_at.label("at")).where(table.project_id == project.id)
               for table in (Label, PastLabel))  # fmt: skip
-    taken = select(Snapshot.taken_at).where(Snapshot.project_id == project.id)
-    times = union_all(*labels, taken).subquery("times").c.at
+    snapshots = select(Snapshot.taken_at).where(Snapshot.project_id == project.id)
+    times = union_all(*labels, snapshots).subquery("times").c.at
     first, last = connection.execute(select(func.min(times), func.max(times))).one()
     if first is None:
         return []
@@ -112,7 +112,7 @@ def _thinned(moments: list[int], most: int) -> list[int]:
 # -- The effect of an answer that comes or goes on its item: a code before, and a code after ------
 
 ADDED, REMOVED = 0, 1
-"""In the column ``gone`` of an event, where there is one: whether an answer came or went."""
+"""In the column ``gone`` of an event, if there is one: whether an answer came or went."""
 
 Step: TypeAlias = tuple[int, Any, Any, int]
 """A day, a code before and one after, and how many items went from the one to the other."""

@@ -47,7 +47,7 @@ class Act(Record):
 
     Attributes:
         at: when, in microseconds since 1970.
-        by: who; None if that was not told.
+        by: who; None if that is not known.
         kind: what, as the log calls it.
         detail: what of, with names in place of numbers.
         change: its number in the change log, if it changed what is counted.
@@ -112,7 +112,7 @@ def _place(text: str) -> list[ColumnElement[int]]:
 
 
 def _changes(project_id: int) -> SelectBase:
-    made = (Import.project_id == Change.project_id) & (Import.change_id == Change.id)
+    of_change = (Import.project_id == Change.project_id) & (Import.change_id == Change.id)
     return (
         select(
             Change.recorded_at.label("at"),
@@ -124,7 +124,7 @@ def _changes(project_id: int) -> SelectBase:
             Import.id.label("import_id"),
             literal(0).label("findings"),
         )
-        .outerjoin(Import, made)
+        .outerjoin(Import, of_change)
         .where(Change.project_id == project_id)
     )
 

@@ -214,7 +214,7 @@ def category_rates(
 
     The error is that of a ratio of sums over items (Cochran 1977, section 6.4). The bounds are
     Wilson's on the effective number of items, R (1 - R) / variance, with t of one degree of
-    freedom less than there are items where the category could agree. Where those items do not
+    freedom less than there are items where the category could agree. If those items do not
     differ (a rate of 0 or 1, or a single item) they are the effective number themselves, with
     the normal quantile. Of fewer than `posterior.FEW` such items the bounds are those of the
     posterior instead, unless ``interval`` is "t", which here stands for Wilson's always.

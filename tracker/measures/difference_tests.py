@@ -273,7 +273,7 @@ class Comparison:
     Attributes:
         difference: first less second, in the results' unit: of coefficients, of means, or the
             Hodges-Lehmann shift of a rank test; None if there is none.
-        standard_error: of the difference; None for rank tests and where undefined.
+        standard_error: of the difference; None for rank tests and if undefined.
         ci_low: lower bound of the difference; None if the data allow none.
         ci_high: upper bound of the difference, likewise.
         confidence: the level of the bounds, in (0, 1).
@@ -283,12 +283,12 @@ class Comparison:
         test: "dependent_t", "independent_t", "student_t", "welch_t", "paired_t",
             "mann_whitney" or "wilcoxon".
         why: why this test, or why none.
-        effect: the effect size, positive where the first is greater, or None.
+        effect: the effect size, positive if the first is greater, or None.
         effect_name: "hedges_g" (Cohen's d over the pooled deviation, corrected),
             "hedges_g_average" (over the root of the mean of both variances), "d_z" (over the
             deviation of the differences) or "rank_biserial" (in [-1, 1]).
         n_first: items or values of the first.
-        n_second: of the second; the same where they are paired.
+        n_second: of the second; the same if they are paired.
         undefined: why there is no ``p_value``: too_few_items, no_spread (the error is 0 and the
             difference is not), or the reason for which a coefficient is undefined; else None.
         p_value_annotators: likewise of other annotators, not of other items.

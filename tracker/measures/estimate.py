@@ -272,9 +272,9 @@ class Estimate:
             influences add up to the value's variance (Gwet 2014, chapter 5; Cochran 1977,
             section 6.4). None if no error can be had.
         counts: items of each pattern, (P,).
-        squares: the sum of the squared influences where they were not kept one by one.
+        squares: the sum of the squared influences if they were not kept one by one.
         fourths: the sum of their fourth powers, likewise.
-        sample: the answers, where the posterior of the value can be drawn from them.
+        sample: the answers, if the posterior of the value can be drawn from them.
         redrawn: the value in samples drawn anew, likewise.
         twin: Fleiss' kappa of the same items, for a kappa that tells annotators apart: its
             posterior needs nothing but patterns, and theirs is as far below and above on the

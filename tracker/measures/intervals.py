@@ -200,7 +200,7 @@ class Coefficient:
         measure: the measure's name in the registry.
         value: the coefficient, or None if it cannot be computed.
         undefined: why ``value`` is None, one of the reasons above; None if there is a value.
-        observed: observed agreement, a share in [0, 1], where the measure has one.
+        observed: observed agreement, a share in [0, 1], if the measure has one.
         expected: agreement expected by chance, likewise.
         standard_error: of ``value`` over a sample of items; None for a single item.
         ci_low: lower confidence bound; None if the data say nothing about the spread.

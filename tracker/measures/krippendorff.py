@@ -69,7 +69,7 @@ def krippendorff_disagreement(sample: Sample) -> Disagreement:
 def krippendorff_alpha(sample: Sample) -> Estimate:
     """Return Krippendorff's alpha, at most 1; 0 is chance level.
 
-    Items of one answer are dropped. ``value = 1 - D_o / D_e``; where distances lie between 0 and
+    Items of one answer are dropped. ``value = 1 - D_o / D_e``; if distances lie between 0 and
     1, ``observed`` and ``expected`` are one less the two.
 
     Undefined: as percent_agreement; single_category if all answers that can be compared are

@@ -142,7 +142,7 @@ class IntraclassCorrelation(Record):
             an incomplete design; a form whose estimated variance of answers or of items' means
             is not above 0).
         ci_low: lower bound; None if F is 0 or infinite, since both bounds would be the value,
-            or where the error of A has no degrees of freedom.
+            or if the error of A has no degrees of freedom.
         ci_high: upper bound, likewise.
         confidence: the level of the bounds, in (0, 1).
         f: the F of the test against a correlation of 0; None if it is infinite.
@@ -404,12 +404,12 @@ class NumericAgreement(Record):
         confidence: the level of all bounds, in (0, 1).
         pearson: the product-moment correlation, in [-1, 1]; blind to bias and to scale.
         spearman: the same of mid-ranks: only the order of the values enters.
-        concordance: Lin's concordance correlation, in [-1, 1]: 1 only where x = y throughout.
-        bias: the mean of y - x, in the values' unit: positive where the second gives more.
+        concordance: Lin's concordance correlation, in [-1, 1]: 1 only if x = y throughout.
+        bias: the mean of y - x, in the values' unit: positive if the second gives more.
         sd: the standard deviation of y - x (n - 1), in the values' unit; never with bounds.
         lower_limit: bias - 1.96 sd, the lower limit of agreement.
         upper_limit: bias + 1.96 sd, between which and the lower one some 95% of the
-            differences lie where they are normal, whatever ``confidence`` is.
+            differences lie if they are normal, whatever ``confidence`` is.
     """
 
     items: int

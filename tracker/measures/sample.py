@@ -179,7 +179,7 @@ class Sample:
         table: the patterns as arrays.
         annotators: how many annotators gave these answers.
         weighting: how much two answers agree, from 0 to 1.
-        values: the number of each category, where categories are numbers.
+        values: the number of each category, if categories are numbers.
         scale: alpha's distance: nominal, ordinal, interval, ratio, exact, jaccard or masi.
         several: answers are sets of categories.
         ordered: the categories' order means something, so that they have ranks.

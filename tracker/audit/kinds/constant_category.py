@@ -31,7 +31,7 @@ MINIMUM_ODDS_RATIO = 2.0
 """The effect that a flag needs besides the share: 96% against 94% is no result."""
 
 MISSED_ANSWERS = 1.0
-"""Without a test, "insufficient" is said only where answers like the co-annotators' would have
+"""Without a test, "insufficient" is said only if answers like the co-annotators' would have
 been expected to hold at least so many of another category."""
 
 

@@ -176,7 +176,7 @@ def poisson_binomial_normal_tails(count: int, mean: float, variance: float) -> T
 
     Twice the smaller tail is the p-value of Mantel and Haenszel's statistic
     ``(|count - mean| - 0.5)^2 / variance`` on one degree of freedom (1959, equation for M-H
-    chi-square), which is 1 here where count and mean differ by less than one half.
+    chi-square), which is 1 here if count and mean differ by less than one half.
     """
     scale = math.sqrt(2.0 * variance)
     return Tails(

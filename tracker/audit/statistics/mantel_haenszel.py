@@ -178,15 +178,15 @@ def _summed(rows: _Rows) -> list[Usage]:
 
 def _chances(rows: _Rows, informative: IntArray) -> dict[int, tuple[Chance, ...]]:
     """The informative items of each group by (T, n), for the groups small enough."""
-    wanted = (rows.held > 0) & (rows.held < rows.size) & (informative[rows.group] <= EXACT_ITEMS)
-    held, size, group = rows.held[wanted], rows.size[wanted], rows.group[wanted]
+    few = (rows.held > 0) & (rows.held < rows.size) & (informative[rows.group] <= EXACT_ITEMS)
+    held, size, group = rows.held[few], rows.size[few], rows.group[few]
     if not group.size:
         return {}
     divisor = np.gcd(held, size)
     radix = int(size.max()) + 1
     code = (group * radix + size // divisor) * radix + held // divisor
     distinct, inverse = np.unique(code, return_inverse=True)
-    items = np.bincount(inverse, rows.items[wanted]).astype(np.int64)
+    items = np.bincount(inverse, rows.items[few]).astype(np.int64)
     chances: dict[int, list[Chance]] = {}
     for key, count in zip(distinct.tolist(), items.tolist(), strict=True):
         rest, numerator = divmod(key, radix)
@@ -276,8 +276,8 @@ class Margins:
         items: items with a truth that the annotator answered.
         given: answers that hold the category.
         true: truths that hold it.
-        over: given where it is not true.
-        under: not given where it is true.
+        over: given and not true.
+        under: not given but true.
         overall_p_value: that all the categories together are given as often as they are true
             (Stuart and Maxwell); None if an answer may hold several or it is undefined.
     """

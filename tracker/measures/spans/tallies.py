@@ -82,27 +82,27 @@ class SpanTally:
             self._add_to_categories(answers, common.values())
 
     def _add_pairs(
-        self, answers: Mapping[str, Marked], found: Mapping[tuple[str, str], Common]
+        self, answers: Mapping[str, Marked], commons: Mapping[tuple[str, str], Common]
     ) -> None:
         """Add the pairs, apart and pooled: a document's contributions are added before squaring."""
-        for pair, common in found.items():
+        for pair, common in commons.items():
             first, second = answers[pair[0]].numbers, answers[pair[1]].numbers
             for sums, both, one, other in zip(
                 self.pairs[pair], common.numbers, first, second, strict=True
             ):
                 sums.add(both, one, other)
         firsts, seconds = _places(answers)
-        together = zip(*(common.numbers for common in found.values()), strict=True)
+        together = zip(*(common.numbers for common in commons.values()), strict=True)
         for sums, both, one, other in zip(
             self.pooled, map(sum, together), firsts, seconds, strict=True
         ):
             sums.add(both, one, other)
 
     def _add_to_annotators(
-        self, answers: Mapping[str, Marked], found: Mapping[tuple[str, str], Common]
+        self, answers: Mapping[str, Marked], commons: Mapping[tuple[str, str], Common]
     ) -> None:
         agreeing = dict.fromkeys(answers, 0)
-        for (one, other), common in found.items():
+        for (one, other), common in commons.items():
             agreeing[one] += common.numbers[0]
             agreeing[other] += common.numbers[0]
         marked = sum(len(own.spans) for own in answers.values())
