@@ -93,15 +93,6 @@ class ItemPatterns:
             items * sum(len(answer) * count for answer, count in pattern) for pattern, items in self
         )
 
-    def labels_by_category(self) -> dict[int, int]:
-        """Return how many answers hold each category that occurs: ``{category id: answers}``."""
-        totals: Counter[int] = Counter()
-        for pattern, items in self:
-            for answer, count in pattern:
-                for category in answer:
-                    totals[category] += items * count
-        return dict(totals)
-
 
 @dataclass(frozen=True)
 class AnnotatorTallies:

@@ -10,7 +10,9 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
+
+import numpy as np
 
 from tracker.core.errors import InvalidOption
 from tracker.core.results import Message
@@ -21,13 +23,14 @@ from tracker.measures.difference_sentences import (
     independent_t_sentence,
     too_few_values_sentence,
 )
-from tracker.measures.intervals import NOT_APPLICABLE, TOO_FEW_ITEMS, Coefficient, check_confidence
+from tracker.measures.intervals import (
+    NOT_APPLICABLE,
+    TOO_FEW_ITEMS,
+    Coefficient,
+    Floats,
+    check_confidence,
+)
 from tracker.measures.numeric import WITHOUT_SPREAD
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
 
 _EXACT = 50  # values to a column up to which the distribution of the statistic is counted out
 
@@ -53,8 +56,6 @@ def hodges_lehmann_shift(
         Hodges and Lehmann (1963), Ann. Math. Stat. 34, 598; Hollander and Wolfe (1999),
         Nonparametric Statistical Methods, 2nd ed., sections 4.2 and 4.3.
     """
-    import numpy as np
-
     one, two = np.sort(np.asarray(first, float)), np.sort(np.asarray(second, float))
     m, n = len(one), len(two)
     pairs = m * n
@@ -83,8 +84,6 @@ def paired_hodges_lehmann_shift(differences: Sequence[float], confidence: float)
     Source:
         As `hodges_lehmann_shift`, sections 3.2 and 3.3.
     """
-    import numpy as np
-
     one = np.sort(np.asarray(differences, float))
     two = -one[::-1]  # a sum of two differences is a difference of these
     n = len(one)
@@ -121,10 +120,8 @@ def _bisected(below: Callable[[float], int], low: float, high: float, place: int
     return float(high)
 
 
-def _nearest(one: NDArray[np.float64], two: NDArray[np.float64], limit: float) -> float:
+def _nearest(one: Floats, two: Floats, limit: float) -> float:
     """Return the difference of two values that is nearest to a limit, rounding undone."""
-    import numpy as np
-
     above = np.searchsorted(one, two + limit)
     next_up, next_down = one[above.clip(max=len(one) - 1)], one[above.clip(min=1) - 1]
     near = np.concatenate([next_up - two, next_down - two])

@@ -25,7 +25,6 @@ _NONE: Final = {
 }
 _CHANCE: Final = _NONE | {"single_category": "all answers are the same, so that chance agrees too"}
 _ONE_POSSIBLE: Final = _NONE | {"single_category": "there is only one category to choose"}
-_TWO: Final = {"not_applicable": "there are more or fewer than two annotators"}
 _SPANS: Final = {
     "too_few_items": "there are no answers",
     "no_overlap": "no document was seen by two annotators",
@@ -107,7 +106,7 @@ _ALL = (
         "(Po - Pe) / (1 - Pe), Pe = sum of the products of the two annotators' own shares",
         "Cohen (1960), Educational and Psychological Measurement 20, 37-46",
         SOURCES["cohen1960"],
-        _CHANCE | _TWO,
+        _CHANCE | {"not_applicable": "there are more or fewer than two annotators"},
         weighted=True,
     ),
     Measure(

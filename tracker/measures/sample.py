@@ -181,7 +181,6 @@ class Sample:
         weighting: how much two answers agree, from 0 to 1.
         values: the number of each category, if categories are numbers.
         scale: alpha's distance: nominal, ordinal, interval, ratio, exact, jaccard or masi.
-        several: answers are sets of categories.
         ordered: the categories' order means something, so that they have ranks.
         marginals: per annotator, how many items got each answer; None if not counted.
     """
@@ -191,7 +190,6 @@ class Sample:
     weighting: Weighting
     values: Mapping[int, float] = field(default_factory=dict)
     scale: str = "nominal"
-    several: bool = False
     ordered: bool = True
     marginals: Mapping[int, Mapping[Answer, int]] | None = None
 
@@ -276,9 +274,10 @@ def sample_for_measures(
 ) -> Sample:
     """Return a tally under a reading; the arguments are `Sample`'s, and those of `weights`.
 
-    ``categories`` are in order; any others that occur follow in ascending order. If they are
-    ``declared``, all can be answered, whether they occur or not. With ``by_rank``, linear and
-    quadratic weights use ranks, as on an ordinal scale.
+    ``categories`` are in order; any others that occur follow in ascending order, and so do all
+    answers if one may hold ``several``. If categories are ``declared``, all can be answered,
+    whether they occur or not. With ``by_rank``, linear and quadratic weights use ranks, as on an
+    ordinal scale.
 
     Raises:
         InvalidOption: unknown weights, or weights that need numbers and have none.
@@ -294,7 +293,6 @@ def sample_for_measures(
         weights(weighting, table.answers, values, ordered=by_rank),
         values or {},
         scale,
-        several,
         ordered,
         marginals,
     )
