@@ -337,8 +337,8 @@ def reading_scales() -> list[str]:
         *table(
             ("scale", "words, from the best down", "source"),
             [
-                (f"`{one.name}`", words(one), one.source.removesuffix(": a convention"))
-                for one in READING_SCALES.values()
+                (f"`{name}`", words(one), one.source.removesuffix(": a convention"))
+                for name, one in READING_SCALES.items()
             ],
         ),
         "",

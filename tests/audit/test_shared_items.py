@@ -19,8 +19,8 @@ from tracker.core.tallies import (
     Answer,
     Pattern,
     answers_in_pattern,
-    answers_of_tallies,
     chance_of_sharing,
+    distinct_answers,
     make_pattern,
     minority_answers,
 )
@@ -64,7 +64,7 @@ def kinds(tables: Tables) -> Kinds:
             size, few = answers_in_pattern(pattern), minority_answers(pattern)
             ways = [
                 round(chance_of_sharing(pattern, answers) * size * (size - 1))
-                for answers in (answers_of_tallies(pattern), few)
+                for answers in (distinct_answers(pattern), few)
             ]
             given = DIFFERENT if same is None else MINORITY if same in few else SAME
             mine[size, *ways, given] += items

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import combinations
 from typing import Any
 
@@ -92,10 +93,18 @@ def test_merging_two_of_four_changes_no_more_than_those(answers: Answered) -> No
         merged = merge_pattern_table(answers.patterns, {second: first})
         assert merged.items == answers.patterns.items
         assert merged.answers == answers.patterns.answers
-        used = answers.patterns.labels_by_category()
-        together = merged.labels_by_category()
-        assert together.get(first, 0) == used.get(first, 0) + used.get(second, 0)
+        used, together = labels_by_category(answers.patterns), labels_by_category(merged)
+        assert together[first] == used[first] + used[second]
         assert second not in together
+
+
+def labels_by_category(patterns: ItemPatterns) -> Counter[int]:
+    """How many answers hold each category that occurs."""
+    totals: Counter[int] = Counter()
+    for pattern, items in patterns:
+        for answer, count in pattern:
+            totals.update(dict.fromkeys(answer, items * count))
+    return totals
 
 
 @pytest.mark.parametrize(

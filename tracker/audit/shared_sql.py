@@ -34,7 +34,7 @@ from tracker.core.audit_tallies import (
     audit_tally_of_pairs,
     beside_models_tally,
 )
-from tracker.core.tallies import Answer, Pattern
+from tracker.core.tallies import Answer, IntArray, Pattern
 from tracker.counts.pattern_codes import AS_COLUMNS, Code, Packing, make_pattern_code
 from tracker.counts.selection import (
     Selection,
@@ -42,7 +42,7 @@ from tracker.counts.selection import (
     select_answer_rows,
     stream_rows,
 )
-from tracker.counts.tallies import Integers, select_number_pairs
+from tracker.counts.tallies import select_number_pairs
 
 LEAST_SHARED = 20
 """Items that two must share before they are counted as a pair."""
@@ -156,7 +156,7 @@ def _is_pair(second: Subquery) -> ColumnElement[bool]:
     return func.coalesce(second.c.annotator_id, -1) >= 0
 
 
-def _numbered(values: Integers, bits: int) -> tuple[Integers, Integers]:
+def _numbered(values: IntArray, bits: int) -> tuple[IntArray, IntArray]:
     """Return the distinct values, ascending, and the place among them of each; of so many bits."""
     if bits > _TABLE_BITS:
         return np.unique(values, return_inverse=True)

@@ -33,7 +33,7 @@ RepeatTallies: TypeAlias = Mapping[int, Mapping[tuple[Answer, Answer, Pattern], 
 
 Sequences: TypeAlias = Mapping[int, Mapping[tuple[Answer, Answer, Pattern], int]]
 """``{annotator: {(previous answer, own answer, pattern): items}}``: each answer with the one that
-the annotator gave just before it, to another item; only where its time is later, not the same."""
+the annotator gave just before it, to another item; only if its time is later, not the same."""
 
 SkipTallies: TypeAlias = Mapping[int, Mapping[tuple[bool, int, int], int]]
 """``{annotator: {(skipped, annotators who skipped the item, annotators who saw it): items}}``."""
@@ -209,21 +209,21 @@ class JointAnswers:
 
 def joint_answers_tally(counted: Iterable[tuple[Joint, int]]) -> JointAnswers:
     """Return the columns of items answered alike, and their number; in any order."""
-    listed = [*counted]
-    every = sorted({given for joint, _ in listed for given in joint})
+    counts = [*counted]
+    every = sorted({given for joint, _ in counts for given in joint})
     rank = {given: n for n, given in enumerate(every)}  # compared and hashed in less time
     first_own = sum(given.annotator == TRUTH for given in every)
     patterns: Counter[tuple[int, ...]] = Counter()
-    for joint, items in listed:
+    for joint, items in counts:
         patterns[tuple(sorted([rank[given] for given in joint]))] += items
     met = sorted(ranks for ranks in patterns if ranks[-1] >= first_own)
     of_item = np.repeat(np.arange(len(met)), [len(ranks) for ranks in met])
     ranks_of = np.fromiter(chain.from_iterable(met), dtype=np.int64, count=len(of_item))
     used, row = np.unique(ranks_of, return_inverse=True)
-    given = [every[n] for n in used.tolist()]
-    answers = tuple(sorted({one.answer for one in given}))
+    rows = [every[n] for n in used.tolist()]
+    answers = tuple(sorted({given.answer for given in rows}))
     place = {answer: n for n, answer in enumerate(answers)}
-    table = np.array([(one.annotator, place[one.answer], one.late) for one in given])
+    table = np.array([(given.annotator, place[given.answer], given.late) for given in rows])
     who, answer, late = table.astype(np.int64).reshape(-1, 3)[row].T
     own, known = who != TRUTH, who == TRUTH
     truth = np.full(len(met), -1)
@@ -246,34 +246,33 @@ def audit_tallies_without(joint: JointAnswers, excluded: Collection[int]) -> Ann
     def number(given: list[int]) -> int:
         return numbers.setdefault(tuple(sorted(given)), len(numbers))
 
-    listed: list[int] = []
+    met: list[int] = []
     rows = zip(joint.item.tolist(), joint.answer.tolist(), left_out.tolist(), strict=True)
     for _, of_item in groupby(rows, itemgetter(0)):
         given = [(own, out) for _, own, out in of_item]
         kept = [own for own, out in given if not out]
         shared = number(kept)
-        listed += [number([*kept, own]) if out else shared for own, out in given]
+        met += [number([*kept, own]) if out else shared for own, out in given]
     annotators, owner = _as_met(joint.annotator)
     width, answers = len(numbers), len(joint.answers)
-    cells = (owner * width + np.array(listed, dtype=np.int64)) * answers + joint.answer
+    cells = (owner * width + np.array(met, dtype=np.int64)) * answers + joint.answer
     cells, cell = _as_met(cells)
     items = np.bincount(cell, joint.weight, len(cells)).astype(np.int64)
     order = np.argsort(cells // (width * answers), kind="stable")
     owner, rest = np.divmod(cells[order], width * answers)
     patterns, pattern = _as_met(rest // answers)
     owns, own = _as_met(rest % answers)
-    made = [make_pattern(joint.answers[n] for n in given) for given in numbers]
-    return AnnotatorTallies(
-        TallyColumns(
-            joint.annotators[annotators],
-            tuple(joint.answers[n] for n in owns.tolist()),
-            tuple(made[n] for n in patterns.tolist()),
-            owner,
-            own,
-            pattern,
-            items[order],
-        )
+    distinct = [make_pattern(joint.answers[n] for n in given) for given in numbers]
+    columns = TallyColumns(
+        joint.annotators[annotators],
+        tuple(joint.answers[n] for n in owns.tolist()),
+        tuple(distinct[n] for n in patterns.tolist()),
+        owner,
+        own,
+        pattern,
+        items[order],
     )
+    return AnnotatorTallies(columns)
 
 
 def _as_met(values: IntArray) -> tuple[IntArray, IntArray]:
@@ -383,24 +382,16 @@ def audit_tally_of_pairs(pairs: PairPatterns) -> SharedItems:
     """Return the kinds of items of known patterns; a kind may occur several times."""
     width = len(pairs.answers) + 1
     keys, kind = np.unique(pairs.pattern * width + pairs.same + 1, return_inverse=True)
-    known = [_kind_of(pattern) for pattern in pairs.patterns]
+    of_patterns = [_kind_of(pattern) for pattern in pairs.patterns]
     kinds = [
-        (*known[key // width], _given(pairs, key // width, key % width - 1))
+        (*of_patterns[key // width], _given(pairs, key // width, key % width - 1))
         for key in keys.tolist()
     ]
     answers, alike, minority, given = np.array(kinds, dtype=np.int64).reshape(-1, 4).T
     return SharedItems(
-        pairs.pairs,
-        answers,
-        alike,
-        minority,
-        given,
-        pairs.pair,
-        kind,
-        pairs.items,
-        lambda _: pairs,
-        pairs.linked,
-    )
+        pairs.pairs, answers, alike, minority, given, pairs.pair, kind, pairs.items,
+        lambda _: pairs, pairs.linked,
+    )  # fmt: skip
 
 
 def _kind_of(pattern: Pattern) -> tuple[int, int, int]:

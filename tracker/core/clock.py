@@ -105,13 +105,13 @@ def zone_offsets(zone: str, until: int) -> tuple[tuple[int, int], ...]:
 
     They go to the end of the year ``until``; the last one holds for all that was before it, too.
     """
-    known = zone_named(zone)
+    rules = zone_named(zone)
 
     def offset(at: datetime) -> timedelta:
-        return at.astimezone(known).utcoffset() or timedelta()
+        return at.astimezone(rules).utcoffset() or timedelta()
 
     low = datetime(_FIRST_OFFSETS, 1, 1, tzinfo=UTC)
-    found = [(low, offset(low))]
+    offsets = [(low, offset(low))]
     while low.year <= until:
         high = low + timedelta(days=7)
         if offset(high) != offset(low):
@@ -119,10 +119,10 @@ def zone_offsets(zone: str, until: int) -> tuple[tuple[int, int], ...]:
             while end - begin > timedelta(minutes=1):
                 middle = begin + (end - begin) / 2
                 begin, end = (middle, end) if offset(middle) == offset(low) else (begin, middle)
-            found.append((end.replace(second=0, microsecond=0), offset(high)))
+            offsets.append((end.replace(second=0, microsecond=0), offset(high)))
         low = high
     return tuple(
-        ((at - _EPOCH) // _MICROSECOND, offset // _MICROSECOND) for at, offset in reversed(found)
+        ((at - _EPOCH) // _MICROSECOND, offset // _MICROSECOND) for at, offset in reversed(offsets)
     )
 
 

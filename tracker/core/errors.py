@@ -23,11 +23,11 @@ def escaped_text(text: str) -> str:
     return _ACTING.sub(_escaped, text)
 
 
-def _escaped(found: re.Match[str]) -> str:
-    code = ord(found[0])
+def _escaped(match: re.Match[str]) -> str:
+    code = ord(match[0])
     if 0xDC80 <= code <= 0xDCFF:  # how Python carries a byte that is not UTF-8
         return f"\\x{code - 0xDC00:02x}"
-    return repr(found[0])[1:-1]
+    return repr(match[0])[1:-1]
 
 
 class TrackerError(Exception):
@@ -80,8 +80,8 @@ class DatabaseUnusable(TrackerError):
 
 def utf8_error(error: UnicodeEncodeError) -> InvalidOption | None:
     """Return what to say of bytes of the command line that are no text; None for other causes."""
-    found = error.object[error.start : error.end]
-    if not any("\udc80" <= character <= "\udcff" for character in found):
+    text = error.object[error.start : error.end]
+    if not any("\udc80" <= character <= "\udcff" for character in text):
         return None
-    shown = found.encode("utf-8", "surrogateescape").hex(" ")
+    shown = text.encode("utf-8", "surrogateescape").hex(" ")
     return InvalidOption(f"a name or text holds bytes that are not UTF-8: {shown}", "use UTF-8")

@@ -119,8 +119,8 @@ class Field(NamedTuple):
     def argument(self, given: Any) -> Any:
         """Return the argument that is meant by what a face was given; raises InvalidOption."""
         if self.repeated and not (given is None and self.optional):
-            several = given.split(",") if isinstance(given, str) else given or ()
-            given = tuple(several) if isinstance(several, Iterable) else (several,)
+            values = given.split(",") if isinstance(given, str) else given or ()
+            given = tuple(values) if isinstance(values, Iterable) else (values,)
             given = tuple(filter(None, map(str.strip, given))) if self.option.in_one else given
         read = self.option.read
         return given if read is None or given is None else read(given)
@@ -135,7 +135,6 @@ class Field(NamedTuple):
 
 
 _OF_THE_FACE = ("progress", "for_people")  # parameters for which nobody is asked
-_PLAIN = (bool, int, float)
 _SEVERAL = (Iterable, Sequence, Mapping, list, tuple)
 
 
@@ -149,8 +148,8 @@ def field_of(name: str, hint: Any, default: Any) -> Field:
         raise LookupError(f"{name} has no Option")
     members = get_args(kind) if get_origin(kind) in {Union, UnionType} else (kind,)
     several = [member for member in members if get_origin(member) in _SEVERAL or member in _SEVERAL]
-    members += tuple(of for one in several for of in get_args(one))
-    plain = str if str in members else next((one for one in _PLAIN if one in members), str)
+    members += tuple(of for member in several for of in get_args(member))
+    plain = next((plain for plain in (str, bool, int, float) if plain in members), str)
     return Field(name, plain, bool(several), NoneType in members, option, default)
 
 
@@ -161,8 +160,9 @@ def fields_of_group(group: Any) -> tuple[Field, ...]:
     for name, hint in get_type_hints(group, include_extras=True).items():
         field = field_of(name, hint, None)
         default = field.option.default
-        none = field.repeated and not field.optional and default is None
-        fields.append(field._replace(default=() if none else default))
+        if default is None and field.repeated and not field.optional:
+            default = ()
+        fields.append(field._replace(default=default))
     return tuple(fields)
 
 
@@ -262,7 +262,6 @@ class Operation:
         return " ".join(["tracker", self.command or "", *words])
 
     def arguments(self, given: Mapping[str, Any]) -> Given:
-        """Return the method's arguments by what a face was given; raises InvalidOption."""
         return Given(**arguments_of(self.fields, given))
 
     def is_kept(self, given: Given) -> bool:
@@ -280,19 +279,17 @@ class Operation:
 
     def shown(self, what: str, result: Any, given: Given) -> Iterable[Any]:
         """Return the result's "view" and its like: as the operation has it, or else the result."""
-        make = getattr(self, what)
+        make: Callable[[Any, Given], Iterable[Any]] | None = getattr(self, what)
         if make is not None:
-            made: Iterable[Any] = make(result, given)
-            return made
+            return make(result, given)
         return getattr(result, what)() if hasattr(result, what) else ()
 
     def json(self, result: Any, given: Given) -> Any:
-        """Return the result as JSON."""
         if isinstance(result, Answer):
             return result.json()
-        about = {name: getattr(given, name) for name in self.about}
         if self.body is not None:
             return self.body(result, given)
+        about = {name: getattr(given, name) for name in self.about}
         if hasattr(result, "to_dict"):
             return about | result.to_dict()
         assert self.listing is not None
@@ -308,16 +305,15 @@ def operation(
     ``name`` is that in the description of the interface.
     """
 
-    def note(method: _Method) -> _Method:
-        made = Operation(method, command, route, name or method.__name__, **more)
-        method.operation = made  # type: ignore[attr-defined]
+    def declare(method: _Method) -> _Method:
+        declared = Operation(method, command, route, name or method.__name__, **more)
+        method.operation = declared  # type: ignore[attr-defined]
         return method
 
-    return note
+    return declare
 
 
 def operations_of(namespace: type) -> list[Operation]:
-    """Return the operations that a class declares, in their order."""
     methods = vars(namespace).values()
     return [method.operation for method in methods if hasattr(method, "operation")]
 

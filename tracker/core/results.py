@@ -1,4 +1,4 @@
-"""One thing asked of each question of a project; a question that it does not fit says why."""
+"""What operations return: one result of each question, JSON from fields, sentences made later."""
 
 from __future__ import annotations
 
@@ -34,19 +34,18 @@ class _Page(Protocol):
 
 
 Question = TypeVar("Question", bound=_Named)
-Made = TypeVar("Made")
+Result = TypeVar("Result")
 Page = TypeVar("Page", bound=_Page)
 
 
 @dataclass(frozen=True)
 class UnfitQuestion:
-    """A question that what was asked does not fit, by name, and why."""
+    """A question by name, and why what was asked does not fit it."""
 
     question: str
     why: str
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the question as JSON, and as a row."""
         return {"question": self.question, "undefined": "not_applicable", "why": self.why}
 
 
@@ -60,28 +59,28 @@ class ByQuestion(Generic[Page]):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the questions as JSON, each as the page of a project that asks no other."""
-        told = [{"question": name, **one.to_dict()} for name, one in self.questions.items()]
-        told += [one.to_dict() for one in self.unfit]
-        return {"project": self.project, "questions": told}
+        pages = [{"question": name, **page.to_dict()} for name, page in self.questions.items()]
+        pages += [question.to_dict() for question in self.unfit]
+        return {"project": self.project, "questions": pages}
 
 
 def ask_each_question(
-    questions: Iterable[Question], ask: Callable[[Question], Made]
-) -> tuple[dict[str, Made], tuple[UnfitQuestion, ...]]:
-    """Return what ``ask`` makes of each question, by name, and the questions it does not fit.
+    questions: Iterable[Question], ask: Callable[[Question], Result]
+) -> tuple[dict[str, Result], tuple[UnfitQuestion, ...]]:
+    """Return what ``ask`` returns for each question, by name, and the questions it does not fit.
 
     Raises InvalidOption, that of the first question, if it fits none.
     """
-    made: dict[str, Made] = {}
-    refused: dict[str, InvalidOption] = {}
+    results: dict[str, Result] = {}
+    errors: dict[str, InvalidOption] = {}
     for question in questions:
         try:
-            made[question.name] = ask(question)
+            results[question.name] = ask(question)
         except InvalidOption as error:
-            refused[question.name] = error
-    if not made:
-        raise next(iter(refused.values()))
-    return made, tuple(UnfitQuestion(name, error.message) for name, error in refused.items())
+            errors[question.name] = error
+    if not results:
+        raise next(iter(errors.values()))
+    return results, tuple(UnfitQuestion(name, error.message) for name, error in errors.items())
 
 
 # -- Results as JSON: the fields of a class, in their order ---------------------------------------
@@ -141,7 +140,8 @@ def json_fields(record: Any) -> tuple[JsonField, ...]:
     for name, member in vars(record).items():
         if isinstance(member, property):
             hint = get_type_hints(member.fget, include_extras=True)["return"]
-            hints |= {name: hint} if any(isinstance(one, Json) for one in get_args(hint)) else {}
+            if any(isinstance(note, Json) for note in get_args(hint)):
+                hints[name] = hint
     for attribute, hint in hints.items():
         kind, *notes = get_args(hint) if get_origin(hint) is Annotated else (hint,)
         how = next((note for note in notes if isinstance(note, Json)), Json())
@@ -157,9 +157,9 @@ def plain_value(value: Any) -> Any:
     if hasattr(value, "to_dict"):
         return value.to_dict()
     if isinstance(value, Mapping):
-        return {name: plain_value(one) for name, one in value.items()}
+        return {name: plain_value(member) for name, member in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return [plain_value(one) for one in value]
+        return [plain_value(member) for member in value]
     return str(value) if isinstance(value, date) else value
 
 
@@ -167,18 +167,20 @@ class Record:
     """A dataclass whose JSON follows from its fields; `Json` says where it differs from them."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields as JSON."""
-        told: dict[str, Any] = {}
+        payload: dict[str, Any] = {}
         record: Any = type(self)
         for attribute, name, _, how in json_fields(record):
             value = getattr(self, attribute)
             if how.spread:
-                spread = {} if value is None else plain_value(value)
-                told |= {one: spread[one] for one in spread if one not in how.less}
-            elif not (how.rare and value is None) and not (how.filled and not value):
-                written = value is not None and how.write is not None
-                told[name] = how.write(value) if written else plain_value(value)  # type: ignore[misc]
-        return told
+                members = {} if value is None else plain_value(value)
+                payload |= {key: members[key] for key in members if key not in how.less}
+            elif (how.rare and value is None) or (how.filled and not value):
+                continue
+            elif value is not None and how.write is not None:
+                payload[name] = how.write(value)
+            else:
+                payload[name] = plain_value(value)
+        return payload
 
 
 # -- Results that `tracker.render` shows: as JSON with its sentences, and in a notebook -----------
@@ -189,15 +191,15 @@ _REGISTRY = "tracker.render.formats"
 
 def as_json(result: object, **options: Any) -> dict[str, Any]:
     """Return the JSON of a result, with its sentences."""
-    made: dict[str, Any] = import_module(_REGISTRY).result_as_json(result, **options)
-    return made
+    payload: dict[str, Any] = import_module(_REGISTRY).result_as_json(result, **options)
+    return payload
 
 
 def json_by_question(about: Mapping[str, Any], pages: Mapping[str, Any]) -> dict[str, Any]:
     """Return the JSON of pages by the question's name: of one its page, of several all."""
     if len(pages) == 1:
-        (only,) = pages.values()
-        return dict(only)
+        (page,) = pages.values()
+        return dict(page)
     return {**about, "questions": [{"question": name, **page} for name, page in pages.items()]}
 
 
@@ -242,7 +244,6 @@ class Message:
         return f"Message({self.make.__name__}, {self.values!r})"
 
     def __str__(self) -> str:
-        """The sentence."""
         return self.make(**self.values)
 
 

@@ -23,6 +23,8 @@ from numpy.typing import NDArray
 Answer: TypeAlias = tuple[int, ...]
 Pattern: TypeAlias = tuple[tuple[Answer, int], ...]
 JointPattern: TypeAlias = tuple[tuple[int, Answer], ...]
+IntArray: TypeAlias = NDArray[np.int64]
+FloatArray: TypeAlias = NDArray[np.float64]
 
 Key = TypeVar("Key", bound=Hashable)
 Owner = TypeVar("Owner", bound=Hashable)
@@ -91,15 +93,6 @@ class ItemPatterns:
             items * sum(len(answer) * count for answer, count in pattern) for pattern, items in self
         )
 
-    def labels_by_category(self) -> dict[int, int]:
-        """Return how many answers hold each category that occurs: ``{category id: answers}``."""
-        totals: Counter[int] = Counter()
-        for pattern, items in self:
-            for answer, count in pattern:
-                for category in answer:
-                    totals[category] += items * count
-        return dict(totals)
-
 
 @dataclass(frozen=True)
 class AnnotatorTallies:
@@ -112,13 +105,10 @@ class AnnotatorTallies:
     counts: Mapping[int, Mapping[tuple[Answer, Pattern], int]] = field(default_factory=dict)
 
     def __add__(self, other: AnnotatorTallies) -> AnnotatorTallies:
-        return self._combined(other, 1)
+        return AnnotatorTallies(_merge_nested(self.counts, other.counts, 1))
 
     def __sub__(self, other: AnnotatorTallies) -> AnnotatorTallies:
-        return self._combined(other, -1)
-
-    def _combined(self, other: AnnotatorTallies, sign: int) -> AnnotatorTallies:
-        return AnnotatorTallies(_merge_nested(self.counts, other.counts, sign))
+        return AnnotatorTallies(_merge_nested(self.counts, other.counts, -1))
 
 
 def sum_tallies(parts: Iterable[AnnotatorTallies]) -> AnnotatorTallies:
@@ -185,8 +175,7 @@ def minority_answers(pattern: Pattern) -> list[Answer]:
     return [answer for answer, _ in pattern if is_minority(answer, pattern)]
 
 
-def answers_of_tallies(pattern: Pattern) -> list[Answer]:
-    """Return all answers of a pattern."""
+def distinct_answers(pattern: Pattern) -> list[Answer]:
     return [answer for answer, _ in pattern]
 
 
@@ -196,7 +185,3 @@ def chance_of_sharing(pattern: Pattern, answers: Collection[Answer]) -> float:
     held = dict(pattern)
     ways = sum(held[answer] * (held[answer] - 1) for answer in answers)
     return ways / (size * (size - 1)) if ways else 0.0
-
-
-IntArray: TypeAlias = NDArray[np.int64]
-FloatArray: TypeAlias = NDArray[np.float64]

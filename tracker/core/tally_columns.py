@@ -76,7 +76,7 @@ class TallyColumns(Mapping[int, Mapping[tuple[Answer, Pattern], int]]):
     @cached_property
     def item_patterns(self) -> ItemPatterns:
         """How many items have each pattern."""
-        sizes = [answers_in_pattern(one) for one in self.patterns]
+        sizes = [answers_in_pattern(pattern) for pattern in self.patterns]
         answers = np.bincount(self.pattern, self.number, len(sizes)).astype(np.int64).tolist()
         counts = zip(self.patterns, answers, sizes, strict=True)
         return ItemPatterns({pattern: number // size for pattern, number, size in counts})

@@ -70,9 +70,8 @@ def count_joint_patterns(
     many as items, so only errors that need them ask for them.
     """
     items = _joint_patterns(selection)
-    for text, number in stream_rows(
-        connection, select(items.c.joint, func.count()).group_by(items.c.joint)
-    ):
+    statement = select(items.c.joint, func.count()).group_by(items.c.joint)
+    for text, number in stream_rows(connection, statement):
         yield _read_joint_pattern(text), number
 
 
@@ -110,7 +109,6 @@ def _read_joint_pattern(text: str) -> JointPattern:
 
 Tallies: TypeAlias = dict[int, dict[Any, int]]
 """``{annotator: {(*further columns, own answer, pattern): items}}``."""
-_Split: TypeAlias = Callable[[list[Any]], tuple[int, tuple[Any, ...]]]
 
 
 class Extra(NamedTuple):
@@ -156,15 +154,13 @@ def count_against_patterns(
     key, split = _grouping(code, code.items if every else answers, extra, further)
     counts: Tallies = {}
     most = 0
-    for *group, items, number in stream_rows(
-        connection, _grouped(code, key, answers, extra, every)
-    ):
+    statement = _grouped(code, key, answers, extra, every)
+    for *group, items, number in stream_rows(connection, statement):
         most = max(most, number)
-        if code.most_answers is not None and number > code.most_answers:
-            continue
-        annotator, met = split(group)
-        own_counts = counts.setdefault(annotator, {})
-        own_counts[met] = own_counts.get(met, 0) + items
+        if code.holds(number):
+            annotator, met = split(group)
+            own_counts = counts.setdefault(annotator, {})
+            own_counts[met] = own_counts.get(met, 0) + items
     wider = widen_pattern_code(selection, code, most)
     if wider is not None:
         return count_against_patterns(
@@ -195,26 +191,25 @@ def _grouped(
 
 def _grouping(
     code: Code, answers: Subquery, extra: Mapping[str, Extra], further: int
-) -> tuple[list[Label[Any]], _Split]:
+) -> tuple[list[Label[Any]], Callable[[list[Any]], tuple[int, tuple[Any, ...]]]]:
     """Return what to group tallies by, and a reader of a group's annotator and key."""
-    columns: list[ColumnElement[Any]] = [
-        *(answers.c[name] for name in extra),
-        *(code.items.c[name] for name in code.columns),
-        answers.c.answer,
-        answers.c.annotator_id,
+    packing = AS_COLUMNS
+    if code.bits is not None:
+        of_code, of_annotator, of_category = code.bits
+        widths = [of_category if how.bits is None else how.bits for how in extra.values()]
+        packing = Packing((*widths, of_code, of_category, of_annotator + further))
+    further_columns = [
+        func.coalesce(answers.c[name], 0) if how.optional and packing.fits else answers.c[name]
+        for name, how in extra.items()
     ]
-    packing = _packing(code, extra, further)
-    if packing.fits:
-        for place, one in enumerate(extra.values()):
-            if one.optional:
-                columns[place] = func.coalesce(columns[place], 0)
+    columns = [*further_columns, *code.key, answers.c.answer, answers.c.annotator_id]
     decode, read = cache(code.decode), cache(read_selected_answer)
-    reads = [one.read for one in extra.values()]
+    reads = [how.read for how in extra.values()]
 
     @cache
     def key_of(key: tuple[Any, ...]) -> tuple[Any, ...]:
         *rest, own = packing.but_last.unpack(key)
-        values = (value(one) for value, one in zip(reads, rest, strict=False))
+        values = (how(value) for how, value in zip(reads, rest, strict=False))
         return (*values, read(own), decode(tuple(rest[len(reads) :])))
 
     def split(group: list[Any]) -> tuple[int, tuple[Any, ...]]:
@@ -224,16 +219,7 @@ def _grouping(
     return packing.key(columns), split
 
 
-def _packing(code: Code, extra: Mapping[str, Extra], further: int) -> Packing:
-    if code.bits is None:
-        return AS_COLUMNS
-    of_code, of_annotator, of_category = code.bits
-    widths = [of_category if one.bits is None else one.bits for one in extra.values()]
-    return Packing((*widths, of_code, of_category, of_annotator + further))
-
-
 # -- Answers compared with the truth: the truth of each item, and the answers to it ---------------
-
 
 NOBODY = 0
 """Whose answers truths are among the answers to their item; annotators are numbered from 1."""
@@ -249,31 +235,31 @@ def count_gold_confusions(
     """
     if not selection.references:
         return {}, 0
-    both = _held(selection)
+    both = _answers_with_truths(selection)
     key = [both.c.annotator_id, both.c.truth, both.c.answer]
-    held = both.c.truth.is_not(None)
+    known = both.c.truth.is_not(None)
     counts: dict[int, dict[tuple[Answer, Answer], int]] = {}
-    for annotator, truth, answer, number in stream_rows(
-        connection, select(*key, func.count()).where(held).group_by(*key)
-    ):
+    statement = select(*key, func.count()).where(known).group_by(*key)
+    for annotator, truth, answer, number in stream_rows(connection, statement):
         table = counts.setdefault(annotator, {})
         cell = (read_selected_answer(truth), read_selected_answer(answer))
         table[cell] = table.get(cell, 0) + number
-    items = connection.scalar(select(func.count(both.c.item_id.distinct())).where(held)) or 0
+    items = connection.scalar(select(func.count(both.c.item_id.distinct())).where(known)) or 0
     return counts, items
 
 
 def gold_tallies(connection: Connection, selection: Selection) -> GoldTallies:
     """Return on how many items with a truth each annotator's answer met it, by item pattern.
 
-    The truths are those of `confusions`. Answers of references are in no tally and no pattern.
+    The truths are those of `count_gold_confusions`. Answers of references are in no tally and no
+    pattern.
     """
     if not selection.references:
         return {}
     return count_against_patterns(
         connection,
         selection.without(selection.references),
-        _held(selection),
+        _answers_with_truths(selection),
         frozenset({NOBODY}),
         {"truth": ANSWER},
         every=True,
@@ -303,11 +289,11 @@ def select_answers_with_truths(selection: Selection, answers: Subquery) -> Subqu
     truth = func.max(case((rows.c.annotator_id == NOBODY, rows.c.answer))).over(
         partition_by=rows.c.item_id
     )
-    held = rows.c.annotator_id.not_in([NOBODY, *sorted(selection.references)])
-    return select(rows, case((held, truth)).label("truth")).subquery("with_truth")
+    compared = rows.c.annotator_id.not_in([NOBODY, *sorted(selection.references)])
+    return select(rows, case((compared, truth)).label("truth")).subquery("with_truth")
 
 
-def _held(selection: Selection) -> Subquery:
+def _answers_with_truths(selection: Selection) -> Subquery:
     """Return answers to the items that have a truth, with it; see `select_answers_with_truths`."""
     items = select(select_first_truths(selection).subquery("true").c.item_id)
     compared = selection.without(selection.references)

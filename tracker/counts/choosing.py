@@ -26,7 +26,7 @@ def values_by_attribute(pairs: Iterable[str]) -> dict[str, list[str]]:
 
 
 def distinct_names(names: Iterable[str] | None) -> list[str]:
-    """Return names as they are known, each once."""
+    """Return names without blanks around them, each once."""
     return list(dict.fromkeys(name.strip() for name in names or ()))
 
 
@@ -136,10 +136,10 @@ def answers_to_one(answers: Answers) -> Selecting:
 
 def single_question(names: Iterable[str]) -> str | None:
     """Return the only question named, None for none; raises InvalidOption for two."""
-    distinct = distinct_names(names)
-    if len(distinct) > 1:
+    questions = distinct_names(names)
+    if len(questions) > 1:
         raise InvalidOption(
-            f"this is about one question, not {distinct[0]!r} and {distinct[1]!r}",
+            f"this is about one question, not {questions[0]!r} and {questions[1]!r}",
             "give --question once, and the command for each",
         )
-    return distinct[0] if distinct else None
+    return questions[0] if questions else None

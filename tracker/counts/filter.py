@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
-from typing import Any
+from typing import Annotated, Any
 
 from sqlalchemy import Connection, select
 
 from tracker.core import clock
 from tracker.core.errors import InvalidOption
+from tracker.core.results import Hidden, Json, OptionalTime, Record
 from tracker.counts.selection import Selection
 from tracker.projects.annotators import (
-    AnnotatorInfo,
     find_annotators,
     find_flagged_annotators,
     list_annotators,
@@ -28,16 +28,19 @@ _FURTHEST = clock.DAY * 14 // 24
 """How far a zone's days may begin before those of UTC."""
 _FORMS = (
     "a time is 2026-03-01T14:30 (UTC unless it has an offset, such as +02:00), a date, or how long "
-    "ago: "
-    "7d, 36h, '3 weeks ago'"
+    "ago: 7d, 36h, '3 weeks ago'"
 )
 
 
+def _where_as_json(where: Iterable[tuple[str, Iterable[str]]]) -> dict[str, list[str]]:
+    return {name: list(values) for name, values in where}
+
+
 @dataclass(frozen=True)
-class AnswerFilter:
+class AnswerFilter(Record):
     """Which answers to count, in the caller's words; moments in microseconds.
 
-    ``days`` are those moments that were said as days, by the names of their fields; they are the
+    ``days`` are those moments that were given as days, by the names of their fields; they are the
     days' ends in UTC until a project says in which zone (`in_zone`). ``where`` holds pairs of an
     attribute's name and its accepted values. The question is where answers are chosen from; it
     leaves none of its own out.
@@ -45,15 +48,15 @@ class AnswerFilter:
 
     annotators: tuple[str, ...] = ()
     excluded: tuple[str, ...] = ()
-    exclude_flagged: bool = False
-    since: int | None = None
-    until: int | None = None
-    where: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    as_of: int | None = None
-    known_at: int | None = None
-    guideline: str | None = None
-    question: str | None = field(default=None, compare=False)
-    days: tuple[tuple[str, date], ...] = field(default=(), compare=False)
+    exclude_flagged: Annotated[bool, Hidden] = False
+    since: OptionalTime = None
+    until: OptionalTime = None
+    as_of: OptionalTime = None
+    known_at: OptionalTime = None
+    where: Annotated[tuple[tuple[str, tuple[str, ...]], ...], Json(write=_where_as_json)] = ()
+    guideline: Annotated[str | None, Json(rare=True)] = None
+    question: Annotated[str | None, Hidden] = field(default=None, compare=False)
+    days: Annotated[tuple[tuple[str, date], ...], Hidden] = field(default=(), compare=False)
 
     def in_zone(self, zone: str | None) -> AnswerFilter:
         """Return the filter with its days as those of a time zone.
@@ -71,26 +74,6 @@ class AnswerFilter:
             moment = clock.moment_of_datetime(day, end_of_day=name != "since", zone=zone)
             moments[name] = min(moment, now) if past else moment
         return replace(self, **moments, days=()) if moments else self
-
-    def to_dict(self) -> dict[str, Any] | None:
-        """Return the filter as JSON; None if it leaves nothing out."""
-        if replace(self, exclude_flagged=False) == EVERYTHING:
-            return None
-        return {
-            "annotators": list(self.annotators),
-            "excluded": list(self.excluded),
-            **{
-                name: None if moment is None else clock.iso(moment)
-                for name, moment in (
-                    ("since", self.since),
-                    ("until", self.until),
-                    ("as_of", self.as_of),
-                    ("known_at", self.known_at),
-                )
-            },
-            "where": {name: list(values) for name, values in self.where},
-            **({} if self.guideline is None else {"guideline": self.guideline}),
-        }
 
 
 EVERYTHING = AnswerFilter()
@@ -118,83 +101,74 @@ def make_answer_filter(
             f"--since {clock.iso(first)} is later than --until {clock.iso(last)}",
             "no answer lies between them",
         )
-    wanted = {name.strip(): _names(values) for name, values in (where or {}).items()}
-    for name, values in wanted.items():
+    attributes = {name.strip(): _names(values) for name, values in (where or {}).items()}
+    for name, values in attributes.items():
         if not values:
             raise InvalidOption(f"--where names no value of {name!r}")
+    times = {"since": since, "until": until, "as_of": as_of, "known_at": known_at}
+    days = ((name, _day(time)) for name, time in times.items())
     return AnswerFilter(
-        _names(annotators),
-        _names(exclude_annotators),
-        exclude_flagged,
-        first,
-        last,
-        tuple(sorted(wanted.items())),
-        filter_past_moment("--as-of", as_of, now),
-        filter_past_moment("--known-at", known_at, now),
-        None if guideline is None else guideline.strip(),
-        question,
-        tuple(
-            (name, day)
-            for name, given in (
-                ("since", since), ("until", until), ("as_of", as_of), ("known_at", known_at)
-            )
-            if (day := _day(given)) is not None
-        ),
-    )  # fmt: skip
+        annotators=_names(annotators),
+        excluded=_names(exclude_annotators),
+        exclude_flagged=exclude_flagged,
+        since=first,
+        until=last,
+        as_of=_past_moment("--as-of", as_of, now),
+        known_at=_past_moment("--known-at", known_at, now),
+        where=tuple(sorted(attributes.items())),
+        guideline=None if guideline is None else guideline.strip(),
+        question=question,
+        days=tuple((name, day) for name, day in days if day is not None),
+    )
 
 
-def _day(given: date | str | None) -> date | None:
-    """Return the day that a time is said as; None if it is said otherwise."""
-    if isinstance(given, str):
+def _day(time: date | str | None) -> date | None:
+    """Return the day that a time is given as; None if it is given otherwise."""
+    if isinstance(time, str):
         try:
-            return date.fromisoformat(given.strip())
+            return date.fromisoformat(time.strip())
         except ValueError:
             return None
-    return None if isinstance(given, datetime) else given
+    return None if isinstance(time, datetime) else time
 
 
-def _names(given: str | Iterable[str]) -> tuple[str, ...]:
+def _names(names: str | Iterable[str]) -> tuple[str, ...]:
     """Return one name or several as sorted names without duplicates."""
-    names: Iterable[str] = (given,) if isinstance(given, str) else given
-    return tuple(sorted({name.strip() for name in names}))
+    several: Iterable[str] = (names,) if isinstance(names, str) else names
+    return tuple(sorted({name.strip() for name in several}))
 
 
-def begin_of(option: str, given: date | str, zone: str | None) -> int:
+def begin_of(option: str, time: date | str, zone: str | None) -> int:
     """Return the moment from which something holds, a date being the begin of its day in a zone.
 
     Raises InvalidOption for a text that is no time.
     """
-    return _moment(option, given, clock.now(), end_of_day=False, zone=zone) or 0
+    return _moment(option, time, clock.now(), end_of_day=False, zone=zone) or 0
 
 
-def filter_past_moment(option: str, given: date | str | None, now: int) -> int | None:
+def _past_moment(option: str, time: date | str | None, now: int) -> int | None:
     """Return a past moment, a date being the end of its day in UTC; raises InvalidOption.
 
     Today's date means now, because its end is not over; so does tomorrow's if it is today's in
     some zone, which `AnswerFilter.in_zone` checks.
     """
-    moment = _moment(option, given, now, end_of_day=True)
+    moment = _moment(option, time, now, end_of_day=True)
     if moment is None or moment <= now:
         return moment
-    if moment - now < clock.DAY + _FURTHEST and _day(given) is not None:
+    if moment - now < clock.DAY + _FURTHEST and _day(time) is not None:
         return now
     raise InvalidOption(f"{option} {clock.iso(moment)} lies in the future", "nobody knows it yet")
 
 
 def _moment(
-    option: str,
-    given: date | str | None,
-    now: int,
-    *,
-    end_of_day: bool,
-    zone: str | None = None,
+    option: str, time: date | str | None, now: int, *, end_of_day: bool, zone: str | None = None
 ) -> int | None:
-    if given is None:
+    if time is None:
         return None
     try:
-        if isinstance(given, str):
-            return clock.parse_human_time(given, now=now, end_of_day=end_of_day, zone=zone)
-        return clock.moment_of_datetime(given, end_of_day=end_of_day, zone=zone)
+        if isinstance(time, str):
+            return clock.parse_human_time(time, now=now, end_of_day=end_of_day, zone=zone)
+        return clock.moment_of_datetime(time, end_of_day=end_of_day, zone=zone)
     except ValueError as error:
         raise InvalidOption(f"{option}: {error}", _FORMS) from None
 
@@ -239,19 +213,19 @@ def _narrowed(connection: Connection, every: Selection, choice: AnswerFilter) ->
     check_item_values(connection, project, dict(choice.where))
     named = find_annotators(connection, project, [*choice.annotators, *choice.excluded])
     included, excluded = named[: len(choice.annotators)], named[len(choice.annotators) :]
-    only = frozenset(one.id for one in included) if included else None
+    only = frozenset(annotator.id for annotator in included) if included else None
     if choice.exclude_flagged:
         flagged = find_flagged_annotators(connection, every.question)
         flagged = flagged if only is None else flagged & only
-        excluded += [
-            annotator
-            for annotator in list_annotators(connection, project)
-            if annotator.id in flagged
-        ]
-    out = frozenset(one.id for one in excluded)
-    said = replace(
-        choice, annotators=_annotator_names(included), excluded=_annotator_names(excluded)
+        everybody = list_annotators(connection, project)
+        excluded += [annotator for annotator in everybody if annotator.id in flagged]
+    out = frozenset(annotator.id for annotator in excluded)
+    resolved = replace(
+        choice,
+        annotators=_names(annotator.name for annotator in included),
+        excluded=_names(annotator.name for annotator in excluded),
     )
+    limits = replace(resolved, exclude_flagged=False) != EVERYTHING
     return replace(
         every,
         left_out=every.left_out | out if only is None else frozenset(),
@@ -260,7 +234,7 @@ def _narrowed(connection: Connection, every: Selection, choice: AnswerFilter) ->
         since=choice.since,
         until=choice.until,
         where=choice.where,
-        told=said.to_dict(),
+        told=resolved.to_dict() if limits else None,
     )
 
 
@@ -280,13 +254,9 @@ def within_guideline(
     ends = [end for end in (last, choice.until) if end is not None]
     until = min(ends, default=None)
     if until is not None and since > until:
+        to = "" if last is None else f" to {clock.iso(last)}"
         raise InvalidOption(
-            f"the guideline {choice.guideline!r} held from {clock.iso(first)}"
-            + ("" if last is None else f" to {clock.iso(last)}"),
+            f"the guideline {choice.guideline!r} held from {clock.iso(first)}{to}",
             "no answer lies between that and the times chosen",
         )
     return replace(choice, since=since, until=until)
-
-
-def _annotator_names(annotators: Iterable[AnnotatorInfo]) -> tuple[str, ...]:
-    return tuple(sorted({annotator.name for annotator in annotators}))

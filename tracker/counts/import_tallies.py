@@ -49,49 +49,42 @@ def count_file_tallies(
     bits = max(file.change for file in files).bit_length() + of_number
     file = _file_number(selection, of_number)
     who = sql_cast(labels.c.annotator_id, BigInteger).bitwise_lshift(literal(bits, Integer))
-    columns = (labels.c.item_id, labels.c.annotator_id)
-    if selection.question.answers != "one":
+    key = (labels.c.item_id, labels.c.annotator_id)
+    if not selection.single:
         file = func.max(file)
     statement = select(labels.c.item_id, (who + file).label("annotator_id"))
-    rows = with_answers(statement.where(where_counted(selection)), selection, columns)
+    rows = with_answers(statement.where(where_counted(selection)), selection, key)
     tallies = count_tallies_of_rows(connection, selection, rows.subquery("answers"), bits)
-    found = tally_columns_of(tallies)
+    columns = tally_columns_of(tallies)
     by_number = {file.change << of_number | file.number: file for file in files}
     mask = (1 << bits) - 1
-    owners = found.annotators.tolist()
+    owners = columns.annotators.tolist()
     of_owners = tuple(by_number.get(owner & mask) for owner in owners)
     if len({file for file in of_owners if file}) < least:
         return None
-    return FileTallies(found, tuple(owner >> bits for owner in owners), of_owners)
+    return FileTallies(columns, tuple(owner >> bits for owner in owners), of_owners)
 
 
 def _files(connection: Connection, selection: Selection) -> list[ImportedFile]:
+    sources = _imports.join(_sources, _sources.c.import_id == _imports.c.id)
     columns = (_imports.c.id, _imports.c.change_id, _sources.c.number, _sources.c.name)
-    rows = connection.execute(
-        select(*columns)
-        .select_from(_imports.join(_sources, _sources.c.import_id == _imports.c.id))
-        .where(_large(selection))
-        .order_by(_imports.c.id, _sources.c.number)
-    )
+    statement = _large_imports(selection, *columns).select_from(sources)
+    rows = connection.execute(statement.order_by(_imports.c.id, _sources.c.number))
     return [ImportedFile(*row) for row in rows]
 
 
-def _large(selection: Selection) -> ColumnElement[bool]:
-    return and_(
+def _large_imports(selection: Selection, *columns: ColumnElement[Any]) -> Select[Any]:
+    """Return columns of each import of `LEAST_ROWS` rows or more that stands."""
+    return select(*columns).where(
         _imports.c.project_id == selection.question.project_id,
         _imports.c.undone_by.is_(None),
         _imports.c.rows >= LEAST_ROWS,
     )
 
 
-def large_imports(selection: Selection) -> Select[Any]:
-    """Return the number and the change of each import of `LEAST_ROWS` rows: id, change_id."""
-    return select(_imports.c.id, _imports.c.change_id).where(_large(selection))
-
-
 def select_import_numbers(selection: Selection) -> Select[Any]:
     """Return each item with the number of each import of its answers: item_id, value, a text."""
-    imports = large_imports(selection).subquery("large")
+    imports = _large_imports(selection, _imports.c.id, _imports.c.change_id).subquery("large")
     of_change = imports.c.change_id == labels.c.change_id
     return (
         select(labels.c.item_id, sql_cast(imports.c.id, Text).label("value"))
@@ -104,7 +97,7 @@ def select_import_numbers(selection: Selection) -> Select[Any]:
 def _file_number(selection: Selection, of_number: int) -> ColumnElement[Any]:
     """Return one number of an answer's change and file; 0 if it is of no larger import."""
     number = sql_cast(labels.c.change_id, BigInteger).bitwise_lshift(literal(of_number, Integer))
-    large = large_imports(selection).with_only_columns(_imports.c.change_id)
+    large = _large_imports(selection, _imports.c.change_id)
     whole = number + labels.c.source if of_number else number
     return case((labels.c.change_id.in_(large), whole), else_=sql_cast(literal(0), BigInteger))
 
@@ -120,20 +113,17 @@ def count_shifted_agreement(
     that in which the items were first met is tried, and that of their names; the better one of
     both counts. Only of answers of one category each.
     """
-    if not chosen or selection.question.answers != "one":
+    if not chosen or not selection.single:
         return {}
-    own = _moved(selection, chosen)
-    others = labels.alias("others")
-    joined = own.join(
-        others,
-        and_(
-            others.c.item_id == own.c.item_id,
-            others.c.annotator_id != own.c.annotator_id,
-            where_counted(selection, others),
-        ),
+    own, others = _moved(selection, chosen), labels.alias("others")
+    of_others = and_(
+        others.c.item_id == own.c.item_id,
+        others.c.annotator_id != own.c.annotator_id,
+        where_counted(selection, others),
     )
+    joined = own.join(others, of_others)
     moved = [own.c[name] for name, _, _ in _MOVES]
-    same = [func.sum(case((one == others.c.category_id, 1), else_=0)) for one in moved]
+    same = [func.sum(case((column == others.c.category_id, 1), else_=0)) for column in moved]
     key = (own.c.annotator_id, own.c.change_id, own.c.source)
     statement = select(*key, *map(func.count, moved), *same).select_from(joined).group_by(*key)
     files = {(annotator, file.change, file.number): file for annotator, file in chosen}
@@ -165,10 +155,10 @@ def _moved(selection: Selection, chosen: Collection[tuple[int, ImportedFile]]) -
         and_(key[0] == annotator, key[1] == file.change, key[2] == file.number)
         for annotator, file in chosen
     ]
-    given = labels.c.category_id
+    answer = labels.c.category_id
     moved = []
     for name, rows, order in _MOVES:
-        above = func.lag(given, rows) if rows >= 0 else func.lead(given, -rows)
+        above = func.lag(answer, rows) if rows >= 0 else func.lead(answer, -rows)
         moved.append(above.over(partition_by=key, order_by=order).label(name))
     of_item = and_(_items.c.project_id == labels.c.project_id, _items.c.id == labels.c.item_id)
     statement = select(labels.c.item_id, *key, *moved).select_from(labels.join(_items, of_item))

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, FromClause, func, literal, or_, select
+from sqlalchemy import ColumnElement, Connection, FromClause, Subquery, func, literal, or_, select
 
 from tracker.core import clock
 from tracker.core.tallies import Answer
@@ -29,15 +29,14 @@ def select_answers_to_items(
     connection: Connection, selection: Selection, items: Collection[int]
 ) -> dict[int, list[tuple[int, Answer]]]:
     """Return who gave which answer to some items: ``{item id: [(annotator id, answer)]}``."""
-    wanted = select(_items.c.id).where(_items.c.id.in_(sorted(items)))
-    answers = select_answer_rows(selection, items=wanted)
-    found: dict[int, list[tuple[int, Answer]]] = {item: [] for item in items}
-    statement = select(answers.c.item_id, answers.c.annotator_id, answers.c.answer)
-    for item, annotator, answer in stream_rows(
-        connection, statement.order_by(answers.c.item_id, answers.c.annotator_id)
-    ):
-        found[item].append((annotator, read_selected_answer(answer)))
-    return found
+    ids = select(_items.c.id).where(_items.c.id.in_(sorted(items)))
+    rows = select_answer_rows(selection, items=ids)
+    answers: dict[int, list[tuple[int, Answer]]] = {item: [] for item in items}
+    key = (rows.c.item_id, rows.c.annotator_id)
+    statement = select(*key, rows.c.answer).order_by(*key)
+    for item, annotator, answer in stream_rows(connection, statement):
+        answers[item].append((annotator, read_selected_answer(answer)))
+    return answers
 
 
 def select_items_below(
@@ -48,26 +47,27 @@ def select_items_below(
     They are in the order of their first import, ``most`` at most; items without an answer are
     among them.
     """
-    answers = (
+    answers = _answers_per_item(selection)
+    number = func.coalesce(answers.c.answers, 0).label("number")
+    joined = _items.outerjoin(answers, answers.c.item_id == _items.c.id)
+    statement = select(_items.c.id, _items.c.name, number).select_from(joined)
+    statement = statement.where(*_of_project(selection), number < wanted)
+    rows = connection.execute(statement.order_by(_items.c.id).limit(most))
+    return [(row.id, row.name, row.number) for row in rows]
+
+
+def _of_project(selection: Selection) -> tuple[ColumnElement[bool], ...]:
+    project = selection.question.project_id
+    return _items.c.project_id == project, standing_item_facts(project, _items.c.id)
+
+
+def _answers_per_item(selection: Selection) -> Subquery:
+    return (
         select(labels.c.item_id, func.count(labels.c.annotator_id.distinct()).label("answers"))
         .where(where_counted(selection))
         .group_by(labels.c.item_id)
         .subquery("answers")
     )
-    number = func.coalesce(answers.c.answers, 0).label("number")
-    project = selection.question.project_id
-    statement = (
-        select(_items.c.id, _items.c.name, number)
-        .select_from(_items.outerjoin(answers, answers.c.item_id == _items.c.id))
-        .where(
-            _items.c.project_id == project,
-            standing_item_facts(project, _items.c.id),
-            number < wanted,
-        )
-        .order_by(_items.c.id)
-        .limit(most)
-    )
-    return [(row.id, row.name, row.number) for row in connection.execute(statement)]
 
 
 # -- Some items after each other, chosen by what was said of them, with their votes ---------------
@@ -111,12 +111,7 @@ def select_item_page(
     """
     statement = (
         select(_items.c.id, _items.c.name, _items.c.text)
-        .where(
-            _items.c.project_id == selection.question.project_id,
-            _items.c.id > after,
-            standing_item_facts(selection.question.project_id, _items.c.id),
-            *_conditions(selection, choice),
-        )
+        .where(*_of_project(selection), _items.c.id > after, *_conditions(selection, choice))
         .order_by(_items.c.id)
         .limit(most)
     )
@@ -138,63 +133,46 @@ def select_item_page(
 
 
 def _conditions(selection: Selection, choice: ItemChoice) -> list[ColumnElement[bool]]:
-    found = []
+    conditions = []
     if choice.search:
-        found.append(
-            or_(
-                _items.c.name.icontains(choice.search, autoescape=True),
-                _items.c.text.icontains(choice.search, autoescape=True),
-            )
-        )
+        texts = (_items.c.name, _items.c.text)
+        conditions.append(or_(*(text.icontains(choice.search, autoescape=True) for text in texts)))
     for place, annotator in enumerate(sorted(choice.annotators)):
-        one = labels.alias(f"of_annotator_{place}")
-        found.append(_said(selection, one, one.c.annotator_id == annotator))
-    found += _chosen(selection, choice)
+        label = labels.alias(f"of_annotator_{place}")
+        is_there = select(literal(1)).select_from(label)
+        is_there = is_there.where(_of_item(selection, label), label.c.annotator_id == annotator)
+        conditions.append(is_there.correlate(_items).exists())
+    if choice.categories:
+        conditions.append(_chosen(selection, choice))
     if choice.differ:
-        found.append(_differ(selection, choice))
+        conditions.append(_differ(selection, choice))
     if choice.fewer_than is not None:
-        one = labels.alias("given")
-        number = (
-            select(func.count(one.c.annotator_id.distinct()))
-            .where(_of_item(selection, one))
-            .correlate(_items)
-            .scalar_subquery()
-        )
-        found.append(number < choice.fewer_than)
-    return found
+        label = labels.alias("given")
+        number = select(func.count(label.c.annotator_id.distinct()))
+        number = number.where(_of_item(selection, label)).correlate(_items)
+        conditions.append(number.scalar_subquery() < choice.fewer_than)
+    return conditions
 
 
-def _of_item(selection: Selection, one: FromClause) -> ColumnElement[bool]:
-    return where_counted(selection, one) & (one.c.item_id == _items.c.id)
+def _of_item(selection: Selection, label: FromClause) -> ColumnElement[bool]:
+    return where_counted(selection, label) & (label.c.item_id == _items.c.id)
 
 
-def _among(one: FromClause, choice: ItemChoice) -> list[ColumnElement[bool]]:
-    return [one.c.annotator_id.in_(sorted(choice.annotators))] if choice.annotators else []
+def _among(label: FromClause, choice: ItemChoice) -> list[ColumnElement[bool]]:
+    return [label.c.annotator_id.in_(sorted(choice.annotators))] if choice.annotators else []
 
 
-def _said(
-    selection: Selection, one: FromClause, *conditions: ColumnElement[bool]
-) -> ColumnElement[bool]:
-    asked = select(literal(1)).select_from(one).where(_of_item(selection, one), *conditions)
-    return asked.correlate(_items).exists()
-
-
-def _chosen(selection: Selection, choice: ItemChoice) -> list[ColumnElement[bool]]:
+def _chosen(selection: Selection, choice: ItemChoice) -> ColumnElement[bool]:
     """Return that each category was chosen, the first and the second by two annotators."""
-    if not choice.categories:
-        return []
     every = [labels.alias(f"of_category_{place}") for place in range(len(choice.categories))]
-    conditions = [
-        condition
-        for one, category in zip(every, sorted(choice.categories), strict=True)
-        for condition in (
-            _of_item(selection, one), one.c.category_id == category, *_among(one, choice)
-        )
-    ]  # fmt: skip
+    conditions: list[ColumnElement[bool]] = []
+    for label, category in zip(every, sorted(choice.categories), strict=True):
+        conditions += [_of_item(selection, label), label.c.category_id == category]
+        conditions += _among(label, choice)
     if len(every) > 1:
         conditions.append(every[0].c.annotator_id != every[1].c.annotator_id)
-    asked = select(literal(1)).select_from(*every).where(*conditions)
-    return [asked.correlate(_items).exists()]
+    is_there = select(literal(1)).select_from(*every).where(*conditions)
+    return is_there.correlate(_items).exists()
 
 
 def _differ(selection: Selection, choice: ItemChoice) -> ColumnElement[bool]:
@@ -212,19 +190,16 @@ def _differ(selection: Selection, choice: ItemChoice) -> ColumnElement[bool]:
         .correlate(one, other)
         .exists()
     )
-    asked = (
-        select(literal(1))
-        .select_from(one, other)
-        .where(
-            _of_item(selection, one),
-            _of_item(selection, other),
-            one.c.annotator_id != other.c.annotator_id,
-            *_among(one, choice),
-            *_among(other, choice),
-            ~given_by_other,
-        )
+    conditions = (
+        _of_item(selection, one),
+        _of_item(selection, other),
+        one.c.annotator_id != other.c.annotator_id,
+        *_among(one, choice),
+        *_among(other, choice),
+        ~given_by_other,
     )
-    return asked.correlate(_items).exists()
+    is_there = select(literal(1)).select_from(one, other).where(*conditions)
+    return is_there.correlate(_items).exists()
 
 
 # -- Further counts: votes on each item, answers per item, and the pace ---------------------------
@@ -255,16 +230,9 @@ def count_votes(connection: Connection, selection: Selection) -> Iterator[tuple[
 
 def count_answers_per_item(connection: Connection, selection: Selection) -> dict[int, int]:
     """Return how many items have each number of answers: ``{answers: items}``."""
-    answers = (
-        select(labels.c.item_id, func.count(labels.c.annotator_id.distinct()).label("answers"))
-        .where(where_counted(selection))
-        .group_by(labels.c.item_id)
-        .subquery("answers")
-    )
-    rows = stream_rows(
-        connection, select(answers.c.answers, func.count()).group_by(answers.c.answers)
-    )
-    return dict(sorted((number, items) for number, items in rows))
+    number = _answers_per_item(selection).c.answers
+    rows = stream_rows(connection, select(number, func.count()).group_by(number))
+    return dict(sorted((answers, items) for answers, items in rows))
 
 
 def count_model_answers(connection: Connection, selection: Selection) -> list[ModelAnswers]:
@@ -290,23 +258,18 @@ def count_model_answers(connection: Connection, selection: Selection) -> list[Mo
         .where(where_counted(named, alone=True))
         .group_by(labels.c.annotator_id)
     )
-    found = [ModelAnswers(who, names[who], int(answers)) for who, answers in counts]
-    return sorted(found, key=lambda one: one.name)
+    answers = [ModelAnswers(model, names[model], number) for model, number in counts]
+    return sorted(answers, key=lambda model: model.name)
 
 
 def count_recent_labels(
     connection: Connection, selection: Selection, days: int
 ) -> tuple[int, int, int] | None:
     """Return the labels of the days before the newest: (labels, oldest moment, newest moment)."""
-    newest = connection.scalar(
-        select(func.max(labels.c.labeled_at)).where(where_counted(selection))
-    )
+    at, counted = labels.c.labeled_at, where_counted(selection)
+    newest = connection.scalar(select(func.max(at)).where(counted))
     if newest is None:
         return None
-    since = newest - days * clock.DAY
-    row = connection.execute(
-        select(func.count().label("labels"), func.min(labels.c.labeled_at).label("oldest")).where(
-            where_counted(selection), labels.c.labeled_at > since
-        )
-    ).one()
-    return row.labels, row.oldest, newest
+    recent = select(func.count(), func.min(at)).where(counted, at > newest - days * clock.DAY)
+    number, oldest = connection.execute(recent).one()
+    return number, oldest, newest

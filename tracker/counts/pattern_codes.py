@@ -38,7 +38,6 @@ from tracker.storage.schema.labels import of_question
 
 # -- Several whole numbers as one inside a statement: packed if they fit, else left as columns ----
 
-
 BITS = 62
 """Of a sum that stays below 2**63."""
 
@@ -57,7 +56,6 @@ class Packing:
 
     @cached_property
     def fits(self) -> bool:
-        """Whether the columns are one integer."""
         return self.widths is not None and sum(self.widths) <= BITS
 
     @cached_property
@@ -68,7 +66,6 @@ class Packing:
         return [(shift, (1 << width) - 1) for shift, width in zip(shifts, widths, strict=True)]
 
     def pack(self, columns: Sequence[ColumnElement[Any]]) -> ColumnElement[Any]:
-        """Return columns that fit as one integer."""
         parts = []
         for column, (shift, _) in zip(columns, self._places, strict=True):
             wide = column if isinstance(column.type, BigInteger) else sql_cast(column, BigInteger)
@@ -100,7 +97,6 @@ class Packing:
 
     @cached_property
     def but_last(self) -> Packing:
-        """The packing of all columns but the last."""
         return Packing(self.widths[:-1] if self.fits and self.widths is not None else None)
 
 
@@ -168,6 +164,14 @@ class Code:
     most_answers: int | None  # to an item, that the code can hold
     bits: tuple[int, int, int] | None = None  # of one column, an annotator, a category
 
+    @property
+    def key(self) -> list[ColumnElement[Any]]:
+        return [self.items.c[name] for name in self.columns]
+
+    def holds(self, answers: int) -> bool:
+        """Return whether the code of an item of so many answers is right."""
+        return self.most_answers is None or answers <= self.most_answers
+
 
 def make_pattern_code(
     connection: Connection,
@@ -188,18 +192,14 @@ def make_pattern_code(
     answers = within if of is None else of
     rows = select_answer_rows(selection, alone=True) if answers is None else answers
     beside = within is not None
-    if selection.question.answers == "one":
+    if selection.single:
         annotators, categories = select_highest_ids(connection, selection)
         # The highest digit may hold every annotator.
         kept = annotators.bit_length() - selection.bits
         digits = Digits.fitting(selection.bits, max(categories, 1), kept)
         if len(digits.starts) <= MOST_CODE_COLUMNS:
             code = _digit_code(rows, digits, excluded, beside=beside)
-            widths = (
-                selection.bits * categories,
-                annotators.bit_length(),
-                categories.bit_length(),
-            )
+            widths = selection.bits * categories, annotators.bit_length(), categories.bit_length()
             fits = len(code.columns) == 1 and Packing(widths).fits
             return replace(code, bits=widths) if fits else code
     return _string_code(rows, excluded, beside=beside)
@@ -207,7 +207,7 @@ def make_pattern_code(
 
 def select_id_widths(connection: Connection, selection: Selection) -> tuple[int, int] | None:
     """Return how many bits the id of an annotator takes, and an answer; None if it is a text."""
-    if selection.question.answers != "one":
+    if not selection.single:
         return None
     annotators, categories = select_highest_ids(connection, selection)
     return annotators.bit_length(), categories.bit_length()
@@ -215,18 +215,13 @@ def select_id_widths(connection: Connection, selection: Selection) -> tuple[int,
 
 def select_highest_ids(connection: Connection, selection: Selection) -> tuple[int, int]:
     """Return the highest ids of an annotator and of a category; both are numbered without gaps."""
-    question = selection.question
+    of_project = Annotator.project_id == selection.question.project_id
+    annotators = select(func.count()).select_from(Annotator).where(of_project)
+    categories = select(func.max(Category.id)).where(of_question(Category, selection.question.key))
     row = connection.execute(
         select(
-            select(func.count())
-            .select_from(Annotator)
-            .where(Annotator.project_id == question.project_id)
-            .scalar_subquery()
-            .label("annotators"),
-            select(func.max(Category.id))
-            .where(of_question(Category, question.key))
-            .scalar_subquery()
-            .label("categories"),
+            annotators.scalar_subquery().label("annotators"),
+            categories.scalar_subquery().label("categories"),
         )
     ).one()
     return row.annotators, max(row.categories, 0)
@@ -266,16 +261,14 @@ def _items(
 ) -> Subquery:
     """Return code columns and the number of answers, a row per item, or ``beside`` each answer."""
     item = answers.c.item_id
-
-    def made(name: str, value: FunctionElement[Any]) -> ColumnElement[Any]:
-        made = value.over(partition_by=item) if beside else value
-        whole = isinstance(value.type, Integer)  # a sum of such may come as a decimal number
-        return (sql_cast(made, BigInteger) if whole else made).label(name)
-
-    named = [made(*one) for one in columns.items()]
-    named.append(made("answers", func.count()))
+    columns = {**columns, "answers": func.count()}
     if "at" in answers.c:
-        named.append(made("last", func.max(answers.c.at)))
+        columns["last"] = func.max(answers.c.at)
+    named = []
+    for name, value in columns.items():
+        column = value.over(partition_by=item) if beside else value
+        whole = isinstance(value.type, Integer)  # a sum of such may come as a decimal number
+        named.append((sql_cast(column, BigInteger) if whole else column).label(name))
     if beside:
         return select(answers, *named).subquery("patterns")
     return select(item, *named).group_by(item).subquery("patterns")
@@ -283,7 +276,7 @@ def _items(
 
 def widen_pattern_code(selection: Selection, code: Code, most_answers: int) -> Selection | None:
     """Return the selection with wider digits if they were too narrow; None if they were not."""
-    if code.most_answers is None or most_answers <= code.most_answers:
+    if code.holds(most_answers):
         return None
     return replace(selection, bits=most_answers.bit_length())
 

@@ -58,7 +58,7 @@ def last_snapshots(connection: Connection, measure: str) -> list[LastSnapshot]:
     )
     key = ("project_id", "question_id")
     figures = and_(
-        *(getattr(SnapshotMeasure, one) == newest.c[one] for one in key),
+        *(getattr(SnapshotMeasure, name) == newest.c[name] for name in key),
         SnapshotMeasure.snapshot_id == newest.c.id,
         SnapshotMeasure.measure == measure,
     )
@@ -68,7 +68,7 @@ def last_snapshots(connection: Connection, measure: str) -> list[LastSnapshot]:
             SnapshotMeasure.value, SnapshotMeasure.ci_low, SnapshotMeasure.ci_high,
         )
         .select_from(newest)
-        .join(Snapshot, and_(*(getattr(Snapshot, one) == newest.c[one] for one in (*key, "id"))))
+        .join(Snapshot, and_(*(getattr(Snapshot, name) == newest.c[name] for name in (*key, "id"))))
         .join(Project, Project.id == newest.c.project_id)
         .join(Question, _question(newest.c))
         .outerjoin(SnapshotMeasure, figures)
@@ -88,7 +88,7 @@ def open_findings(connection: Connection) -> list[OpenFindings]:
         .subquery("last")
     )
     of_last = and_(
-        *(getattr(FlagChange, one) == last.c[one] for one in ("project_id", "flag_id", "number"))
+        *(getattr(FlagChange, name) == last.c[name] for name in ("project_id", "flag_id", "number"))
     )
     of_flag = and_(FlagRow.project_id == last.c.project_id, FlagRow.id == last.c.flag_id)
     names = (Project.name, Question.name, FlagRow.kind)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import cache
 
 from sqlalchemy import (
     Connection,
@@ -12,7 +12,6 @@ from sqlalchemy import (
     Join,
     ScalarSelect,
     Subquery,
-    Text,
     and_,
     case,
     cast,
@@ -24,7 +23,7 @@ from tracker.core.audit_tallies import RepeatTallies
 from tracker.core.clock import DAY
 from tracker.core.tallies import Answer, Pattern
 from tracker.counts.annotator_patterns import ANSWER, count_against_patterns
-from tracker.counts.pattern_codes import AS_COLUMNS, Code, make_pattern_code, widen_pattern_code
+from tracker.counts.pattern_codes import AS_COLUMNS, make_pattern_code, widen_pattern_code
 from tracker.counts.selection import (
     Selection,
     labels,
@@ -32,6 +31,7 @@ from tracker.counts.selection import (
     select_answer_rows,
     stream_rows,
     where_chosen,
+    with_dated_answers,
 )
 from tracker.counts.timeline import select_dated_answers
 from tracker.storage.schema import SKIPPED
@@ -68,25 +68,12 @@ def select_repeated_answers(connection: Connection, selection: Selection) -> Ite
     both_timed = later.c.timed + earlier.c.timed == 2
     days = cast(later.c.labeled_at - earlier.c.labeled_at, Float) / DAY
     key = [later.c.annotator_id, earlier.c.answer, later.c.answer]
-    statement = (
-        select(
-            *key,
-            func.count(),
-            func.sum(case((both_timed, 1), else_=0)),
-            func.sum(case((both_timed, days), else_=0.0)),
-        )
-        .select_from(both)
-        .group_by(*key)
-    )
-    for who, one, other, times, timed, between in stream_rows(connection, statement):
-        yield Repeated(
-            who,
-            read_selected_answer(one),
-            read_selected_answer(other),
-            times,
-            int(timed),
-            float(between),
-        )
+    number_timed = func.sum(case((both_timed, 1), else_=0))
+    all_days = func.sum(case((both_timed, days), else_=0.0))
+    statement = select(*key, func.count(), number_timed, all_days).select_from(both).group_by(*key)
+    for annotator, *answers, times, timed, between in stream_rows(connection, statement):
+        one, other = map(read_selected_answer, answers)
+        yield Repeated(annotator, one, other, times, int(timed), float(between))
 
 
 def join_repeated_answers(selection: Selection) -> tuple[Subquery, Subquery, Join]:
@@ -131,40 +118,14 @@ def _pass_before(selection: Selection, later: Subquery) -> ScalarSelect[int]:
 
 def _answers(selection: Selection, name: str, *, least: int) -> Subquery:
     """Return one row per answer, of every pass from ``least`` on, with its time."""
-    columns: list[Any] = [labels.c.item_id, labels.c.annotator_id, labels.c["pass"]]
-    timed = case((labels.c.has_own_time, 1), else_=0)
-    where = [
+    key = (labels.c.item_id, labels.c.annotator_id, labels.c["pass"])
+    statement = select(*key).where(
         of_question(labels, selection.question.key),
         labels.c["pass"] >= least,
         labels.c.category_id != SKIPPED,
         *where_chosen(selection),
-    ]
-    if selection.question.answers == "one":
-        return (
-            select(
-                *columns,
-                labels.c.category_id.label("answer"),
-                labels.c.labeled_at,
-                timed.label("timed"),
-            )
-            .where(*where)
-            .subquery(name)
-        )
-    ids = func.aggregate_strings(cast(labels.c.category_id, Text), "+")
-    return (
-        select(
-            *columns,
-            ids.label("answer"),
-            func.min(labels.c.labeled_at).label("labeled_at"),
-            func.min(timed).label("timed"),
-        )
-        .where(*where)
-        .group_by(*columns)
-        .subquery(name)
     )
-
-
-_EXTRA = {"earlier": ANSWER, "later": ANSWER}
+    return with_dated_answers(statement, selection, key).subquery(name)
 
 
 def repeat_tallies(connection: Connection, selection: Selection) -> RepeatTallies:
@@ -186,7 +147,8 @@ def repeat_tallies(connection: Connection, selection: Selection) -> RepeatTallie
         .select_from(both.join(first, of_both))
         .subquery("repeated")
     )
-    counts = count_against_patterns(connection, selection, repeated, extra=_EXTRA)
+    extra = {"earlier": ANSWER, "later": ANSWER}
+    counts = count_against_patterns(connection, selection, repeated, extra=extra)
     tallies: dict[int, dict[tuple[Answer, Answer, Pattern], int]] = {}
     for annotator, own_counts in counts.items():
         own_tallies = tallies[annotator] = {}
@@ -202,58 +164,40 @@ def repeat_tallies(connection: Connection, selection: Selection) -> RepeatTallie
 def select_example_items(
     connection: Connection,
     selection: Selection,
-    wanted: Mapping[int, Collection[tuple[Answer, Pattern]]],
+    sought: Mapping[int, Collection[tuple[Answer, Pattern]]],
     most: int,
 ) -> dict[tuple[int, Answer, Pattern], list[int]]:
-    """Return the first ``most`` items, by id, of each wanted answer and pattern.
+    """Return the first ``most`` items, by id, of answers and patterns sought for annotators.
 
     The shape is ``{(annotator, own answer, pattern): item ids}``, without empty entries.
     """
-    if not wanted:
+    if not sought:
         return {}
     code = make_pattern_code(connection, selection)
-    items, number = _listed(connection, selection, code, wanted, most)
-    wider = widen_pattern_code(selection, code, number)
-    if wider is not None:
-        return select_example_items(connection, wider, wanted, most)
-    return items
-
-
-def _listed(
-    connection: Connection,
-    selection: Selection,
-    code: Code,
-    wanted: Mapping[int, Collection[tuple[Answer, Pattern]]],
-    most: int,
-) -> tuple[dict[tuple[int, Answer, Pattern], list[int]], int]:
-    """Return the items, and the greatest number of answers to one of them."""
     answers = select_answer_rows(selection)
-    columns = [code.items.c[name] for name in code.columns]
-    key = [answers.c.annotator_id, answers.c.answer, *columns]
+    key = [answers.c.annotator_id, answers.c.answer, *code.key]
     place = func.row_number().over(partition_by=key, order_by=answers.c.item_id)
     ranked = (
         select(answers.c.item_id, code.items.c.answers.label("number"), *key, place.label("place"))
         .join(code.items, code.items.c.item_id == answers.c.item_id)
-        .where(answers.c.annotator_id.in_(sorted(wanted)))
+        .where(answers.c.annotator_id.in_(sorted(sought)))
         .subquery("ranked")
     )
-    asked = {who: set(keys) for who, keys in wanted.items()}
-    listed: dict[tuple[int, Answer, Pattern], list[int]] = {}
-    patterns: dict[tuple[Any, ...], Pattern] = {}
+    keys = {annotator: set(own_keys) for annotator, own_keys in sought.items()}
+    items: dict[tuple[int, Answer, Pattern], list[int]] = {}
+    decode = cache(code.decode)
     largest = 0
     for item, number, annotator, answer, *codes, _ in stream_rows(
         connection, select(ranked).where(ranked.c.place <= most).order_by(ranked.c.item_id)
     ):
         largest = max(largest, number)
-        own, known = read_selected_answer(answer), tuple(codes)
-        pattern = patterns.get(known)
-        if pattern is None:
-            pattern = patterns[known] = code.decode(known)
-        if (own, pattern) in asked[annotator]:
-            items = listed.setdefault((annotator, own, pattern), [])
-            if len(items) < most:  # a pattern may have come spelled in several ways
-                items.append(item)
-    return listed, largest
+        own, pattern = read_selected_answer(answer), decode(tuple(codes))
+        if (own, pattern) in keys[annotator]:
+            examples = items.setdefault((annotator, own, pattern), [])
+            if len(examples) < most:  # a pattern may have come spelled in several ways
+                examples.append(item)
+    wider = widen_pattern_code(selection, code, largest)
+    return items if wider is None else select_example_items(connection, wider, sought, most)
 
 
 def select_changed_examples(
@@ -282,7 +226,7 @@ def select_changed_examples(
         .subquery("changed")
     )
     statement = select(*list(changed.c)[:-1]).order_by(changed.c.annotator_id, changed.c.place)
-    if selection.question.answers == "one":  # else the ids of a set come in any order
+    if selection.single:  # else the ids of a set come in any order
         statement = statement.where(changed.c.place <= most)
     changes: dict[int, list[tuple[int, Answer, Answer]]] = {}
     for annotator, item, *answers in stream_rows(connection, statement):
@@ -310,18 +254,19 @@ def count_pair_order(
         else_=2,
     ).label("order")
     key = [first.c.annotator_id, second.c.annotator_id, first.c.answer, second.c.answer, order]
-    labelled = AS_COLUMNS.key(key)
+    named = AS_COLUMNS.key(key)
     statement = (
-        select(*labelled, func.count())
+        select(*named, func.count())
         .join_from(first, second, first.c.item_id == second.c.item_id)
         .where(
             first.c.annotator_id.in_(sorted({one for one, _ in pairs})),
             second.c.annotator_id.in_(sorted({other for _, other in pairs})),
         )
-        .group_by(*(column.name for column in labelled))
+        .group_by(*(column.name for column in named))
     )
-    wanted = {pair: [0, 0, 0] for pair in pairs}
-    for one, other, own, others, which, items in stream_rows(connection, statement):
-        if (one, other) in wanted and read_selected_answer(own) == read_selected_answer(others):
-            wanted[one, other][which] += items
-    return {pair: (counts[0], counts[1], counts[2]) for pair, counts in wanted.items()}
+    orders = {pair: [0, 0, 0] for pair in pairs}
+    for *pair, own, others, which, items in stream_rows(connection, statement):
+        counts = orders.get(tuple(pair))
+        if counts and read_selected_answer(own) == read_selected_answer(others):
+            counts[which] += items
+    return {pair: (counts[0], counts[1], counts[2]) for pair, counts in orders.items()}

@@ -34,7 +34,7 @@ _attributes = ItemAttribute.__table__
 _lower = labels.alias("lower_pass")  # once: to proxy a table's columns is most of a statement
 
 FIRST_DIGIT_BITS = 4  # up to 15 answers to an item; more than that and it is counted again
-_AT_A_TIME = 20_000  # rows fetched at once, where patterns are many
+_AT_A_TIME = 20_000  # rows fetched at once
 
 
 @dataclass(frozen=True)
@@ -62,12 +62,15 @@ class Selection:
     where: tuple[tuple[str, tuple[str, ...]], ...] = ()
     told: Mapping[str, Any] | None = field(default=None, compare=False)
 
+    @property
+    def single(self) -> bool:
+        """Whether an answer is one category, and so one label."""
+        return self.question.answers == "one"
+
     def without(self, annotators: frozenset[int]) -> Selection:
-        """Return the selection with more annotators left out."""
         return replace(self, left_out=self.left_out | annotators)
 
     def with_models(self, models: frozenset[int]) -> Selection:
-        """Return the selection with the answers of models that were left out."""
         only = None if self.only is None else self.only | models
         return replace(self, left_out=self.left_out - models, only=only)
 
@@ -83,8 +86,8 @@ def where_counted(
 
     The answer was chosen, is not skipped, and is on the annotator's lowest pass over the item
     among such answers; if times are chosen, the lowest pass within them. ``alone`` says that
-    the labels are joined with nothing; see `chosen`. With ``skipped`` a skipped answer counts,
-    too.
+    the labels are joined with nothing; see `where_chosen`. With ``skipped`` a skipped answer
+    counts, too.
     """
     on_lower_pass = (
         select(literal(1))
@@ -125,16 +128,14 @@ def where_chosen(
         yield of.c.annotator_id.not_in(sorted(selection.left_out))
     yield from _in_time(selection, of)
     for name, values in selection.where:
-        kept = (
-            _attributes.c.project_id == selection.question.project_id,
-            _attributes.c.name == name,
-        )
+        project = _attributes.c.project_id == selection.question.project_id
+        of_attribute = (project, _attributes.c.name == name)
         if alone:
-            held = _attributes.c.value.in_(values)
-            yield of.c.item_id.in_(select(_attributes.c.item_id).where(*kept, held))
+            accepted = _attributes.c.value.in_(values)
+            yield of.c.item_id.in_(select(_attributes.c.item_id).where(*of_attribute, accepted))
         else:
             same = _attributes.c.item_id == of.c.item_id
-            value = select(_attributes.c.value).where(*kept, same).correlate(of)
+            value = select(_attributes.c.value).where(*of_attribute, same).correlate(of)
             # Never unknown, not even for an item without the attribute: it may be negated.
             yield func.coalesce(value.scalar_subquery().in_(values), false())
 
@@ -170,7 +171,7 @@ def select_answer_rows(
     """Return one row per answer: item_id, annotator_id, answer.
 
     The answer is the category's id or, in a project of several, ids joined by ``+``, such as
-    ``2+5``. For ``alone`` see `counted`; ``items`` gives the ids of the items.
+    ``2+5``. For ``alone`` see `where_chosen`; ``items`` gives the ids of the items.
     """
     columns = (labels.c.item_id, labels.c.annotator_id)
     statement = select(*columns).where(where_counted(selection, alone=alone))
@@ -183,17 +184,31 @@ def with_answers(
     statement: Select[Any], selection: Selection, key: Sequence[ColumnElement[Any]]
 ) -> Select[Any]:
     """Return a statement about labels with a row per answer, and the answer beside its key."""
-    if selection.question.answers == "one":
-        return statement.add_columns(labels.c.category_id.label("answer"))
-    ids = func.aggregate_strings(sql_cast(labels.c.category_id, Text), "+")
-    return statement.add_columns(ids.label("answer")).group_by(*key)
+    statement = statement.add_columns(select_answer(selection).label("answer"))
+    return statement if selection.single else statement.group_by(*key)
+
+
+def with_dated_answers(
+    statement: Select[Any], selection: Selection, key: Sequence[ColumnElement[Any]]
+) -> Select[Any]:
+    """Return likewise the answer with its moment, and whether that is its own: timed, 1 or 0."""
+    at: ColumnElement[Any] = labels.c.labeled_at
+    timed: ColumnElement[Any] = case((labels.c.has_own_time, 1), else_=0)
+    if not selection.single:
+        at, timed = func.min(at), func.min(timed)
+    statement = with_answers(statement, selection, key)
+    return statement.add_columns(at.label("labeled_at"), timed.label("timed"))
+
+
+def select_answer(selection: Selection, table: FromClause = labels) -> ColumnElement[Any]:
+    """Return the answer as `select_answer_rows` has it, an aggregate over several labels."""
+    if selection.single:
+        return table.c.category_id
+    return func.aggregate_strings(sql_cast(table.c.category_id, Text), "+")
 
 
 def read_selected_answer(text: int | str) -> Answer:
-    """Return an answer from the text of `select_answer_rows`.
-
-    The reserved id of "none applies" is no label.
-    """
+    """Return an answer of `select_answer_rows`; the reserved id of "none applies" is no label."""
     if isinstance(text, int):
         return (text,)
     return tuple(sorted(number for number in map(int, text.split("+")) if number > 0))
@@ -201,35 +216,21 @@ def read_selected_answer(text: int | str) -> Answer:
 
 def select_answering_annotators(connection: Connection, selection: Selection) -> list[int]:
     """Return the ids of annotators with an answer that counts, ascending."""
+    project = selection.question.project_id
     statement = select(labels.c.annotator_id).where(where_counted(selection, alone=True)).distinct()
     # There are no more than the project knows: having met them all, the search may stop.
-    known = (
-        select(func.count())
-        .where(
-            Annotator.project_id == selection.question.project_id,
-            Annotator.id.not_in(sorted(selection.left_out)),
-            *(() if selection.only is None else [Annotator.id.in_(sorted(selection.only))]),
-            Annotator.id.not_in(
-                select(Alias.alias_id).where(
-                    Alias.project_id == selection.question.project_id, Alias.to_change.is_(None)
-                )
-            ),
-        )
-        .scalar_subquery()
+    aliases = select(Alias.alias_id).where(Alias.project_id == project, Alias.to_change.is_(None))
+    most = select(func.count()).where(
+        Annotator.project_id == project,
+        Annotator.id.not_in(sorted(selection.left_out)),
+        *(() if selection.only is None else [Annotator.id.in_(sorted(selection.only))]),
+        Annotator.id.not_in(aliases),
     )
-    return sorted(connection.scalars(statement.limit(known)))
+    return sorted(connection.scalars(statement.limit(most.scalar_subquery())))
 
 
 def stream_rows(connection: Connection, statement: Select[Any]) -> Generator[tuple[Any, ...]]:
     """Yield the rows of a statement as they come, without holding them all."""
-    for part in stream_partitions(connection, statement):
-        yield from part
-
-
-def stream_partitions(
-    connection: Connection, statement: Select[Any]
-) -> Generator[list[tuple[Any, ...]]]:
-    """Yield the rows some thousands at a time, for work that is quicker on many."""
     with connection.execute(statement.execution_options(yield_per=_AT_A_TIME)) as result:
         for part in result.partitions():
-            yield cast("list[tuple[Any, ...]]", part)
+            yield from cast("list[tuple[Any, ...]]", part)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Set
+from functools import cache
 from itertools import chain
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from sqlalchemy import (
     ColumnElement,
     Connection,
@@ -26,7 +26,14 @@ from sqlalchemy import (
 )
 
 from tracker.core.audit_tallies import SkipTallies
-from tracker.core.tallies import AnnotatorTallies, Answer, ItemPatterns, PairTallies, Pattern
+from tracker.core.tallies import (
+    AnnotatorTallies,
+    Answer,
+    IntArray,
+    ItemPatterns,
+    PairTallies,
+    Pattern,
+)
 from tracker.core.tally_columns import TallyColumns
 from tracker.counts.annotator_patterns import count_against_patterns
 from tracker.counts.pattern_codes import (
@@ -52,13 +59,10 @@ from tracker.storage.schema.labels import of_question
 
 # -- The third tally: for each pair of annotators a cross-table of their answers, by one self-join
 
-
-Integers: TypeAlias = NDArray[np.int64]
-
 _MOST = 20_000_000  # rows of 40 bytes at most in one text; 10 ** 9 bytes are too many
 
 
-def select_number_pairs(connection: Connection, statement: Select[Any]) -> Integers:
+def select_number_pairs(connection: Connection, statement: Select[Any]) -> IntArray:
     """Return the rows of a statement of two whole numbers as an array, (N, 2).
 
     The database writes them as one text, from which numpy reads millions of numbers in much
@@ -94,15 +98,9 @@ def pair_tallies(connection: Connection, selection: Selection) -> PairTallies:
 def count_pair_cells(
     connection: Connection, selection: Selection, answers: tuple[Answer, ...] = ()
 ) -> tuple[list[tuple[int, int]], Cells]:
-    """Return the pair tallies as arrays, for figures of very many pairs.
+    """Return the pairs, ascending, and their tallies as arrays, for figures of very many pairs.
 
-    Args:
-        connection: to the database.
-        selection: whose answers to which items.
-        answers: these get the first codes, in this order, whether they occur or not.
-
-    Returns:
-        The pairs, first id < second id, ascending; and their cross-tables in that order.
+    ``answers`` get the first codes, in this order, whether they occur or not.
     """
     packing = _packing(connection, selection)
     if packing.widths is None or not packing.fits:
@@ -116,10 +114,11 @@ def count_pair_cells(
     distinct, place = np.unique(both, return_inverse=True)
     one, other = Packing((annotator, annotator)).unpack([distinct])
     used = np.unique(np.concatenate([first, second])).tolist()
-    every = (*answers, *((one,) for one in used if (one,) not in set(answers)))
+    known = set(answers)
+    every = (*answers, *((category,) for category in used if (category,) not in known))
     code = np.zeros(1 << answer, dtype=np.int64)
-    for number, given in enumerate(every):
-        code[given[0]] = number
+    for number, (category,) in enumerate(every):
+        code[category] = number
     pairs = list(zip(one.tolist(), other.tolist(), strict=True))
     return pairs, Cells(every, place, code[first], code[second], items, len(pairs))
 
@@ -135,10 +134,7 @@ def join_answer_pairs(first: Subquery, second: Subquery) -> Join:
 def _packing(connection: Connection, selection: Selection) -> Packing:
     """Return the packing of two annotators and their answers."""
     widths = select_id_widths(connection, selection)
-    if widths is None:
-        return AS_COLUMNS
-    annotator, answer = widths
-    return Packing((annotator, annotator, answer, answer))
+    return AS_COLUMNS if widths is None else Packing((widths[0], *widths, widths[1]))
 
 
 def _joined(selection: Selection, packing: Packing) -> Select[Any]:
@@ -160,17 +156,9 @@ def skip_tallies(connection: Connection, selection: Selection) -> SkipTallies:
     A skipped answer is an answer here, even if a later pass has another. In a project whose
     answers may be empty, an answer that none applies is counted instead.
     """
-    answers = _seen(selection, "seen")
-    every = _seen(selection, "every")
-    items = (
-        select(
-            every.c.item_id,
-            func.sum(every.c.skipped).label("skipped"),
-            func.count().label("seen"),
-        )
-        .group_by(every.c.item_id)
-        .subquery("items")
-    )
+    answers, every = _seen(selection, "seen"), _seen(selection, "every")
+    skips, seen = func.sum(every.c.skipped).label("skipped"), func.count().label("seen")
+    items = select(every.c.item_id, skips, seen).group_by(every.c.item_id).subquery("items")
     key = (answers.c.annotator_id, answers.c.skipped, items.c.skipped, items.c.seen)
     # An outer join, although every such item has answers: see `count_against_patterns`.
     statement = (
@@ -184,28 +172,20 @@ def skip_tallies(connection: Connection, selection: Selection) -> SkipTallies:
     return tallies
 
 
-def _with_skipped(selection: Selection) -> bool:
-    return selection.question.answers == "one"
-
-
 def reserved_category(selection: Selection) -> int:
     """Return the reserved category that an answer without a label has."""
-    return SKIPPED if _with_skipped(selection) else NONE_APPLIES
+    return SKIPPED if selection.single else NONE_APPLIES
 
 
 def _seen(selection: Selection, name: str) -> Subquery:
     """Return one row per answer: item_id, annotator_id, and skipped, 1 or 0."""
-    columns: tuple[Any, ...] = (labels.c.item_id, labels.c.annotator_id)
+    key = (labels.c.item_id, labels.c.annotator_id)
     skipped = case((labels.c.category_id == reserved_category(selection), 1), else_=0)
-    where = where_counted(selection, skipped=_with_skipped(selection))
-    if selection.question.answers == "one":
-        return select(*columns, skipped.label("skipped")).where(where).subquery(name)
-    return (
-        select(*columns, func.max(skipped).label("skipped"))
-        .where(where)
-        .group_by(*columns)
-        .subquery(name)
-    )
+    statement = select(*key).where(where_counted(selection, skipped=selection.single))
+    if selection.single:
+        return statement.add_columns(skipped.label("skipped")).subquery(name)
+    skipped_any = func.max(skipped).label("skipped")
+    return statement.add_columns(skipped_any).group_by(*key).subquery(name)
 
 
 def count_item_patterns(connection: Connection, selection: Selection) -> ItemPatterns:
@@ -214,13 +194,12 @@ def count_item_patterns(connection: Connection, selection: Selection) -> ItemPat
     In one fixed order, sums of fractions over them are the same on every database.
     """
     code = make_pattern_code(connection, selection)
-    columns = [code.items.c[name] for name in code.columns]
-    statement = select(*columns, func.count(), func.max(code.items.c.answers)).group_by(*columns)
+    statement = select(*code.key, func.count(), func.max(code.items.c.answers))
     counts: dict[Pattern, int] = {}
     most = 0
-    for *codes, items, answers in stream_rows(connection, statement):
+    for *codes, items, answers in stream_rows(connection, statement.group_by(*code.key)):
         most = max(most, answers)
-        if code.most_answers is None or answers <= code.most_answers:
+        if code.holds(answers):
             pattern = code.decode(tuple(codes))
             counts[pattern] = counts.get(pattern, 0) + items
     wider = widen_pattern_code(selection, code, most)
@@ -238,25 +217,20 @@ def select_items_of_patterns(
     nothing outside its statement.
     """
     code = make_pattern_code(connection, selection)
-    columns = [code.items.c[name] for name in code.columns]
-    found: dict[Pattern, list[int]] = {pattern: [] for pattern in patterns}
-    known: dict[tuple[Any, ...], list[int] | None] = {}
+    first: dict[Pattern, list[int]] = {pattern: [] for pattern in patterns}
+    of_code = cache(lambda codes: first.get(code.decode(codes)))
     largest = 0
-    for item, answers, *codes in stream_rows(
-        connection,
-        select(code.items.c.item_id, code.items.c.answers, *columns).order_by(code.items.c.item_id),
-    ):
-        key = (answers, *codes)
+    item_id, number = code.items.c.item_id, code.items.c.answers
+    statement = select(item_id, number, *code.key).order_by(item_id)
+    for item, answers, *codes in stream_rows(connection, statement):
         largest = max(largest, answers)
-        if key not in known:
-            known[key] = found.get(code.decode(tuple(codes)))
-        items = known[key]
+        items = of_code(tuple(codes))
         if items is not None and len(items) < most:
             items.append(item)
     wider = widen_pattern_code(selection, code, largest)
     if wider is not None:
         return select_items_of_patterns(connection, wider, patterns, most)
-    return found
+    return first
 
 
 def count_annotator_tallies(connection: Connection, selection: Selection) -> AnnotatorTallies:
@@ -289,7 +263,7 @@ def _packed_tallies(answers: Subquery, code: Code, packing: Packing) -> Select[A
     """
     # An outer join finds the same, and is read item by item: see `count_against_patterns`.
     of_item = answers.c.item_id == code.items.c.item_id
-    columns = [code.items.c[code.columns[0]], answers.c.answer, answers.c.annotator_id]
+    columns = [*code.key, answers.c.answer, answers.c.annotator_id]
     number = code.items.c.answers
     whole = case((number > code.most_answers, -number), else_=packing.pack(columns)).label("key")
     statement = select(whole, func.count().label("number"))
@@ -297,15 +271,15 @@ def _packed_tallies(answers: Subquery, code: Code, packing: Packing) -> Select[A
     return joined.group_by(whole.name)  # by name: it holds bound values
 
 
-def _unpacked(keys: Integers, number: Integers, code: Code, packing: Packing) -> TallyColumns:
+def _unpacked(keys: IntArray, number: IntArray, code: Code, packing: Packing) -> TallyColumns:
     of_item, answer, annotator = packing.unpack([keys])
     order = np.argsort(annotator, kind="stable")
     annotators, owner = np.unique(annotator[order], return_inverse=True)
     owns, own = np.unique(answer[order], return_inverse=True)
     codes, pattern = np.unique(of_item[order], return_inverse=True)
-    answers = [(category,) for category in owns.tolist()]
-    patterns = tuple(code.decode((one,)) for one in codes.tolist())
-    return TallyColumns(annotators, tuple(answers), patterns, owner, own, pattern, number[order])
+    answers = tuple((category,) for category in owns.tolist())
+    patterns = tuple(code.decode((whole,)) for whole in codes.tolist())
+    return TallyColumns(annotators, answers, patterns, owner, own, pattern, number[order])
 
 
 class Present(NamedTuple):
@@ -320,20 +294,17 @@ class Present(NamedTuple):
 def select_label_contents(connection: Connection, selection: Selection) -> Present:
     """Return what the labels contain; each search stops at the first hit."""
     given = labels.c.category_id != SKIPPED
-    sought = (
-        and_(given, labels.c.has_own_time),
-        and_(given, labels.c.spent_ms.is_not(None)),
-        labels.c.category_id == reserved_category(selection),
-        and_(given, labels.c["pass"] > 1),
-    )
-    of_project = (of_question(labels, selection.question.key), *where_chosen(selection, alone=True))
+    timed, measured = labels.c.has_own_time, labels.c.spent_ms.is_not(None)
+    empty = labels.c.category_id == reserved_category(selection)
+    repeated = labels.c["pass"] > 1
+    chosen = (of_question(labels, selection.question.key), *where_chosen(selection, alone=True))
 
     def there(condition: ColumnElement[bool]) -> ColumnElement[bool]:
-        return select(literal(1)).where(*of_project, condition).exists()
+        return select(literal(1)).where(*chosen, condition).exists()
 
     # Most projects have none of them, which takes one look at all labels, not four.
-    rare = (labels.c.has_own_time, labels.c.spent_ms.is_not(None), labels.c["pass"] > 1, sought[2])
-    any_of = select(there(or_(*rare)).label("there")).subquery("any_of")
-    tests = (case((any_of.c.there, there(one)), else_=false()) for one in sought)
-    row = connection.execute(select(*tests)).one()
-    return Present(*(bool(tests) for tests in row))
+    any_of = there(or_(timed, measured, repeated, empty)).label("there")
+    any_there = select(any_of).subquery("any_of").c.there
+    sought = (and_(given, timed), and_(given, measured), empty, and_(given, repeated))
+    tests = (case((any_there, there(condition)), else_=false()) for condition in sought)
+    return Present(*map(bool, connection.execute(select(*tests)).one()))

@@ -7,11 +7,11 @@ item after it, and counts equal rows. Python then adds up the days, from tallies
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 from sqlalchemy import (
     CTE,
@@ -25,7 +25,6 @@ from sqlalchemy import (
     Subquery,
     Text,
     case,
-    cast,
     func,
     literal,
     select,
@@ -64,6 +63,7 @@ from tracker.counts.selection import (
     stream_rows,
     where_chosen,
     where_counted,
+    with_dated_answers,
 )
 from tracker.counts.valid_periods import NEVER, Window, select_valid_periods
 from tracker.projects.projects import ProjectInfo
@@ -72,10 +72,8 @@ from tracker.storage.schema.labels import of_question
 
 # -- The moments at which something was answered, as few as a slider has places -------------------
 
-
 _MINUTE = 60_000_000  # microseconds
-_WIDTHS = (clock.DAY, 60 * _MINUTE, _MINUTE)
-_FEW = 4
+_FEW = 4  # of days, or hours, that are told by shorter periods
 
 
 def answered_moments(connection: Connection, project: ProjectInfo, most: int) -> list[str]:
@@ -85,14 +83,15 @@ def answered_moments(connection: Connection, project: ProjectInfo, most: int) ->
     more than ``most`` some are left out at even distances, never the first or the last; so are
     those that are not over.
     """
-    labels = (select(one.labeled_at.label("at")).where(one.project_id == project.id)
-              for one in (Label, PastLabel))  # fmt: skip
-    taken = select(Snapshot.taken_at).where(Snapshot.project_id == project.id)
-    times = union_all(*labels, taken).subquery("times").c.at
+    labels = (select(table.labeled_at.label("at")).where(table.project_id == project.id)
+              for table in (Label, PastLabel))  # fmt: skip
+    snapshots = select(Snapshot.taken_at).where(Snapshot.project_id == project.id)
+    times = union_all(*labels, snapshots).subquery("times").c.at
     first, last = connection.execute(select(func.min(times), func.max(times))).one()
     if first is None:
         return []
-    width = next((one for one in _WIDTHS if (last - first) // one > _FEW), _MINUTE)
+    widths = (clock.DAY, 60 * _MINUTE)
+    width = next((width for width in widths if (last - first) // width > _FEW), _MINUTE)
     zone = project.timezone if width == clock.DAY else None
     period = (type_coerce(local_moment(zone, times), BigInteger) // width).label("period")
     numbers = connection.scalars(select(period).distinct().order_by(period))
@@ -104,46 +103,28 @@ def answered_moments(connection: Connection, project: ProjectInfo, most: int) ->
     return [clock.iso(end) for end in _thinned([end for end in ends if end <= now], most)]
 
 
-def _thinned(found: list[int], most: int) -> list[int]:
-    if len(found) <= most:
-        return found
-    return [found[place * (len(found) - 1) // (most - 1)] for place in range(most)]
+def _thinned(moments: list[int], most: int) -> list[int]:
+    if len(moments) <= most:
+        return moments
+    return [moments[place * (len(moments) - 1) // (most - 1)] for place in range(most)]
 
 
 # -- The effect of an answer that comes or goes on its item: a code before, and a code after ------
 
-
 ADDED, REMOVED = 0, 1
-"""In the column ``gone`` of an event, where there is one: whether an answer came or went."""
+"""In the column ``gone`` of an event, if there is one: whether an answer came or went."""
 
 Step: TypeAlias = tuple[int, Any, Any, int]
 """A day, a code before and one after, and how many items went from the one to the other."""
 
 
-class Coding(Protocol):
-    """How the answers to an item become a code."""
-
-    def steps(self, connection: Connection, events: Subquery) -> Iterator[Step]:
-        """Return the steps of all events: item_id, answer, day, and gone where answers go."""
-
-    def holds(self, code: Any) -> bool:
-        """Return whether the coding is wide enough for a code.
-
-        Where it is not, no step is right.
-        """
-
-    def decode(self, code: Any) -> Pattern:
-        """Return the pattern that a code stands for."""
-
-
-def transition_codings(
-    connection: Connection, selection: Selection, span: range
-) -> Iterator[Coding]:
+def _codings(connection: Connection, selection: Selection, span: range) -> Iterator[_Sums | _Texts]:
     """Yield codings of a selection whose events lie on the days of a span, the quickest first.
 
-    The last one holds every selection.
+    The last one holds every selection. A coding's ``steps`` are those of all events: item_id,
+    answer, day, and gone if answers go. If it does not hold a code, no step is right.
     """
-    if selection.question.answers == "one":
+    if selection.single:
         annotators, categories = select_highest_ids(connection, selection)
         most = max((2 * annotators).bit_length(), 1)  # a day's come before the others of it go
         for bits in sorted({min(FIRST_DIGIT_BITS, most), most}):
@@ -186,15 +167,7 @@ class _Sums:
 
     @property
     def width(self) -> int:
-        """The bits of an integer."""
         return self.most + self.above
-
-    @property
-    def packing(self) -> Packing:
-        """The packing of a day, the integers of the code, and an event."""
-        event = (2 * self.digits.categories + 1).bit_length()
-        code = [self.width for _ in self.digits.starts]
-        return Packing((len(self.span).bit_length(), *code, event))
 
     def holds(self, code: int) -> bool:
         """Return whether no category's digit can have run over."""
@@ -205,7 +178,9 @@ class _Sums:
         day = events.c.day - self.span.start
         event = events.c.answer * 2 + (events.c.gone if "gone" in events.c else ADDED)
         change = {n: self._change(n) for n in range(2, 2 * self.digits.categories + 2)}
-        packing, width, first = self.packing, self.width, self.span.start
+        width, first = self.width, self.span.start
+        of_event = (2 * self.digits.categories + 1).bit_length()
+        packing = Packing((len(self.span).bit_length(), *(width for _ in code), of_event))
         for *key, number in stream_rows(connection, _grouped(packing.key([day, *code, event]))):
             since, *integers, what = packing.unpack(key)
             after = sum(integer << place * width for place, integer in enumerate(integers))
@@ -235,8 +210,7 @@ class _Sums:
 class _Texts:
     """A code of text: every answer that came or went so far, in turn."""
 
-    def holds(self, code: str) -> bool:
-        """Return whether the code is right: always."""
+    def holds(self, _: str) -> bool:
         return True
 
     def steps(self, connection: Connection, events: Subquery) -> Iterator[Step]:
@@ -264,35 +238,22 @@ def select_dated_answers(
 
     ``items`` gives the ids of the items; None for all.
     """
-    columns = (labels.c.item_id, labels.c.annotator_id)
-    timed = case((labels.c.has_own_time, 1), else_=0)
-    statement = select(*columns).where(where_counted(selection, alone=True))
+    key = (labels.c.item_id, labels.c.annotator_id)
+    statement = select(*key).where(where_counted(selection, alone=True))
     if items is not None:
         statement = statement.where(labels.c.item_id.in_(items))
-    if selection.question.answers == "one":
-        answer = labels.c.category_id.label("answer")
-        more: list[ColumnElement[Any]] = [answer, labels.c.labeled_at, timed.label("timed")]
-        return statement.add_columns(*more).subquery("dated")
-    more = [
-        func.aggregate_strings(cast(labels.c.category_id, Text), "+").label("answer"),
-        func.min(labels.c.labeled_at).label("labeled_at"),
-        func.min(timed).label("timed"),
-    ]
-    return statement.add_columns(*more).group_by(*columns).subquery("dated")
+    return with_dated_answers(statement, selection, key).subquery("dated")
 
 
-def transition_window(
-    function: FunctionElement[Any], dated: Subquery, *apart: ColumnElement[Any]
-) -> ColumnElement[Any]:
+def _in_order(function: FunctionElement[Any], dated: Subquery) -> ColumnElement[Any]:
     """Return a window over each annotator's timed answers in order; untimed ones are apart.
 
     If answers have the same time, the one to the item with the lower id comes first.
     """
-    placed: ColumnElement[Any] = function.over(
-        partition_by=[dated.c.annotator_id, dated.c.timed, *apart],
+    return function.over(
+        partition_by=[dated.c.annotator_id, dated.c.timed],
         order_by=[dated.c.labeled_at, dated.c.item_id],
     )
-    return placed
 
 
 def count_transitions(connection: Connection, selection: Selection) -> Sequences:
@@ -309,8 +270,8 @@ def count_transitions(connection: Connection, selection: Selection) -> Sequences
         *columns,
         dated.c.timed,
         dated.c.labeled_at,
-        transition_window(before, dated).label("previous"),
-        transition_window(before_at, dated).label("previous_at"),
+        _in_order(before, dated).label("previous"),
+        _in_order(before_at, dated).label("previous_at"),
     ).subquery("ordered")
     known = (ordered.c.timed == 1) & (ordered.c.previous_at < ordered.c.labeled_at)
     followed = select(
@@ -340,10 +301,6 @@ def count_active_days(
     }
 
 
-_Code: TypeAlias = Any
-_Decode: TypeAlias = Callable[[_Code], Pattern]
-
-
 @dataclass(frozen=True)
 class Timeline:
     """The changes of each day.
@@ -361,33 +318,31 @@ class Timeline:
 
     first: int | None = None
     last: int | None = None
-    codes: dict[int, Counter[_Code]] = field(default_factory=dict)
+    codes: dict[int, Counter[Any]] = field(default_factory=dict)
     annotators: dict[int, Counter[int]] = field(default_factory=dict)
-    decode: _Decode = lambda _: ()
+    decode: Callable[[Any], Pattern] = lambda _: ()
 
     def at(self, days: Sequence[int]) -> Iterator[tuple[int, ItemPatterns, int] | None]:
         """Yield the item patterns at the end of each day, and the number of their annotators.
 
         ``days`` ascend. None if nothing changed since the day before in the sequence.
         """
-        items: Counter[_Code] = Counter()
+        items: Counter[Any] = Counter()
         answers: Counter[int] = Counter()
-        changes = sorted({*self.codes, *self.annotators})
-        place, begun = 0, False
+        changes = deque(sorted({*self.codes, *self.annotators}))
+        changed = True
         for day in days:
-            changed = not begun
-            begun = True
-            while place < len(changes) and changes[place] <= day:
-                items.update(self.codes.get(changes[place], {}))
-                answers.update(self.annotators.get(changes[place], {}))
-                place, changed = place + 1, True
-            yield (
-                (day, self._patterns(items), sum(n > 0 for n in answers.values()))
-                if (changed)
-                else None
-            )
+            while changes and changes[0] <= day:
+                change, changed = changes.popleft(), True
+                items.update(self.codes.get(change, {}))
+                answers.update(self.annotators.get(change, {}))
+            if changed:
+                yield day, self._patterns(items), sum(n > 0 for n in answers.values())
+            else:
+                yield None
+            changed = False
 
-    def _patterns(self, items: Counter[_Code]) -> ItemPatterns:
+    def _patterns(self, items: Counter[Any]) -> ItemPatterns:
         counts: Counter[Pattern] = Counter()
         for code, number in items.items():
             pattern = self.decode(code) if number else ()
@@ -399,32 +354,25 @@ class Timeline:
 def count_timeline(connection: Connection, selection: Selection, window: Window) -> Timeline:
     """Return the timeline of the answers that count in a window at the end of each day."""
     question = selection.question.key
-    extent = connection.execute(
-        select(
-            func.min(labels.c.labeled_at),
-            func.max(labels.c.labeled_at),
-            func.max(labels.c["pass"]),
-        ).where(of_question(labels, question))
+    at, passes = labels.c.labeled_at, func.max(labels.c["pass"])
+    earliest, latest, most_passes = connection.execute(
+        select(func.min(at), func.max(at), passes).where(of_question(labels, question))
     ).one()
-    if extent[0] is None:
+    if earliest is None:
         return Timeline()
-    past = select(PastLabel.item_id).where(
-        of_question(PastLabel, question), PastLabel.taken_back_by.is_(None)
-    )
-    earliest = select(func.min(PastLabel.labeled_at)).where(
-        of_question(PastLabel, question), PastLabel.taken_back_by.is_(None)
-    )
-    contested = extent[2] > 1 or connection.scalar(past.limit(1)) is not None
+    replaced = (of_question(PastLabel, question), PastLabel.taken_back_by.is_(None))
+    past = select(PastLabel.item_id).where(*replaced).limit(1)
+    contested = most_passes > 1 or connection.scalar(past) is not None
+    earliest_past = connection.scalar(select(func.min(PastLabel.labeled_at)).where(*replaced))
     zone = selection.question.project.timezone
-    first = clock.day_number(min(extent[0], connection.scalar(earliest) or extent[0]), zone)
-    last = clock.day_number(extent[1], zone)
+    first = clock.day_number(min(earliest, earliest_past or earliest), zone)
+    last = clock.day_number(latest, zone)
     lasting = not contested and window == Window()
-    events = _events(
-        select_valid_periods(selection, window, contested=contested).cte("every_piece"), lasting
-    )
+    periods = select_valid_periods(selection, window, contested=contested)
+    events = _events(periods.cte("every_piece"), lasting)
     annotators = _annotators(connection, events, lasting)
     span = range(first, last + (window.days or 0) + 1)
-    for coding in transition_codings(connection, selection, span):
+    for coding in _codings(connection, selection, span):
         codes = _codes(connection, coding, events)
         if codes is not None:
             begin, end = _extent(connection, selection, first, last)
@@ -444,32 +392,26 @@ def _extent(
         return first, last
     days: list[int] = []
     everywhere = replace(selection, where=())
-    for of in (labels, PastLabel.__table__):
-        ends = select(func.min(of.c.labeled_at), func.max(of.c.labeled_at)).where(
-            of_question(of, selection.question.key), *where_chosen(everywhere, of)
+    zone = selection.question.project.timezone
+    for table in (labels, PastLabel.__table__):
+        ends = select(func.min(table.c.labeled_at), func.max(table.c.labeled_at)).where(
+            of_question(table, selection.question.key), *where_chosen(everywhere, table)
         )
-        if of is not labels:
-            ends = ends.where(of.c.taken_back_by.is_(None))
-        zone = selection.question.project.timezone
+        if table is not labels:
+            ends = ends.where(table.c.taken_back_by.is_(None))
         moments = connection.execute(ends).one()
         days += [clock.day_number(end, zone) for end in moments if end is not None]
     return (min(days), max(days)) if days else (None, None)
 
 
-def _codes(
-    connection: Connection, coding: Coding, events: Subquery
-) -> dict[int, Counter[_Code]] | None:
-    """Return per day the change in the number of items with each code.
-
-    None if the coding is too narrow.
-    """
-    codes: dict[int, Counter[_Code]] = {}
+def _codes(connection: Connection, coding: Any, events: Subquery) -> dict[int, Counter[Any]] | None:
+    """Return per day the change in the number of items with each code; None if too narrow."""
+    codes: defaultdict[int, Counter[Any]] = defaultdict(Counter)
     for day, before, after, number in coding.steps(connection, events):
         if not coding.holds(after):
             return None
-        of_day = codes.setdefault(day, Counter())
-        of_day[after] += number
-        of_day[before] -= number
+        codes[day][after] += number
+        codes[day][before] -= number
     return codes
 
 
@@ -478,35 +420,24 @@ def _events(periods: CTE, lasting: bool) -> Subquery:
 
     If none ever goes, the column ``gone`` is left out.
     """
-    came = select(
-        periods.c.item_id,
-        periods.c.annotator_id,
-        periods.c.answer,
-        periods.c.first_day.label("day"),
-    )
+    answer = (periods.c.item_id, periods.c.annotator_id, periods.c.answer)
+    came = select(*answer, periods.c.first_day.label("day"))
     if lasting:
         return came.subquery("events")
     came = came.add_columns(literal(ADDED, Integer).label("gone"))
-    went = select(
-        periods.c.item_id,
-        periods.c.annotator_id,
-        periods.c.answer,
-        periods.c.end_day,
-        literal(REMOVED, Integer),
-    ).where(periods.c.end_day < NEVER)
-    return union_all(came, went).subquery("events")
+    went = select(*answer, periods.c.end_day, literal(REMOVED, Integer))
+    return union_all(came, went.where(periods.c.end_day < NEVER)).subquery("events")
 
 
 def _annotators(connection: Connection, events: Subquery, lasting: bool) -> dict[int, Counter[int]]:
-    arrivals: dict[int, Counter[int]] = {}
-    who = (events.c.day, events.c.annotator_id)
+    key = (events.c.day, events.c.annotator_id)
     if lasting:  # to know that there was one is enough, and quicker than to count
-        for day, annotator in stream_rows(connection, select(*who).distinct()):
-            arrivals.setdefault(day, Counter())[annotator] = 1
-        return arrivals
-    more = func.sum(1 - 2 * events.c.gone)
-    for day, annotator, answers in stream_rows(connection, select(*who, more).group_by(*who)):
-        arrivals.setdefault(day, Counter())[annotator] = int(answers)
+        statement = select(*key).distinct()
+    else:
+        statement = select(*key, func.sum(1 - 2 * events.c.gone)).group_by(*key)
+    arrivals: defaultdict[int, Counter[int]] = defaultdict(Counter)
+    for day, annotator, *answers in stream_rows(connection, statement):
+        arrivals[day][annotator] = int(*answers) if answers else 1
     return arrivals
 
 
@@ -517,9 +448,14 @@ def count_timeline_blocks(
 
     Blocks have equally many answers; if they do not divide, the first ones have one more.
     An annotator with fewer answers than blocks has as many blocks as answers. A truth is that
-    of `confusions`.
+    of `count_gold_confusions`.
     """
-    cut = _cut(selection, number)
+    dated = select_dated_answers(selection)
+    block = _in_order(func.ntile(number), dated) - 1
+    cut = select(
+        *(dated.c[name] for name in ("item_id", "annotator_id", "answer", "labeled_at")),
+        case((dated.c.timed == 1, block)).label("block"),  # else NULL
+    ).subquery("cut")
     key = (cut.c.annotator_id, cut.c.block)
     began: dict[int, dict[int, int]] = defaultdict(dict)
     first = select(*key, func.min(cut.c.labeled_at)).where(cut.c.block.is_not(None))
@@ -528,7 +464,14 @@ def count_timeline_blocks(
     extra = {"block": Extra(int, number.bit_length()), "truth": OPTIONAL_ANSWER}
     rows, nobody = select_answers_with_truths(selection, cut), frozenset({NOBODY})
     tallies = count_against_patterns(connection, selection, rows, nobody, extra, every=True)
-    return {who: Blocks(_ordered(tallies.get(who, {})), starts) for who, starts in began.items()}
+    blocks = {}
+    for annotator, starts in began.items():
+        counts = {
+            (block, own, pattern, truth): items
+            for (block, truth, own, pattern), items in tallies.get(annotator, {}).items()
+        }
+        blocks[annotator] = Blocks(counts, starts)
+    return blocks
 
 
 def count_patterns_by_moment(
@@ -544,14 +487,13 @@ def count_patterns_by_moment(
     of_day = local_moment(selection.question.project.timezone, at) % DAY
     rows = select(dated, case((dated.c.timed == 1, at - of_day), else_=at).label("at"))
     code = make_pattern_code(connection, selection, of=rows.subquery("at"))
-    last = code.items.c["last"]
-    key = [last, *(code.items.c[name] for name in code.columns)]
+    key = [code.items.c["last"], *code.key]
     statement = select(*key, func.count(), func.max(code.items.c.answers)).group_by(*key)
     moments: defaultdict[int, Counter[Pattern]] = defaultdict(Counter)
     most = 0
     for moment, *codes, items, answers in stream_rows(connection, statement):
         most = max(most, answers)
-        if code.most_answers is None or answers <= code.most_answers:
+        if code.holds(answers):
             moments[moment][code.decode(tuple(codes))] += items
     wider = widen_pattern_code(selection, code, most)
     if wider is not None:
@@ -559,29 +501,3 @@ def count_patterns_by_moment(
     return {
         moment: ItemPatterns(dict(sorted(moments[moment].items()))) for moment in sorted(moments)
     }
-
-
-def _ordered(
-    counts: Mapping[Any, int],
-) -> dict[tuple[int, Answer, Pattern, Answer | None], int]:
-    """Return a tally's keys in the order of `Blocks`."""
-    return {
-        (block, own, pattern, truth): items
-        for (block, truth, own, pattern), items in counts.items()
-    }
-
-
-def _cut(selection: Selection, number: int) -> Subquery:
-    """Return one row per answer: item_id, annotator_id, answer, labeled_at, block.
-
-    Blocks count from 0; NULL for an untimed answer.
-    """
-    dated = select_dated_answers(selection)
-    block = transition_window(func.ntile(number), dated) - 1
-    return select(
-        dated.c.item_id,
-        dated.c.annotator_id,
-        dated.c.answer,
-        dated.c.labeled_at,
-        case((dated.c.timed == 1, block)).label("block"),
-    ).subquery("cut")

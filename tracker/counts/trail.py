@@ -47,7 +47,7 @@ class Act(Record):
 
     Attributes:
         at: when, in microseconds since 1970.
-        by: who; None if that was not told.
+        by: who; None if that is not known.
         kind: what, as the log calls it.
         detail: what of, with names in place of numbers.
         change: its number in the change log, if it changed what is counted.
@@ -61,11 +61,11 @@ class Act(Record):
     by: str | None
     kind: str
     detail: Annotated[dict[str, Any], Hidden]
-    change: int | None
-    import_: int | None
-    snapshot: int | None
-    finding: int | None
-    findings: int
+    change: int | None = None
+    import_: int | None = None
+    snapshot: int | None = None
+    finding: int | None = None
+    findings: int = 0
 
     @property
     def what(self) -> Annotated[str, Json()]:
@@ -89,20 +89,19 @@ def list_activity(
     acts: CompoundSelect[Any] = union_all(
         _changes(project.id), _snapshots(project.id), _flags(project.id)
     )
-    found = acts.subquery("acts")
-    place = (found.c.at, found.c.source, found.c.number)
-    statement = select(found).order_by(*(one.desc() for one in place))
+    act = acts.subquery("acts").c
+    place = (act.at, act.source, act.number)
+    statement = select(*act).order_by(*(column.desc() for column in place))
     if before is not None:
         statement = statement.where(tuple_(*place) < tuple_(*_place(before)))
     rows = connection.execute(statement.limit(None if most is None else most + 1)).all()
     shown = rows[:most]
-    last = shown[-1] if len(rows) > len(shown) else None
     names = _Names(connection, project, shown)
-    return Trail(
-        project.name,
-        tuple(_act(row, names) for row in shown),
-        None if last is None else f"{last.at}-{last.source}-{last.number}",
-    )
+    following = None
+    if len(rows) > len(shown):
+        last = shown[-1]
+        following = f"{last.at}-{last.source}-{last.number}"
+    return Trail(project.name, tuple(_act(row, names) for row in shown), following)
 
 
 def _place(text: str) -> list[ColumnElement[int]]:
@@ -113,7 +112,7 @@ def _place(text: str) -> list[ColumnElement[int]]:
 
 
 def _changes(project_id: int) -> SelectBase:
-    made = (Import.project_id == Change.project_id) & (Import.change_id == Change.id)
+    of_change = (Import.project_id == Change.project_id) & (Import.change_id == Change.id)
     return (
         select(
             Change.recorded_at.label("at"),
@@ -125,7 +124,7 @@ def _changes(project_id: int) -> SelectBase:
             Import.id.label("import_id"),
             literal(0).label("findings"),
         )
-        .outerjoin(Import, made)
+        .outerjoin(Import, of_change)
         .where(Change.project_id == project_id)
     )
 
@@ -171,52 +170,45 @@ class _Names:
 
     def __init__(self, connection: Connection, project: ProjectInfo, rows: Iterable[Any]) -> None:
         self._annotators = annotator_names(connection, project)
-        self._questions = {
-            number: one.name for number, one in every_question(connection, project).items()
-        }
-        of_categories = [row.detail for row in rows if row.kind in _OF_CATEGORIES]
-        numbers = {load for text in of_categories for load in json.loads(text).values()
-                   if type(load) is int}  # fmt: skip
-        known = select(Category.question_id, Category.id, Category.name).where(
+        self._questions = every_question(connection, project)
+        details = [json.loads(row.detail) for row in rows if row.kind in _OF_CATEGORIES]
+        numbers = {value for detail in details for value in detail.values() if type(value) is int}
+        categories = select(Category.question_id, Category.id, Category.name).where(
             Category.project_id == project.id, Category.id.in_(sorted(numbers))
         )
         self._categories: dict[Any, str | None] = {
-            (row[0], row[1]): row[2] for row in connection.execute(known)
+            (question, number): name for question, number, name in connection.execute(categories)
         }
 
-    def told(self, kind: str, detail: dict[str, Any]) -> dict[str, Any]:
-        """Return a change's detail with names."""
+    def in_detail(self, kind: str, detail: dict[str, Any]) -> dict[str, Any]:
         question = detail.get("question")
-        told = dict(detail)
-        if type(question) is int:
-            told["question"] = self._questions.get(question, question)
+        named = dict(detail)
+        if type(question) is int and question in self._questions:
+            named["question"] = self._questions[question].name
         for key in _NUMBERS:
             number = detail.get(key)
             if type(number) is int and kind in _OF_ANNOTATORS:
-                told[key] = self._annotators.get(number, number)
+                named[key] = self._annotators.get(number, number)
             elif isinstance(number, list) and kind in _OF_ANNOTATORS:
-                told[key] = [self._annotators.get(one, one) for one in number]
+                named[key] = [self._annotators.get(annotator, annotator) for annotator in number]
             elif type(number) is int and kind in _OF_CATEGORIES:
-                told[key] = self._categories.get((question, number), number)
-        return told
+                named[key] = self._categories.get((question, number), number)
+        return named
 
 
 def _act(row: Any, names: _Names) -> Act:
-    if row.source != _CHANGE:
-        of_snapshot = row.source == _SNAPSHOT
-        detail = {"name": row.detail or row.number} if of_snapshot else {}
-        return Act(
-            row.at, row.by, row.kind, detail, None, None, row.number if of_snapshot else None,
-            None if of_snapshot else row.number, row.findings,
-        )  # fmt: skip
-    detail = names.told(row.kind, json.loads(row.detail))
+    if row.source == _FLAG:
+        return Act(row.at, row.by, row.kind, {}, finding=row.number, findings=row.findings)
+    if row.source == _SNAPSHOT:
+        detail = {"name": row.detail or row.number}
+        return Act(row.at, row.by, row.kind, detail, snapshot=row.number)
+    detail = names.in_detail(row.kind, json.loads(row.detail))
     by = detail.pop("by", None)
-    made = row.import_id if row.kind != "undo" else detail.get("import")
-    return Act(row.at, by, row.kind, detail, row.number, made, None, None, 0)
+    import_ = row.import_id if row.kind != "undo" else detail.get("import")
+    return Act(row.at, by, row.kind, detail, change=row.number, import_=import_)
 
 
 # -- What somebody did to a project, in words -----------------------------------------------------
-
 
 _SENTENCES: Final = {
     "create": "created the project",
@@ -272,7 +264,7 @@ def change_sentence(act: Act) -> str:
 
 def _words(value: Any) -> Any:
     if isinstance(value, dict):
-        return ", ".join(f"{name} {_words(one)}" for name, one in value.items())
+        return ", ".join(f"{name} {_words(part)}" for name, part in value.items())
     if isinstance(value, bool) or value is None:
         return {True: "on", False: "off", None: "to no number"}[value]
     return ", ".join(map(str, value)) if isinstance(value, list) else value

@@ -8,17 +8,17 @@ without end.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 from sqlalchemy import (
     CTE,
     BigInteger,
     ColumnElement,
     CompoundSelect,
+    FromClause,
     Integer,
     Select,
     Subquery,
-    Text,
     case,
     func,
     literal,
@@ -30,7 +30,7 @@ from sqlalchemy import (
 from sqlalchemy import cast as sql_cast
 
 from tracker.core.clock import DAY
-from tracker.counts.selection import Selection, labels, local_moment, where_chosen
+from tracker.counts.selection import Selection, labels, local_moment, select_answer, where_chosen
 from tracker.storage.schema import SKIPPED, PastLabel
 from tracker.storage.schema.labels import ORDER, of_question, standing_order
 
@@ -63,7 +63,7 @@ def select_valid_periods(selection: Selection, window: Window, *, contested: boo
     plain = select(
         labels.c.item_id,
         labels.c.annotator_id,
-        _answer(selection, labels).label("answer"),
+        select_answer(selection).label("answer"),
         local_day(selection, labels.c.labeled_at).label("first_day"),
     ).where(
         of_question(labels, selection.question.key),
@@ -72,7 +72,7 @@ def select_valid_periods(selection: Selection, window: Window, *, contested: boo
     )
     if contested:
         plain = plain.where(labels.c.item_id.not_in(_contested(selection)))
-    if selection.question.answers != "one":
+    if not selection.single:
         plain = plain.group_by(
             labels.c.item_id, labels.c.annotator_id, labels.c["pass"], labels.c.labeled_at
         )
@@ -85,13 +85,6 @@ def select_valid_periods(selection: Selection, window: Window, *, contested: boo
     if window.items is None:
         return select(statement.subquery("pieces"))
     return _of_last_items(statement.subquery("all_pieces"), window.items)
-
-
-def _answer(selection: Selection, table: Any) -> ColumnElement[Any]:
-    """Return the answer as `selection.answers_of` writes it, an aggregate over several labels."""
-    if selection.question.answers == "one":
-        return cast("ColumnElement[Any]", table.c.category_id)
-    return func.aggregate_strings(sql_cast(table.c.category_id, Text), "+")
 
 
 def local_day(selection: Selection, moment: ColumnElement[int]) -> ColumnElement[int]:
@@ -127,9 +120,9 @@ def _contested(selection: Selection) -> CompoundSelect[Any]:
 def _settled(selection: Selection, window: Window) -> Select[Any]:
     """Return the pieces of contested items: at each moment the lowest pass that holds an answer."""
     valid = _valid(selection, window)
+    key = (valid.c.item_id, valid.c.annotator_id)
     edges = union(
-        select(valid.c.item_id, valid.c.annotator_id, valid.c.first_day.label("day")),
-        select(valid.c.item_id, valid.c.annotator_id, valid.c.end_day),
+        select(*key, valid.c.first_day.label("day")), select(*key, valid.c.end_day)
     ).subquery("edges")
     until = func.lead(edges.c.day, 1, NEVER).over(
         partition_by=[edges.c.item_id, edges.c.annotator_id], order_by=edges.c.day
@@ -164,29 +157,8 @@ def _settled(selection: Selection, window: Window) -> Select[Any]:
 def _valid(selection: Selection, window: Window) -> CTE:
     """Return the days on which each record of contested items stood, without skipped ones."""
     both = union_all(
-        *(
-            select(
-                *(table.c[name] for name in (*_ANSWER, *ORDER)),
-                _answer(selection, table).label("answer"),
-                func.min(table.c.category_id).label("least")
-                if selection.question.answers != "one"
-                else table.c.category_id.label("least"),
-            )
-            .where(
-                of_question(table, selection.question.key),
-                table.c.item_id.in_(_contested(selection)),
-                *where_chosen(selection, table),
-                *([_past.c.taken_back_by.is_(None)] if table is _past else []),
-            )
-            .group_by(
-                *(
-                    [table.c[name] for name in (*_ANSWER, *ORDER)]
-                    if selection.question.answers != "one"
-                    else []
-                )
-            )
-            for table in (labels, _past)
-        )
+        _records(selection, labels),
+        _records(selection, _past).where(_past.c.taken_back_by.is_(None)),
     ).subquery("every_record")
     replaced = func.lead(both.c.labeled_at).over(
         partition_by=[both.c[name] for name in _ANSWER],
@@ -202,9 +174,21 @@ def _valid(selection: Selection, window: Window) -> CTE:
         first.label("first_day"),
         _end(first, replaced_on, window).label("end_day"),
     ).subquery("days")
-    return (
-        select(days).where(days.c.first_day < days.c.end_day, days.c.least != SKIPPED).cte("valid")
+    counted = days.c.least != SKIPPED
+    return select(days).where(days.c.first_day < days.c.end_day, counted).cte("valid")
+
+
+def _records(selection: Selection, table: FromClause) -> Select[Any]:
+    """Return one row per record of contested items, with its lowest category as ``least``."""
+    key = [table.c[name] for name in (*_ANSWER, *ORDER)]
+    least = table.c.category_id if selection.single else func.min(table.c.category_id)
+    answer = select_answer(selection, table)
+    statement = select(*key, answer.label("answer"), least.label("least")).where(
+        of_question(table, selection.question.key),
+        table.c.item_id.in_(_contested(selection)),
+        *where_chosen(selection, table),
     )
+    return statement if selection.single else statement.group_by(*key)
 
 
 # -- the last items ----------------------------------------------------------------------------

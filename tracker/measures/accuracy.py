@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
-from typing import Any, Final, NamedTuple
+from typing import Annotated, Final, NamedTuple
 
+from tracker.core.results import Hidden, Record
 from tracker.core.tallies import Answer, ItemPatterns, Pattern
 from tracker.measures.cohen import cohen_kappa
 from tracker.measures.intervals import wilson_interval
@@ -40,7 +41,7 @@ class CategoryAccuracy:
 
 
 @dataclass(frozen=True)
-class GoldAgreement:
+class GoldAgreement(Record):
     """The truth compared with one annotator's answers, or with all annotators' pooled."""
 
     items: int
@@ -49,21 +50,10 @@ class GoldAgreement:
     expected: float | None
     cohen_kappa: float | None
     undefined: str | None
-    ci_low: float | None
-    ci_high: float | None
-    categories: tuple[CategoryAccuracy, ...]
-    confusion: Mapping[tuple[Answer, Answer], int]
-
-    def to_dict(self) -> dict[str, float | int | str | None]:
-        """Return the ``gold`` part of the JSON of ``tracker agreement``."""
-        return {
-            "items": self.items,
-            "answers": self.answers,
-            "observed": self.observed,
-            "expected": self.expected,
-            "cohen_kappa": self.cohen_kappa,
-            "undefined": self.undefined,
-        }
+    ci_low: Annotated[float | None, Hidden]
+    ci_high: Annotated[float | None, Hidden]
+    categories: Annotated[tuple[CategoryAccuracy, ...], Hidden]
+    confusion: Annotated[Mapping[tuple[Answer, Answer], int], Hidden]
 
 
 def accuracy_from_confusion(
@@ -78,10 +68,7 @@ def accuracy_from_confusion(
         confusion: ``{(true answer, given answer): answers}``.
         items: items they are about.
         categories: which to give, by id.
-        confidence: the level of the bounds of a single annotator's accuracy; None for no bounds.
-
-    Raises:
-        InvalidOption: the confidence level is not in (0, 1).
+        confidence: of the bounds of a single annotator's accuracy; None for no bounds.
     """
     kappa = cohen_kappa(confusion)
     answers = sum(confusion.values())
@@ -117,7 +104,6 @@ def _categories(
 
 # -- Whether annotators are right as often as they are confident: calibration, from tallies -------
 
-
 BINS = 10
 """Bins of equal width; the first holds 0, and each its upper bound."""
 
@@ -133,7 +119,7 @@ class ConfidenceTally(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ReliabilityBin:
+class ReliabilityBin(Record):
     """The answers with a confidence above ``low``, at most ``high``."""
 
     low: float
@@ -142,19 +128,9 @@ class ReliabilityBin:
     confidence: float
     accuracy: float
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return a row of the reliability table as JSON."""
-        return {
-            "low": self.low,
-            "high": self.high,
-            "answers": self.answers,
-            "confidence": self.confidence,
-            "accuracy": self.accuracy,
-        }
-
 
 @dataclass(frozen=True)
-class Calibration:
+class Calibration(Record):
     """How confidences compare with the share of right answers; None without an answer.
 
     Attributes:
@@ -173,17 +149,6 @@ class Calibration:
     expected_calibration_error: float | None
     bins: Sequence[ReliabilityBin]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the figures as JSON."""
-        return {
-            "answers": self.answers,
-            "confidence": self.confidence,
-            "accuracy": self.accuracy,
-            "brier_score": self.brier_score,
-            "expected_calibration_error": self.expected_calibration_error,
-            "bins": [one.to_dict() for one in self.bins],
-        }
-
 
 def calibration(tallies: Iterable[ConfidenceTally]) -> Calibration:
     """Return the Brier score, the expected calibration error and the reliability table.
@@ -197,37 +162,29 @@ def calibration(tallies: Iterable[ConfidenceTally]) -> Calibration:
         Naeini, Cooper and Hauskrecht (2015), AAAI, 2901-2907; Guo, Pleiss, Sun and Weinberger
         (2017), ICML, PMLR 70, 1321-1330, equation 5.
     """
-    held = list(tallies)
-    answers = sum(one.answers for one in held)
-    if not answers:
+    given = [tally for tally in tallies if tally.answers]
+    if not given:
         return Calibration(0, None, None, None, None, ())
-    loss = sum(one.squares + (one.answers - 2 * one.total if one.right else 0.0) for one in held)
-    bins = [made for n in range(BINS) if (made := _bin(n, [t for t in held if t.bin == n]))]
-    return Calibration(
-        answers,
-        sum(one.total for one in held) / answers,
-        sum(one.answers for one in held if one.right) / answers,
-        max(loss, 0.0) / answers,
-        sum(one.answers * abs(one.accuracy - one.confidence) for one in bins) / answers,
-        bins,
-    )
+    answers, confidence, accuracy = _means(given)
+    bins = []
+    for number in range(BINS):
+        of_bin = [tally for tally in given if tally.bin == number]
+        if of_bin:
+            bins.append(ReliabilityBin(number / BINS, (number + 1) / BINS, *_means(of_bin)))
+    loss = sum(t.squares + (t.answers - 2 * t.total if t.right else 0.0) for t in given)
+    errors = sum(of_bin.answers * abs(of_bin.accuracy - of_bin.confidence) for of_bin in bins)
+    brier_score = max(loss, 0.0) / answers
+    return Calibration(answers, confidence, accuracy, brier_score, errors / answers, bins)
 
 
-def _bin(number: int, held: Sequence[ConfidenceTally]) -> ReliabilityBin | None:
-    answers = sum(one.answers for one in held)
-    if not answers:
-        return None
-    return ReliabilityBin(
-        number / BINS,
-        (number + 1) / BINS,
-        answers,
-        sum(one.total for one in held) / answers,
-        sum(one.answers for one in held if one.right) / answers,
-    )
+def _means(tallies: Sequence[ConfidenceTally]) -> tuple[int, float, float]:
+    """Return the number of answers, their mean confidence, and the share that is right."""
+    answers = sum(tally.answers for tally in tallies)
+    right = sum(tally.answers for tally in tallies if tally.right)
+    return answers, sum(tally.total for tally in tallies) / answers, right / answers
 
 
 # -- Which categories stand in for each other where two annotators of an item differ --------------
-
 
 NOTHING: Final = 0
 """What stands for no category; the ids of categories are greater."""
@@ -268,15 +225,9 @@ def category_confusions(patterns: ItemPatterns) -> list[Confusion]:
 
 def pattern_confusions(pattern: Pattern) -> dict[tuple[int, int], int]:
     """Return how many pairs of an item's annotators confuse each two categories."""
-    found: Counter[tuple[int, int]] = Counter()
+    pairs: Counter[tuple[int, int]] = Counter()
     for (one, of_one), (other, of_other) in combinations(pattern, 2):
-        for key in _between(one, other):
-            found[key] += of_one * of_other
-    return found
-
-
-def _between(one: Answer, other: Answer) -> Iterator[tuple[int, int]]:
-    """Yield the categories that two different answers confuse, the lesser id first."""
-    mine, theirs = set(one) - set(other), set(other) - set(one)
-    for first, second in product(mine or {NOTHING}, theirs or {NOTHING}):
-        yield min(first, second), max(first, second)
+        mine, theirs = set(one) - set(other), set(other) - set(one)
+        for first, second in product(mine or {NOTHING}, theirs or {NOTHING}):
+            pairs[min(first, second), max(first, second)] += of_one * of_other
+    return pairs

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import Final
+from typing import Annotated, Final
 
 from tracker.core.errors import InvalidOption
+from tracker.core.results import Json, Record
 from tracker.measures.intervals import TOO_FEW_ITEMS, Coefficient, check_confidence
 
 LANDIS_KOCH: Final = "Landis and Koch (1977), Biometrics 33, 159, p. 165: a convention"
@@ -22,13 +23,11 @@ class ReadingScale:
     """Words for a coefficient, by its size.
 
     Attributes:
-        name: the key in `SCALES`.
         source: the publication, which says that it is a convention.
         steps: (lower limit, word) from the best word down; a limit belongs to its own word, and
             the last limit is minus infinity.
     """
 
-    name: str
     source: str
     steps: tuple[tuple[float, str], ...]
 
@@ -41,9 +40,8 @@ class ReadingScale:
         return next((word for limit, word in self.steps if near >= limit), self.steps[-1][1])
 
 
-_ALL: Final = (
-    ReadingScale(
-        "landis_koch",
+SCALES: Final = {
+    "landis_koch": ReadingScale(
         LANDIS_KOCH,
         (
             (0.8, "almost perfect"),
@@ -54,8 +52,7 @@ _ALL: Final = (
             (-math.inf, "poor"),
         ),
     ),
-    ReadingScale(
-        "altman",
+    "altman": ReadingScale(
         ALTMAN,
         (
             (0.8, "very good"),
@@ -65,14 +62,10 @@ _ALL: Final = (
             (-math.inf, "poor"),
         ),
     ),
-    ReadingScale(
-        "krippendorff",
-        KRIPPENDORFF,
-        ((0.8, "definite"), (0.667, "tentative"), (-math.inf, "too low")),
+    "krippendorff": ReadingScale(
+        KRIPPENDORFF, ((0.8, "definite"), (0.667, "tentative"), (-math.inf, "too low"))
     ),
-)
-
-SCALES: Final[dict[str, ReadingScale]] = {scale.name: scale for scale in _ALL}
+}
 
 
 def landis_koch(value: float) -> str:
@@ -90,26 +83,15 @@ def krippendorff_reading(value: float) -> str:
 
 
 @dataclass(frozen=True)
-class Benchmark:
+class Benchmark(Record):
     """The word that a coefficient reaches with a given probability, considering its error."""
 
+    scale: str
     word: str | None
     probability: float | None
-    memberships: tuple[tuple[str, float], ...]
-    scale: str
     level: float
+    memberships: Annotated[tuple[tuple[str, float], ...], Json(write=dict)] = ()
     undefined: str | None = None
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the benchmark as JSON has it, key order included."""
-        return {
-            "scale": self.scale,
-            "word": self.word,
-            "probability": self.probability,
-            "level": self.level,
-            "memberships": dict(self.memberships),
-            "undefined": self.undefined,
-        }
 
 
 def benchmark(
@@ -127,8 +109,7 @@ def benchmark(
         scale: a key of `SCALES`.
         level: the cumulative probability to reach, from the best word down, in (0, 1).
 
-    Returns:
-        The benchmark; undefined (too_few_items) without a standard error.
+    Undefined: too_few_items without a standard error.
 
     Raises:
         InvalidOption: there is no such scale, or the level is not in (0, 1).
@@ -141,7 +122,7 @@ def benchmark(
     if scale not in SCALES:
         raise InvalidOption(f"there is no scale {scale!r}", f"one of {', '.join(SCALES)}")
     if standard_error is None:
-        return Benchmark(None, None, (), scale, level, TOO_FEW_ITEMS)
+        return Benchmark(scale, None, None, level, undefined=TOO_FEW_ITEMS)
     steps = SCALES[scale].steps
     above = [_at_least(limit, value, standard_error) for limit, _ in steps]
     reached = next(place for place, share in enumerate(above) if share >= level)
@@ -149,7 +130,7 @@ def benchmark(
         (word, share - better)
         for (_, word), share, better in zip(steps, above, [0.0, *above], strict=False)
     )
-    return Benchmark(steps[reached][1], above[reached], memberships, scale, level)
+    return Benchmark(scale, steps[reached][1], above[reached], level, memberships)
 
 
 def benchmark_readings(figure: Coefficient) -> dict[str, object] | None:
@@ -166,10 +147,7 @@ def benchmark_readings(figure: Coefficient) -> dict[str, object] | None:
 
 
 def benchmark_of(figure: Coefficient) -> Benchmark:
-    """Return the benchmark of a figure with a value.
-
-    A perfect one has no error that could tell it.
-    """
+    """Return the benchmark of a figure with a value; of a perfect one no error could tell it."""
     perfect = figure.method == "one-sided exact"
     return benchmark(figure.value or 0.0, None if perfect else figure.standard_error)
 

@@ -22,7 +22,13 @@ import numpy as np
 
 from tracker.core.tallies import ItemPatterns, Pattern, answers_in_pattern
 from tracker.measures.chance_corrected import fleiss_kappa
-from tracker.measures.estimate import FEW, posterior_gamma_draws, posterior_quantiles, prior_splits
+from tracker.measures.estimate import (
+    FEW,
+    posterior_gamma_draws,
+    posterior_quantiles,
+    prior_splits,
+    spread_of_drawn,
+)
 from tracker.measures.intervals import (
     ASYMMETRIC,
     NO_OVERLAP,
@@ -39,7 +45,6 @@ from tracker.measures.weights import weights
 
 # -- Each category against the rest: whether an answer holds it -----------------------------------
 
-
 _ANSWERS = ((0,), (1,))  # without the category, with it
 
 
@@ -55,8 +60,8 @@ def one_vs_rest_coefficients(
         sample: the answers, whatever its weights and distance: here an answer has the category
             or has it not. An answer of several categories counts once for each.
         categories: which, by id.
-        confidence: the level of the bounds, in (0, 1).
-        interval: how the bounds are made, see `confidence_bounds`.
+        confidence: of the bounds.
+        interval: how the bounds are made, see `spread_bounds`.
 
     Returns:
         ``{category: (fleiss_kappa, krippendorff_alpha)}``, undefined as those are: with
@@ -66,14 +71,11 @@ def one_vs_rest_coefficients(
         Fleiss (1971), Psychol. Bull. 76, 378, p. 381, in the form for varying numbers of answers;
         for sets of categories Artstein and Poesio (2008), Comput. Linguist. 34, 555, section 4.
     """
-    held = one_vs_rest_patterns(sample, categories)
+    having = one_vs_rest_patterns(sample, categories)
     coefficients = {}
     for place, category in enumerate(categories):
-        split = Sample(
-            _against_the_rest(sample.table, *held.get(place, (None, None))),
-            sample.annotators,
-            weights("identity", _ANSWERS),
-        )
+        table = _against_the_rest(sample.table, having.get(place))
+        split = Sample(table, sample.annotators, weights("identity", _ANSWERS))
         coefficients[category] = (
             fleiss_kappa(split).coefficient(confidence, interval),
             krippendorff_alpha(split).coefficient(confidence, interval),
@@ -112,10 +114,11 @@ def one_vs_rest_patterns(
     }
 
 
-def _against_the_rest(table: Table, pattern: Integers | None, holding: Integers | None) -> Table:
+def _against_the_rest(table: Table, held: tuple[Integers, Integers] | None) -> Table:
     """Return patterns of two answers: how many items of n answers have h that hold the category."""
     having = np.zeros(len(table.items), dtype=np.int64)
-    if pattern is not None and holding is not None:
+    if held is not None:
+        pattern, holding = held
         having[pattern] = holding
     most = int(table.sizes.max(initial=0)) + 1
     keys, back = np.unique(table.sizes * most + having, return_inverse=True)
@@ -192,10 +195,7 @@ class RateSums:
         self.add(holding * (holding - 1) // 2, potential, items)
 
     def squared_residuals(self) -> int:
-        """Return the sum over items of (a P - A p) squared.
-
-        P**4 times the sum of squared influences.
-        """
+        """Return the sum over items of (a P - A p) squared: P**4 times that of influences."""
         total, potential = self.agreements, self.potential
         return (
             self.a_a * potential * potential
@@ -214,14 +214,14 @@ def category_rates(
 
     The error is that of a ratio of sums over items (Cochran 1977, section 6.4). The bounds are
     Wilson's on the effective number of items, R (1 - R) / variance, with t of one degree of
-    freedom less than there are items where the category could agree. Where those items do not
+    freedom less than there are items where the category could agree. If those items do not
     differ (a rate of 0 or 1, or a single item) they are the effective number themselves, with
     the normal quantile. Of fewer than `posterior.FEW` such items the bounds are those of the
     posterior instead, unless ``interval`` is "t", which here stands for Wilson's always.
     ``benchmarks/coverage_of_coefficients.py`` measures how often either holds the true rate.
 
     Raises:
-        InvalidOption: the confidence level is not in (0, 1), or there is no such interval.
+        InvalidOption: there is no such interval.
     """
     check_confidence(confidence)
     check_interval_method(interval)
@@ -240,27 +240,26 @@ def category_rates(
 
 
 def _rate(
-    category: int, held: Mapping[Holding, int], compared: int, confidence: float, interval: str
+    category: int, holdings: Mapping[Holding, int], compared: int, confidence: float, interval: str
 ) -> CategoryRate:
     sums = RateSums()
-    for (answers, holding), items in held.items():
+    for (answers, holding), items in holdings.items():
         sums.add_answers(answers, holding, items)
-    found = rate_of_category(category, sums, compared, confidence)
-    if interval != ASYMMETRIC or found.rate is None or sums.items >= FEW:
-        return found
-    likely = _likely(held, confidence)
+    rate = rate_of_category(category, sums, compared, confidence)
+    if interval != ASYMMETRIC or rate.rate is None or sums.items >= FEW:
+        return rate
+    likely = _likely(holdings, confidence)
     if likely is None:
-        return found
-    low, high = min(likely[0], found.rate), max(likely[1], found.rate)
-    return replace(found, ci_low=low, ci_high=high)
+        return rate
+    return replace(rate, ci_low=min(likely[0], rate.rate), ci_high=max(likely[1], rate.rate))
 
 
-def _likely(held: Mapping[Holding, int], confidence: float) -> tuple[float, float] | None:
+def _likely(holdings: Mapping[Holding, int], confidence: float) -> tuple[float, float] | None:
     """Return the bounds of a rate's posterior, see `tracker.measures.estimate`.
 
     What is unknown is how many of an item's annotators hold the category, given that one does.
     """
-    items = {one: float(number) for one, number in held.items() if one[0] > 1}
+    items = {holding: float(number) for holding, number in holdings.items() if holding[0] > 1}
     sizes: Counter[int] = Counter()
     for (answers, _), number in items.items():
         sizes[answers] += round(number)
@@ -269,7 +268,7 @@ def _likely(held: Mapping[Holding, int], confidence: float) -> tuple[float, floa
     for holding, supposed in [*((split, each) for split in splits), (size, 0.5)]:
         items[size, holding] = items.get((size, holding), 0.0) + supposed
     ordered = sorted(items)
-    drawn = posterior_gamma_draws(tuple(items[one] for one in ordered), confidence)
+    drawn = posterior_gamma_draws(tuple(items[holding] for holding in ordered), confidence)
     pairs = []
     for answers, holding in ordered:
         sums = RateSums()
@@ -298,11 +297,10 @@ def rate_of_category(
         return CategoryRate(
             category, sums.labels, 0, 0, None, None, None, None, None, confidence, NO_OVERLAP
         )
-    rate = agreements / potential
-    residuals = sums.squared_residuals()
-    error = None
+    rate, error = agreements / potential, None
     if compared > 1:
-        error = math.sqrt(compared * residuals / (compared - 1)) / potential**2
+        squares = compared * sums.squared_residuals() / (compared - 1)
+        error = math.sqrt(squares) / potential**2
     if error:
         size, freedom = rate * (1 - rate) / error**2, sums.items - 1
         low, high = wilson_interval(rate, size, confidence, freedom)
@@ -429,10 +427,8 @@ def bootstrapped_rates(
 
 
 def _resampled(rate: CategoryRate, values: Floats) -> CategoryRate:
-    kept = values[~np.isnan(values)]
-    if not rate.standard_error or len(kept) < len(values) / 2:
+    spread = spread_of_drawn(values, rate.confidence)
+    if spread is None or not rate.standard_error:
         return rate
-    tail = (1 - rate.confidence) / 2
-    low, high = np.quantile(kept, [tail, 1 - tail])
-    error = float(kept.std(ddof=1))
-    return replace(rate, standard_error=error, ci_low=float(low), ci_high=float(high))
+    error, low, high = spread
+    return replace(rate, standard_error=error, ci_low=low, ci_high=high)

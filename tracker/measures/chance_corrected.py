@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TypedDict
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tracker.measures.estimate import (
     Estimate,
@@ -16,9 +14,7 @@ from tracker.measures.estimate import (
     undefined_estimate,
 )
 from tracker.measures.intervals import NOT_APPLICABLE, Parts
-from tracker.measures.sample import Sample
-
-Floats = NDArray[np.float64]
+from tracker.measures.sample import Floats, Sample
 
 
 @dataclass(frozen=True)
@@ -34,13 +30,8 @@ class Chance:
     slope: Callable[[Sample, Floats], Floats]
 
 
-def _possible(sample: Sample) -> int:
-    """Return how many different answers there could be."""
-    return len(sample.table.answers)
-
-
 def _gwet_factor(sample: Sample) -> float:
-    possible = _possible(sample)
+    possible = len(sample.table.answers)
     return sample.weighting.total() / (possible * (possible - 1)) if possible > 1 else 1.0
 
 
@@ -55,7 +46,7 @@ CHANCES = {
     ),
     "uniform": Chance(
         lambda sample, shares: np.full(
-            shares.shape[:-1], sample.weighting.total() / _possible(sample) ** 2
+            shares.shape[:-1], sample.weighting.total() / len(sample.table.answers) ** 2
         ),
         lambda _, shares: np.zeros(shares.shape),
     ),
@@ -77,6 +68,8 @@ def percent_agreement(sample: Sample) -> Estimate:
     """
     if sample.why_not is not None:
         return undefined_estimate("percent_agreement", sample.why_not, reading=sample.reading)
+    pairs = sample.table.items * sample.table.sizes * (sample.table.sizes - 1)
+    pair_weighted = float(pairs @ sample.agreement) / float(pairs.sum())
     return Estimate(
         "percent_agreement",
         sample.observed,
@@ -86,38 +79,21 @@ def percent_agreement(sample: Sample) -> Estimate:
         items=sample.compared,
         compared=sample.compared,
         reading=sample.reading,
-        more={"pair_weighted": _pair_weighted(sample)},
+        more={"pair_weighted": pair_weighted},
         of_pairs=True,
-        **_redrawn_with_weights(sample, resampled_observed_agreement),
+        sample=None if sample.weighting.nominal else sample,
+        redrawn=resampled_observed_agreement,
     )
 
 
-class _Redrawn(TypedDict, total=False):
-    sample: Sample
-    redrawn: Redrawn
-
-
-def _redrawn_with_weights(sample: Sample, redrawn: Redrawn) -> _Redrawn:
-    """Return what the posterior of a share of pairs is drawn from; nothing without weights."""
-    return {} if sample.weighting.nominal else {"sample": sample, "redrawn": redrawn}
-
-
 def resampled_observed_agreement(sample: Sample, items: Floats) -> Floats:
-    """Return observed agreement of samples drawn anew."""
     return sample.mean_agreement(items)
-
-
-def _pair_weighted(sample: Sample) -> float:
-    """Return the mean weight of all pairs of annotators: an item counts by its pairs, not once."""
-    pairs = sample.table.items * sample.table.sizes * (sample.table.sizes - 1)
-    return float(pairs @ sample.agreement) / float(pairs.sum())
 
 
 def observed_agreement_influence(sample: Sample) -> Floats:
     """Return one item's influence on observed agreement, by pattern, (P,); 0 below two answers."""
     apart = np.where(sample.table.sizes > 1, sample.agreement - sample.observed, 0.0)
-    influence: Floats = apart / sample.compared
-    return influence
+    return apart / sample.compared
 
 
 def fleiss_kappa(sample: Sample) -> Estimate:
@@ -134,7 +110,7 @@ def fleiss_kappa(sample: Sample) -> Estimate:
         answers and for weights is Gwet's (2014, chapters 2 and 3), the error a linearization of
         the ratio of means.
     """
-    return _drawn_anew(chance_corrected_estimate("fleiss_kappa", sample, CHANCES["fleiss"]), sample)
+    return _with_posterior(chance_corrected_estimate("fleiss_kappa", sample, "fleiss"), sample)
 
 
 def scott_pi(sample: Sample) -> Estimate:
@@ -147,18 +123,15 @@ def scott_pi(sample: Sample) -> Estimate:
     """
     if sample.items and sample.annotators > 2:
         return undefined_estimate("scott_pi", NOT_APPLICABLE, reading=sample.reading)
-    return _drawn_anew(chance_corrected_estimate("scott_pi", sample, CHANCES["fleiss"]), sample)
+    return _with_posterior(chance_corrected_estimate("scott_pi", sample, "fleiss"), sample)
 
 
-def _drawn_anew(estimate: Estimate, sample: Sample) -> Estimate:
+def _with_posterior(estimate: Estimate, sample: Sample) -> Estimate:
     return replace(estimate, sample=sample, redrawn=resampled_chance_corrected("fleiss"))
 
 
 def resampled_chance_corrected(chance: str) -> Redrawn:
-    """Return a coefficient corrected by one of `CHANCES`, of samples drawn anew.
-
-    NaN if undefined.
-    """
+    """Return a function to a coefficient's values in samples drawn anew; NaN if undefined."""
 
     def values(sample: Sample, items: Floats) -> Floats:
         drawn = np.maximum(items.sum(axis=1, keepdims=True), 1)
@@ -191,7 +164,7 @@ def gwet_ac1(sample: Sample) -> Estimate:
         Gwet (2014), chapters 4 and 5.
     """
     name = "gwet_ac1" if sample.weighting.nominal else "gwet_ac2"
-    if sample.why_not is None and _possible(sample) < 2:
+    if sample.why_not is None and len(sample.table.answers) < 2:
         return single_category_estimate(name, sample.items, reading=sample.reading)
     return _share_of_pairs(name, sample, "gwet")
 
@@ -199,9 +172,10 @@ def gwet_ac1(sample: Sample) -> Estimate:
 def _share_of_pairs(measure: str, sample: Sample, chance: str) -> Estimate:
     """Return a coefficient whose chance term is known, or nearly so."""
     return replace(
-        chance_corrected_estimate(measure, sample, CHANCES[chance]),
+        chance_corrected_estimate(measure, sample, chance),
         of_pairs=True,
-        **_redrawn_with_weights(sample, resampled_chance_corrected(chance)),
+        sample=None if sample.weighting.nominal else sample,
+        redrawn=resampled_chance_corrected(chance),
     )
 
 
@@ -215,16 +189,16 @@ def brennan_prediger(sample: Sample) -> Estimate:
     Source:
         Brennan and Prediger (1981), Educ. Psychol. Meas. 41, 687; weights: Gwet (2014).
     """
-    if sample.why_not is None and _possible(sample) < 2:
+    if sample.why_not is None and len(sample.table.answers) < 2:
         return single_category_estimate("brennan_prediger", sample.items, reading=sample.reading)
     return _share_of_pairs("brennan_prediger", sample, "uniform")
 
 
-def chance_corrected_estimate(measure: str, sample: Sample, chance: Chance) -> Estimate:
-    """Return a coefficient corrected by a chance that depends only on the answers' shares."""
+def chance_corrected_estimate(measure: str, sample: Sample, chance: str) -> Estimate:
+    """Return a coefficient corrected by one of `CHANCES`."""
     if not sample.items:
         return undefined_estimate(measure, sample.why_not or "", reading=sample.reading)
-    expected = float(chance.expected(sample, sample.shares))
+    expected = float(CHANCES[chance].expected(sample, sample.shares))
     if sample.why_not is not None:
         return undefined_estimate(
             measure, sample.why_not, sample.items, Parts(None, expected), reading=sample.reading
@@ -232,7 +206,7 @@ def chance_corrected_estimate(measure: str, sample: Sample, chance: Chance) -> E
     if 1 - expected < 1e-15:  # below the rounding of a sum of shares; a real gap is 1 / items
         return single_category_estimate(measure, sample.items, reading=sample.reading)
     value = (sample.observed - expected) / (1 - expected)
-    slope = chance.slope(sample, sample.shares)
+    slope = CHANCES[chance].slope(sample, sample.shares)
     by_chance = (
         sample.table.over_patterns(sample.entry_shares * slope[sample.table.answer])
         - slope @ sample.shares

@@ -31,7 +31,6 @@ def article_citation(
     pages: str,
     doi: str = "",
 ) -> Publication:
-    """Return an article in a journal."""
     fields = {
         "author": author,
         "title": title,

@@ -30,14 +30,17 @@ from tracker.measures.intervals import (
     log_confidence_intervals,
     spread_bounds,
 )
-from tracker.measures.sample import Sample, pattern_table_of, pattern_table_sums
+from tracker.measures.sample import (
+    Floats,
+    Integers,
+    Sample,
+    pattern_table_of,
+    pattern_table_sums,
+)
 from tracker.measures.weights import Weighting, weights
 
 FEW_PAIRS: Final = 100
 """Up to so many pairs at once each one's posterior is drawn, which takes a millisecond."""
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 _AT_A_TIME = 2_000_000  # pairs of annotators times answers
 
@@ -109,7 +112,7 @@ def cohen_kappa(
             answered. The first may be the truth and the second the pooled annotators, with one
             count per answer; the error then takes answers for items, which is too optimistic
             where several answers go to one item.
-        confidence: the level of the bounds, in (0, 1).
+        confidence: of the bounds.
         weighting: agreement weights over the answers in ascending order, or over declared ones.
         interval: how the bounds are made.
     """
@@ -126,9 +129,9 @@ def cohen_kappas(
 
     Args:
         cells: the pairs' cross-tables over the items that both answered.
-        confidence: the level of the bounds, in (0, 1).
+        confidence: of the bounds.
         weighting: agreement weights over ``cells.answers``; equal or not by default.
-        interval: how the bounds are made, see `confidence_bounds`; of more than
+        interval: how the bounds are made, see `spread_bounds`; of more than
             `FEW_PAIRS` pairs no posterior is drawn.
 
     Yields:
@@ -136,7 +139,7 @@ def cohen_kappas(
         no_overlap (an empty table), single_category (both gave one and the same answer).
 
     Raises:
-        InvalidOption: the confidence level is not in (0, 1), or there is no such interval.
+        InvalidOption: there is no such interval.
 
     Source:
         Cohen (1960), Educ. Psychol. Meas. 20, 37; weights: Cohen (1968), Psychol. Bull. 70, 213;
@@ -169,14 +172,14 @@ def cohen_kappas(
 
 
 def _ordinary(
-    found: _Kappas, ordinary: NDArray[np.bool_], confidence: float, interval: str
+    kappas: _Kappas, ordinary: NDArray[np.bool_], confidence: float, interval: str
 ) -> tuple[Floats, Floats]:
     """Return the bounds of pairs with an error, by a formula; NaN for others."""
     if interval != ASYMMETRIC:
-        return confidence_intervals(found.value, found.error, found.items, confidence)
-    low, high = np.full(found.value.shape, np.nan), np.full(found.value.shape, np.nan)
+        return confidence_intervals(kappas.value, kappas.error, kappas.items, confidence)
+    low, high = np.full(kappas.value.shape, np.nan), np.full(kappas.value.shape, np.nan)
     value, error, items, fourths = (
-        column[ordinary] for column in (found.value, found.error, found.items, found.fourths)
+        column[ordinary] for column in (kappas.value, kappas.error, kappas.items, kappas.fourths)
     )
     freedom = degrees_of_freedom(items, error**2, fourths)
     low[ordinary], high[ordinary] = log_confidence_intervals(value, error, freedom, confidence)
@@ -213,18 +216,10 @@ def _parts(cells: Cells) -> Iterator[tuple[int, Cells]]:
     step = max(1, _AT_A_TIME // max(len(cells.answers), 1))
     for start in range(0, cells.pairs, step):
         low, high = np.searchsorted(cells.pair, [start, start + step])
-        kept = slice(low, high)
-        yield (
-            start,
-            Cells(
-                cells.answers,
-                cells.pair[kept] - start,
-                cells.first[kept],
-                cells.second[kept],
-                cells.items[kept],
-                min(step, cells.pairs - start),
-            ),
-        )
+        columns = (cells.pair, cells.first, cells.second, cells.items)
+        pair, first, second, items = (column[low:high] for column in columns)
+        pairs = min(step, cells.pairs - start)
+        yield start, Cells(cells.answers, pair - start, first, second, items, pairs)
 
 
 def _kappas(cells: Cells, weighting: Weighting) -> _Kappas:
@@ -232,12 +227,10 @@ def _kappas(cells: Cells, weighting: Weighting) -> _Kappas:
     shape = (cells.pairs, answers)
     count = cells.items.astype(np.float64)
 
-    def marginal(codes: Integers) -> Floats:
-        return pattern_table_sums(pair * answers + codes, count, cells.pairs * answers).reshape(
-            shape
-        )
-
-    first, second = marginal(cells.first), marginal(cells.second)
+    first, second = (
+        pattern_table_sums(pair * answers + codes, count, cells.pairs * answers).reshape(shape)
+        for codes in (cells.first, cells.second)
+    )
     items = first.sum(axis=1)
     agreement = weighting.between(cells.first, cells.second)
     # In whole items as long as weights are whole: then "all alike" is an equality.
@@ -267,17 +260,9 @@ def _coefficient(
             "cohen_kappa", None, SINGLE_CATEGORY, 1.0, 1.0,
             confidence=confidence, items=of.items, details=details,
         )  # fmt: skip
-    limits = spread_bounds(of, confidence, interval)
+    low, high, method = spread_bounds(of, confidence, interval)
+    error = of.error if of.items > 1 else None
     return Coefficient(
-        "cohen_kappa",
-        of.value,
-        observed=of.parts.observed,
-        expected=of.parts.expected,
-        standard_error=of.error if of.items > 1 else None,
-        ci_low=limits.low,
-        ci_high=limits.high,
-        confidence=confidence,
-        items=of.items,
-        method=limits.method,
-        details=details,
-    )
+        "cohen_kappa", of.value, None, of.parts.observed, of.parts.expected, error, low, high,
+        confidence, of.items, method, details,
+    )  # fmt: skip

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, combinations, islice
 from math import fsum
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tracker.core.tallies import Answer, JointPattern
 from tracker.measures.chance_corrected import fleiss_kappa
 from tracker.measures.cohen import Cells, kappa_influences
 from tracker.measures.estimate import Estimate, single_category_estimate, undefined_estimate
 from tracker.measures.intervals import NO_OVERLAP, Coefficient, Parts
-from tracker.measures.sample import Sample, pattern_entry_pairs
-
-Floats = NDArray[np.float64]
+from tracker.measures.sample import Floats, Sample, pattern_entry_pairs
 
 _AT_A_TIME = 20_000
 
@@ -91,15 +88,9 @@ def _expected(sample: Sample, own: _Own) -> float:
 def conger_error(
     sample: Sample, estimate: Estimate, joint: Iterable[tuple[JointPattern, int]]
 ) -> Estimate:
-    """Return Conger's kappa with its error, linearized over items.
+    """Return the result of `conger_kappa` with its error, linearized over items.
 
-    Args:
-        sample: the answers.
-        estimate: the result of `conger_kappa` for them.
-        joint: how many items have each assignment of answers to annotators.
-
-    Returns:
-        ``estimate`` with an error if it has a value.
+    ``joint`` is how many items have each assignment of answers to annotators.
     """
     if estimate.value is None or estimate.parts.expected is None:
         return estimate
@@ -112,61 +103,36 @@ def conger_error(
     slope /= annotators * (annotators - 1) * own.items[:, None]
     code = {answer: place for place, answer in enumerate(sample.table.answers)}
     squares, fourths = [], []
-    for rows, items in _in_parts(joint):
-        owner, who, what = _flat(rows, own.place, code)
-        by_chance = np.bincount(owner, slope[who, what], len(rows))
-        agreement, sizes = _agreements(sample, owner, what, len(rows))
+    counted = iter(joint)
+    while part := list(islice(counted, _AT_A_TIME)):
+        rows, items = len(part), np.array([items for _, items in part], dtype=float)
+        entries = [  # which row, which annotator and which answer, one entry per answer
+            (row, own.place[annotator], code[answer])
+            for row, (pattern, _) in enumerate(part)
+            for annotator, answer in pattern
+        ]
+        owner, who, what = np.array(entries, dtype=np.int64).reshape(-1, 3).T
+        by_chance = np.bincount(owner, slope[who, what], rows)
+        sizes = np.bincount(owner, minlength=rows).astype(np.float64)
+        sums = np.zeros(rows)
+        for one, other in pattern_entry_pairs(owner):
+            weights = sample.weighting.between(what[one], what[other])
+            sums += 2 * np.bincount(owner[one], weights, rows)
+        pairs = sizes * (sizes - 1)
+        agreement = np.divide(sums, pairs, out=np.zeros(rows), where=pairs > 0)
         apart = np.where(sizes > 1, agreement - sample.observed, 0.0) / sample.compared
         influence = (apart - (1 - estimate.value) * by_chance) / (1 - estimate.parts.expected)
         squares.append(items * influence**2)
         fourths.append(items * influence**4)
-    return replace(estimate, squares=_in_any_order(squares), fourths=_in_any_order(fourths))
-
-
-def _in_any_order(parts: Sequence[Floats]) -> float:
-    """Return the sum, rounded once, so that it does not depend on the order of the terms."""
-    return fsum(chain.from_iterable(parts))
-
-
-def _in_parts(
-    joint: Iterable[tuple[JointPattern, int]],
-) -> Iterator[tuple[list[JointPattern], Floats]]:
-    rows = iter(joint)
-    while part := list(islice(rows, _AT_A_TIME)):
-        yield [pattern for pattern, _ in part], np.array([items for _, items in part], dtype=float)
-
-
-def _flat(
-    rows: Sequence[JointPattern], place: Mapping[int, int], code: Mapping[Answer, int]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Return which row, which annotator and which answer, one entry per answer."""
-    entries = [
-        (row, place[who], code[what]) for row, pattern in enumerate(rows) for who, what in pattern
-    ]
-    columns = np.array(entries, dtype=np.int64).reshape(-1, 3).T
-    return columns[0], columns[1], columns[2]
-
-
-def _agreements(
-    sample: Sample, owner: NDArray[np.int64], what: NDArray[np.int64], rows: int
-) -> tuple[Floats, Floats]:
-    """Return the mean weight of each row's pairs of annotators, and how many answers it has."""
-    sizes = np.bincount(owner, minlength=rows).astype(np.float64)
-    sums = np.zeros(rows)
-    for first, second in pattern_entry_pairs(owner):
-        sums += 2 * np.bincount(
-            owner[first], sample.weighting.between(what[first], what[second]), rows
-        )
-    pairs = sizes * (sizes - 1)
-    return np.divide(sums, pairs, out=np.zeros(rows), where=pairs > 0), sizes
+    # Sums that are rounded once do not depend on the order of the terms.
+    total, fourth = (fsum(chain.from_iterable(terms)) for terms in (squares, fourths))
+    return replace(estimate, squares=total, fourths=fourth)
 
 
 def light_kappa(sample: Sample, kappas: Sequence[Coefficient]) -> Estimate:
     """Return Light's kappa: the mean of Cohen's kappas of all pairs of annotators.
 
-    Args:
-        sample: the answers, for how many annotators there are.
-        kappas: of the pairs that share an item.
+    ``kappas`` are those of the pairs that share an item.
 
     Undefined: as percent_agreement; no_overlap if two annotators share no item, or
     single_category if a pair's kappa is undefined: a mean without that pair would be of
@@ -205,17 +171,11 @@ def light_error(
     pairs: Sequence[tuple[int, int]],
     joint: Iterable[tuple[JointPattern, int]],
 ) -> Estimate:
-    """Return Light's kappa with its error, linearized over items.
+    """Return the result of `light_kappa` with its error, linearized over items.
 
     The pairs' kappas rest on the same items; an item's influence is the mean of its influences
-    on all of them, which no table of pairs holds. Hence the joint assignments.
-
-    Args:
-        sample: the answers.
-        estimate: the result of `light_kappa` for them.
-        cells: the cross-tables of all pairs.
-        pairs: the annotators of each, first < second.
-        joint: how many items have each assignment of answers to annotators.
+    on all of them, which the cross-tables in ``cells``, one for each of ``pairs``, do not hold.
+    Hence ``joint``: how many items have each assignment of answers to annotators.
     """
     if estimate.value is None:
         return estimate
@@ -227,14 +187,10 @@ def light_error(
         )  # fmt: skip
         for pair, one, other, change in rows:
             influence[(*pairs[start + pair], cells.answers[one], cells.answers[other])] = change
-    changes = (
-        (
-            sum(influence[a, b, one, other] for (a, one), (b, other) in combinations(pattern, 2)),
-            items,
-        )
-        for pattern, items in joint
-    )
-    change, items = np.array(list(changes), dtype=float).reshape(-1, 2).T
+    changes = [
+        (sum(influence[a, b, one, other] for (a, one), (b, other) in combinations(pattern, 2)), n)
+        for pattern, n in joint
+    ]
+    change, items = np.array(changes, dtype=float).reshape(-1, 2).T
     change /= len(pairs)
-    squares, fourths = _in_any_order([items * change**2]), _in_any_order([items * change**4])
-    return replace(estimate, squares=squares, fourths=fourths)
+    return replace(estimate, squares=fsum(items * change**2), fourths=fsum(items * change**4))

@@ -13,20 +13,19 @@ _TITLES: Final = {
     "wilcoxon": "Wilcoxon's signed-rank test",
 }
 _PAIRED: Final = {"paired_t", "wilcoxon"}
+ENOUGH: Final = 30
+"""So many values have a mean that is nearly normal, whatever their distribution."""
 
 
 def dependent_t_sentence() -> str:
-    """Return why items are compared with themselves."""
     return "Paired t on the items' influences, because the two results share items."
 
 
 def independent_t_sentence() -> str:
-    """Return why two results are independent."""
     return "Welch's t on the standard errors, because the two results rest on different items."
 
 
 def no_figure_sentence() -> str:
-    """Return why a figure that is undefined somewhere is not tested."""
     return "No test: one of the two results, or both, has no such figure."
 
 
@@ -47,26 +46,19 @@ def column_test_sentence(test: str, sizes: tuple[int, int], *, requested: bool, 
 
 
 def too_few_values_sentence() -> str:
-    """Return why there is no test of the items."""
     return "There are fewer than two values."
 
 
 def no_influence_sentence() -> str:
-    """Return why pairs of annotators are not tested on items that both sides share."""
     return "No test for pairs of annotators on shared items: what one item changes is not counted."
 
 
 def no_error_sentence() -> str:
-    """Return why Light's kappa is not tested.
-
-    It is the mean of the pairs' kappas: of 12 annotators on 300 items of three answers a pair
-    shares 14 items.
-    """
+    # Of 12 annotators on 300 items of three answers a pair shares 14 items.
     return "No test for Light's kappa: if pairs share few items, its error is too small for one."
 
 
 def no_sample_sentence() -> str:
-    """Return why the annotators are not tested."""
     return (
         "No test for the annotators: each is compared with the others on the same items, so they "
         "are no independent sample. The items are."
@@ -86,12 +78,8 @@ def judge_change_sentence(
 ) -> str:
     """Return which versions of a model answer on both sides of a comparison.
 
-    Args:
-        family: the model.
-        before: the versions on the first side.
-        after: those on the second.
-        sides: what the sides are called; None if the first became the second.
-        moved: a figure, and by how much the versions' answers move it; None if they do not count.
+    ``sides`` are their names; None if the first became the second. ``moved`` is a figure, and by
+    how much the versions' answers move it; None if they do not count.
     """
     if sides is None:
         sentence = (
@@ -114,7 +102,3 @@ def _versions(verb: str, versions: Versions, verb_of_none: str) -> str:
         return f"{verb_of_none} no answer"
     *first, last = names
     return f"{verb} {', '.join(first)} and {last}" if first else f"{verb} {last}"
-
-
-ENOUGH: Final = 30
-"""So many values have a mean that is nearly normal, whatever their distribution."""

@@ -10,7 +10,9 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
+
+import numpy as np
 
 from tracker.core.errors import InvalidOption
 from tracker.core.results import Message
@@ -21,13 +23,14 @@ from tracker.measures.difference_sentences import (
     independent_t_sentence,
     too_few_values_sentence,
 )
-from tracker.measures.intervals import NOT_APPLICABLE, TOO_FEW_ITEMS, Coefficient, check_confidence
+from tracker.measures.intervals import (
+    NOT_APPLICABLE,
+    TOO_FEW_ITEMS,
+    Coefficient,
+    Floats,
+    check_confidence,
+)
 from tracker.measures.numeric import WITHOUT_SPREAD
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
 
 _EXACT = 50  # values to a column up to which the distribution of the statistic is counted out
 
@@ -45,18 +48,14 @@ def hodges_lehmann_shift(
 ) -> Shift:
     """Return the median of all differences, a value of the first less one of the second.
 
-    Args:
-        first: one value or more, all finite.
-        second: likewise.
-        confidence: in (0, 1). The bounds invert the Mann-Whitney test without ties, by its exact
-            distribution up to 50 values a column, else by the normal one; ties widen them.
+    Both columns have one value or more, all finite. The bounds invert the Mann-Whitney test without
+    ties, by its exact distribution up to 50 values a column, else by the normal one; ties widen
+    them.
 
     Source:
         Hodges and Lehmann (1963), Ann. Math. Stat. 34, 598; Hollander and Wolfe (1999),
         Nonparametric Statistical Methods, 2nd ed., sections 4.2 and 4.3.
     """
-    import numpy as np
-
     one, two = np.sort(np.asarray(first, float)), np.sort(np.asarray(second, float))
     m, n = len(one), len(two)
     pairs = m * n
@@ -78,16 +77,13 @@ def hodges_lehmann_shift(
 def paired_hodges_lehmann_shift(differences: Sequence[float], confidence: float) -> Shift:
     """Return the median of all means of two differences, each with itself included.
 
-    Args:
-        differences: one or more, all finite; zeros count as any other.
-        confidence: in (0, 1). The bounds invert the signed-rank test without ties, by its exact
-            distribution up to 50 differences, else by the normal one; ties widen them.
+    There is one difference or more, all finite; zeros count as any other. The bounds invert the
+    signed-rank test without ties, by its exact distribution up to 50 differences, else by the
+    normal one; ties widen them.
 
     Source:
         As `hodges_lehmann_shift`, sections 3.2 and 3.3.
     """
-    import numpy as np
-
     one = np.sort(np.asarray(differences, float))
     two = -one[::-1]  # a sum of two differences is a difference of these
     n = len(one)
@@ -124,14 +120,12 @@ def _bisected(below: Callable[[float], int], low: float, high: float, place: int
     return float(high)
 
 
-def _nearest(one: NDArray[np.float64], two: NDArray[np.float64], limit: float) -> float:
+def _nearest(one: Floats, two: Floats, limit: float) -> float:
     """Return the difference of two values that is nearest to a limit, rounding undone."""
-    import numpy as np
-
     above = np.searchsorted(one, two + limit)
     next_up, next_down = one[above.clip(max=len(one) - 1)], one[above.clip(min=1) - 1]
-    found = np.concatenate([next_up - two, next_down - two])
-    return float(found[np.abs(found - limit).argmin()])
+    near = np.concatenate([next_up - two, next_down - two])
+    return float(near[np.abs(near - limit).argmin()])
 
 
 def _exact_rank(ways: Sequence[int], tail: float) -> int:
@@ -173,7 +167,6 @@ def _ways_of_signs(n: int) -> list[int]:
 
 # -- Two results compared: is the difference more than chance would make? -------------------------
 
-
 # Below this an error, or a difference, of coefficients is the rounding of a zero.
 NO_DIFFERENCE: Final = 1e-12
 
@@ -197,15 +190,12 @@ def dependent_t_test(
         weights: the items of each joint pattern; all items of either coefficient, those with an
             influence of 0 included.
         difference: the first coefficient less the second.
-        confidence: the level of the bounds, in (0, 1).
+        confidence: of the bounds.
 
-    Returns:
-        The comparison, t with n - 1 degrees of freedom. Where the influences do not differ on
-        any item: p = 1 for a difference of 0, else undefined (no_spread). Below two items
-        undefined (too_few_items).
+    t has n - 1 degrees of freedom. If the influences do not differ on any item: p = 1 for a
+    difference of 0, else undefined (no_spread). Below two items undefined (too_few_items).
 
     Raises:
-        InvalidOption: the confidence level is not in (0, 1).
         ValueError: the three sequences differ in length.
 
     Source:
@@ -217,22 +207,22 @@ def dependent_t_test(
     squares = math.fsum(
         count * (one - other) ** 2 for one, other, count in zip(first, second, weights, strict=True)
     )
-    error = math.sqrt(squares * items / (items - 1)) if items > 1 else 0.0
-    return _compared(
+    comparison = Comparison(
         difference,
-        error,
-        items - 1,
-        TOO_FEW_ITEMS if items < 2 else None,
-        Comparison(
-            None,
-            confidence=confidence,
-            test="dependent_t",
-            why=Message(dependent_t_sentence),
-            n_first=items,
-            n_second=items,
-        ),
-        same=True,
+        confidence=confidence,
+        test="dependent_t",
+        why=Message(dependent_t_sentence),
+        n_first=items,
+        n_second=items,
     )
+    if items < 2:
+        return replace(comparison, undefined=TOO_FEW_ITEMS)
+    error = math.sqrt(squares * items / (items - 1))
+    if error > NO_DIFFERENCE:
+        return comparison.by_t(difference, error, items - 1)
+    if abs(difference) <= NO_DIFFERENCE:
+        return replace(comparison, difference=0.0, standard_error=0.0, p_value=1.0)
+    return comparison.without_spread(difference)
 
 
 def independent_t_test(
@@ -240,25 +230,18 @@ def independent_t_test(
 ) -> Comparison:
     """Return the comparison of two coefficients on different items: Welch's t on the errors.
 
-    Args:
-        first: a coefficient, of the same measure as the second.
-        second: a coefficient on other items; on the same ones this test is too timid.
-        confidence: the level of the bounds, in (0, 1).
+    Both are of the same measure. On the same items this test is too timid. Welch and
+    Satterthwaite's degrees of freedom are made of ``items - 1`` of each.
 
-    Returns:
-        The comparison, with Welch and Satterthwaite's degrees of freedom from ``items - 1`` of
-        each. Undefined: as the first undefined coefficient; too_few_items if one has no error
-        or fewer than two items; no_spread if both errors are 0, even for a difference of 0.
-
-    Raises:
-        InvalidOption: the confidence level is not in (0, 1).
+    Undefined: as the first undefined coefficient; too_few_items if one has no error or fewer than
+    two items; no_spread if both errors are 0, even for a difference of 0.
 
     Source:
         Welch (1947), Biometrika 34, 28; for coefficients Gwet (2016), Educ. Psychol. Meas. 76,
         609.
     """
     check_confidence(confidence)
-    blank = Comparison(
+    comparison = Comparison(
         None,
         confidence=confidence,
         test="independent_t",
@@ -268,39 +251,16 @@ def independent_t_test(
     )
     if first.value is None or second.value is None:
         reason = first.undefined or second.undefined or NOT_APPLICABLE
-        return _compared(None, 0.0, 0.0, reason, blank, same=False)
+        return replace(comparison, undefined=reason)
     one, other = first.standard_error, second.standard_error
     difference = first.value - second.value
     if one is None or other is None or min(first.items, second.items) < 2:
-        return _compared(difference, 0.0, 0.0, TOO_FEW_ITEMS, blank, same=False)
+        return replace(comparison, difference=difference, undefined=TOO_FEW_ITEMS)
     error = math.hypot(one, other)
-    freedom = 0.0
-    if error > NO_DIFFERENCE:
-        parts = (one / error) ** 4 / (first.items - 1) + (other / error) ** 4 / (second.items - 1)
-        freedom = 1 / parts
-    return _compared(difference, error, freedom, None, blank, same=False)
-
-
-def _compared(
-    difference: float | None,
-    error: float,
-    freedom: float,
-    reason: str | None,
-    blank: Comparison,
-    *,
-    same: bool,
-) -> Comparison:
-    """Return ``blank`` with its figures.
-
-    ``same``: two results that never differ are equal, p = 1.
-    """
-    if difference is None or reason is not None:
-        return replace(blank, difference=difference, undefined=reason)
-    if error > NO_DIFFERENCE:
-        return blank.by_t(difference, error, freedom)
-    if same and abs(difference) <= NO_DIFFERENCE:
-        return replace(blank, difference=0.0, standard_error=0.0, p_value=1.0)
-    return replace(blank, difference=difference, standard_error=0.0, undefined=WITHOUT_SPREAD)
+    if error <= NO_DIFFERENCE:
+        return comparison.without_spread(difference)
+    parts = (one / error) ** 4 / (first.items - 1) + (other / error) ** 4 / (second.items - 1)
+    return comparison.by_t(difference, error, 1 / parts)
 
 
 @dataclass(frozen=True)
@@ -310,7 +270,7 @@ class Comparison:
     Attributes:
         difference: first less second, in the results' unit: of coefficients, of means, or the
             Hodges-Lehmann shift of a rank test; None if there is none.
-        standard_error: of the difference; None for rank tests and where undefined.
+        standard_error: of the difference; None for rank tests and if undefined.
         ci_low: lower bound of the difference; None if the data allow none.
         ci_high: upper bound of the difference, likewise.
         confidence: the level of the bounds, in (0, 1).
@@ -320,12 +280,12 @@ class Comparison:
         test: "dependent_t", "independent_t", "student_t", "welch_t", "paired_t",
             "mann_whitney" or "wilcoxon".
         why: why this test, or why none.
-        effect: the effect size, positive where the first is greater, or None.
+        effect: the effect size, positive if the first is greater, or None.
         effect_name: "hedges_g" (Cohen's d over the pooled deviation, corrected),
             "hedges_g_average" (over the root of the mean of both variances), "d_z" (over the
             deviation of the differences) or "rank_biserial" (in [-1, 1]).
         n_first: items or values of the first.
-        n_second: of the second; the same where they are paired.
+        n_second: of the second; the same if they are paired.
         undefined: why there is no ``p_value``: too_few_items, no_spread (the error is 0 and the
             difference is not), or the reason for which a coefficient is undefined; else None.
         p_value_annotators: likewise of other annotators, not of other items.
@@ -351,12 +311,9 @@ class Comparison:
     undefined_annotators: str | None = NOT_APPLICABLE
 
     def by_t(self, difference: float, error: float, freedom: float) -> Comparison:
-        """Return the same with a difference against its error.
+        """Return the same with a difference against its error, above 0, by Student's t.
 
-        Args:
-            difference: the difference.
-            error: its standard error, above 0.
-            freedom: degrees of freedom of Student's t, above 0, whole or not.
+        The degrees of freedom are above 0, whole or not.
         """
         # Imported here, because scipy costs more than the rest of the program's start.
         from scipy.special import stdtr, stdtrit
@@ -374,9 +331,12 @@ class Comparison:
             p_value=2 * float(stdtr(freedom, -abs(statistic))),
         )
 
+    def without_spread(self, difference: float) -> Comparison:
+        """Return the same with a difference whose error is 0."""
+        return replace(self, difference=difference, standard_error=0.0, undefined=WITHOUT_SPREAD)
+
 
 # -- Two columns of figures, one figure per item: the test that their design asks for -------------
-
 
 UNPAIRED_TESTS: Final = ("welch_t", "mann_whitney", "student_t")
 PAIRED_TESTS: Final = ("paired_t", "wilcoxon")
@@ -445,16 +405,15 @@ def two_sample_test(
         paired: whether the two are.
         counts: how many items have each figure of the first and of the second; None for one each.
         test: one of `PAIRED_TESTS` or of `UNPAIRED_TESTS`.
-        confidence: the level of the bounds, in (0, 1).
+        confidence: of the bounds.
 
-    Returns:
-        The comparison. Undefined: too_few_items (a column of fewer than two values), no_spread
-        (a t test of columns, or differences, that do not vary). If no value, or no pair, differs:
-        p = 1, a difference and an effect of 0, and no statistic. Wilcoxon's p and effect leave out
-        pairs without a difference, as he did; the shift and its bounds do not.
+    Undefined: too_few_items (a column of fewer than two values), no_spread (a t test of columns,
+    or differences, that do not vary). If no value, or no pair, differs: p = 1, a difference and an
+    effect of 0, and no statistic. Wilcoxon's p and effect leave out pairs without a difference, as
+    he did; the shift and its bounds do not.
 
     Raises:
-        InvalidOption: there is no such test, or the confidence level is not in (0, 1).
+        InvalidOption: there is no such test.
         ValueError: paired columns differ in length, or a figure is not finite.
 
     Source:
@@ -487,13 +446,8 @@ def two_sample_test(
         columns = [_Column([round(one - other, digits) for one, other in pairs], items[0])]
     values = {value for column in columns for value in column.values}
     equal = values == {0.0} or (len(values) == 1 and not paired)
-    why = Message(
-        column_test_sentence,
-        test=chosen,
-        sizes=sizes,
-        requested=test is not None,
-        equal=equal,
-    )
+    about = {"test": chosen, "sizes": sizes, "requested": test is not None, "equal": equal}
+    why = Message(column_test_sentence, **about)
     blank = replace(blank, test=chosen, why=why, effect_name=_EFFECTS[chosen])
     if equal:
         return replace(blank, difference=0.0, p_value=1.0, effect=0.0)
@@ -524,8 +478,7 @@ def _digits(values: Sequence[float]) -> int:
 def _paired_means(blank: Comparison, differences: _Column) -> Comparison:
     mean, spread, n = differences.mean, differences.spread, differences.n
     if not spread:
-        fixed = differences.values[0]
-        return replace(blank, difference=fixed, standard_error=0.0, undefined=WITHOUT_SPREAD)
+        return blank.without_spread(differences.values[0])
     blank = replace(blank, effect=mean / math.sqrt(spread))
     return blank.by_t(mean, math.sqrt(spread / n), n - 1)
 
@@ -535,8 +488,7 @@ def _means(blank: Comparison, first: _Column, second: _Column) -> Comparison:
     n, m = first.n, second.n
     one, other = first.spread, second.spread
     if not one and not other:
-        fixed = first.values[0] - second.values[0]
-        return replace(blank, difference=fixed, standard_error=0.0, undefined=WITHOUT_SPREAD)
+        return blank.without_spread(first.values[0] - second.values[0])
     difference = first.mean - second.mean
     if blank.test == "student_t":
         freedom = of_effect = float(n + m - 2)
@@ -546,9 +498,9 @@ def _means(blank: Comparison, first: _Column, second: _Column) -> Comparison:
         error = math.sqrt(one / n + other / m)
         freedom = _satterthwaite(one / n, n, other / m, m)
         common, of_effect = (one + other) / 2, _satterthwaite(one, n, other, m)
-    corrected = _hedges(of_effect)
-    if corrected is not None:
-        blank = replace(blank, effect=corrected * difference / math.sqrt(common))
+    if of_effect > 1:
+        effect = _hedges(of_effect) * difference / math.sqrt(common)
+        blank = replace(blank, effect=effect)
     return blank.by_t(difference, error, freedom)
 
 
@@ -558,10 +510,8 @@ def _satterthwaite(one: float, n: int, other: float, m: int) -> float:
     return 1 / (share**2 / (n - 1) + (1 - share) ** 2 / (m - 1))
 
 
-def _hedges(freedom: float) -> float | None:
-    """Return the factor that makes Cohen's d unbiased (Hedges 1981); None with one freedom."""
-    if freedom <= 1:
-        return None
+def _hedges(freedom: float) -> float:
+    """Return the factor that makes Cohen's d unbiased (Hedges 1981)."""
     half = freedom / 2
     return math.exp(math.lgamma(half) - math.lgamma(half - 0.5)) / math.sqrt(half)
 

@@ -8,7 +8,6 @@ disagreement of nominal data). It adds up over items.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
 
 import numpy as np
 
@@ -21,14 +20,12 @@ from tracker.core.tallies import (
 )
 from tracker.core.tally_columns import TallyColumns
 
-_NONE: Final = (0.0, 0)
-
 
 def item_disagreement(pattern: Pattern) -> tuple[float, int]:
     """Return the disagreement of an item, and its answers that can be compared."""
     number = answers_in_pattern(pattern)
     if number < 2:
-        return _NONE
+        return 0.0, 0
     return sum(count * (number - count) for _, count in pattern) / (number - 1), number
 
 
@@ -36,8 +33,8 @@ def total_disagreement(patterns: Iterable[tuple[Pattern, int]]) -> tuple[float, 
     """Return the sums of both over items, given how many have each pattern."""
     within, answers = 0.0, 0
     for pattern, items in patterns:
-        one, number = item_disagreement(pattern)
-        within, answers = within + one * items, answers + number * items
+        of_item, number = item_disagreement(pattern)
+        within, answers = within + of_item * items, answers + number * items
     return within, answers
 
 

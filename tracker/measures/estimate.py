@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from tracker.core.tallies import Answer, ItemPatterns, Pattern, answers_in_pattern
+from tracker.core.tallies import Answer, ItemPatterns, Pattern
 from tracker.measures.intervals import (
     ASYMMETRIC,
     NO_SPREAD,
@@ -21,7 +21,6 @@ from tracker.measures.intervals import (
     Detail,
     Parts,
     Spread,
-    check_confidence,
     check_interval_method,
     degrees_of_freedom,
     spread_bounds,
@@ -47,11 +46,11 @@ _LARGE = 20  # from so large a shape on an approximation to the gamma distributi
 def posterior_bounds(
     sample: Sample, redrawn: Redrawn, confidence: float, *, apart: bool = False
 ) -> tuple[float, float] | None:
-    """Return the bounds of a coefficient's posterior.
+    """Return the bounds of a coefficient's posterior; None if items are many or answers alike.
 
-    None if items are many or all answers alike. With ``apart``, items on which the two answers
-    that differ most stand side by side are supposed, too: with weights, few items of that kind
-    make most of the disagreement, and a small sample may have none.
+    With ``apart``, items on which the two answers that differ most stand side by side are
+    supposed, too: with weights, few items of that kind make most of the disagreement, and a small
+    sample may have none.
     """
     drawn = _populations(sample.table, _furthest(sample) if apart else None, confidence)
     if drawn is None:
@@ -62,12 +61,18 @@ def posterior_bounds(
 
 def posterior_quantiles(values: Floats, confidence: float) -> tuple[float, float] | None:
     """Return the bounds between which the middle share ``confidence`` of drawn values lies."""
+    spread = spread_of_drawn(values, confidence)
+    return spread and spread[1:]
+
+
+def spread_of_drawn(values: Floats, confidence: float) -> tuple[float, float, float] | None:
+    """Return the standard deviation of drawn values, and their bounds; None if half are NaN."""
     kept = values[~np.isnan(values)]
     if len(kept) < len(values) / 2:
         return None
     tail = (1 - confidence) / 2
     low, high = np.quantile(kept, [tail, 1 - tail]).tolist()
-    return low, high
+    return float(kept.std(ddof=1)), low, high
 
 
 def _furthest(sample: Sample) -> tuple[Answer, Answer] | None:
@@ -84,7 +89,7 @@ def _populations(
     table: Table, furthest: tuple[Answer, Answer] | None, confidence: float
 ) -> tuple[Table, Floats] | None:
     """Return the table with the prior's patterns added, (P,), and drawn shares of each, (B, P)."""
-    if _telling(table) >= FEW:
+    if _informative(table) >= FEW:
         return None
     items = _with_supposed(table, furthest)
     if items is None:
@@ -97,23 +102,16 @@ def _populations(
 
 
 def posterior_informative_items(patterns: ItemPatterns) -> int:
-    """Return how many of the compared items have anything but the most frequent answer."""
-    compared, alike = 0, Counter[Answer]()
-    for pattern, items in patterns:
-        if answers_in_pattern(pattern) > 1:
-            compared += items
-            if len(pattern) == 1:
-                alike[pattern[0][0]] += items
-    return compared - max(alike.values(), default=0)
+    """Return how many items are compared and have anything but the most frequent answer."""
+    return _informative(pattern_table_of(patterns))
 
 
-def _telling(table: Table) -> int:
-    alike = table.compared()
-    whole = alike.count == alike.sizes[alike.owner]
-    by_answer = np.bincount(
-        alike.answer[whole], alike.items[alike.owner[whole]], len(table.answers) or 1
-    )
-    return int(alike.items.sum()) - int(by_answer.max(initial=0))
+def _informative(table: Table) -> int:
+    compared = table.compared()
+    whole = compared.count == compared.sizes[compared.owner]
+    alike, items = compared.answer[whole], compared.items[compared.owner[whole]]
+    by_answer = np.bincount(alike, items, len(table.answers) or 1)
+    return int(compared.items.sum()) - int(by_answer.max(initial=0))
 
 
 def _in_order(items: dict[Pattern, float]) -> dict[Pattern, float]:
@@ -130,9 +128,11 @@ def _in_order(items: dict[Pattern, float]) -> dict[Pattern, float]:
             met.setdefault(answer, []).append((counts, count, number))
     ranked = sorted(met, key=lambda answer: (-often[answer], sorted(met[answer]), answer))
     rank = {answer: place for place, answer in enumerate(ranked)}
-    return dict(
-        sorted(items.items(), key=lambda one: sorted((rank[a], count) for a, count in one[0]))
-    )
+
+    def place(pattern: Pattern) -> list[tuple[int, int]]:
+        return sorted((rank[answer], count) for answer, count in pattern)
+
+    return {pattern: items[pattern] for pattern in sorted(items, key=place)}
 
 
 def _with_supposed(
@@ -147,8 +147,8 @@ def _with_supposed(
     for answer in used:
         _add(numbers, ((answer, size),), 1 / len(used))
     frequent = _most_frequent(table)
-    pairs = {(min(one, other), max(one, other)) for one in frequent for other in used} - {
-        (one, one) for one in frequent
+    pairs = {
+        (min(one, other), max(one, other)) for one in frequent for other in used if one != other
     }
     supposed = [(pair, 1 / len(pairs)) for pair in sorted(pairs)]
     if furthest is not None:
@@ -178,10 +178,10 @@ def _items(table: Table) -> dict[Pattern, float]:
         table.owner.tolist(), table.answer.tolist(), table.count.tolist(), strict=True
     ):
         entries[owner].append((table.answers[code], count))
-    found: dict[Pattern, float] = {}
-    for given, items in zip(entries, table.items.tolist(), strict=True):
-        _add(found, tuple(sorted(given)), items)
-    return found
+    numbers: dict[Pattern, float] = {}
+    for pattern, items in zip(entries, table.items.tolist(), strict=True):
+        _add(numbers, tuple(sorted(pattern)), items)
+    return numbers
 
 
 def _add(numbers: dict[Pattern, float], pattern: Pattern, items: float) -> None:
@@ -210,8 +210,8 @@ def posterior_gamma_draws(shapes: tuple[float, ...], confidence: float) -> Float
     that is always the same, so that the same tally has the same bounds on every machine. 2,000
     rows, more if the tails are below 2.5%.
     """
-    wanted = min(max(100 / (1 - confidence), 2_000), 20_000, _MOST_DRAWN / len(shapes))
-    number = max(round(wanted), 1_000)  # of very many columns
+    rows = min(max(100 / (1 - confidence), 2_000), 20_000, _MOST_DRAWN / len(shapes))
+    number = max(round(rows), 1_000)  # of very many columns
     columns = [
         _quantiles(shape, number)[_order(column, len(shapes), number)]
         for column, shape in enumerate(shapes)
@@ -272,9 +272,9 @@ class Estimate:
             influences add up to the value's variance (Gwet 2014, chapter 5; Cochran 1977,
             section 6.4). None if no error can be had.
         counts: items of each pattern, (P,).
-        squares: the sum of the squared influences where they were not kept one by one.
+        squares: the sum of the squared influences if they were not kept one by one.
         fourths: the sum of their fourth powers, likewise.
-        sample: the answers, where the posterior of the value can be drawn from them.
+        sample: the answers, if the posterior of the value can be drawn from them.
         redrawn: the value in samples drawn anew, likewise.
         twin: Fleiss' kappa of the same items, for a kappa that tells annotators apart: its
             posterior needs nothing but patterns, and theirs is as far below and above on the
@@ -338,28 +338,23 @@ class Estimate:
             if self.sample is None or self.redrawn is None:
                 return None
             return posterior_bounds(self.sample, self.redrawn, confidence, apart=self.of_pairs)
-        found, room = self.twin.likely(confidence), 1 - self.twin.value
-        if found is None or room < NO_SPREAD:
-            return found
-        low, high = (1 - (1 - value) * (1 - bound) / room for bound in found)
+        bounds, room = self.twin.likely(confidence), 1 - self.twin.value
+        if bounds is None or room < NO_SPREAD:
+            return bounds
+        low, high = (1 - (1 - value) * (1 - bound) / room for bound in bounds)
         return max(min(-1.0, value), low), high
 
     @property
     def details(self) -> dict[str, Detail]:
         """What else the figure carries; see `Coefficient`."""
-        details: dict[str, Detail] = dict(self.reading)
+        details: dict[str, Detail] = {**self.reading}
         if self.parts.observed_disagreement is not None:
             details["observed_disagreement"] = self.parts.observed_disagreement
             details["expected_disagreement"] = self.parts.expected_disagreement
         return details | self.more
 
     def coefficient(self, confidence: float = 0.95, interval: str = ASYMMETRIC) -> Coefficient:
-        """Return the figure with its error and bounds, see `confidence_bounds`.
-
-        Raises InvalidOption for a confidence level outside 0 to 1, or an unknown interval.
-        """
-        check_confidence(confidence)
-        check_interval_method(interval)
+        """Return the figure with its error and bounds, see `spread_bounds`."""
         plain = Coefficient(
             self.measure,
             self.value,
@@ -370,6 +365,7 @@ class Estimate:
             expected=self.parts.expected,
             details=self.details,
         )
+        check_interval_method(interval)
         error = self.standard_error
         if self.value is None or error is None:
             return plain
@@ -384,14 +380,7 @@ class Estimate:
             self.likely(confidence) if asymmetric else None,
             self.of_pairs,
         )
-        limits = spread_bounds(spread, confidence, interval)
-        return replace(
-            plain,
-            standard_error=error,
-            ci_low=limits.low,
-            ci_high=limits.high,
-            method=limits.method,
-        )
+        return plain.with_error(error, *spread_bounds(spread, confidence, interval))
 
 
 def undefined_estimate(
@@ -402,13 +391,9 @@ def undefined_estimate(
     *,
     reading: dict[str, str],
 ) -> Estimate:
-    """Return an estimate without a figure, with the reason."""
     return Estimate(measure, None, reason, parts, items=items, reading=reading)
 
 
 def single_category_estimate(measure: str, items: int, *, reading: dict[str, str]) -> Estimate:
-    """Return nothing but one category was given.
-
-    Agreement is certain, and 0 / 0 is no coefficient.
-    """
+    """Return no value, if one category is all that was given: 0 / 0 is no coefficient."""
     return undefined_estimate(measure, SINGLE_CATEGORY, items, Parts(1.0, 1.0), reading=reading)

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,20 +55,9 @@ def confidence_interval(
 ) -> Bounds:
     """Return ``value`` plus and minus t standard errors, t with ``items - 1`` degrees of freedom.
 
-    Args:
-        value: the estimate.
-        standard_error: its standard error, in the same unit.
-        items: the items it rests on, two or more.
-        confidence: the share of such intervals that cover the truth, in (0, 1).
-        low: the least value that the figure can have; bounds are clipped to it.
-        high: the greatest value that the figure can have.
-
-    Returns:
-        The lower and the upper bound. A value outside ``low`` to ``high`` stays inside its bounds.
-
-    Raises:
-        InvalidOption: the confidence level is not in (0, 1).
-        ValueError: fewer than two items; one item has no spread to learn from.
+    Bounds are clipped to the least and the greatest value that the figure can have, ``low`` and
+    ``high``; a value outside them stays inside its bounds. Raises ValueError for fewer than two
+    items: one item has no spread to learn from.
 
     Source:
         Gwet (2014), Handbook of Inter-Rater Reliability, 4th ed., chapter 5.
@@ -84,20 +73,10 @@ def confidence_intervals(
 ) -> tuple[Floats, Floats]:
     """Return `confidence_interval` of very many figures from -1 to 1 at once; NaN below two items.
 
-    Args:
-        values: the estimates, (C,).
-        standard_errors: theirs, (C,).
-        items: whole numbers of items, (C,).
-        confidence: in (0, 1).
-
-    Returns:
-        The lower bounds and the upper, each (C,).
-
-    Raises:
-        InvalidOption: the confidence level is not in (0, 1).
+    All arrays, the lower and the upper bounds too, have shape (C,).
     """
-    different, place = np.unique(items, return_inverse=True)
-    quantiles = [_quantile(confidence, int(n) - 1) if n > 1 else math.nan for n in different]
+    distinct, place = np.unique(items, return_inverse=True)
+    quantiles = [_quantile(confidence, int(n) - 1) if n > 1 else math.nan for n in distinct]
     reach = np.array(quantiles)[place] * standard_errors
     low, high = np.minimum(-1.0, values), np.maximum(1.0, values)
     return np.maximum(low, values - reach), np.minimum(high, values + reach)
@@ -124,8 +103,7 @@ def degrees_of_freedom(items: Floats, squares: Floats, fourths: Floats) -> Float
     kurtosis = items * fourths / squares**2
     # Never 0 or below: a kurtosis is 1 or more. Rounding may say otherwise.
     excess = np.maximum(kurtosis - (items - 3) / (items - 1), 2 / (items - 1))
-    freedom: Floats = np.clip(2 * items / excess, 1.0, items - 1)
-    return freedom
+    return np.clip(2 * items / excess, 1.0, items - 1)
 
 
 def log_confidence_intervals(
@@ -133,17 +111,8 @@ def log_confidence_intervals(
 ) -> tuple[Floats, Floats]:
     """Return Student's t on the logarithm of ``1 - value``, for figures from -1 to 1.
 
-    Args:
-        values: the estimates, below 1, (C,).
-        standard_errors: theirs, above 0, (C,).
-        freedom: degrees of freedom of t, not always whole, (C,).
-        confidence: in (0, 1).
-
-    Returns:
-        The lower bounds and the upper, each (C,). A value below -1 stays inside its bounds.
-
-    Raises:
-        InvalidOption: the confidence level is not in (0, 1).
+    All arrays, the lower and the upper bounds too, have shape (C,). Values are below 1, and one
+    below -1 stays inside its bounds; errors are above 0; degrees of freedom need not be whole.
     """
     from scipy.special import stdtrit
 
@@ -164,9 +133,6 @@ def interval_without_spread(value: float, items: int, confidence: float) -> Boun
     less likely than ``1 - confidence``. So at least ``b`` of all items give ``value``, and the
     others anything from 0 to 1. For a value of 1 this is the exact one-sided lower bound of
     Clopper and Pearson (1934), 0.05 ** (1 / items) at 95%.
-
-    Raises:
-        InvalidOption: the confidence level is not in (0, 1).
     """
     check_confidence(confidence)
     alike = (1 - confidence) ** (1 / items)
@@ -176,20 +142,10 @@ def interval_without_spread(value: float, items: int, confidence: float) -> Boun
 def wilson_interval(
     share: float, size: float, confidence: float, freedom: int | None = None
 ) -> Bounds:
-    """Return the score interval of a share, ``size`` observations strong.
+    """Return the score interval of a share in [0, 1] of ``size`` independent observations.
 
-    Args:
-        share: the estimate, in [0, 1].
-        size: the (effective) number of independent observations, above 0.
-        confidence: in (0, 1).
-        freedom: degrees of freedom of Student's t where ``size`` was itself estimated from a
-            spread; None for the normal quantile.
-
-    Returns:
-        The lower and the upper bound, both in [0, 1].
-
-    Raises:
-        InvalidOption: the confidence level is not in (0, 1).
+    ``size`` may be an effective number, above 0. ``freedom`` is that of Student's t if ``size`` was
+    itself estimated from a spread; None for the normal quantile.
 
     Source:
         Wilson (1927), J. Am. Stat. Assoc. 22, 209; with an effective size and t: Korn and
@@ -244,7 +200,7 @@ class Coefficient:
         measure: the measure's name in the registry.
         value: the coefficient, or None if it cannot be computed.
         undefined: why ``value`` is None, one of the reasons above; None if there is a value.
-        observed: observed agreement, a share in [0, 1], where the measure has one.
+        observed: observed agreement, a share in [0, 1], if the measure has one.
         expected: agreement expected by chance, likewise.
         standard_error: of ``value`` over a sample of items; None for a single item.
         ci_low: lower confidence bound; None if the data say nothing about the spread.
@@ -252,14 +208,13 @@ class Coefficient:
         confidence: the level of the bounds, in (0, 1).
         items: the items that entered the value.
         method: how the bounds came to be: "Wilson", "posterior", "log" or "t" (see
-            `confidence_bounds`), "one-sided exact" (a perfect figure, whose error of 0 says
+            `spread_bounds`), "one-sided exact" (a perfect figure, whose error of 0 says
             nothing), "bootstrap", …; None if there are none.
         details: what else belongs to the figure: ``weights``, alpha's ``scale`` or ``distance``
             with ``observed_disagreement`` and ``expected_disagreement`` in its unit, the
             ``true_positives``, ``precision`` and ``recall`` of spans.
 
     Raises:
-        InvalidOption: the confidence level is not in (0, 1).
         ValueError: there are both a value and a reason for having none, or neither.
     """
 
@@ -280,6 +235,16 @@ class Coefficient:
         check_confidence(self.confidence)
         if (self.value is None) == (self.undefined is None):
             raise ValueError(f"{self.measure} needs either a value or a reason for having none")
+
+    def with_error(
+        self,
+        error: float | None,
+        low: float | None = None,
+        high: float | None = None,
+        method: str | None = None,
+    ) -> Coefficient:
+        """Return the figure with another error, and the bounds that follow from it."""
+        return replace(self, standard_error=error, ci_low=low, ci_high=high, method=method)
 
     def to_dict(self) -> dict[str, Detail]:
         """Return the figure as the JSON of ``tracker agreement`` has it, key order included."""
@@ -307,18 +272,16 @@ INTERVALS: Final = (ASYMMETRIC, "t")
 
 
 def check_interval_method(name: str) -> None:
-    """Raise InvalidOption for an unknown method."""
     if name not in INTERVALS:
         raise InvalidOption(f"there is no interval {name!r}", f"one of: {', '.join(INTERVALS)}")
 
 
-@dataclass(frozen=True)
-class MethodBounds:
-    """An interval and its method."""
+class MethodBounds(NamedTuple):
+    """An interval and its method; all None if there is none."""
 
-    low: float | None
-    high: float | None
-    method: str | None
+    low: float | None = None
+    high: float | None = None
+    method: str | None = None
 
 
 @dataclass(frozen=True)
@@ -359,31 +322,24 @@ class Spread:
 def spread_bounds(of: Spread, confidence: float, how: str = ASYMMETRIC) -> MethodBounds:
     """Return the bounds that an error over items supports.
 
-    Args:
-        of: the coefficient and its error.
-        confidence: in (0, 1).
-        how: one of `INTERVALS`.
-
-    Returns:
-        Below two items compared: none. An error of 0: the posterior's; else those of
-        `interval_without_spread` for a plain agreement; for a perfect figure corrected for chance
-        the same bound of the observed agreement with the expected one held; otherwise none.
+    Below two items compared there are none. For an error of 0 they are the posterior's; else those
+    of `interval_without_spread` for a plain agreement; for a perfect figure corrected for chance
+    the same bound of the observed agreement with the expected one held; otherwise none.
 
     Raises:
-        InvalidOption: the confidence level is not in (0, 1), or there is no such interval.
+        InvalidOption: ``how`` is not one of `INTERVALS`.
     """
     check_interval_method(how)
     if of.compared < 2:
-        return MethodBounds(None, None, None)
+        return MethodBounds()
     if how == ASYMMETRIC and of.likely is not None:
         return _with_posterior(of, of.likely, confidence)
     if of.error < NO_SPREAD:
         return _without_spread(of, confidence)
     if how != ASYMMETRIC:
-        low = 0.0 if of.least == 0 else -1.0
-        return MethodBounds(
-            *confidence_interval(of.value, of.error, of.items, confidence, low=low), "t"
-        )
+        least = 0.0 if of.least == 0 else -1.0
+        low, high = confidence_interval(of.value, of.error, of.items, confidence, low=least)
+        return MethodBounds(low, high, "t")
     if of.of_pairs:
         return MethodBounds(*_wilson(of, confidence), "Wilson")
     freedom = of.items - 1.0 if of.freedom is None else of.freedom
@@ -396,10 +352,8 @@ def _with_posterior(of: Spread, likely: tuple[float, float], confidence: float) 
     """Return the posterior's bounds; of a share of pairs never within Wilson's."""
     if not of.of_pairs or of.error < NO_SPREAD:
         return MethodBounds(*likely, "posterior")
-    wilson = _wilson(of, confidence)
-    return MethodBounds(
-        min(likely[0], wilson[0]), max(likely[1], wilson[1]), "posterior and Wilson"
-    )
+    low, high = _wilson(of, confidence)
+    return MethodBounds(min(likely[0], low), max(likely[1], high), "posterior and Wilson")
 
 
 def _wilson(of: Spread, confidence: float) -> tuple[float, float]:
@@ -415,10 +369,10 @@ def _wilson(of: Spread, confidence: float) -> tuple[float, float]:
 def _without_spread(of: Spread, confidence: float) -> MethodBounds:
     parts = of.parts
     if parts.expected is None and parts.expected_disagreement is None:
-        found = interval_without_spread(of.value, of.compared, confidence)
-        return MethodBounds(*found, "one-sided exact")
+        bounds = interval_without_spread(of.value, of.compared, confidence)
+        return MethodBounds(*bounds, "one-sided exact")
     if parts.observed == 1 and parts.expected is not None:
         lowest, _ = interval_without_spread(1.0, of.compared, confidence)
         corrected = (lowest - parts.expected) / (1 - parts.expected)
         return MethodBounds(max(-1.0, corrected), 1.0, "one-sided exact")
-    return MethodBounds(None, None, None)
+    return MethodBounds()

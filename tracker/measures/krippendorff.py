@@ -8,17 +8,13 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tracker.core.tallies import ItemPatterns, Pattern
 from tracker.measures.chance_corrected import coefficient_quotients
 from tracker.measures.estimate import Estimate, single_category_estimate, undefined_estimate
 from tracker.measures.intervals import NO_OVERLAP, NOT_APPLICABLE, Parts
-from tracker.measures.sample import Sample, Table, pattern_table_of
+from tracker.measures.sample import Floats, Sample, Table, pattern_table_of
 from tracker.measures.weights import DISTANCES, Weighting, krippendorff_distances
-
-Floats = NDArray[np.float64]
-_LIMITED = {"nominal", "exact", "jaccard", "masi"}  # distances from 0 to 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,10 +58,7 @@ class Disagreement:
 
 
 def krippendorff_disagreement(sample: Sample) -> Disagreement:
-    """Return the parts of alpha.
-
-    Raises InvalidOption if the distance does not fit the answers.
-    """
+    """Return the parts of alpha; raises InvalidOption if the distance does not fit the answers."""
     table = sample.table.compared()
     totals = table.over_answers(table.count * table.items[table.owner].astype(np.float64))
     between = krippendorff_distances(sample.scale, table.answers, sample.values, totals)
@@ -76,7 +69,7 @@ def krippendorff_disagreement(sample: Sample) -> Disagreement:
 def krippendorff_alpha(sample: Sample) -> Estimate:
     """Return Krippendorff's alpha, at most 1; 0 is chance level.
 
-    Items of one answer are dropped. ``value = 1 - D_o / D_e``; where distances lie between 0 and
+    Items of one answer are dropped. ``value = 1 - D_o / D_e``; if distances lie between 0 and
     1, ``observed`` and ``expected`` are one less the two.
 
     Undefined: as percent_agreement; single_category if all answers that can be compared are
@@ -90,8 +83,7 @@ def krippendorff_alpha(sample: Sample) -> Estimate:
         alpha without its small-sample correction (Gwet 2014, chapter 5), the ordinal distance's
         dependence on the totals included.
     """
-    kind = "distance" if sample.scale in DISTANCES else "scale"
-    reading = {kind: sample.scale}
+    reading = {"distance" if sample.scale in DISTANCES else "scale": sample.scale}
     if sample.why_not is not None:
         return undefined_estimate("krippendorff_alpha", sample.why_not, reading=reading)
     if sample.scale == "ordinal" and not sample.ordered:
@@ -100,18 +92,12 @@ def krippendorff_alpha(sample: Sample) -> Estimate:
     if not parts.varied:
         return single_category_estimate("krippendorff_alpha", sample.compared, reading=reading)
     observed, expected = parts.observed, parts.expected
-    limited = sample.scale in _LIMITED
     influence = np.zeros(len(sample.table.items))
     influence[sample.table.sizes > 1] = _influence(parts)
     return Estimate(
         "krippendorff_alpha",
         1 - observed / expected,
-        parts=Parts(
-            1 - observed if limited else None,
-            1 - expected if limited else None,
-            observed,
-            expected,
-        ),
+        parts=_parts(sample.scale, observed, expected),
         influence=influence,
         counts=np.where(sample.table.sizes > 1, sample.table.items, 0),
         sample=sample,
@@ -122,6 +108,13 @@ def krippendorff_alpha(sample: Sample) -> Estimate:
     )
 
 
+def _parts(scale: str, observed: float, expected: float) -> Parts:
+    """Return both disagreements and, if distances lie between 0 and 1, the agreements."""
+    if scale not in {"nominal", "exact", "jaccard", "masi"}:
+        return Parts(None, None, observed, expected)
+    return Parts(1 - observed, 1 - expected, observed, expected)
+
+
 def resampled_krippendorff_alpha(sample: Sample, items: Floats) -> Floats:
     """Return alpha of resampled numbers of items of each pattern, (B, P): (B,).
 
@@ -129,17 +122,15 @@ def resampled_krippendorff_alpha(sample: Sample, items: Floats) -> Floats:
     """
     parts = krippendorff_disagreement(sample)
     kept = items[:, sample.table.sizes > 1]
-    table = parts.table
-    totals = table.sums(table.count.astype(np.float64), kept)
+    totals = parts.table.sums(parts.table.count.astype(np.float64), kept)
     answers = totals.sum(axis=1)
     if parts.between.name == "ordinal":
-        within, apart = _by_ranks_again(table, kept, totals)
+        within, apart = _by_ranks_again(parts.table, kept, totals)
     else:
         within = kept @ parts.within
         apart = (totals * parts.between.against(totals)).sum(axis=1)
-    expected = coefficient_quotients(
-        apart, answers * (answers - 1)
-    )  # NaN if no item of two answers is drawn
+    # NaN if no item of two answers is drawn.
+    expected = coefficient_quotients(apart, answers * (answers - 1))
     return 1 - coefficient_quotients(coefficient_quotients(within, answers), expected)
 
 
@@ -169,8 +160,7 @@ def _influence(parts: Disagreement) -> Floats:
     change = own - 2 * ratio * by_chance
     if parts.between.name == "ordinal":
         change += table.over_patterns(table.count * _by_ranks(parts, ratio)[table.answer])
-    influence: Floats = -change / (answers * expected)
-    return influence
+    return -change / (answers * expected)
 
 
 def _by_ranks(parts: Disagreement, ratio: float) -> Floats:
@@ -196,7 +186,6 @@ def _by_ranks(parts: Disagreement, ratio: float) -> Floats:
 
 
 # -- Agreement between two groups of annotators: cross-replication reliability --------------------
-
 
 NAME = "cross_replication_reliability"
 
@@ -224,9 +213,7 @@ def cross_replication_reliability(counts: TwoPatterns, pooled: Sample) -> Estima
     D_e is that of all such pairs, whatever the item. Alpha within a group compares the pairs of
     that group alone: groups that agree within and not with each other read the task differently.
 
-    Args:
-        counts: the items.
-        pooled: the answers of `pool_two_patterns` under a reading.
+    ``pooled`` are the answers of `pool_two_patterns` under a reading.
 
     Undefined: no_overlap if both groups answered no item; single_category if all these answers
     are the same; not_applicable if the scale needs an order that there is not.
@@ -236,13 +223,12 @@ def cross_replication_reliability(counts: TwoPatterns, pooled: Sample) -> Estima
         Interpreting Inter-rater Reliability, ACL-IJCNLP 2021, with missing data. The error
         linearizes the value, with an ordinal distance held as it is.
     """
-    scale = pooled.scale
+    scale, answers = pooled.scale, pooled.table.answers
     reading = {"distance" if scale in DISTANCES else "scale": scale}
     if not counts:
         return undefined_estimate(NAME, NO_OVERLAP, reading=reading)
     if scale == "ordinal" and not pooled.ordered:
         return undefined_estimate(NAME, NOT_APPLICABLE, reading=reading)
-    answers = pooled.table.answers
     one, other, both = (
         pattern_table_of([(pattern(pair), items) for pair, items in counts.items()], answers)
         for pattern in (lambda pair: pair[0], lambda pair: pair[1], _pooled)
@@ -268,16 +254,10 @@ def cross_replication_reliability(counts: TwoPatterns, pooled: Sample) -> Estima
         + other.over_patterns(other.count * by_one[other.answer])
     ) / possible - expected * (one.sizes / given.sum() + other.sizes / met.sum())
     change = both.sizes * (apart - observed) / every - observed / expected * chance
-    limited = scale in _LIMITED
     return Estimate(
         NAME,
         1 - observed / expected,
-        parts=Parts(
-            1 - observed if limited else None,
-            1 - expected if limited else None,
-            observed,
-            expected,
-        ),
+        parts=_parts(scale, observed, expected),
         influence=-change / expected,
         counts=items,
         items=number,

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Final, NamedTuple, TypeAlias
+from typing import Annotated, Final, NamedTuple, TypeAlias
 
+from tracker.core.results import Json, Record
 from tracker.core.tallies import Answer, ItemPatterns, answers_in_pattern
 from tracker.measures.intervals import (
     NO_OVERLAP,
@@ -23,13 +24,10 @@ from tracker.measures.intervals import (
 
 
 def numeric_whole_numbers(values: Mapping[int, float]) -> tuple[dict[Answer, int], int]:
-    """Return the values as integers, exactly as their decimals are written.
+    """Return ``{category id: number}`` as integers, exactly as the decimals are written.
 
-    Args:
-        values: ``{category id: number}``; a number that is not finite counts as none.
-
-    Returns:
-        ``{answer of that one category: integer}``, and the unit by which to divide.
+    The shape is ``{answer of that one category: integer}``; beside it the unit by which to divide.
+    A number that is not finite counts as none.
     """
     exact = {
         category: Fraction(repr(float(value)))
@@ -104,32 +102,25 @@ def sums_of_squares(patterns: ItemPatterns, numbers: Mapping[Answer, int]) -> Va
 def is_complete_design(variation: Variation, own: Sequence[Mapping[Answer, int]]) -> bool:
     """Return whether every annotator answered every item that has an answer.
 
-    Args:
-        variation: the variation of the items of two answers or more.
-        own: per annotator with an answer, ``{answer: items}`` over all items.
-
-    Returns:
-        True where each of those items has as many answers as there are annotators, and the
-        annotators have no other answers than those.
+    So it is if each item of two answers or more has as many as there are annotators, and these
+    have no other answers. ``own`` is per annotator with an answer ``{answer: items}``.
     """
-    counted: Counter[Answer] = Counter()
-    for answers in own:
-        counted.update(answers)
-    return set(variation.sizes) == {len(own)} and counted == variation.totals
+    answers: Counter[Answer] = Counter()
+    for marginal in own:
+        answers.update(marginal)
+    return set(variation.sizes) == {len(own)} and answers == variation.totals
 
 
 def squares_between_annotators(
     variation: Variation, own: Sequence[Mapping[Answer, int]], numbers: Mapping[Answer, int]
 ) -> Fraction:
     """Return the sum of squares between annotators of a complete design, in units squared."""
-    sums = [sum(count * numbers[answer] for answer, count in one.items()) for one in own]
-    return Fraction(sum(x * x for x in sums), variation.items) - Fraction(
-        sum(sums) ** 2, variation.answers
-    )
+    sums = [sum(count * numbers[answer] for answer, count in answers.items()) for answers in own]
+    of_annotators = Fraction(sum(x * x for x in sums), variation.items)
+    return of_annotators - Fraction(sum(sums) ** 2, variation.answers)
 
 
 # -- Intraclass correlations on a numeric scale, from item patterns and the annotators' counts ----
-
 
 FORMS: Final = ("ICC(1)", "ICC(1,k)", "ICC(A,1)", "ICC(A,k)", "ICC(C,1)", "ICC(C,k)")
 
@@ -137,7 +128,7 @@ Bounds: TypeAlias = tuple[float, float] | None
 
 
 @dataclass(frozen=True)
-class IntraclassCorrelation:
+class IntraclassCorrelation(Record):
     """One form of the intraclass correlation, for one selection of items.
 
     Attributes:
@@ -151,7 +142,7 @@ class IntraclassCorrelation:
             an incomplete design; a form whose estimated variance of answers or of items' means
             is not above 0).
         ci_low: lower bound; None if F is 0 or infinite, since both bounds would be the value,
-            or where the error of A has no degrees of freedom.
+            or if the error of A has no degrees of freedom.
         ci_high: upper bound, likewise.
         confidence: the level of the bounds, in (0, 1).
         f: the F of the test against a correlation of 0; None if it is infinite.
@@ -179,12 +170,8 @@ class IntraclassCorrelation:
     balanced: bool = True
     note: str | None = None
 
-    def to_dict(self) -> dict[str, str | float | int | None]:
-        """Return the form as JSON has it, key order included."""
-        return asdict(self) | {"assumes": self.assumes}
-
     @property
-    def assumes(self) -> str | None:
+    def assumes(self) -> Annotated[str | None, Json()]:
         """What the bounds rest on: F is that of normal values; None without bounds."""
         return None if self.ci_low is None else "normal values"
 
@@ -206,10 +193,7 @@ def intraclass_correlations(
         values: ``{category id: number}``.
         marginals: ``{annotator id: {answer: items}}`` over all items; without it the two-way
             forms are not_applicable.
-        confidence: the level of the bounds, in (0, 1).
-
-    Raises:
-        InvalidOption: the confidence level is not in (0, 1).
+        confidence: of the bounds.
 
     Source:
         Shrout and Fleiss (1979), Psychol. Bull. 86, 420; McGraw and Wong (1996), Psychol.
@@ -217,39 +201,37 @@ def intraclass_correlations(
     """
     check_confidence(confidence)
     numbers, _ = numeric_whole_numbers(values)
-    own = (
-        None
-        if marginals is None
-        else [marginal for marginal in marginals.values() if any(marginal.values())]
-    )
+    own = None
+    if marginals is not None:
+        own = [marginal for marginal in marginals.values() if any(marginal.values())]
     blank = IntraclassCorrelation("", None, "", confidence=confidence)
     if not all(answer in numbers for pattern, _ in patterns for answer, _ in pattern):
         return _all_undefined(replace(blank, items=patterns.items_compared), NOT_APPLICABLE)
-    found = sums_of_squares(patterns, numbers)
-    blank = replace(blank, items=found.items, balanced=len(found.sizes) < 2)
-    if found.left_out:
-        blank = replace(blank, note=f"items of one answer left out: {found.left_out}")
-    reason = _why_not(found, own)
+    variation = sums_of_squares(patterns, numbers)
+    blank = replace(blank, items=variation.items, balanced=len(variation.sizes) < 2)
+    if variation.left_out:
+        blank = replace(blank, note=f"items of one answer left out: {variation.left_out}")
+    reason = _why_not(variation, own)
     if reason is not None:
         return _all_undefined(blank, reason)
     one_way = blank
     if not blank.balanced:
         one_way = _noted(blank, "unequal numbers of answers: n0 for k, bounds approximate")
-    total = found.between + found.within  # only ratios count, and floats might overflow
-    df1, df2 = found.items - 1, found.answers - found.items
-    top = found.between / total / df1
-    forms = _relative(FORMS[:2], one_way, top, found.within / total / df2, found.size, df2)
-    if own is None or not is_complete_design(found, own):
-        lacking = "not every annotator answered every item"
-        unknown = "the answers of each annotator were not counted"
-        return forms + _all_undefined(
-            _noted(blank, unknown if own is None else lacking), NOT_APPLICABLE, FORMS[2:]
-        )
+    total = variation.between + variation.within  # only ratios count, and floats might overflow
+    df1, df2 = variation.items - 1, variation.answers - variation.items
+    top, within = variation.between / total / df1, variation.within / total
+    forms = _relative(FORMS[:2], one_way, top, within / df2, variation.size, df2)
+    if own is None:
+        blank = _noted(blank, "the answers of each annotator were not counted")
+        return forms + _all_undefined(blank, NOT_APPLICABLE, FORMS[2:])
+    if not is_complete_design(variation, own):
+        blank = _noted(blank, "not every annotator answered every item")
+        return forms + _all_undefined(blank, NOT_APPLICABLE, FORMS[2:])
     k = len(own)
-    columns = squares_between_annotators(found, own, numbers) / total
+    columns = squares_between_annotators(variation, own, numbers) / total
     df2 = df1 * (k - 1)
-    error = (found.within / total - columns) / df2
-    squares = _Squares(top, columns / (k - 1), error, found.items, k)
+    error = (within - columns) / df2
+    squares = _Squares(top, columns / (k - 1), error, variation.items, k)
     return (
         forms
         + _absolute(FORMS[2:4], blank, squares)
@@ -383,19 +365,17 @@ def _with(
 
 
 def _noted(result: IntraclassCorrelation, note: str) -> IntraclassCorrelation:
-    """Return the same with a further remark."""
-    return replace(result, note="; ".join(part for part in (result.note, note) if part))
+    return replace(result, note=f"{result.note}; {note}" if result.note else note)
 
 
 # -- Two annotators on a numeric scale: correlation, concordance, and limits of agreement ---------
-
 
 WITHOUT_SPREAD: Final = "no_spread"  # the error is 0: the data say nothing about the spread
 LIMITS: Final = 1.96  # standard deviations from the bias to a limit of agreement
 
 
 @dataclass(frozen=True)
-class NumericFigure:
+class NumericFigure(Record):
     """One figure of two annotators.
 
     Attributes:
@@ -416,7 +396,7 @@ class NumericFigure:
 
 
 @dataclass(frozen=True)
-class NumericAgreement:
+class NumericAgreement(Record):
     """The agreement of two annotators on a numeric scale; x is the first, y the second.
 
     Attributes:
@@ -424,12 +404,12 @@ class NumericAgreement:
         confidence: the level of all bounds, in (0, 1).
         pearson: the product-moment correlation, in [-1, 1]; blind to bias and to scale.
         spearman: the same of mid-ranks: only the order of the values enters.
-        concordance: Lin's concordance correlation, in [-1, 1]: 1 only where x = y throughout.
-        bias: the mean of y - x, in the values' unit: positive where the second gives more.
+        concordance: Lin's concordance correlation, in [-1, 1]: 1 only if x = y throughout.
+        bias: the mean of y - x, in the values' unit: positive if the second gives more.
         sd: the standard deviation of y - x (n - 1), in the values' unit; never with bounds.
         lower_limit: bias - 1.96 sd, the lower limit of agreement.
         upper_limit: bias + 1.96 sd, between which and the lower one some 95% of the
-            differences lie where they are normal, whatever ``confidence`` is.
+            differences lie if they are normal, whatever ``confidence`` is.
     """
 
     items: int
@@ -441,10 +421,6 @@ class NumericAgreement:
     sd: NumericFigure
     lower_limit: NumericFigure
     upper_limit: NumericFigure
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the figures as JSON has them, each a mapping of its own, key order included."""
-        return asdict(self)
 
 
 class _Moments(NamedTuple):
@@ -469,17 +445,13 @@ def numeric_agreement(
         table: ``{(answer of the first, answer of the second): items}`` over the items that both
             answered.
         values: ``{category id: number}``.
-        confidence: the level of the bounds, in (0, 1).
+        confidence: of the bounds.
 
-    Returns:
-        The figures. All undefined: no_overlap (an empty table), not_applicable (an answer that
-        is not one category with a number). Of one item only the bias is defined. Where one of
-        the two did not vary, Pearson and Spearman are undefined (single_category) and the
-        concordance is 0; it is undefined if both gave one and the same value throughout.
-        Bounds need four items for Pearson and Spearman, three for the others.
-
-    Raises:
-        InvalidOption: the confidence level is not in (0, 1).
+    All are undefined: no_overlap (an empty table), not_applicable (an answer that is not one
+    category with a number). Of one item only the bias is defined. If one of the two did not vary,
+    Pearson and Spearman are undefined (single_category) and the concordance is 0; it is undefined
+    if both gave one and the same value throughout. Bounds need four items for Pearson and
+    Spearman, three for the others.
 
     Source:
         Pearson: Fisher's z, variance 1 / (n - 3). Spearman: Bonett and Wright (2000),
@@ -491,10 +463,9 @@ def numeric_agreement(
     check_confidence(confidence)
     numbers, unit = numeric_whole_numbers(values)
     items = sum(table.values())
-    known = all(answer in numbers for pair in table for answer in pair)
-    if not items or not known:
-        reason = NOT_APPLICABLE if items else NO_OVERLAP
-        none = _undefined(reason)
+    numeric = all(answer in numbers for pair in table for answer in pair)
+    if not items or not numeric:
+        none = _undefined(NOT_APPLICABLE if items else NO_OVERLAP)
         return NumericAgreement(items, confidence, none, none, none, none, none, none, none)
     pairs: Counter[tuple[int, int]] = Counter()
     for (one, other), count in table.items():
@@ -560,10 +531,7 @@ def _correlation(sums: _Moments, confidence: float, *, of_ranks: bool) -> Numeri
 
 
 def _concordance(sums: _Moments, confidence: float) -> NumericFigure:
-    """Return Lin's coefficient r C.
-
-    R, C and the location shift u enter only by rational products.
-    """
+    """Return Lin's coefficient r C; r, C and the shift u enter only by rational products."""
     if sums.items < 2:
         return _undefined(TOO_FEW_ITEMS)
     whole = sums.of_x + sums.of_y + sums.shift**2
@@ -611,6 +579,5 @@ def _limits(sums: _Moments, unit: int, confidence: float) -> tuple[NumericFigure
             return NumericFigure(value, unbounded=why)
         return NumericFigure(value, None, value - width * reach, value + width * reach)
 
-    low, high = bias - LIMITS * spread, bias + LIMITS * spread
-    wider = math.sqrt(3)
-    return figure(bias, 1), NumericFigure(spread), figure(low, wider), figure(high, wider)
+    limits = (figure(bias + way * LIMITS * spread, math.sqrt(3)) for way in (-1, 1))
+    return figure(bias, 1), NumericFigure(spread), *limits

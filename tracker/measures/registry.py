@@ -1,8 +1,4 @@
-"""Measures of agreement: pure functions from tallies to coefficients.
-
-`MEASURES` says of each what it is called, what it needs, when it is undefined, where it comes
-from and how it is defined. A new measure is one function and one entry.
-"""
+"""The registry of measures: names, formulas, sources, and when each is undefined."""
 
 from __future__ import annotations
 
@@ -18,8 +14,6 @@ from tracker.measures.krippendorff import krippendorff_alpha, resampled_krippend
 from tracker.measures.sample import Sample
 from tracker.measures.spans.f1 import SPAN_MEASURES
 
-__all__ = ["MEASURES", "Answers", "Measure", "Needs"]
-
 Needs: TypeAlias = Literal["patterns", "marginals", "pair", "pairs", "documents"]
 Answers: TypeAlias = Literal["one", "several", "spans"]
 
@@ -31,7 +25,6 @@ _NONE: Final = {
 }
 _CHANCE: Final = _NONE | {"single_category": "all answers are the same, so that chance agrees too"}
 _ONE_POSSIBLE: Final = _NONE | {"single_category": "there is only one category to choose"}
-_TWO: Final = {"not_applicable": "there are more or fewer than two annotators"}
 _SPANS: Final = {
     "too_few_items": "there are no answers",
     "no_overlap": "no document was seen by two annotators",
@@ -113,7 +106,7 @@ _ALL = (
         "(Po - Pe) / (1 - Pe), Pe = sum of the products of the two annotators' own shares",
         "Cohen (1960), Educational and Psychological Measurement 20, 37-46",
         SOURCES["cohen1960"],
-        _CHANCE | _TWO,
+        _CHANCE | {"not_applicable": "there are more or fewer than two annotators"},
         weighted=True,
     ),
     Measure(

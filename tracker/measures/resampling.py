@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from tracker.core.errors import InvalidOption
-from tracker.core.tallies import AnnotatorTallies, Answer, ItemPatterns, Pattern, pattern_without
+from tracker.core.tallies import AnnotatorTallies, ItemPatterns, Pattern, pattern_without
+from tracker.measures.estimate import spread_of_drawn
 from tracker.measures.intervals import (
     ASYMMETRIC,
     NO_SPREAD,
     Coefficient,
     Parts,
     Spread,
-    check_confidence,
     confidence_interval,
     degrees_of_freedom,
     spread_bounds,
@@ -56,17 +56,11 @@ def bootstrap_draws(sample: Sample, replicates: int, seed: int) -> Iterator[Floa
 def bootstrap(
     sample: Sample, coefficients: Sequence[Coefficient], *, replicates: int, seed: int
 ) -> list[Coefficient]:
-    """Return coefficients with errors and percentile bounds from resampled items.
+    """Return coefficients of a sample with errors and percentile bounds from resampled items.
 
     All of them see the same samples. Samples in which a coefficient is undefined (one category
     only, say) are left out of it; a coefficient that depends on who answered what, or that is
     undefined, or of which nearly all samples are, keeps what it has.
-
-    Args:
-        sample: the answers that the coefficients were computed from.
-        coefficients: the coefficients.
-        replicates: how many samples, 2 or more.
-        seed: of the random numbers.
 
     Raises:
         InvalidOption: fewer than 2 replicates.
@@ -87,21 +81,12 @@ def bootstrap(
 
 
 def _resampled(coefficient: Coefficient, values: Floats) -> Coefficient:
-    kept = values[~np.isnan(values)]
-    if len(kept) < len(values) / 2 or coefficient.standard_error is None:
+    spread = spread_of_drawn(values, coefficient.confidence)
+    if spread is None or coefficient.standard_error is None:
         return coefficient
-    error = float(kept.std(ddof=1))
-    if error < NO_SPREAD:  # samples of what does not vary say nothing: the exact bound stands
+    if spread[0] < NO_SPREAD:  # samples of what does not vary say nothing: the exact bound stands
         return coefficient
-    tail = (1 - coefficient.confidence) / 2
-    low, high = np.quantile(kept, [tail, 1 - tail])
-    return replace(
-        coefficient,
-        standard_error=error,
-        ci_low=float(low),
-        ci_high=float(high),
-        method="bootstrap",
-    )
+    return coefficient.with_error(*spread, "bootstrap")
 
 
 # -- Errors for samples of more than items: annotators left out in turn, and clusters of items ----
@@ -116,18 +101,14 @@ def jackknife_item_patterns(
         ``(annotator, patterns of the others' answers)``; an item that he alone answered is gone.
     """
     for annotator, met in tallies.counts.items():
-        yield annotator, _less(patterns, met)
-
-
-def _less(patterns: ItemPatterns, met: Mapping[tuple[Answer, Pattern], int]) -> ItemPatterns:
-    taken: dict[Pattern, int] = {}
-    left: dict[Pattern, int] = {}
-    for (own, pattern), items in met.items():
-        taken[pattern] = taken.get(pattern, 0) + items
-        rest = pattern_without(pattern, own)
-        if rest:
-            left[rest] = left.get(rest, 0) + items
-    return patterns - ItemPatterns(taken) + ItemPatterns(left)
+        answered: Counter[Pattern] = Counter()
+        left: Counter[Pattern] = Counter()
+        for (own, pattern), items in met.items():
+            answered[pattern] += items
+            rest = pattern_without(pattern, own)
+            if rest:
+                left[rest] += items
+        yield annotator, patterns - ItemPatterns(answered) + ItemPatterns(left)
 
 
 def jackknife_over_annotators(
@@ -135,25 +116,18 @@ def jackknife_over_annotators(
 ) -> Coefficient:
     """Return a coefficient with the error from the sampling of annotators.
 
-    Annotators are a sample, too. The delete-one jackknife leaves each out in turn; t has one
-    degree of freedom less than there are annotators.
-
-    Args:
-        coefficient: the coefficient of all annotators.
-        without_each: its values without each of them, None if it is undefined.
-
-    Returns:
-        The coefficient; without an error if fewer than three values are defined.
+    Annotators are a sample, too. The delete-one jackknife leaves each out in turn: ``without_each``
+    are the values without each of them, None if undefined. t has one degree of freedom less than
+    there are annotators. If fewer than three values are defined, there is no error.
 
     Source:
         Efron and Stein (1981), Ann. Stat. 9, 586; for kappas Gwet (2014), chapter 5, section 5.4.
     """
-    check_confidence(coefficient.confidence)
     values = [value for value in without_each if value is not None]
     if coefficient.value is None:
         return coefficient
     if len(values) < 3 or len(values) < len(without_each):
-        return replace(coefficient, standard_error=None, ci_low=None, ci_high=None, method=None)
+        return coefficient.with_error(None)
     mean = math.fsum(values) / len(values)
     squares = math.fsum((value - mean) ** 2 for value in values)
     error = math.sqrt(squares * (len(values) - 1) / len(values))
@@ -164,13 +138,7 @@ def jackknife_over_annotators(
         coefficient.confidence,
         low=0.0 if coefficient.measure == "percent_agreement" else -1.0,
     )
-    return replace(
-        coefficient,
-        standard_error=error,
-        ci_low=low,
-        ci_high=high,
-        method="jackknife over annotators",
-    )
+    return coefficient.with_error(error, low, high, "jackknife over annotators")
 
 
 def coefficient_over_clusters(
@@ -194,7 +162,7 @@ def coefficient_over_clusters(
             influences.
         clusters: how many there are.
         name: of the attribute that makes them.
-        how: how the bounds are made, see `confidence_bounds`.
+        how: how the bounds are made, see `spread_bounds`.
         of_pairs: as the estimate says.
 
     Source:
@@ -203,7 +171,7 @@ def coefficient_over_clusters(
     if coefficient.value is None or coefficient.standard_error is None:
         return coefficient
     if clusters < 2:
-        return replace(coefficient, standard_error=None, ci_low=None, ci_high=None, method=None)
+        return coefficient.with_error(None)
     squares, fourths = sums
     error = math.sqrt(squares * clusters / (clusters - 1))
     if error < NO_SPREAD:
@@ -214,14 +182,8 @@ def coefficient_over_clusters(
     chance = 1.0 if "expected_disagreement" in coefficient.details else None
     parts = Parts(coefficient.observed, coefficient.expected, None, chance)
     spread = Spread(coefficient.value, error, parts, clusters, clusters, freedom, of_pairs=of_pairs)
-    both = spread_bounds(spread, coefficient.confidence, how)
-    return replace(
-        coefficient,
-        standard_error=error,
-        ci_low=both.low,
-        ci_high=both.high,
-        method=f"clustered by {name}",
-    )
+    low, high, _ = spread_bounds(spread, coefficient.confidence, how)
+    return coefficient.with_error(error, low, high, f"clustered by {name}")
 
 
 def most_influential_patterns(influence: Floats, most: int) -> list[int]:
@@ -236,10 +198,7 @@ def jackknife_without_item(
 ) -> list[float | None]:
     """Return the coefficient without one item of each of some patterns, exactly; None if undefined.
 
-    Args:
-        sample: the answers.
-        measure: one that can be bootstrapped.
-        places: of the patterns in the sample's table.
+    The measure is one that can be bootstrapped; ``places`` are those of the patterns in the table.
     """
     rows = np.repeat(sample.table.items[None, :].astype(np.float64), len(places), axis=0)
     rows[np.arange(len(places)), list(places)] -= 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TypeAlias
 
@@ -15,7 +15,6 @@ from tracker.measures.intervals import NO_OVERLAP, TOO_FEW_ANNOTATORS, TOO_FEW_I
 from tracker.measures.weights import Weighting, weights
 
 # -- Item patterns as arrays, in which every sum over items is one operation ----------------------
-
 
 Floats: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]
@@ -63,12 +62,6 @@ class Table:
             self.count[entries],
         )
 
-    def of_used_answers(self) -> Table:
-        """Return the same without answers that nobody gave."""
-        used, answer = np.unique(self.answer, return_inverse=True)
-        answers = tuple(self.answers[code] for code in used.tolist())
-        return Table(answers, self.items, self.sizes, self.owner, answer, self.count)
-
     def over_patterns(self, entries: Floats | Integers) -> Floats:
         """Return the sum of a value per entry over each pattern, (P,)."""
         return pattern_table_sums(self.owner, entries, len(self.items))
@@ -91,8 +84,7 @@ class Table:
 
         shape = (len(self.items), len(self.answers))
         sparse = csr_array((entries, (self.owner, self.answer)), shape)
-        totals: Floats = np.asarray((sparse.T @ items.T).T)
-        return totals
+        return np.asarray((sparse.T @ items.T).T)
 
     def pairs(self, weighting: Weighting) -> Floats:
         """Return for each pattern the sum of a weight over all ordered pairs of answers, (P,).
@@ -132,15 +124,10 @@ def pattern_table_sums(places: Integers, values: Floats | Integers, number: int)
 def pattern_table_of(
     patterns: Iterable[tuple[Pattern, int]], answers: Sequence[Answer] = ()
 ) -> Table:
-    """Return the arrays of a tally.
+    """Return the arrays of a number of items of each pattern.
 
-    Args:
-        patterns: the tally, or a number of items of each pattern.
-        answers: answers that get the first codes, in this order, whether they occur or not.
-            Those that occur beside them follow in ascending order.
-
-    Returns:
-        The table; a pattern with no answer or no item has no row.
+    ``answers`` get the first codes, in this order, whether they occur or not; those that occur
+    beside them follow in ascending order. A pattern with no answer or no item has no row.
     """
     kept = [(pattern, items) for pattern, items in patterns if pattern and items]
     known = set(answers)
@@ -157,10 +144,7 @@ def pattern_table_of(
 
 
 def merge_pattern_answer(answer: Answer, into: Mapping[int, int]) -> Answer:
-    """Return an answer in which each category ``c`` of ``into`` is ``into[c]``.
-
-    A set holds it once.
-    """
+    """Return an answer in which each category ``c`` of ``into`` is ``into[c]``, once."""
     return tuple(sorted({into.get(category, category) for category in answer}))
 
 
@@ -178,10 +162,7 @@ def merge_pattern_table(patterns: ItemPatterns, into: Mapping[int, int]) -> Item
 
 
 def patterns_without_category(patterns: ItemPatterns, category: int) -> ItemPatterns:
-    """Return the item patterns without the answers that hold a category.
-
-    Items left empty are gone.
-    """
+    """Return the item patterns without the answers that hold a category; empty items are gone."""
     counts: dict[Pattern, int] = {}
     for pattern, items in patterns:
         kept = tuple((answer, number) for answer, number in pattern if category not in answer)
@@ -198,9 +179,8 @@ class Sample:
         table: the patterns as arrays.
         annotators: how many annotators gave these answers.
         weighting: how much two answers agree, from 0 to 1.
-        values: the number of each category, where categories are numbers.
+        values: the number of each category, if categories are numbers.
         scale: alpha's distance: nominal, ordinal, interval, ratio, exact, jaccard or masi.
-        several: answers are sets of categories.
         ordered: the categories' order means something, so that they have ranks.
         marginals: per annotator, how many items got each answer; None if not counted.
     """
@@ -210,7 +190,6 @@ class Sample:
     weighting: Weighting
     values: Mapping[int, float] = field(default_factory=dict)
     scale: str = "nominal"
-    several: bool = False
     ordered: bool = True
     marginals: Mapping[int, Mapping[Answer, int]] | None = None
 
@@ -235,8 +214,7 @@ class Sample:
         sizes = self.table.sizes.astype(np.float64)
         pairs = self.table.pairs(self.weighting) - self.weighting.itself * sizes
         possible = sizes * (sizes - 1)
-        mean: Floats = np.divide(pairs, possible, out=np.zeros(len(sizes)), where=possible > 0)
-        return mean
+        return np.divide(pairs, possible, out=np.zeros(len(sizes)), where=possible > 0)
 
     @cached_property
     def observed(self) -> float:
@@ -244,13 +222,9 @@ class Sample:
         return float(self.mean_agreement(self.table.items[None, :].astype(np.float64))[0])
 
     def mean_agreement(self, items: Floats) -> Floats:
-        """Return observed agreement for other numbers of items of each pattern.
+        """Return observed agreement for other numbers of items of each pattern, (B, P): (B,).
 
-        Args:
-            items: shape (B, P).
-
-        Returns:
-            Shape (B,); NaN if a row has no item of two answers.
+        It is NaN if a row has no item of two answers.
         """
         compared = self.table.sizes > 1
         kept = items[:, compared]
@@ -266,19 +240,13 @@ class Sample:
 
         Every item weighs the same, however many answers it has (Gwet 2014, chapter 2).
         """
-        return self.table.over_answers(self.entry_shares * self.entry_items) / max(self.items, 1)
+        items = self.table.items[self.table.owner]
+        return self.table.over_answers(self.entry_shares * items) / max(self.items, 1)
 
     @cached_property
     def entry_shares(self) -> Floats:
         """Each entry's share of its item, (N,)."""
-        shares: Floats = self.table.count / self.table.sizes[self.table.owner]
-        return shares
-
-    @cached_property
-    def entry_items(self) -> Floats:
-        """The items of each entry's pattern, (N,)."""
-        items: Floats = self.table.items[self.table.owner].astype(np.float64)
-        return items
+        return self.table.count / self.table.sizes[self.table.owner]
 
     @cached_property
     def why_not(self) -> str | None:
@@ -304,34 +272,27 @@ def sample_for_measures(
     ordered: bool = True,
     marginals: Mapping[int, Mapping[Answer, int]] | None = None,
 ) -> Sample:
-    """Return a tally under a reading.
+    """Return a tally under a reading; the arguments are `Sample`'s, and those of `weights`.
 
-    Args:
-        patterns: how many items have each multiset of answers.
-        annotators: how many annotators gave them.
-        categories: in order; any others that occur follow in ascending order.
-        declared: all of ``categories`` can be answered, whether they occur or not.
-        values: the number of each category, where categories are numbers.
-        weighting: identity, linear, quadratic or ordinal.
-        by_rank: linear and quadratic weights use ranks, as on an ordinal scale.
-        scale: alpha's distance.
-        several: answers are sets of categories.
-        ordered: the order of ``categories`` means something.
-        marginals: per annotator, how many items got each answer, for Conger's kappa.
+    ``categories`` are in order; any others that occur follow in ascending order, and so do all
+    answers if one may hold ``several``. If categories are ``declared``, all can be answered,
+    whether they occur or not. With ``by_rank``, linear and quadratic weights use ranks, as on an
+    ordinal scale.
 
     Raises:
         InvalidOption: unknown weights, or weights that need numbers and have none.
     """
     table = pattern_table_of(patterns, () if several else [(category,) for category in categories])
     if not declared:
-        table = table.of_used_answers()
+        used, answer = np.unique(table.answer, return_inverse=True)
+        answers = tuple(table.answers[code] for code in used.tolist())
+        table = replace(table, answers=answers, answer=answer)
     return Sample(
         table,
         annotators,
         weights(weighting, table.answers, values, ordered=by_rank),
         values or {},
         scale,
-        several,
         ordered,
         marginals,
     )

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from typing import ClassVar, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tracker.core.errors import InvalidOption
-from tracker.core.tallies import Answer
+from tracker.core.tallies import Answer, FloatArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -76,9 +75,6 @@ DISTANCES: Final = {
 
 _AT_A_TIME = 4_000_000  # pairs of answers looked at together: 32 MB
 
-Array = NDArray[np.float64]
-Codes = NDArray[np.int64]
-
 
 class Weighting(ABC):
     """A symmetric function of two answers: agreement from 0 to 1, or a distance from 0 up.
@@ -96,18 +92,11 @@ class Weighting(ABC):
     size: int
 
     @abstractmethod
-    def between(self, first: Codes, second: Codes) -> Array:
+    def between(self, first: IntArray, second: IntArray) -> FloatArray:
         """Return the value for each two answers; the arrays broadcast against each other."""
 
-    def against(self, totals: Array) -> Array:
-        """For each answer, the sum over all answers of value times total.
-
-        Args:
-            totals: a number per answer, shape (..., A).
-
-        Returns:
-            The sums, shape (..., A).
-        """
+    def against(self, totals: FloatArray) -> FloatArray:
+        """Return for each answer the sum over all answers of value times total, both (..., A)."""
         codes = np.arange(self.size)
         sums = np.empty(totals.shape)
         step = max(1, _AT_A_TIME // max(self.size, 1))
@@ -131,40 +120,36 @@ class _Identity(Weighting):
     def __init__(self, name: str, size: int, itself: float) -> None:
         self.name, self.size, self.itself = name, size, itself
 
-    def between(self, first: Codes, second: Codes) -> Array:
-        values: Array = np.where(first == second, self.itself, 1 - self.itself)
-        return values
+    def between(self, first: IntArray, second: IntArray) -> FloatArray:
+        return np.where(first == second, self.itself, 1 - self.itself)
 
-    def against(self, totals: Array) -> Array:
+    def against(self, totals: FloatArray) -> FloatArray:
         if self.itself:
             return totals.copy()
-        whole: Array = totals.sum(axis=-1, keepdims=True) - totals
+        whole: FloatArray = totals.sum(axis=-1, keepdims=True) - totals
         return whole
 
 
 class _Placed(Weighting):
     """Answers as points on a line."""
 
-    def __init__(self, name: str, places: Array, itself: float) -> None:
+    def __init__(self, name: str, places: FloatArray, itself: float) -> None:
         self.name, self.itself = name, itself
         self.places, self.size = places, len(places)
         # A single place has no extent; whatever it is divided by, the weights are 1.
         self.extent = float(np.ptp(places)) if self.size and np.ptp(places) else 1.0
 
-    def gap(self, first: Codes, second: Codes) -> Array:
-        """Return how far apart two answers lie."""
-        apart: Array = np.abs(self.places[first] - self.places[second])
-        return apart
+    def gap(self, first: IntArray, second: IntArray) -> FloatArray:
+        return np.abs(self.places[first] - self.places[second])
 
 
 class _Linear(_Placed):
     """``1 - |x - y| / extent`` (Cicchetti and Allison 1971)."""
 
-    def between(self, first: Codes, second: Codes) -> Array:
-        values: Array = 1 - self.gap(first, second) / self.extent
-        return values
+    def between(self, first: IntArray, second: IntArray) -> FloatArray:
+        return 1 - self.gap(first, second) / self.extent
 
-    def against(self, totals: Array) -> Array:
+    def against(self, totals: FloatArray) -> FloatArray:
         # Ordered by place, the answers below and above each one are two running sums.
         order = np.argsort(self.places, kind="stable")
         # From their mean, lest rounding tell two categories of one number apart.
@@ -180,40 +165,40 @@ class _Linear(_Placed):
 class _Squared(_Placed):
     """The squared gap as a distance or, divided by the extent's square, as a weight."""
 
-    def between(self, first: Codes, second: Codes) -> Array:
+    def between(self, first: IntArray, second: IntArray) -> FloatArray:
         apart = self.gap(first, second) ** 2
         return 1 - apart / self.extent**2 if self.itself else apart
 
-    def against(self, totals: Array) -> Array:
+    def against(self, totals: FloatArray) -> FloatArray:
         x = self.places - self.places.mean() if self.size else self.places
         every = totals.sum(axis=-1, keepdims=True)
         first, second = (totals * x).sum(-1, keepdims=True), (totals * x * x).sum(-1, keepdims=True)
-        apart: Array = every * x * x - 2 * x * first + second
+        apart: FloatArray = every * x * x - 2 * x * first + second
         return every - apart / self.extent**2 if self.itself else apart
 
 
 class _OrdinalWeights(Weighting):
     """One less the share of all pairs of ranks that lie between two ranks, both included."""
 
-    def __init__(self, ranks: Array) -> None:
+    def __init__(self, ranks: FloatArray) -> None:
         self.name, self.size = "ordinal", len(ranks)
         self.ranks = ranks
         most = float(np.ptp(ranks)) if self.size else 0.0
         self.most = most * (most + 1) / 2 or 1.0
 
-    def between(self, first: Codes, second: Codes) -> Array:
+    def between(self, first: IntArray, second: IntArray) -> FloatArray:
         apart = np.abs(self.ranks[first] - self.ranks[second])
-        values: Array = 1 - apart * (apart + 1) / 2 / self.most
+        values: FloatArray = 1 - apart * (apart + 1) / 2 / self.most
         return values
 
 
 class _Ratio(_Placed):
     """``((x - y) / (x + y)) ** 2``, and 0 for two zeros."""
 
-    def between(self, first: Codes, second: Codes) -> Array:
+    def between(self, first: IntArray, second: IntArray) -> FloatArray:
         x, y = self.places[first], self.places[second]
         total = x + y
-        apart: Array = np.divide(x - y, total, out=np.zeros(total.shape), where=total != 0)
+        apart: FloatArray = np.divide(x - y, total, out=np.zeros(total.shape), where=total != 0)
         return apart**2
 
 
@@ -222,15 +207,15 @@ class _Sets(Weighting):
 
     def __init__(self, name: str, answers: Sequence[Answer]) -> None:
         self.name, self.itself, self.size = name, 0.0, len(answers)
-        held = sorted({category for answer in answers for category in answer})
-        place = {category: n for n, category in enumerate(held)}
-        members = np.zeros((len(answers), max(len(held), 1)), dtype=bool)
+        categories = sorted({category for answer in answers for category in answer})
+        place = {category: n for n, category in enumerate(categories)}
+        members = np.zeros((len(answers), max(len(categories), 1)), dtype=bool)
         for row, answer in enumerate(answers):
             members[row, [place[category] for category in answer]] = True
         self._bits = np.packbits(members, axis=1)
         self._sizes = members.sum(axis=1)
 
-    def between(self, first: Codes, second: Codes) -> Array:
+    def between(self, first: IntArray, second: IntArray) -> FloatArray:
         both = np.bitwise_count(self._bits[first] & self._bits[second]).sum(-1, dtype=np.float64)
         a, b = self._sizes[first], self._sizes[second]
         either = a + b - both
@@ -239,7 +224,7 @@ class _Sets(Weighting):
             within = both == np.minimum(a, b)
             similar *= np.where(a == b, np.where(within, 1, 1 / 3), np.where(within, 2 / 3, 1 / 3))
             similar = np.where(both == 0, np.where(either > 0, 0.0, 1.0), similar)
-        apart: Array = 1 - similar
+        apart: FloatArray = 1 - similar
         return apart
 
 
@@ -276,7 +261,7 @@ def krippendorff_distances(
     name: str,
     answers: Sequence[Answer],
     values: Mapping[int, float] | None = None,
-    totals: NDArray[np.float64] | None = None,
+    totals: FloatArray | None = None,
 ) -> Weighting:
     """Return Krippendorff's distance of that name over ``answers``, in their order.
 
@@ -311,17 +296,18 @@ def krippendorff_distances(
                 "use --scale interval",
             )
         return _Ratio(name, places, 0.0)
-    known = (*SCALES, *DISTANCES)
-    raise InvalidOption(f"there is no distance {name!r}", f"one of: {', '.join(known)}")
+    names = ", ".join([*SCALES, *DISTANCES])
+    raise InvalidOption(f"there is no distance {name!r}", f"one of: {names}")
 
 
-def numbers_for_weights(answers: Sequence[Answer], values: Mapping[int, float] | None) -> Array:
+def numbers_for_weights(
+    answers: Sequence[Answer], values: Mapping[int, float] | None
+) -> FloatArray:
     """Return the number of each answer of one category; raises InvalidOption if one has none."""
-    given = values or {}
-    missing = [answer for answer in answers if len(answer) != 1 or answer[0] not in given]
-    if missing:
+    numbers = values or {}
+    if any(len(answer) != 1 or answer[0] not in numbers for answer in answers):
         raise InvalidOption(
             "these figures need numeric categories, and not all are",
             "--scale nominal, or --weights ordinal for ranked categories",
         )
-    return np.array([given[answer[0]] for answer in answers], dtype=np.float64)
+    return np.array([numbers[answer[0]] for answer in answers], dtype=np.float64)

@@ -20,7 +20,6 @@ REASONS: Final = {
 
 
 def undefined_in_words(undefined: str | None) -> str:
-    """Return why there is no figure, in words."""
     return REASONS.get(undefined or "", "")
 
 
@@ -45,7 +44,7 @@ def figure_title_words(figure: Mapping[str, Any]) -> str:
 def figure_reading_words(figure: Coefficient) -> str:
     """Return customary words for the value, or why there is none.
 
-    In brackets the word that it deserves with 95% probability, where that is a lesser one.
+    In brackets the word that it deserves with 95% probability, if that is a lesser one.
     """
     if figure.value is None:
         reasons = MEASURES[figure.measure].undefined

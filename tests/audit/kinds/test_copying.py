@@ -14,8 +14,8 @@ from tracker.audit.kinds.copying import COPYING, copying_in_minority_answers
 from tracker.audit.statistics.exact_tests import benjamini_hochberg, poisson_binomial_tails
 from tracker.core.audit_tallies import audit_tally_of_pairs
 from tracker.core.tallies import (
-    answers_of_tallies,
     chance_of_sharing,
+    distinct_answers,
     make_pattern,
     minority_answers,
 )
@@ -121,7 +121,7 @@ def test_a_pair_that_stands_out_is_tested_again_with_its_own_habits(voice, optio
     found = findings(record)[0, 4]
     known = copying_habits(record.evidence())
     plain, own = (
-        [tails(record, (0, 4), which, by) for which in (minority_answers, answers_of_tallies)]
+        [tails(record, (0, 4), which, by) for which in (minority_answers, distinct_answers)]
         for by in (None, known)
     )
     both = [min(1.0, 2 * min(tail for *_, tail in rows)) for rows in (plain, own)]

@@ -1,7 +1,7 @@
 """An annotator gives a category more often, or less, than the co-annotators of the same items.
 
 The test is two-sided, under the null hypothesis of `poisson_binomial`. A flag also needs an
-effect: a common odds ratio over the items of at least 2, or at most 1/2. Where too few items can
+effect: a common odds ratio over the items of at least 2, or at most 1/2. If too few items can
 tell and the truth of some is known, the truth is the yardstick (`marginal_homogeneity`).
 """
 
@@ -59,18 +59,23 @@ def category_bias_result(
     """The finding about one annotator and category.
 
     With fewer informative items than a test needs, a ratio beyond 2-fold is the rule rather than
-    the exception. It is suspicious only where so lopsided a count had a probability of ``alpha``
+    the exception. It is suspicious only if so lopsided a count had a probability of ``alpha``
     or less, taken alone: so at most that share of sound short records is mentioned.
     """
     tested = usage.informative >= MINIMUM_INFORMATIVE
     notable = _beyond(usage.odds_ratio, evidence.floor(ODDS_RATIO))
+    lopsided = (
+        usage.n >= MINIMUM_ANSWERS
+        and usage.informative >= LOOK_INFORMATIVE
+        and usage.tails.two_sided <= evidence.alpha
+    )
     return usage_result(
         usage,
         NAME,
         p_value=usage.tails.two_sided if tested else None,
         notable=notable,
-        suspicious=not tested and notable and _worth_saying(usage, evidence.alpha),
-        details=_told(gold) if gold else None,
+        suspicious=not tested and notable and lopsided,
+        details=_gold_details(gold) if gold else None,
     )
 
 
@@ -91,11 +96,11 @@ def _on_gold(annotator: int, category: int, margin: Margins, evidence: Evidence)
         notable=_beyond(ratio, evidence.floor(ODDS_RATIO)),
         suspicious=False,
         severity=severity_of_odds(ratio),
-        details={"against": "gold", **_told(margin)},
+        details={"against": "gold", **_gold_details(margin)},
     )
 
 
-def _told(margin: Margins) -> Mapping[str, object]:
+def _gold_details(margin: Margins) -> Mapping[str, object]:
     return {
         "gold": {
             "items": margin.items,
@@ -113,14 +118,6 @@ def _tells(margin: Margins | None) -> bool:
 
 def _beyond(odds_ratio: float | None, floor: float) -> bool:
     return odds_ratio is not None and (odds_ratio >= floor or odds_ratio <= 1.0 / floor)
-
-
-def _worth_saying(usage: Usage, alpha: float) -> bool:
-    return (
-        usage.n >= MINIMUM_ANSWERS
-        and usage.informative >= LOOK_INFORMATIVE
-        and usage.tails.two_sided <= alpha
-    )
 
 
 def confirm_category_bias(result: TestResult, consensus: Consensus, evidence: Evidence) -> Opinion:

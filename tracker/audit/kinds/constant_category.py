@@ -21,7 +21,6 @@ from tracker.audit.kind import (
     usage_result,
 )
 from tracker.audit.second_opinion import Consensus, Opinion
-from tracker.audit.statistics.mantel_haenszel import Usage
 
 NAME = "constant_category"
 
@@ -32,7 +31,7 @@ MINIMUM_ODDS_RATIO = 2.0
 """The effect that a flag needs besides the share: 96% against 94% is no result."""
 
 MISSED_ANSWERS = 1.0
-"""Without a test, "insufficient" is said only where answers like the co-annotators' would have
+"""Without a test, "insufficient" is said only if answers like the co-annotators' would have
 been expected to hold at least so many of another category."""
 
 
@@ -47,12 +46,11 @@ def run_test(evidence: Evidence) -> Iterator[TestResult]:
             NAME,
             p_value=usage.tails.upper if tested else None,
             notable=constant and (usage.odds_ratio or 0.0) >= MINIMUM_ODDS_RATIO,
-            suspicious=not tested and constant and _worth_saying(usage),
+            suspicious=not tested
+            and constant
+            and usage.n >= MINIMUM_ANSWERS
+            and usage.n - usage.peers >= MISSED_ANSWERS,
         )
-
-
-def _worth_saying(usage: Usage) -> bool:
-    return usage.n >= MINIMUM_ANSWERS and usage.n - usage.peers >= MISSED_ANSWERS
 
 
 def confirm_constant_category(result: TestResult, consensus: Consensus, _: Evidence) -> Opinion:

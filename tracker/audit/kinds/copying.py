@@ -15,9 +15,9 @@ other or both from somewhere else, the answers do not say.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,8 +55,8 @@ from tracker.core.tallies import (
     FloatArray,
     IntArray,
     Pattern,
-    answers_of_tallies,
     chance_of_sharing,
+    distinct_answers,
     is_minority,
     minority_answers,
 )
@@ -65,9 +65,6 @@ NAME = "copying"
 
 RATIO = Threshold("copied_ratio", 2.0, 1.0, 1e6)
 """Shared minority answers against the expected number, at least, for a flag."""
-
-MINIMUM_SHARED = 20
-"""Items that two annotators must share."""
 
 LEAST_COPIED = 5
 """Shared minority answers that a flag needs."""
@@ -91,35 +88,17 @@ def run_test(evidence: Evidence) -> Iterator[TestResult | float]:
 
 
 def _of_people(evidence: Evidence) -> Iterator[TestResult | float]:
-    pairs = evidence.pairs
-    if pairs is None or not pairs.pairs:
+    shared = evidence.pairs
+    if shared is None or not shared.pairs:
         return
-    minority, alike = copying_in_minority_answers(pairs), copying_in_all_answers(pairs)
-    p_values = _both(minority.bounds(), alike.bounds())
-    q_values = np.array(benjamini_hochberg(p_values.tolist()))
-    standing = np.flatnonzero(q_values <= evidence.alpha)
-    known = copying_habits(evidence) if len(standing) else {}
-    patterns = _patterns(pairs, standing) if len(standing) else {}
-    plain = p_values > evidence.alpha
-    yield from p_values[plain].tolist()
-    for place in np.flatnonzero(~plain).tolist():
-        expected, p_value = float(minority.expected[place]), float(p_values[place])
-        surely = False
-        if q_values[place] <= evidence.alpha:
-            first, second = (known[who] for who in pairs.pairs[place])
-            met = patterns[pairs.pairs[place]]
-            expected, tail = minority.again(place, met, first, second)
-            again = _both(np.array(tail), np.array(alike.again(place, met, first, second)[1]))
-            p_value = max(p_value, float(again))
-            surely = tail <= SURE
-        yield _result(
-            evidence,
-            pairs.pairs[place],
-            _Seen.of(minority, place),
-            expected,
-            p_value,
-            surely=surely,
-        )
+
+    def patterns(pairs: Collection[tuple[int, int]]) -> dict[tuple[int, int], dict[Pattern, int]]:
+        counted = shared.patterns(pairs)
+        places = enumerate(counted.pairs)
+        return {pair: counted.of(place) for place, pair in places if pair in pairs}
+
+    minority, alike = copying_in_minority_answers(shared), copying_in_all_answers(shared)
+    yield from _tested(evidence, shared.pairs, minority, alike, patterns)
 
 
 def copied_from_models(evidence: Evidence) -> Iterator[TestResult | float]:
@@ -128,54 +107,53 @@ def copied_from_models(evidence: Evidence) -> Iterator[TestResult | float]:
     if beside is None or not beside.pairs:
         return
     minority, alike = (GivenBesideModels(beside, minority=few) for few in (True, False))
-    p_values = _both(minority.bounds(), alike.bounds())
+    yield from _tested(evidence, beside.pairs, minority, alike, beside.patterns, model=True)
+
+
+def _tested(
+    evidence: Evidence,
+    pairs: Sequence[tuple[int, int]],
+    minority: Any,
+    alike: Any,
+    patterns: Callable[[Collection[tuple[int, int]]], Mapping[tuple[int, int], Any]],
+    *,
+    model: bool = False,
+) -> Iterator[TestResult | float]:
+    """Yield the results of pairs, from their `Shared` or `GivenBesideModels` answers.
+
+    Those that stand out are tested again with their own habits, for which ``patterns`` counts how
+    their items were answered.
+    """
+    p_values = _smaller(minority.bounds(), alike.bounds())
     q_values = np.array(benjamini_hochberg(p_values.tolist()))
-    standing = [beside.pairs[n] for n in np.flatnonzero(q_values <= evidence.alpha).tolist()]
-    known = copying_habits(evidence) if standing else {}
-    patterns = beside.patterns(standing) if standing else {}
+    standing = {pairs[place] for place in np.flatnonzero(q_values <= evidence.alpha).tolist()}
+    habits = copying_habits(evidence) if standing else {}
+    items = patterns(standing) if standing else {}
     plain = p_values > evidence.alpha
     yield from p_values[plain].tolist()
     for place in np.flatnonzero(~plain).tolist():
+        pair = pairs[place]
         expected, p_value = float(minority.expected[place]), float(p_values[place])
         surely = False
-        pair = beside.pairs[place]
-        if q_values[place] <= evidence.alpha:
-            own, met = known[pair[0]], patterns[pair]
-            expected, tail = minority.again(place, met, own)
-            again = _both(np.array(tail), np.array(alike.again(place, met, own)[1]))
+        if pair in standing:
+            own = [habits[annotator] for annotator in (pair[:1] if model else pair)]
+            expected, tail = minority.again(place, items[pair], *own)
+            again = _smaller(tail, alike.again(place, items[pair], *own)[1])
             p_value = max(p_value, float(again))
             surely = tail <= SURE
-        shared = _Seen.of(minority, place)
-        yield _result(
-            evidence,
-            pair,
-            shared,
-            expected,
-            p_value,
-            surely=surely,
-            # Of three answers to an item one in two is expected: it cannot be much more.
-            fewer=(shared.telling - expected) / max(shared.telling - shared.seen, _LEAST_APART),
-            details={"model": True},
-        )
+        yield _result(evidence, pair, minority, place, expected, p_value, surely, model)
 
 
-def _both(one: FloatArray, other: FloatArray) -> FloatArray:
+def _smaller(one: FloatArray | float, other: FloatArray | float) -> FloatArray:
     """Twice the smaller of two p-values, at most 1 (Bonferroni)."""
     return np.asarray(np.minimum(2.0 * np.minimum(one, other), 1.0))
-
-
-def _patterns(pairs: SharedItems, standing: IntArray) -> dict[tuple[int, int], dict[Pattern, int]]:
-    """How many items of each pattern some pairs share."""
-    wanted = {pairs.pairs[place] for place in standing.tolist()}
-    found = pairs.patterns(wanted)
-    return {pair: found.of(place) for place, pair in enumerate(found.pairs) if pair in wanted}
 
 
 class Shared:
     """Of each pair: the items that could tell, how many of them they share, and the expected.
 
     Shared are the answers that ``which`` names of a pattern; on an item of each kind so many
-    ``ways`` lead to one, and ``hits`` says whether the pair shares one. An item can tell where
+    ``ways`` lead to one, and ``hits`` says whether the pair shares one. An item can tell if
     some two of its annotators share one and some do not.
     """
 
@@ -218,47 +196,35 @@ class Shared:
 
 
 def copying_in_minority_answers(pairs: SharedItems) -> Shared:
-    """Return what is shared of the answers that most of the others did not give."""
     return Shared(pairs, minority_answers, pairs.minority, pairs.given == MINORITY)
 
 
 def copying_in_all_answers(pairs: SharedItems) -> Shared:
-    """Return what is shared of all answers."""
-    return Shared(pairs, answers_of_tallies, pairs.alike, pairs.given != DIFFERENT)
-
-
-class _Seen(NamedTuple):
-    """Of one pair: shared items, those that could tell, and shared minority answers."""
-
-    items: float
-    telling: float
-    seen: float
-
-    @classmethod
-    def of(cls, sums: Shared | GivenBesideModels, place: int) -> _Seen:
-        """Return what a pair shares."""
-        columns = (sums.items, sums.telling, sums.seen)
-        return cls(*(float(column[place]) for column in columns))
+    return Shared(pairs, distinct_answers, pairs.alike, pairs.given != DIFFERENT)
 
 
 def _result(
     evidence: Evidence,
     pair: tuple[int, int],
-    shared: _Seen,
+    minority: Shared | GivenBesideModels,
+    place: int,
     expected: float,
     p_value: float,
-    *,
     surely: bool,
-    fewer: float = 0.0,
-    details: Mapping[str, object] | None = None,
+    model: bool,
 ) -> TestResult:
-    """Return a pair's finding; ``fewer`` times as rarely as expected the two differ."""
     from scipy.special import gammaincinv
 
-    items, telling, seen = shared
+    items, telling, seen = (
+        float(column[place]) for column in (minority.items, minority.telling, minority.seen)
+    )
     ratio = seen / expected if expected > 0 else None
-    far = max(ratio or 0.0, fewer) >= evidence.floor(RATIO)
-    large = seen >= LEAST_COPIED and far
+    far = ratio or 0.0
+    if model:
+        # Of three answers to an item one in two is expected, and a ratio cannot be much more: so
+        # it is also enough to differ that many times as rarely as expected.
+        far = max(far, (telling - expected) / max(telling - seen, _LEAST_APART))
+    large = seen >= LEAST_COPIED and far >= evidence.floor(RATIO)
     low = high = None
     if expected > 0 and p_value <= evidence.alpha:
         # Garwood's exact interval of a Poisson mean (1936).
@@ -282,7 +248,7 @@ def _result(
         details={
             "shared_minority_answers": int(seen),
             "expected_minority_answers": expected,
-            **(details or {}),
+            **({"model": True} if model else {}),
         },
     )
 

@@ -66,7 +66,7 @@ def _result(
     size = fall.before - fall.after
     late = course.answers[fall.block :]
     level = float(course.expected[fall.block :].sum() / late.sum())
-    began = min((moment for block, moment in blocks.began.items() if block >= fall.block))
+    began = min(moment for block, moment in blocks.began.items() if block >= fall.block)
     tested = course.informative >= MINIMUM_IN_TIME
     return TestResult(
         kind=NAME,
@@ -75,7 +75,7 @@ def _result(
         observed=fall.after + level,
         expected=fall.before + level,
         peers=None,
-        n=int(sum(blocks.counts.values())),
+        n=sum(blocks.counts.values()),
         informative=course.informative,
         effect=Effect("difference", -size),
         p_value=fall.p_value if tested else None,

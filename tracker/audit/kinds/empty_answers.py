@@ -28,16 +28,15 @@ def run_test(evidence: Evidence) -> Iterator[TestResult]:
         )
         if usage is None:
             continue
-        ratio = usage.odds_ratio or 0.0
         tested = usage.informative >= MINIMUM_INFORMATIVE
-        found = usage_result(
+        result = usage_result(
             usage,
             NAME,
             p_value=usage.tails.upper if tested else None,
-            notable=ratio >= evidence.floor(ODDS_RATIO),
+            notable=(usage.odds_ratio or 0.0) >= evidence.floor(ODDS_RATIO),
             suspicious=False,
         )
-        yield replace(found, category=None)
+        yield replace(result, category=None)
 
 
 EMPTY_ANSWERS = Kind(NAME, frozenset({"skips"}), run_test, ODDS_RATIO)

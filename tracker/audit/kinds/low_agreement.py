@@ -21,13 +21,11 @@ from tracker.audit.kind import (
     severity_of_gap,
 )
 from tracker.audit.second_opinion import Consensus, Opinion
-from tracker.audit.statistics.peer_agreement import Alignment
 
 NAME = "low_agreement"
 
 GAP = Threshold("agreement_gap", 0.1)
 """By how much less the co-annotators are agreed with, at least, for a flag."""
-
 
 _WIDER = 1.3
 """The consensus must confirm what the test finds, and the gap that is measured be large, too."""
@@ -37,8 +35,23 @@ def run_test(evidence: Evidence) -> Iterator[TestResult]:
     """Yield a test result for each annotator with a shared item."""
     for alignment in evidence.alignments.values():
         gap = -(alignment.gap or 0.0)
+        low, high = alignment.gap_interval or (None, None)
         tested = alignment.informative >= MINIMUM_INFORMATIVE
-        yield _result(alignment, tested, gap >= evidence.floor(GAP), gap)
+        yield TestResult(
+            kind=NAME,
+            annotator=alignment.annotator,
+            category=None,
+            observed=alignment.observed,
+            expected=alignment.expected,
+            peers=alignment.peers,
+            n=alignment.n,
+            informative=alignment.informative,
+            effect=Effect("difference", alignment.gap, low, high),
+            p_value=alignment.lower if tested else None,
+            notable=gap >= evidence.floor(GAP),
+            suspicious=False,
+            severity=severity_of_gap(gap),
+        )
 
 
 def detectable_gap(findings: Sequence[Finding], annotators: int) -> float | None:
@@ -47,45 +60,21 @@ def detectable_gap(findings: Sequence[Finding], annotators: int) -> float | None
     Such is the difference of two shares that a one-sided test of as many shared items as half of
     the annotators have finds with a power of .8, for the first of all annotators at a false
     discovery rate of .05, widened by `_WIDER`: in simulated crowds 83 to 100% are then flagged.
-
-    Args:
-        findings: of this kind, about each annotator, clear ones too.
-        annotators: how many were audited.
-
-    Returns:
-        None if fewer than half of them have enough items that could tell.
+    None if fewer than half of the audited ``annotators`` have enough items that could tell.
+    ``findings`` are those of this kind, about each of them, clear ones too.
     """
     tested = [
-        finding
+        (finding.observed, finding.n)
         for finding in findings
         if finding.p_value is not None and finding.observed is not None
     ]
     if not annotators or 2 * len(tested) < annotators:
         return None
-    agreement = median(one.observed or 0.0 for one in tested)
+    agreement, answers = (median(column) for column in zip(*tested, strict=True))
     normal = NormalDist().inv_cdf
     sure = normal(1 - 0.025 / annotators) + normal(0.8)
-    error = math.sqrt(agreement * (1 - agreement) / median(one.n for one in tested))
+    error = math.sqrt(agreement * (1 - agreement) / answers)
     return max(_WIDER * GAP.default, _WIDER * sure * error)
-
-
-def _result(alignment: Alignment, tested: bool, notable: bool, gap: float) -> TestResult:
-    low, high = alignment.gap_interval or (None, None)
-    return TestResult(
-        kind=NAME,
-        annotator=alignment.annotator,
-        category=None,
-        observed=alignment.observed,
-        expected=alignment.expected,
-        peers=alignment.peers,
-        n=alignment.n,
-        informative=alignment.informative,
-        effect=Effect("difference", alignment.gap, low, high),
-        p_value=alignment.lower if tested else None,
-        notable=notable,
-        suspicious=False,
-        severity=severity_of_gap(gap),
-    )
 
 
 def confirm_low_agreement(result: TestResult, consensus: Consensus, evidence: Evidence) -> Opinion:

@@ -2,7 +2,7 @@
 
 On an item that n annotators answered, T of them right, each is as likely as the other to be among
 the T: a sum with the Poisson-binomial distribution of `poisson_binomial`, so that hard items
-are no one's fault. Where too few such items were answered by others as well, the yardstick is
+are no one's fault. If too few such items were answered by others as well, the yardstick is
 everybody's answers to items of the same truth (`stratified`).
 """
 

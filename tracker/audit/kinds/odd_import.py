@@ -17,13 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from tracker.audit.evidence import Evidence, Threshold
-from tracker.audit.kind import (
-    MINIMUM_INFORMATIVE,
-    Effect,
-    Kind,
-    TestResult,
-    severity_of_gap,
-)
+from tracker.audit.kind import MINIMUM_INFORMATIVE, Effect, Kind, TestResult, severity_of_gap
 from tracker.audit.statistics.exact_tests import Z_95, Stratum, pool_strata
 from tracker.audit.statistics.peer_agreement import Alignment, peer_agreement_alignments
 from tracker.core.audit_tallies import FileTallies, ImportedFile
@@ -65,15 +59,16 @@ def run_test(evidence: Evidence) -> Iterator[TestResult]:
         own = parts[annotator]
         if len(own) < 2:
             continue
-        by_gap = sorted(own, key=lambda part: -_gap(part, own))
-        odd = [part for part in by_gap if _gap(part, own) >= evidence.floor(GAP)]
+        gaps = [(_elsewhere(part, own) - part.alignment.observed, part) for part in own]
+        gaps.sort(key=lambda gap: -gap[0])
+        odd = [part for gap, part in gaps if gap >= evidence.floor(GAP)]
         # Answers that are worse in many files are no slip of one.
         looked_at = 0 < len(odd) <= max(1, len(own) // 3)
         findings = [
             _result(evidence, tallies, part, own, looked_at=looked_at)
-            for part in (odd if looked_at else by_gap[:1])
+            for part in (odd if looked_at else [gaps[0][1]])
         ]
-        yield min(findings, key=lambda one: 1.0 if one.p_value is None else one.p_value)
+        yield min(findings, key=lambda finding: 1.0 if finding.p_value is None else finding.p_value)
 
 
 def _parts(tallies: FileTallies) -> dict[int, list[_Part]]:
@@ -89,12 +84,8 @@ def _parts(tallies: FileTallies) -> dict[int, list[_Part]]:
 
 def _elsewhere(part: _Part, own: Sequence[_Part]) -> float:
     """Return the mean agreement with the others in the annotator's other files."""
-    rest = [one.alignment for one in own if one is not part]
-    return sum(one.observed * one.n for one in rest) / sum(one.n for one in rest)
-
-
-def _gap(part: _Part, own: Sequence[_Part]) -> float:
-    return _elsewhere(part, own) - part.alignment.observed
+    rest = [other.alignment for other in own if other is not part]
+    return sum(file.observed * file.n for file in rest) / sum(file.n for file in rest)
 
 
 def _result(
@@ -110,7 +101,8 @@ def _result(
     before, within, worse = 1.0, None, False
     if looked_at:
         same = _agreeing(tallies, [part.place])
-        against_own = pool_strata(_strata(same, _agreeing(tallies, [one.place for one in own])))
+        places = [file.place for file in own]
+        against_own = pool_strata(_strata(same, _agreeing(tallies, places)))
         before = 1.0 if against_own is None else against_own.tails.lower
         within, worse = _within_file(tallies, part, same, evidence.floor(GAP))
     tested = within is not None or not looked_at
@@ -167,14 +159,14 @@ def _agreeing(tallies: FileTallies, places: Sequence[int]) -> dict[Pattern, tupl
     met: Counter[tuple[Answer, Pattern]] = Counter()
     for place in places:
         met.update(columns[columns.annotators[place]])
-    found: defaultdict[Pattern, tuple[int, int]] = defaultdict(lambda: (0, 0))
+    agreeing: defaultdict[Pattern, tuple[int, int]] = defaultdict(lambda: (0, 0))
     for (own, pattern), items in met.items():
         if answers_in_pattern(pattern) > 1:
             others = pattern_without(pattern, own)
             alike = dict(others).get(own, 0) == max(count for _, count in others)
-            agreeing, number = found[others]
-            found[others] = agreeing + items * alike, number + items
-    return found
+            times, number = agreeing[others]
+            agreeing[others] = times + items * alike, number + items
+    return agreeing
 
 
 def _strata(

@@ -54,19 +54,12 @@ def run_test(evidence: Evidence) -> Iterator[TestResult]:
     mean, variance = draws.mean[shared.pattern], draws.variance[shared.pattern]
     # The mean of the others, one's own answer taken out, is further from it by n / (n - 1).
     difference = (own - mean) * size / (size - 1)
-    columns = zip(
-        shared.annotators.tolist(),
-        shared.total(1.0).tolist(),
-        shared.total(own).tolist(),
-        shared.total(mean).tolist(),
-        shared.total(difference).tolist(),
-        shared.total(difference**2).tolist(),
-        shared.total(variance * size / (size - 1)).tolist(),
-        shared.total(variance > 0).tolist(),
-        strict=True,
-    )
-    for place, row in enumerate(columns):
-        annotator, n, mine, chance, gap, square, within, informative = row
+    per_row = (
+        1.0, own, mean, difference, difference**2, variance * size / (size - 1), variance > 0
+    )  # fmt: skip
+    totals = np.stack([shared.total(values) for values in per_row], axis=1).tolist()
+    for place, annotator in enumerate(shared.annotators.tolist()):
+        n, mine, chance, gap, square, within, informative = totals[place]
         if not n:
             continue
         rows = shared.rows_of(place)
@@ -105,16 +98,11 @@ def run_test(evidence: Evidence) -> Iterator[TestResult]:
 def _point_draws(patterns: Sequence[Pattern], points: Mapping[int, float]) -> Draws:
     def worth(pattern: Pattern) -> tuple[list[float], Fraction]:
         values = [points[answer[0]] for answer, _ in pattern]
-        return values, _step(values)
+        if not all(value.is_integer() for value in values):
+            return values, Fraction(0)  # no lattice
+        return values, Fraction(math.gcd(*(int(value - values[0]) for value in values)))
 
     return exchangeable_draws(patterns, worth)
-
-
-def _step(values: Sequence[float]) -> Fraction:
-    """The spacing of whole points; 0 of others."""
-    if not all(value.is_integer() for value in values):
-        return Fraction(0)
-    return Fraction(math.gcd(*(int(value - values[0]) for value in values)))
 
 
 def confirm_severity_bias(result: TestResult, consensus: Consensus, evidence: Evidence) -> Opinion:

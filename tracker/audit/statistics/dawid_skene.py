@@ -10,9 +10,8 @@ The model does not know that some items are harder than others.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
 
@@ -22,9 +21,6 @@ _STEPS = 1000
 _TOLERANCE = 1e-9  # of a probability, from one step to the next
 _LEAST = 1e-10  # of a probability that stands in a product
 _LIKELIER = 1e-6  # of a log-likelihood; what differs by less is the same maximum
-
-Start: TypeAlias = Callable[[IntArray, IntArray, FloatArray, tuple[int, int]], FloatArray]
-"""Estimates what is true of each item from its answers, before anything is known of annotators."""
 
 
 @dataclass(frozen=True)
@@ -109,14 +105,12 @@ def fit_likelier_start(
 
     For the arguments see `fit_dawid_skene`.
     """
-    first, other = (
-        fit_dawid_skene(item, annotator, given, shape, items=items, start=start)
-        for start in (_majorities, _shares)
-    )
-    found, better = (
-        float((np.logaddexp.reduce(fit.scores, axis=1) * items).sum()) for fit in (first, other)
-    )
-    return other if better > found + _LIKELIER else first
+    fits = [
+        fit_dawid_skene(item, annotator, given, shape, items=items, from_shares=from_shares)
+        for from_shares in (False, True)
+    ]
+    first, other = (float(np.logaddexp.reduce(fit.scores, axis=1) @ items) for fit in fits)
+    return fits[1] if other > first + _LIKELIER else fits[0]
 
 
 def fit_dawid_skene(
@@ -130,7 +124,7 @@ def fit_dawid_skene(
     known: IntArray | None = None,
     strength: float = 0.0,
     tolerance: float = _TOLERANCE,
-    start: Start | None = None,
+    from_shares: bool = False,
 ) -> Fit:
     """Fit the model to one row per answer.
 
@@ -145,7 +139,8 @@ def fit_dawid_skene(
         strength: answers that the matrix of all annotators together counts as in each row of an
             annotator's: with few answers an annotator is taken to be like the others.
         tolerance: the largest change of a probability in the last step.
-        start: makes the first estimate of the truth; of majorities by default.
+        from_shares: begin with the shares of the answers to an item, equation 3.1 of the paper;
+            by default with those most often given, equally likely.
     """
     annotators, q = shape
     number = int(item.max()) + 1
@@ -153,7 +148,10 @@ def fit_dawid_skene(
     many = np.ones(number) if items is None else items
     fixed = np.zeros(number, dtype=np.bool_) if known is None else known >= 0
     certain = np.eye(q)[known[fixed]] if known is not None else np.zeros((0, q))
-    truth = (start or _majorities)(item, given, weight, (number, q))
+    votes = np.bincount(item * q + given, weight, number * q).reshape(number, q)
+    if not from_shares:
+        votes = votes >= votes.max(axis=1, keepdims=True) - 1e-9
+    truth = _normal(votes.astype(np.float64))
     truth[fixed] = certain
     cell = annotator * q + given
     for _ in range(_STEPS):
@@ -176,30 +174,7 @@ def fit_dawid_skene(
     return Fit(truth, errors, priors, scores.T.copy(), np.stack(parts, axis=1))
 
 
-def _majorities(
-    item: IntArray, given: IntArray, weight: FloatArray, shape: tuple[int, int]
-) -> FloatArray:
-    """The answers most often given to each item, equally likely."""
-    votes = _votes(item, given, weight, shape)
-    most = votes.max(axis=1, keepdims=True)
-    return _normal((votes >= most - 1e-9).astype(np.float64))
-
-
-def _shares(
-    item: IntArray, given: IntArray, weight: FloatArray, shape: tuple[int, int]
-) -> FloatArray:
-    """The share of each answer among those to an item, equation 3.1 of the paper."""
-    return _normal(_votes(item, given, weight, shape))
-
-
-def _votes(
-    item: IntArray, given: IntArray, weight: FloatArray, shape: tuple[int, int]
-) -> FloatArray:
-    votes = np.bincount(item * shape[1] + given, weight, shape[0] * shape[1])
-    return votes.reshape(shape).astype(np.float64)
-
-
 def _normal(values: FloatArray) -> FloatArray:
-    """Shares of the last axis; 0 where there is nothing."""
+    """Shares of the last axis; 0 if there is nothing."""
     total = values.sum(axis=-1, keepdims=True)
     return np.asarray(np.divide(values, total, out=np.zeros_like(values), where=total > 0))

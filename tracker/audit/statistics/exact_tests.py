@@ -57,7 +57,7 @@ def cochran_armitage_fall(
         squares: its square summed over them.
 
     Returns:
-        None where the figure never varies or fewer than two blocks have an answer.
+        None if the figure never varies or fewer than two blocks have an answer.
     """
     number = float(answers.sum())
     if (answers > 0).sum() < 2:
@@ -105,7 +105,6 @@ def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
 
 
 # -- How likely a count of own answers is, if the annotator answered as the co-annotators did -----
-
 
 EXACT_ITEMS = 500
 """Up to so many informative items the distribution is exact, beyond it is the normal one.
@@ -177,7 +176,7 @@ def poisson_binomial_normal_tails(count: int, mean: float, variance: float) -> T
 
     Twice the smaller tail is the p-value of Mantel and Haenszel's statistic
     ``(|count - mean| - 0.5)^2 / variance`` on one degree of freedom (1959, equation for M-H
-    chi-square), which is 1 here where count and mean differ by less than one half.
+    chi-square), which is 1 here if count and mean differ by less than one half.
     """
     scale = math.sqrt(2.0 * variance)
     return Tails(
@@ -226,8 +225,8 @@ class Draws:
 
     Attributes:
         values: shape (patterns, K), padded; K the most distinct answers of a pattern.
-        chances: the probability of each, 0 where padded; rows add up to 1.
-        steps: by pattern the spacing of the lattice that its values are on, exactly; 0 where
+        chances: the probability of each, 0 if padded; rows add up to 1.
+        steps: by pattern the spacing of the lattice that its values are on, exactly; 0 if
             there is only one value, or no lattice.
     """
 
@@ -242,21 +241,21 @@ class Draws:
 
     @cached_property
     def variance(self) -> FloatArray:
-        """Variance by pattern, exactly 0 where all values are alike."""
+        """Variance by pattern, exactly 0 if all values are alike."""
         centred = self.values - self.mean[:, None]
         spread = np.asarray((self.chances * centred**2).sum(axis=1))
         return np.where(self.alike(), 0.0, spread)
 
     def step(self, patterns: IntArray) -> float:
-        """The spacing of a sum of draws from some patterns; 0 where it is too fine to matter."""
-        different, place = self._different_steps
+        """The spacing of a sum of draws from some patterns; 0 if it is too fine to matter."""
+        distinct, place = self._distinct_steps
         met = np.unique(place[patterns]).tolist()
-        found = reduce(_common, (different[n] for n in met), Fraction(0))
-        return float(found) if found.denominator <= _FINEST else 0.0
+        common = reduce(_common, (distinct[n] for n in met), Fraction(0))
+        return float(common) if common.denominator <= _FINEST else 0.0
 
     @cached_property
-    def _different_steps(self) -> tuple[list[Fraction], IntArray]:
-        """The different steps, and the place among them of each pattern's."""
+    def _distinct_steps(self) -> tuple[list[Fraction], IntArray]:
+        """The distinct steps, and the place among them of each pattern's."""
         places: dict[Fraction, int] = {}
         place = [places.setdefault(step, len(places)) for step in self.steps]
         return [*places], np.array(place, dtype=np.int64)
@@ -343,7 +342,8 @@ class _Curve:
             reaching = np.where(np.isclose(self.values, top[:, None]), self.chances, 0.0)
             logs = (self.items * np.log(reaching.sum(axis=1))).sum()
             return clamped_tail_probability(math.exp(max(float(logs), -700.0)))
-        if excess <= self._least() + 1e-9 * max(1.0, greatest):
+        low = np.where(self.chances > 0, self.values, np.inf).min(axis=1)
+        if excess <= float((self.items * low).sum()) + 1e-9 * max(1.0, greatest):
             return 1.0
         at = excess - self.step / 2
         if abs(at) < 1e-6 * self.deviation:
@@ -352,10 +352,6 @@ class _Curve:
             mirrored = _Curve(-self.values, self.chances, self.items, self.deviation, self.step)
             return clamped_tail_probability(1.0 - mirrored._beyond(-at))
         return clamped_tail_probability(self._beyond(at))
-
-    def _least(self) -> float:
-        low = np.where(self.chances > 0, self.values, np.inf).min(axis=1)
-        return float((self.items * low).sum())
 
     def _beyond(self, at: float) -> float:
         """The saddlepoint tail beyond ``at`` > 0."""
@@ -408,9 +404,6 @@ class _Curve:
 # -- One annotator's successes against all others', in strata: where no item is shared by many ----
 
 
-_Z_TAIL = 0.025
-
-
 class Stratum(NamedTuple):
     """Own successes and trials, and everyone's, one's own included."""
 
@@ -439,7 +432,7 @@ class Pool(NamedTuple):
 
 
 def pool_strata(strata: Iterable[Stratum]) -> Pool | None:
-    """One annotator against the others; None where no stratum can tell."""
+    """One annotator against the others; None if no stratum can tell."""
     telling = [stratum for stratum in strata if stratum.tells]
     if not telling:
         return None
@@ -469,8 +462,8 @@ def clopper_pearson(successes: int, trials: int) -> tuple[float, float]:
     """The exact 95% interval of a share (Clopper and Pearson 1934), by beta quantiles."""
     from scipy.special import betaincinv
 
-    low = betaincinv(successes, trials - successes + 1, _Z_TAIL) if successes else 0.0
-    high = betaincinv(successes + 1, trials - successes, 1 - _Z_TAIL) if successes < trials else 1.0
+    low = betaincinv(successes, trials - successes + 1, 0.025) if successes else 0.0
+    high = betaincinv(successes + 1, trials - successes, 0.975) if successes < trials else 1.0
     return float(low), float(high)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -84,7 +84,7 @@ class Usage:
 
         With the 2 by 2 table of an item [[a, b], [c, d]], the annotator's answer in its first row
         and the co-annotators' in its second: sum(a d / n) / sum(b c / n). ``inf`` where only the
-        divisor is 0, None where both are.
+        divisor is 0, None if both are.
         """
         if self.odds_less > 0:
             return self.odds_more / self.odds_less
@@ -92,7 +92,7 @@ class Usage:
 
     @property
     def odds_interval(self) -> tuple[float, float] | None:
-        """A 95% interval of the common odds ratio; None where the ratio is undefined.
+        """A 95% interval of the common odds ratio; None if the ratio is undefined.
 
         Robins, Breslow and Greenland 1986, equation 6, which holds for many small tables. Where
         the ratio is 0 or ``inf``, the bound at which so lopsided a count of the informative items,
@@ -111,11 +111,6 @@ class Usage:
         if more > 0:
             return extreme / (1 - extreme) * (1 - chance) / chance, math.inf
         return 0.0, (1 - extreme) / extreme * (1 - chance) / chance
-
-    @property
-    def excess(self) -> float:
-        """Own answers beyond the expected ones, per informative item; between -1 and 1."""
-        return (self.own - self.expected) / self.informative if self.informative else 0.0
 
     @cached_property
     def tails(self) -> Tails:
@@ -173,33 +168,31 @@ def _summed(rows: _Rows) -> list[Usage]:
         total(r),
         total(s),
     )
-    spread = zip(
-        *(part.tolist() for part in (total(p * r), total(p * s + (1 - p) * r), total((1 - p) * s))),
-        strict=True,
-    )
+    sums = np.stack([total(p * r), total(p * s + (1 - p) * r), total((1 - p) * s)], axis=1)
+    spread = map(tuple, sums.tolist())
     chances = _chances(rows, informative)
-    few = [chances.get(index, ()) for index in range(len(rows.annotators))]
-    values: list[list[Any]] = [*(column.tolist() for column in columns), [*spread], few]
+    few = (chances.get(group, ()) for group in range(len(rows.annotators)))
+    values: list[Iterable[Any]] = [*(column.tolist() for column in columns), spread, few]
     return [Usage(*row) for row in zip(*values, strict=True)]
 
 
 def _chances(rows: _Rows, informative: IntArray) -> dict[int, tuple[Chance, ...]]:
     """The informative items of each group by (T, n), for the groups small enough."""
-    wanted = (rows.held > 0) & (rows.held < rows.size) & (informative[rows.group] <= EXACT_ITEMS)
-    held, size, group = rows.held[wanted], rows.size[wanted], rows.group[wanted]
+    few = (rows.held > 0) & (rows.held < rows.size) & (informative[rows.group] <= EXACT_ITEMS)
+    held, size, group = rows.held[few], rows.size[few], rows.group[few]
     if not group.size:
         return {}
     divisor = np.gcd(held, size)
     radix = int(size.max()) + 1
     code = (group * radix + size // divisor) * radix + held // divisor
     distinct, inverse = np.unique(code, return_inverse=True)
-    items = np.bincount(inverse, rows.items[wanted]).astype(np.int64)
-    found: dict[int, list[Chance]] = {}
+    items = np.bincount(inverse, rows.items[few]).astype(np.int64)
+    chances: dict[int, list[Chance]] = {}
     for key, count in zip(distinct.tolist(), items.tolist(), strict=True):
         rest, numerator = divmod(key, radix)
         owner, denominator = divmod(rest, radix)
-        found.setdefault(owner, []).append((numerator, denominator, count))
-    return {owner: tuple(chances) for owner, chances in found.items()}
+        chances.setdefault(owner, []).append((numerator, denominator, count))
+    return {owner: tuple(of_owner) for owner, of_owner in chances.items()}
 
 
 @dataclass(frozen=True)
@@ -228,7 +221,13 @@ def _rows_of(shared: TallyColumns) -> _Rows:
     category_ids, category = np.unique(flat[:, 0], return_inverse=True)
     width = max(len(category_ids), 1)
     column = category[place]
-    own_keys = _own_keys(shared.answers, category_ids, width)
+    number = {category: index for index, category in enumerate(category_ids.tolist())}
+    own_keys = [
+        code * width + number[category]
+        for code, answer in enumerate(shared.answers)
+        for category in answer
+        if category in number
+    ]
     own = np.isin(shared.own[entry] * width + column, own_keys).astype(np.int64)
     distinct, group = np.unique(shared.owner[entry] * width + column, return_inverse=True)
     return _Rows(
@@ -249,39 +248,21 @@ def _spread(patterns: Sequence[Pattern], code: IntArray) -> tuple[IntArray, IntA
     Returns the row's entry, its place in the third array, and that array: one row per pattern and
     category, with the category and how many annotators gave it; shape (rows, 2).
     """
-    held = [list(_held(pattern)) for pattern in patterns]
-    pairs = [pair for pattern in held for pair in pattern]
+    held: list[Counter[int]] = []
+    for pattern in patterns:
+        held.append(Counter())
+        for answer, count in pattern:
+            for category in answer:
+                held[-1][category] += count
+    pairs = [pair for counts in held for pair in counts.items()]
     flat = np.array(pairs, dtype=np.int64).reshape(-1, 2)
-    length = np.array([len(pattern) for pattern in held], dtype=np.int64)
+    length = np.array([len(counts) for counts in held], dtype=np.int64)
     start = np.cumsum(length) - length
     repeats = length[code]
     entry = np.repeat(np.arange(len(code)), repeats)
     first = np.cumsum(repeats) - repeats
     place = np.arange(len(entry)) - first[entry] + start[code][entry]
     return entry, place, flat
-
-
-def _held(pattern: Pattern) -> Iterator[tuple[int, int]]:
-    """The categories of a pattern and how many annotators gave each."""
-    held: Counter[int] = Counter()
-    for answer, count in pattern:
-        for category in answer:
-            held[category] += count
-    yield from held.items()
-
-
-def _own_keys(answers: Sequence[Answer], category_ids: IntArray, width: int) -> IntArray:
-    """``number of the answer * width + number of the category`` for each category it holds."""
-    number = {category: index for index, category in enumerate(category_ids.tolist())}
-    return np.array(
-        [
-            code * width + number[category]
-            for code, own in enumerate(answers)
-            for category in own
-            if category in number
-        ],
-        dtype=np.int64,
-    )
 
 
 # -- One annotator's categories against the truth's, on the same items ----------------------------
@@ -295,10 +276,10 @@ class Margins:
         items: items with a truth that the annotator answered.
         given: answers that hold the category.
         true: truths that hold it.
-        over: given where it is not true.
-        under: not given where it is true.
+        over: given and not true.
+        under: not given but true.
         overall_p_value: that all the categories together are given as often as they are true
-            (Stuart and Maxwell); None where an answer may hold several or it is undefined.
+            (Stuart and Maxwell); None if an answer may hold several or it is undefined.
     """
 
     items: int
@@ -336,7 +317,7 @@ def marginal_homogeneity_margins(
         tables[truth, own] += items
     n = tables.total()
     overall = stuart_maxwell(tables)
-    found = {}
+    margins = {}
     for category in sorted({c for cell in tables for answer in cell for c in answer}):
         both = over = under = 0
         for (truth, own), items in tables.items():
@@ -344,8 +325,8 @@ def marginal_homogeneity_margins(
             both += items * (held and true)
             over += items * (held and not true)
             under += items * (true and not held)
-        found[category] = Margins(n, both + over, both + under, over, under, overall)
-    return found
+        margins[category] = Margins(n, both + over, both + under, over, under, overall)
+    return margins
 
 
 def stuart_maxwell(table: Mapping[tuple[Answer, Answer], int]) -> float | None:
@@ -353,7 +334,7 @@ def stuart_maxwell(table: Mapping[tuple[Answer, Answer], int]) -> float | None:
 
     The statistic d' S^-1 d, with d the differences of the margins and S their covariance under
     the null hypothesis, has a chi-square distribution with as many degrees of freedom as S has
-    ranks. None where answers are not single or all margins are alike.
+    ranks. None if answers are not single or all margins are alike.
     """
     from scipy.special import chdtrc
 

@@ -87,12 +87,12 @@ def _paired(joint: JointAnswers) -> IntArray:
     item = joint.item[order]
     start = np.flatnonzero(np.diff(item, prepend=-1))
     size = np.minimum(np.diff(np.append(start, len(item))), _MOST_OF_AN_ITEM)
-    found = [np.zeros((0, 2), dtype=np.int64)]
+    pairs = [np.zeros((0, 2), dtype=np.int64)]
     for number in np.unique(size[size > 1]).tolist():
         members = order[start[size == number][:, None] + np.arange(number)]
         one, other = np.triu_indices(number, 1)
-        found.append(np.stack([members[:, one].ravel(), members[:, other].ravel()], axis=1))
-    return np.concatenate(found)
+        pairs.append(np.stack([members[:, one].ravel(), members[:, other].ravel()], axis=1))
+    return np.concatenate(pairs)
 
 
 def excess_pair_dependence(
@@ -146,7 +146,7 @@ def identical_dependent_pairs(joint: JointAnswers, pairs: Pairs) -> BoolArray:
     shares = counts / counts.sum(axis=1, keepdims=True)
     chance = (shares[pairs.first] * shares[pairs.second]).sum(axis=1)
     same = pairs.enough & (pairs.agreed >= IDENTICAL) & (pairs.agreed - chance >= APART)
-    found = same.copy()
+    identical = same.copy()
     for place in np.flatnonzero(same).tolist():
         # Not held against them: a third who is identical to one of them.
         circle = [pairs.first[place], pairs.second[place]]
@@ -158,8 +158,8 @@ def identical_dependent_pairs(joint: JointAnswers, pairs: Pairs) -> BoolArray:
         if apart.any():  # with each of them there may be few items, and with all of them many
             usual = float(np.average(pairs.agreed[apart], weights=pairs.items[apart]))
             nearest = max(nearest, usual)
-        found[place] = apart.any() and pairs.agreed[place] - nearest >= APART
-    return np.asarray(found)
+        identical[place] = apart.any() and pairs.agreed[place] - nearest >= APART
+    return np.asarray(identical)
 
 
 def pair_dependence_witnesses(pairs: Pairs, place: int) -> int:

@@ -91,29 +91,19 @@ def peer_agreement_alignments(shared: TallyColumns) -> dict[int, Alignment]:
     telling = (draws.variance > 0)[shared.pattern]
     more = ~np.isnan(peers_of)
     difference = np.where(more, own_of - peers_of, 0.0)
-    items = shared.total(1.0)
-    compared = shared.total(more)
-    columns = zip(
-        shared.annotators.tolist(),
-        items.tolist(),
-        shared.total(own_of).tolist(),
-        shared.total(own_of**2).tolist(),
-        shared.total(expected).tolist(),
-        compared.tolist(),
-        shared.total(np.where(more, own_of, 0.0)).tolist(),
-        shared.total(np.where(more, peers_of, 0.0)).tolist(),
-        shared.total(difference**2).tolist(),
-        shared.total(telling).tolist(),
-        strict=True,
-    )
-    found = {}
-    for place, column in enumerate(columns):
-        annotator, n, own, own_square, chance, wide, own_wide, peers, square, informative = column
+    per_row = (
+        1.0, own_of, own_of**2, expected, more, np.where(more, own_of, 0.0),
+        np.where(more, peers_of, 0.0), difference**2, telling,
+    )  # fmt: skip
+    totals = np.stack([shared.total(values) for values in per_row], axis=1).tolist()
+    alignments = {}
+    for place, annotator in enumerate(shared.annotators.tolist()):
+        n, own, own_square, chance, wide, own_wide, peers, square, informative = totals[place]
         if not n:
             continue
         rows = shared.rows_of(place)
         gap = (own_wide - peers) / wide if wide else 0.0
-        found[annotator] = Alignment(
+        alignments[annotator] = Alignment(
             annotator=annotator,
             n=int(n),
             observed=own / n,
@@ -131,7 +121,7 @@ def peer_agreement_alignments(shared: TallyColumns) -> dict[int, Alignment]:
             pattern=shared.pattern[rows],
             items=shared.number[rows],
         )
-    return found
+    return alignments
 
 
 def peer_agreement_draws(patterns: Sequence[Pattern]) -> Draws:
@@ -276,14 +266,15 @@ def spammer_scores(tables: FloatArray) -> list[Score | None]:
     value = (x**2).sum(axis=(1, 2)) / freedom - noise
     errors = np.sqrt(np.maximum(linear + square, 0.0)) / freedom, np.sqrt(square) / freedom
     columns = zip(value.tolist(), *(error.tolist() for error in errors), strict=True)
+    several_rows = (rows > 1).tolist()
     return [
-        Score(*one) if many else None
-        for one, many in zip(columns, (rows > 1).tolist(), strict=True)
+        Score(*score) if enough else None
+        for score, enough in zip(columns, several_rows, strict=True)
     ]
 
 
 def majority_kappa(counts: FloatArray) -> float | None:
-    """Cohen's kappa of a table of counts, shape (q, q); None where it is undefined."""
+    """Cohen's kappa of a table of counts, shape (q, q); None if it is undefined."""
     total = counts.sum()
     if not total:
         return None

@@ -100,10 +100,7 @@ class SpanAgreement:
         )
 
     def to_dict(self) -> dict[str, Detail]:
-        """Return the figure as JSON.
-
-        A coefficient's, without the chance term that it does not have.
-        """
+        """Return a coefficient's JSON, without the chance term that it does not have."""
         figures = self.coefficient.to_dict()
         return {name: figures[name] for name in figures if name not in {"observed", "expected"}}
 
@@ -126,7 +123,6 @@ class SpanSums:
     n_n: int = 0
 
     def add(self, true_positives: int, first: int, second: int) -> None:
-        """Count one document."""
         self.documents += 1
         number = first + second
         if number:
@@ -145,10 +141,7 @@ class SpanSums:
         return 2 * self.true_positives / number if number else None
 
     def squared_residuals(self) -> int:
-        """Return the sum over documents of (t N - T n) squared.
-
-        N**4 / 4 times that of influences.
-        """
+        """Return the sum over documents of (t N - T n)^2: N**4 / 4 times that of influences."""
         total, number = self.true_positives, self.first + self.second
         return self.t_t * number**2 - 2 * self.t_n * total * number + self.n_n * total**2
 
@@ -167,7 +160,7 @@ def span_f1(
     The error is that of a ratio of sums over documents (Cochran 1977, section 6.4), so pairs that
     share a document are not taken for independent. The bounds are Student's, in [0, 1], with one
     degree of freedom less than there are documents with a span: the others say nothing of the
-    spread. Where all documents have the same F1, 1 among them, `interval_without_spread` gives
+    spread. If all documents have the same F1, 1 among them, `interval_without_spread` gives
     them, which for 1 bounds the share of documents that agree perfectly.
 
     Args:
@@ -175,11 +168,8 @@ def span_f1(
         sums: over documents, of one pair or of the pairs pooled.
         pairs: how many pairs they hold.
         macro: the mean of the pairs' values; of one pair it is the value.
-        undefined: why there is nothing to compare, where the caller knows more than the sums.
-        confidence: of the bounds, in (0, 1).
-
-    Raises:
-        InvalidOption: the confidence level is not in (0, 1).
+        undefined: why there is nothing to compare, if the caller knows more than the sums.
+        confidence: of the bounds.
     """
     check_confidence(confidence)
     value = sums.value
@@ -189,21 +179,12 @@ def span_f1(
             measure, None, reason, confidence=confidence, documents=sums.documents, pairs=pairs
         )
     error, low, high, method = _spread(sums, value, confidence)
+    precision = sums.true_positives / sums.second if sums.second else None
+    recall = sums.true_positives / sums.first if sums.first else None
     return SpanAgreement(
-        measure=measure,
-        value=value,
-        true_positives=sums.true_positives,
-        precision=sums.true_positives / sums.second if sums.second else None,
-        recall=sums.true_positives / sums.first if sums.first else None,
-        standard_error=error,
-        ci_low=low,
-        ci_high=high,
-        confidence=confidence,
-        method=method,
-        documents=sums.documents,
-        pairs=pairs,
-        macro=value if pairs == 1 else macro,
-    )
+        measure, value, None, sums.true_positives, precision, recall, error, low, high, confidence,
+        method, sums.documents, pairs, value if pairs == 1 else macro,
+    )  # fmt: skip
 
 
 def _spread(

@@ -88,12 +88,10 @@ def disjoint_spans(intervals: Sequence[Interval]) -> Sequence[Interval]:
     last = 0
     for start, end in intervals:
         if start < last:
-            return _merged(intervals)
+            break
         last = end
-    return intervals
-
-
-def _merged(intervals: Sequence[Interval]) -> list[Interval]:
+    else:
+        return intervals
     disjoint = [intervals[0]]
     for start, end in intervals[1:]:
         last_start, last_end = disjoint[-1]
@@ -105,11 +103,7 @@ def _merged(intervals: Sequence[Interval]) -> list[Interval]:
 
 
 def covered_span_length(disjoint: Sequence[Interval]) -> int:
-    """Return how many positions disjoint intervals cover."""
-    total = 0
-    for start, end in disjoint:
-        total += end - start
-    return total
+    return sum([end - start for start, end in disjoint])
 
 
 def common_span_length(first: Sequence[Interval], second: Sequence[Interval]) -> int:
@@ -132,7 +126,6 @@ def common_span_length(first: Sequence[Interval], second: Sequence[Interval]) ->
 
 
 # -- The spans of one answer, and what two answers to a document have in common -------------------
-
 
 Span: TypeAlias = tuple[int, int, int]
 Five: TypeAlias = tuple[int, int, int, int, int]
@@ -175,17 +168,9 @@ class Marked:
         self.positions = disjoint_spans(places)
         self.exact = _numbered(self.spans)
         self.unlabelled = _numbered(places)
-        labelled = sum(
-            [covered_span_length(disjoint) for disjoint in self.labelled_positions.values()]
-        )
-        spans_marked = len(self.spans)
-        self.numbers: Five = (
-            spans_marked,
-            spans_marked,
-            spans_marked,
-            labelled,
-            covered_span_length(self.positions),
-        )
+        labelled = sum([covered_span_length(spans) for spans in self.labelled_positions.values()])
+        number, positions = len(self.spans), covered_span_length(self.positions)
+        self.numbers: Five = (number, number, number, labelled, positions)
 
 
 def _numbered(values: Sequence[tuple[int, ...]]) -> set[tuple[int, ...]]:
@@ -201,18 +186,14 @@ def _numbered(values: Sequence[tuple[int, ...]]) -> set[tuple[int, ...]]:
 
 
 def mark_span_sets(answers: Mapping[str, Sequence[Span]]) -> dict[str, Marked]:
-    """Return the answers to a document by annotator, in order of name.
-
-    Equal ones are one object.
-    """
-    made: dict[tuple[Span, ...], Marked] = {}
+    """Return the answers to a document by annotator, by name; equal ones are one object."""
+    distinct: dict[tuple[Span, ...], Marked] = {}
     marked = {}
     for annotator in sorted(answers):
-        key = tuple(answers[annotator])
-        found = made.get(key)
-        if found is None:
-            found = made[key] = Marked(key)
-        marked[annotator] = found
+        spans = tuple(answers[annotator])
+        if spans not in distinct:
+            distinct[spans] = Marked(spans)
+        marked[annotator] = distinct[spans]
     return marked
 
 
@@ -232,7 +213,6 @@ _NOTHING = Common((0, 0, 0, 0, 0), ())
 
 
 def common_spans(first: Marked, second: Marked) -> Common:
-    """Return what both answers marked."""
     if first is second:
         return Common(first.numbers, first.spans)
     if not (first.spans and second.spans):

@@ -5,7 +5,7 @@ What is kept grows with pairs of annotators and with categories, never with docu
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
@@ -58,21 +58,19 @@ class SpanTally:
 
     documents: int = 0
     compared: int = 0
-    pairs: dict[tuple[str, str], Five] = field(default_factory=dict)
+    pairs: defaultdict[tuple[str, str], Five] = field(default_factory=lambda: defaultdict(_five))
     pooled: Five = field(default_factory=_five)
-    categories: dict[int, RateSums] = field(default_factory=dict)
-    annotators: dict[str, OwnSpans] = field(default_factory=dict)
+    categories: defaultdict[int, RateSums] = field(default_factory=lambda: defaultdict(RateSums))
+    annotators: defaultdict[str, OwnSpans] = field(default_factory=lambda: defaultdict(OwnSpans))
 
     def add(self, answers: Mapping[str, Marked]) -> None:
-        """Count one document, its answers in the order that `marked.mark` gives them."""
+        """Count one document, its answers in the order of `mark_span_sets`."""
         self.documents += 1
         for annotator, own in answers.items():
-            if annotator not in self.annotators:
-                self.annotators[annotator] = OwnSpans()
-            known = self.annotators[annotator]
-            known.answers += 1
+            counts = self.annotators[annotator]
+            counts.answers += 1
             for category, places in own.by_category.items():
-                known.categories[category] += len(places)
+                counts.categories[category] += len(places)
         if len(answers) > 1:
             self.compared += 1
             common = {
@@ -84,29 +82,27 @@ class SpanTally:
             self._add_to_categories(answers, common.values())
 
     def _add_pairs(
-        self, answers: Mapping[str, Marked], found: Mapping[tuple[str, str], Common]
+        self, answers: Mapping[str, Marked], commons: Mapping[tuple[str, str], Common]
     ) -> None:
         """Add the pairs, apart and pooled: a document's contributions are added before squaring."""
-        for pair, common in found.items():
-            if pair not in self.pairs:
-                self.pairs[pair] = _five()
+        for pair, common in commons.items():
             first, second = answers[pair[0]].numbers, answers[pair[1]].numbers
             for sums, both, one, other in zip(
                 self.pairs[pair], common.numbers, first, second, strict=True
             ):
                 sums.add(both, one, other)
         firsts, seconds = _places(answers)
-        together = zip(*(common.numbers for common in found.values()), strict=True)
+        together = zip(*(common.numbers for common in commons.values()), strict=True)
         for sums, both, one, other in zip(
             self.pooled, map(sum, together), firsts, seconds, strict=True
         ):
             sums.add(both, one, other)
 
     def _add_to_annotators(
-        self, answers: Mapping[str, Marked], found: Mapping[tuple[str, str], Common]
+        self, answers: Mapping[str, Marked], commons: Mapping[tuple[str, str], Common]
     ) -> None:
         agreeing = dict.fromkeys(answers, 0)
-        for (one, other), common in found.items():
+        for (one, other), common in commons.items():
             agreeing[one] += common.numbers[0]
             agreeing[other] += common.numbers[0]
         marked = sum(len(own.spans) for own in answers.values())
@@ -122,13 +118,11 @@ class SpanTally:
         for common in commons:
             for category, *_ in common.exact:
                 agreeing[category] = agreeing.get(category, 0) + 1
-        marked: dict[int, int] = {}
+        marked: Counter[int] = Counter()
         for own in answers.values():
             for category, places in own.by_category.items():
-                marked[category] = marked.get(category, 0) + len(places)
+                marked[category] += len(places)
         for category, number in marked.items():
-            if category not in self.categories:
-                self.categories[category] = RateSums()
             both = agreeing.get(category, 0)
             # Every span is in as many pairs of answers as there are other answers.
             self.categories[category].add(both, (len(answers) - 1) * number - both)
@@ -140,7 +134,6 @@ class SpanTally:
 
     @property
     def answers(self) -> int:
-        """The answers to all documents."""
         return sum(own.answers for own in self.annotators.values())
 
 
@@ -173,23 +166,17 @@ def pooled_span_agreement(tally: SpanTally, confidence: float = 0.95) -> tuple[S
     Undefined: too_few_items (no answers), too_few_annotators (below two), no_overlap (no
     document of two answers), single_category (nothing is marked in those: all of them are
     answered "none applies").
-
-    Raises:
-        InvalidOption: the confidence level is not in (0, 1).
     """
     reason = why_no_spans_compared(tally)
     figures = []
-    for number, (measure, sums) in enumerate(zip(SPAN_MEASURES, tally.pooled, strict=True)):
-        values = [pair[number].value for pair in tally.pairs.values()]
-        defined = [value for value in values if value is not None]
+    for place, (measure, sums) in enumerate(zip(SPAN_MEASURES, tally.pooled, strict=True)):
+        values = [
+            value for pair in tally.pairs.values() if (value := pair[place].value) is not None
+        ]
+        macro, pairs = fmean(values) if values else None, len(tally.pairs)
         figures.append(
             span_f1(
-                measure,
-                sums,
-                pairs=len(values),
-                macro=fmean(defined) if defined else None,
-                undefined=reason,
-                confidence=confidence,
+                measure, sums, pairs=pairs, macro=macro, undefined=reason, confidence=confidence
             )
         )
     return tuple(figures)
@@ -203,10 +190,7 @@ def span_rates(
     An agreement is a span that both of a pair of annotators marked with the same start, end and
     category, a potential agreement one that at least one of them marked: the rate is Jaccard's
     over all pairs, and ``specific_agreement`` the pooled exact F1 of the category. Error and
-    bounds are those of `rates.category_rates`, over documents.
-
-    Raises:
-        InvalidOption: the confidence level is not in (0, 1).
+    bounds are those of `category_rates`, over documents.
     """
     check_confidence(confidence)
     labels = sum((own.categories for own in tally.annotators.values()), Counter[int]())

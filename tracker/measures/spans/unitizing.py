@@ -23,21 +23,15 @@ document: the expectation knows nothing of the places that the end of the contin
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from itertools import combinations
 
-from tracker.measures.intervals import (
-    NOT_APPLICABLE,
-    SINGLE_CATEGORY,
-    Coefficient,
-    check_confidence,
-)
+from tracker.measures.intervals import NOT_APPLICABLE, SINGLE_CATEGORY, Coefficient
 from tracker.measures.spans.overlap import Interval, Marked
-
-_NONE: Sequence[Interval] = ()
 
 
 @dataclass
@@ -68,10 +62,9 @@ class UnitTally:
     answered: int = 0
     applicable: bool = True
     whole: Counter[int] = field(default_factory=Counter)
-    categories: dict[int, _Category] = field(default_factory=dict)
+    categories: defaultdict[int, _Category] = field(default_factory=lambda: defaultdict(_Category))
 
     def add(self, answers: Mapping[str, Marked], length: int | None) -> None:
-        """Count one document."""
         if len(answers) < 2:
             return
         self.documents += 1
@@ -84,15 +77,12 @@ class UnitTally:
         self.whole[length] += len(answers)
         for own in answers.values():
             for category, units in own.by_category.items():
-                if category not in self.categories:
-                    self.categories[category] = _Category()
                 _add_lengths(self.categories[category], units, length)
         for one, other in combinations(answers.values(), 2):
             if one is not other:
                 for category in one.by_category.keys() | other.by_category.keys():
                     self.categories[category].observed[len(answers)] += _difference(
-                        one.by_category.get(category, _NONE),
-                        other.by_category.get(category, _NONE),
+                        one.by_category.get(category, ()), other.by_category.get(category, ())
                     )
 
     def disagreements(self, category: int) -> tuple[Fraction, Fraction]:
@@ -116,40 +106,29 @@ def unitizing_alpha(
     """Return alpha of all categories together, at most 1; 0 is chance level.
 
     Its details hold D_o and D_e in squared shares of the continuum, the sums over categories. It
-    has no standard error: the source has none.
+    has no standard error: the source has none. ``confidence`` is only named in the result.
 
-    Args:
-        tally: the sums over documents.
-        undefined: why there is nothing to compare, where that is so.
-        confidence: only named in the result.
-
-    Undefined: not_applicable if the length of a document of two answers is not known, a span
-    reaches past it, or spans of one answer and category overlap; single_category if nothing
-    is marked or everything is one unit of one position.
-
-    Raises:
-        InvalidOption: the confidence level is not in (0, 1).
+    Undefined: as the caller says; not_applicable if the length of a document of two answers is not
+    known, a span reaches past it, or spans of one answer and category overlap; single_category if
+    nothing is marked or everything is one unit of one position.
     """
-    check_confidence(confidence)
-    name, items = "unitizing_alpha", tally.documents
+    coefficient = partial(
+        Coefficient, "unitizing_alpha", confidence=confidence, items=tally.documents
+    )
     if undefined is None and not tally.applicable:
         undefined = NOT_APPLICABLE
-    if undefined is None:
-        parts = [tally.disagreements(category) for category in tally.categories]
-        observed = sum((part[0] for part in parts), Fraction(0))
-        expected = sum((part[1] for part in parts), Fraction(0))
-        if expected:
-            return Coefficient(
-                name,
-                float(1 - observed / expected),
-                confidence=confidence,
-                items=items,
-                details={
-                    "observed_disagreement": float(observed),
-                    "expected_disagreement": float(expected),
-                },
-            )
-    return Coefficient(name, None, undefined or SINGLE_CATEGORY, confidence=confidence, items=items)
+    if undefined is not None:
+        return coefficient(None, undefined)
+    parts = [tally.disagreements(category) for category in tally.categories]
+    observed = sum((part[0] for part in parts), Fraction(0))
+    expected = sum((part[1] for part in parts), Fraction(0))
+    if not expected:
+        return coefficient(None, SINGLE_CATEGORY)
+    details = {
+        "observed_disagreement": float(observed),
+        "expected_disagreement": float(expected),
+    }
+    return coefficient(float(1 - observed / expected), details=details)
 
 
 def _fits(own: Marked, length: int) -> bool:
