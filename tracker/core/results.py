@@ -40,7 +40,7 @@ Page = TypeVar("Page", bound=_Page)
 
 @dataclass(frozen=True)
 class UnfitQuestion:
-    """A question by name, and why what was asked does not fit it."""
+    """A question that what was asked does not fit, by name, and why."""
 
     question: str
     why: str
