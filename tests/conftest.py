@@ -27,7 +27,7 @@ from xdist.scheduler import LoadScopeScheduling
 from tests import postgres
 from tests.filled import Fill, FillOnce, Restore, empty_postgres, keep
 from tests.helpers import write_file
-from tests.profiles import SQL_ROOMS, THOROUGH
+from tests.profiles import ON_BOTH, THOROUGH
 from tracker.ledger import Ledger
 from tracker.storage.backends import BACKENDS
 from tracker.storage.database import Database
@@ -36,7 +36,7 @@ from tracker.storage.database import Database
 # A test that shares one database among its examples makes a new project for each.
 settings.register_profile(
     "tracker",
-    max_examples=50 if THOROUGH else 20,
+    max_examples=30 if THOROUGH else 15,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
@@ -49,7 +49,7 @@ _numbers = itertools.count(1)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave Postgres out, but for the rooms that write SQL and who asks by name.
+    """Leave Postgres out, but for what depends on the database and who asks by name.
 
     On a server of one's own everything runs. What starts another program comes first: at the end,
     one worker would wait for it alone.
@@ -93,7 +93,7 @@ def pytest_collection_finish() -> None:
 def _elsewhere(item: pytest.Item) -> bool:
     call = getattr(item, "callspec", None)
     on_postgres = call is not None and call.params.get("backend") == "postgresql"
-    return on_postgres and not {*SQL_ROOMS} & {*item.path.parts}
+    return on_postgres and not (ON_BOTH & {*item.path.parts} or item.get_closest_marker("both"))
 
 
 @pytest.fixture(scope="session")

@@ -1,8 +1,9 @@
 """How much a run tries: a quick one while working, the thorough one if `CI` is set.
 
-The quick run tries fewer drawn examples and no long simulations. Postgres is for the rooms that
-write SQL, in a quick run for those that write most of it; what the others ask of them, and what all
-tell, is the same on both databases (`cli/test_on_both_databases.py`).
+The quick run tries fewer drawn examples and no long simulations. A test that takes a ledger on
+either database runs on Postgres in `storage`, in the goldens, which ask every command, and if it is
+marked as `both`: what it asks depends on the database, or is a room's one comparison with a plain
+count. On a server of one's own (`TRACKER_TEST_POSTGRES_URL`) everything does.
 """
 
 from __future__ import annotations
@@ -14,30 +15,10 @@ from hypothesis import settings
 
 THOROUGH = bool(os.environ.get("CI"))
 thorough = pytest.mark.skipif(not THOROUGH, reason="takes long: set CI to run it")
-# The rooms, and single files, whose tests run on both databases.
-SQL_ROOMS: tuple[str, ...] = (
-    "storage",
-    "projects",
-    "access",
-    "exchange",
-    "formats",
-    "imports",
-    "sync",
-    "counts",
-    "export",
-)
-if THOROUGH:
-    SQL_ROOMS += ("compare", "flags", "snapshots", "ledger", "golden")
-    # What asks the rooms below in ways that neither their tests nor a command's do.
-    SQL_ROOMS += ("test_annotator_groups.py", "test_calibration.py", "test_from_rows.py")
-    SQL_ROOMS += ("test_groups.py", "test_intra_annotator.py", "test_of_projects.py")
-    SQL_ROOMS += (
-        "test_order.py",
-        "test_definitions.py",
-        "test_odd_import.py",
-        "test_copied_from_models.py",
-        "test_design.py",
-    )
+both = pytest.mark.both
+"""On Postgres, too."""
+ON_BOTH = {"storage", "golden"} if THOROUGH else {"storage"}
+"""The rooms whose tests all run on both databases."""
 
 
 def examples(number: int) -> settings:
