@@ -156,15 +156,19 @@ class Module(NamedTuple):
     tree: ast.Module
 
 
+def texts() -> dict[str, str]:
+    """Every file of the package, by its path."""
+    paths = sorted((CHECKOUT / "tracker").rglob("*.py"))
+    return {str(path.relative_to(CHECKOUT)): path.read_text("utf-8") for path in paths}
+
+
 @cache
 def modules() -> tuple[Module, ...]:
     """Every module of the package."""
-    package = CHECKOUT / "tracker"
     return tuple(
-        Module(path.relative_to(package).with_suffix("").parts[0],
-               str(path.relative_to(CHECKOUT)), ast.parse(path.read_text("utf-8")))
-        for path in sorted(package.rglob("*.py"))
-    )  # fmt: skip
+        Module(Path(path).with_suffix("").parts[1], path, ast.parse(text))
+        for path, text in texts().items()
+    )
 
 
 def graph(files: tuple[Module, ...]) -> dict[str, set[str]]:
@@ -311,7 +315,7 @@ def _names(module: Module) -> Iterator[Fault]:
         return
     told = any(module.room == place or module.path.endswith(place) for place in NAMED_TO_PEOPLE)
     docstrings = _docstrings(module.tree)
-    for node in ast.walk(module.tree):
+    for node in _nodes(module.tree):
         line = getattr(node, "lineno", 1)
         if isinstance(node, ast.Constant):
             free = told or id(node) in docstrings
@@ -330,13 +334,27 @@ def _identifiers(node: ast.AST) -> Iterator[str]:
             yield value
 
 
+@cache
+def _nodes(tree: ast.Module) -> list[ast.AST]:
+    return list(ast.walk(tree))
+
+
 def _docstrings(tree: ast.Module) -> set[int]:
     """The nodes of texts that stand alone as a statement, attributes' docstrings included."""
     return {
         id(node.value)
-        for node in ast.walk(tree)
+        for node in _nodes(tree)
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     }
+
+
+def _called(node: ast.AST) -> str:
+    """The dotted name of the function that a call calls."""
+    parts, function = list[str](), node.func if isinstance(node, ast.Call) else None
+    while isinstance(function, ast.Attribute):
+        parts.append(function.attr)
+        function = function.value
+    return ".".join([function.id, *parts[::-1]]) if isinstance(function, ast.Name) else ""
 
 
 # What prints as it is a text that may hold what acts on a terminal, and where that is seen to.
@@ -349,15 +367,15 @@ def _habits(module: Module) -> Iterator[Fault]:
         if name == "rich.text" and not module.path.endswith("render/cells.py"):
             yield line, "rich.text has its control characters made visible in render.cells"
     if module.room == "cli":
-        for node in ast.walk(module.tree):
-            called = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
+        for node in _nodes(module.tree):
+            called = _called(node)
             if not module.path.endswith(RAW.get(called, "")):
                 yield getattr(node, "lineno", 1), f"{called}: say it by cli.terminal"
         return
-    for node in ast.walk(module.tree):
+    for node in _nodes(module.tree):
         line = getattr(node, "lineno", 1)
         for word in _identifiers(node):
             if word in ENVIRONMENT and not module.path.endswith(READS_ENVIRONMENT):
                 yield line, f"{word} outside the commands"
-        if isinstance(node, ast.Call) and ast.unparse(node.func) in {"print", "sys.stdout.write"}:
+        if _called(node) in {"print", "sys.stdout.write"}:
             yield line, "output outside the commands"
