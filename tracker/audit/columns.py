@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
-from tracker.agreement.sentences import SUPPRESSED
 from tracker.audit.sentences import is_accusation, percent_text
 from tracker.render.blocks import Column
 from tracker.render.cells import count_cell, figure_cell, interval_cell, share_cell
@@ -211,6 +210,8 @@ def _ceiling(row: Row) -> str:
     """Return how often people agree with each other, or why that is not known."""
     if row["people"] is not None:
         return percent(row["people"])
+    from tracker.agreement.sentences import SUPPRESSED
+
     return SUPPRESSED if row["people_potential"] else NO_CEILING
 
 

@@ -16,7 +16,6 @@ from tracker.cli.context import (
     with_project_argument,
 )
 from tracker.cli.import_options import (
-    DryRun,
     Files,
     import_rejections_printed,
     print_import_result,
@@ -28,6 +27,7 @@ from tracker.cli.terminal import Force, check_output_file, hint, new_output_file
 from tracker.core.errors import InvalidOption
 from tracker.core.operations import LARGEST
 from tracker.counts.choosing import QuestionsOfTable
+from tracker.imports.choosing import Mapped, Taking
 from tracker.ledger.annotators import PAIRS, Annotators
 from tracker.render.blocks import listing_table
 
@@ -48,19 +48,9 @@ def import_annotators_command(
         str | None,
         typer.Option("--project", "-p", help="The project; the only one if left out."),
     ] = None,
-    columns: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--map", metavar="ROLE=COLUMN", help="Which column is the annotator or the kind."
-        ),
-    ] = None,
-    skip_invalid: Annotated[
-        bool,
-        typer.Option(
-            "--skip-invalid", help="Skip invalid rows instead of refusing the whole import."
-        ),
-    ] = False,
-    dry_run: DryRun = False,
+    *,
+    mapped: Annotated[Mapped, {"columns": "Which column is the annotator or the kind."}],
+    taking: Taking,
     as_json: AsJson = False,
 ) -> None:
     """Import what annotators are: each further column is an attribute, such as the team.
@@ -73,10 +63,8 @@ def import_annotators_command(
     Next: `tracker agreement reviews --by annotator-attribute:team`
     """
     with import_rejections_printed(as_json=as_json):
-        made = ledger_of_command(context).import_annotators(
-            files, project, columns=columns or (), skip_invalid=skip_invalid, dry_run=dry_run
-        )
-    print_import_result(made, dry_run=dry_run, as_json=as_json, people=True)
+        made = ledger_of_command(context).import_annotators(files, project, **mapped, **taking)
+    print_import_result(made, dry_run=taking["dry_run"], as_json=as_json, people=True)
 
 
 @with_project_argument(annotators, "report")
@@ -175,7 +163,9 @@ def merge_annotators_command(
             "--from", metavar="FILE", help="File of pairs: the name that goes, the one that stays."
         ),
     ] = None,
-    dry_run: DryRun = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would happen; store nothing.")
+    ] = False,
     yes: Yes = False,
     output: Output = Output(),
 ) -> None:

@@ -10,8 +10,6 @@ import typer
 
 from tracker.cli.context import ledger_of_command
 from tracker.cli.import_options import (
-    AnswerColumns,
-    ImportOptions,
     IntoProject,
     OptionalFiles,
     import_rejections_printed,
@@ -22,6 +20,14 @@ from tracker.cli.output import AsJson
 from tracker.cli.signatures import flatten_option_groups
 from tracker.cli.terminal import check_output_file, hint, progress_bar, write_output_file
 from tracker.core.errors import InvalidOption, Refused
+from tracker.imports.choosing import (
+    AnswerColumns,
+    FileColumns,
+    Looking,
+    Making,
+    Mapped,
+    Taking,
+)
 from tracker.ledger.import_records import Imports
 from tracker.projects.choosing import NewSettings
 
@@ -42,31 +48,13 @@ def import_files_command(
     context: typer.Context,
     project: IntoProject,
     files: OptionalFiles = None,
-    columns: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--map",
-            metavar="ROLE=COLUMN",
-            help="Column that holds a role: item, annotator, category, … (repeatable). "
-            "item=doc+page joins columns, item=# is the row's number, annotators=A,B,C names one "
-            "column each.",
-        ),
-    ] = None,
-    wide: Annotated[
-        bool, typer.Option("--wide", help="The file has one column per annotator.")
-    ] = False,
-    asked: AnswerColumns = AnswerColumns(),
-    given: ImportOptions = ImportOptions(),
-    preview: Annotated[
-        bool,
-        typer.Option(
-            "--preview", help="Show how the file is read, and its first rows; store nothing."
-        ),
-    ] = False,
-    mapping: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Options of an import before, from --save-mapping."),
-    ] = None,
+    *,
+    mapped: Mapped,
+    cells: AnswerColumns,
+    reading: FileColumns,
+    making: Making,
+    taking: Taking,
+    looking: Looking,
     save_mapping: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Save how these files are read, for --mapping."),
@@ -80,7 +68,6 @@ def import_files_command(
         typer.Option(metavar="SQL", help="The rows of --from-sql: a SELECT."),
     ] = None,
     as_json: AsJson = False,
-    *,
     settings: NewSettings,
 ) -> None:
     """Import answers from files into a project, as one unit that can be undone.
@@ -110,12 +97,13 @@ def import_files_command(
         )
     how: Reading = {
         "options": QuestionOptions(**settings),
-        "columns": columns or (),
-        "wide": wide,
-        "preview": preview,
-        "mapping": mapping,
-        **asked.reading,
-        **given.reading,
+        "progress": None,
+        **mapped,
+        **cells,
+        **reading,
+        **making,
+        **taking,
+        **looking,
     }
     ledger = ledger_of_command(context)
     if save_mapping is not None:
@@ -129,13 +117,13 @@ def import_files_command(
             result = ledger.import_file(files or (), project, **how)
         else:
             result = ledger.import_query(from_sql, query or "", project, **how)
-    print_import_result(result, dry_run=given.dry_run, as_json=as_json)
+    print_import_result(result, dry_run=taking["dry_run"], as_json=as_json)
     if save_mapping is not None:
         text = ledger.mapping_text(save_mapping.parent, result, **how)
         write_output_file(save_mapping, text)
         saved = f"-p {quote(project)} --mapping {quote(str(save_mapping))}"
         hint(f"next time: tracker import FILE {saved}")
-    if preview and result.rejected and not given.skip_invalid:
+    if looking["preview"] and result.rejected and not taking["skip_invalid"]:
         raise Refused(
             f"{count_noun(result.rejected, 'row')} would be refused, and with them the import",
             "correct the rows, or leave them out: --skip-invalid",

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from tracker.cli.context import ledger_of_command
 from tracker.cli.import_options import (
     Files,
-    ImportOptions,
     IntoProject,
     import_rejections_printed,
     print_import_result,
@@ -19,10 +18,8 @@ from tracker.cli.output import AsJson
 from tracker.cli.signatures import flatten_option_groups
 from tracker.cli.terminal import say
 from tracker.core.errors import InvalidOption
+from tracker.imports.choosing import FileColumns, Making, Mapped, Taking
 from tracker.ledger.items import Items
-
-if TYPE_CHECKING:
-    from tracker.ledger.imports import Reading
 
 items, register = operation_group(
     "item", "List and register items; show the answers to one.", Items
@@ -35,11 +32,11 @@ def import_items_command(
     context: typer.Context,
     files: Files,
     project: IntoProject,
-    columns: Annotated[
-        list[str] | None,
-        typer.Option("--map", metavar="ROLE=COLUMN", help="Which column is the item or the text."),
-    ] = None,
-    given: ImportOptions = ImportOptions(),
+    *,
+    mapped: Annotated[Mapped, {"columns": "Which column is the item or the text."}],
+    reading: FileColumns,
+    making: Making,
+    taking: Taking,
     as_json: AsJson = False,
 ) -> None:
     """Register items that have no answers yet, as one import that can be taken back.
@@ -51,10 +48,11 @@ def import_items_command(
 
     Next: `tracker status reviews`
     """
-    how: Reading = {"columns": columns or (), **given.reading}
     with import_rejections_printed(as_json=as_json):
-        result = ledger_of_command(context).import_items(files, project, **how)
-    print_import_result(result, dry_run=given.dry_run, as_json=as_json, items=True)
+        result = ledger_of_command(context).import_items(
+            files, project, **mapped, **reading, **making, **taking
+        )
+    print_import_result(result, dry_run=taking["dry_run"], as_json=as_json, items=True)
 
 
 Project = Annotated[

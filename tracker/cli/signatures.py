@@ -109,7 +109,9 @@ def parameter_of(field: Field) -> inspect.Parameter:
     if field.is_word:
         word = typer.Argument(metavar=option.metavar or field.face_name.upper(), **bounds)
         return keyword_parameter(field.name, Annotated[kind, word], field.default)
-    names = [f"--{field.face_name.replace('_', '-')}", *filter(None, [option.short])]
+    name = field.face_name.replace("_", "-")
+    names = [f"--{name}/--no-{name}" if field.default is True else f"--{name}"]
+    names += filter(None, [option.short])
     if option.words:
         bounds["autocompletion"] = _completing(option.words)
     typed = typer.Option(*names, metavar=option.metavar, rich_help_panel=option.panel, **bounds)
@@ -117,9 +119,12 @@ def parameter_of(field: Field) -> inspect.Parameter:
     return keyword_parameter(field.name, Annotated[kind, typed], default)
 
 
-def _completing(words: Iterable[str]) -> Callable[[str], list[str]]:
+def _completing(
+    words: Iterable[str] | Callable[[], Iterable[str]],
+) -> Callable[[str], list[str]]:
     def completions(incomplete: str) -> list[str]:
-        return [word for word in words if word.startswith(incomplete)]
+        known = words() if callable(words) else words
+        return [word for word in known if word.startswith(incomplete)]
 
     return completions
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tracker.cli.context import command_group, ledger_of_command
 from tracker.cli.import_options import (
-    Create,
-    DryRun,
     IntoProject,
     import_rejections_printed,
     print_import_result,
@@ -19,51 +16,18 @@ from tracker.cli.import_options import (
 from tracker.cli.output import AsJson, print_json
 from tracker.cli.signatures import flatten_option_groups
 from tracker.cli.terminal import hint, progress_bar, say, warn
+from tracker.imports.choosing import SyncOptions
 
 if TYPE_CHECKING:
-    from tracker.ledger.imports import Syncs
     from tracker.sync.run import SyncResult
 
 sync, register = command_group("sync", "Read what is new in another program, live.")
 
 
-@dataclass(frozen=True)
-class SyncOptions:
-    """The options that say how a program is read."""
-
-    question: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--question",
-            "-q",
-            metavar="NAME=NAME[:WORD]",
-            help="Take only this question of the program, and as what: tone=sentiment:ordinal "
-            "(repeatable).",
-        ),
-    ] = None
-    keep: Annotated[
-        list[str] | None,
-        typer.Option(metavar="FIELD", help="Keep a field as an attribute of items (repeatable)."),
-    ] = None
-    create: Create = True
-    skip_invalid: Annotated[
-        bool,
-        typer.Option(
-            "--skip-invalid", help="Skip what cannot be read instead of refusing the whole sync."
-        ),
-    ] = False
-    dry_run: DryRun = False
-
-    @property
-    def syncs(self) -> Syncs:
-        """The keywords of a sync."""
-        return {
-            "questions": self.question or (),
-            "keep": self.keep or (),
-            "create": self.create,
-            "skip_invalid": self.skip_invalid,
-            "dry_run": self.dry_run,
-        }
+Options = Annotated[
+    SyncOptions,
+    {"skip_invalid": "Skip what cannot be read instead of refusing the whole sync."},
+]
 
 
 @sync.command("label-studio")
@@ -91,7 +55,8 @@ def sync_label_studio_command(
     whole: Annotated[
         bool, typer.Option("--all", help="Read everything again, not only what was updated.")
     ] = False,
-    given: SyncOptions = SyncOptions(),
+    *,
+    options: Options,
     as_json: AsJson = False,
 ) -> None:
     """Import what was answered, corrected or deleted in Label Studio since the last sync.
@@ -106,11 +71,13 @@ def sync_label_studio_command(
     Next: `tracker agreement parcels`
     """
     token = os.environ.get("LABEL_STUDIO_API_KEY", "")
-    how: Syncs = {**given.syncs, "repeat": repeat, "whole": whole}
-    with import_rejections_printed(as_json=as_json), progress_bar("reading") as how["progress"]:
+    with import_rejections_printed(as_json=as_json), progress_bar("reading") as progress:
         ledger = ledger_of_command(context)
-        done = ledger.sync_label_studio(url, project_id, project, token=token, item=item, **how)
-    _print_result(done, dry_run=given.dry_run, as_json=as_json)
+        done = ledger.sync_label_studio(
+            url, project_id, project, token=token, item=item, repeat=repeat, whole=whole,
+            progress=progress, **options,
+        )  # fmt: skip
+    _print_result(done, dry_run=options["dry_run"], as_json=as_json)
 
 
 @sync.command("mlflow")
@@ -130,7 +97,8 @@ def sync_mlflow_command(
             "its own).",
         ),
     ] = None,
-    given: SyncOptions = SyncOptions(),
+    *,
+    options: Options,
     as_json: AsJson = False,
 ) -> None:
     """Import what was assessed, corrected or deleted in MLflow since the last sync.
@@ -145,15 +113,16 @@ def sync_mlflow_command(
 
     Next: `tracker agreement answers`
     """
-    known = {
-        name: os.environ.get(f"MLFLOW_TRACKING_{name.upper()}", "")
-        for name in ("token", "username", "password")
-    }
-    how = given.syncs
-    with import_rejections_printed(as_json=as_json), progress_bar("reading") as how["progress"]:
+    token, username, password = (
+        os.environ.get(f"MLFLOW_TRACKING_{name}", "") for name in ("TOKEN", "USERNAME", "PASSWORD")
+    )
+    with import_rejections_printed(as_json=as_json), progress_bar("reading") as progress:
         ledger = ledger_of_command(context)
-        done = ledger.sync_mlflow(url, experiment, project, item=item, **known, **how)
-    _print_result(done, dry_run=given.dry_run, as_json=as_json)
+        done = ledger.sync_mlflow(
+            url, experiment, project, item=item, token=token, username=username,
+            password=password, progress=progress, **options,
+        )  # fmt: skip
+    _print_result(done, dry_run=options["dry_run"], as_json=as_json)
 
 
 def _print_result(done: SyncResult, *, dry_run: bool, as_json: bool) -> None:

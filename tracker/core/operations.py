@@ -51,7 +51,7 @@ class Option:
         least, most: the bounds of a number; an infinite one is none.
         longest: how many characters of a text a route takes; None for any number.
         read: returns the argument that is meant by what a face was given; raises InvalidOption.
-        words: that the shell completes.
+        words: that the shell completes, or a function that returns them.
         examples: of values.
         in_query: whether a route that is sent a body takes it from its address all the same.
         word: whether the command takes it by its place, if not as the method's signature has it.
@@ -71,7 +71,7 @@ class Option:
     most: float | None = None
     longest: int | None = 500
     read: Callable[[Any], Any] | None = None
-    words: tuple[str, ...] = ()
+    words: tuple[str, ...] | Callable[[], Iterable[str]] = ()
     examples: tuple[Any, ...] = ()
     in_query: bool = False
     word: bool | None = None

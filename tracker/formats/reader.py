@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypedDict
 
 from tracker.core.errors import InvalidOption, Refused
@@ -31,6 +31,12 @@ class ReadOptions:
     annotator_from: str | None = None  # see `LIES_IN`
     header_row: int | None = None  # the line of a table's header, from 1; None to find it
     no_header: bool = False  # the columns of a table without one are called 1, 2, …
+
+    @classmethod
+    def of(cls, how: Mapping[str, Any]) -> ReadOptions:
+        """Return those of an import's keywords that are such statements."""
+        named = {field.name for field in fields(cls)} & how.keys()
+        return cls(**{name: how[name] for name in named} | {"ignore": tuple(how.get("ignore", ()))})
 
     def __post_init__(self) -> None:
         """Raise InvalidOption for values that no file can have."""

@@ -12,36 +12,26 @@ from pathlib import Path
 from typing import Any
 
 from tracker.core.errors import InvalidOption, Refused
+from tracker.core.operations import fields_of_group
 from tracker.formats.batch import ROLES
 from tracker.formats.column_names import ColumnPattern
 from tracker.formats.column_roles import parse_column_roles
 from tracker.formats.question_columns import parse_questions
 from tracker.formats.reader import ReadOptions
 from tracker.formats.registry import check_reader_format
+from tracker.imports.choosing import AnswerColumns, FileColumns, Mapped
 from tracker.imports.values import values_for_import
 from tracker.projects.names import near_names
 from tracker.projects.questions import QuestionOptions
 
-_LISTS = {"map": "columns", "question": "questions", "value": "values", "keep": "keep",
-          "ignore": "ignore"}  # fmt: skip
-_TEXTS = {
-    "format": "format",
-    "encoding": "encoding",
-    "date-format": "date_format",
-    "repeat": "repeat",
-    "annotator": "annotator",
-    "annotator-from": "annotator_from",
-    "separator": "separator",
-    "values": "values_file",
-    "join": "join",
-    "columns": "pattern",
+_FIELDS = {
+    field.face_name.replace("_", "-"): field
+    for group in (Mapped, AnswerColumns, FileColumns)
+    for field in fields_of_group(group)
 }
-_SWITCHES = {"wide": "wide", "no-header": "no_header"}
-_NUMBERS = {"header-row": "header_row"}
-_KEYWORDS = _TEXTS | _SWITCHES | _NUMBERS | _LISTS
 """The keys of the file, which are options of ``import``, and the keywords of an import."""
 _SETTINGS = ("answers", "scale", "offsets")
-_KEYS = (*_KEYWORDS, *_SETTINGS, "categories")
+_KEYS = (*_FIELDS, *_SETTINGS, "categories")
 
 _CHECKS: dict[str, Callable[[Any], Any]] = {
     "map": lambda text: parse_column_roles([text]),
@@ -67,7 +57,7 @@ def mapping_file_text(
     options = how.get("options") or QuestionOptions()
     if read is not None and "others" not in read:
         how = _with_decided(how, read)
-    payload = {key: how.get(keyword) for key, keyword in _KEYWORDS.items()}
+    payload = {key: how.get(field.name) for key, field in _FIELDS.items()}
     payload |= {key: getattr(options, key) for key in (*_SETTINGS, "categories")}
     if payload["values"]:
         payload["values"] = os.path.relpath(payload["values"], folder)
@@ -144,7 +134,9 @@ class _MappingFile:
 
     def keywords(self) -> dict[str, Any]:
         """Return what it says, as keywords of an import."""
-        payload = {_KEYWORDS[key]: value for key, value in self.payload.items() if key in _KEYWORDS}
+        payload = {
+            _FIELDS[key].name: value for key, value in self.payload.items() if key in _FIELDS
+        }
         if "values_file" in payload:
             payload["values_file"] = self.path.parent / payload["values_file"]
         return payload
@@ -162,14 +154,16 @@ class _MappingFile:
                 key, None, f"there is no option {key!r}",
                 near_names(key, _KEYS) or f"one of: {', '.join(_KEYS)}",
             )  # fmt: skip
-        if key in _SWITCHES and not isinstance(value, bool):
+        field = _FIELDS.get(key)
+        kind = str if field is None else field.kind
+        if kind is bool and not isinstance(value, bool):
             raise self._refused(key, None, f"{key} is true or false")
-        if key in _NUMBERS and (not isinstance(value, int) or isinstance(value, bool)):
+        if kind is int and (not isinstance(value, int) or isinstance(value, bool)):
             raise self._refused(key, None, f"{key} is a number", f"such as: {key} = 3")
-        listed = key in _LISTS or key == "categories"
+        listed = key == "categories" if field is None else field.repeated
         if listed and not isinstance(value, list):
             raise self._refused(key, None, f"{key} is not a list", f'write: {key} = ["…"]')
-        if key not in _SWITCHES | _NUMBERS:
+        if kind is str:
             for text in value if listed else [value]:
                 if not isinstance(text, str):
                     raise self._refused(key, text, f"{key} is not a text", "put it in quotes")

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
 
 from tracker.core.errors import NotFound, Refused, TrackerError
+from tracker.imports.choosing import AnswerOptions, SyncOptions
 from tracker.ledger.transactions import Transactions
 from tracker.projects.projects import find_project
 from tracker.projects.questions import QuestionOptions
@@ -24,77 +25,19 @@ if TYPE_CHECKING:
     from tracker.sync.label_studio import EventResult, EventRun
     from tracker.sync.run import SyncResult, SyncRun
 
-__all__ = ["Importing", "QuestionOptions", "Reading", "Syncing", "Syncs", "Uploading"]
+__all__ = ["Importing", "QuestionOptions", "Reading", "Syncing", "Syncs"]
 
 
-class Uploading(TypedDict, total=False):
-    """The keyword arguments of an import that name no file.
-
-    Attributes:
-        options: what the project is made with; for one that is there, what it must be.
-        columns: ``role=COLUMN`` for columns of other names.
-        wide: there is one column per annotator.
-        keep: columns to keep as attributes of the items.
-        create: whether a project that is not there may be made.
-        skip_invalid: leave bad rows out instead of refusing the import.
-        dry_run: do everything, then take it all back.
-        preview: a dry run whose result has the first rows, too; bad rows do not end it.
-        progress: told the bytes read and the bytes there are.
-        format: the format of the files; without it each is recognized.
-        encoding: that of their text; without it UTF-8, or what a mark at the start says.
-        date_format: how dates are written, as `datetime.strptime` has it.
-        repeat: what a second answer of one annotator to one item is: ``revision`` or ``pass``.
-        ignore: columns that are not read.
-        annotator: who gave all answers, if the files do not say it.
-        annotator_from: ``file``, ``folder`` or ``sheet``: what each annotator's answers lie in.
-        questions: ``NAME=COLUMN[:WORD…]``, the column with the answers to a question, for each;
-            or ``NAME[:WORD…]``, which a long file answers. A word is a kind of answer or a scale.
-        values: ``OLD=NEW`` or ``QUESTION:OLD=NEW``: what cells stand for.
-        separator: what is between the categories in a cell that has several.
-        header_row: the line of a table's header, from 1; without it, it is found.
-        no_header: a table has no header; its columns are called 1, 2, …
-        join: what is put between the cells of columns that are one role together, as in
-            ``item=doc+system``; without it ``/``.
-        pattern: how the names of columns of answers are made, such as
-            ``{annotator}_{question}.{category}``.
-    """
-
-    options: QuestionOptions | None
-    columns: Sequence[str]
-    wide: bool
-    keep: Sequence[str]
-    create: bool
-    skip_invalid: bool
-    dry_run: bool
-    preview: bool
-    progress: Progress | None
-    format: str | None
-    encoding: str | None
-    date_format: str | None
-    repeat: str | None
-    annotator: str | None
-    annotator_from: str | None
-    ignore: Sequence[str]
-    questions: Sequence[str]
-    values: Sequence[str]
-    separator: str | None
-    header_row: int | None
-    no_header: bool
-    join: str | None
-    pattern: str | None
-
-
-class Reading(Uploading, total=False):
+class Reading(AnswerOptions, total=False):
     """The keyword arguments of an import.
 
     Attributes:
-        values_file: a CSV file of such pairs as ``values`` has, with the columns old, new and
-            perhaps question.
-        mapping: a file that `mapping_text` wrote, for what none of these says.
+        options: what the project is made with; for one that is there, what it must be.
+        progress: told the bytes read and the bytes there are.
     """
 
-    values_file: str | Path | None
-    mapping: str | Path | None
+    options: QuestionOptions | None
+    progress: Progress | None
 
 
 class Importing(Transactions):
@@ -129,7 +72,7 @@ class Importing(Transactions):
         *,
         items: bool = False,
         beside: Mapping[str, tuple[Path, str]] | None = None,
-        **how: Unpack[Uploading],
+        **how: Unpack[Reading],
     ) -> ImportResult:
         """Import files, each known by another name than that of its path, as one unit.
 
@@ -137,13 +80,10 @@ class Importing(Transactions):
         ``values``, likewise; no others are read, whatever the mapping names.
         """
         beside = beside or {}
-        told: dict[str, Any] = dict(how)
-        if "values" in beside:
-            told["values_file"] = beside["values"][0]
-        if "mapping" in beside:
-            told["mapping"] = beside["mapping"][0]
+        for name, key in (("values", "values_file"), ("mapping", "mapping")):
+            how[key] = beside[name][0] if name in beside else None  # type: ignore[literal-required]
         with _errors_by_name(beside.values()), _uploads(files) as sources:
-            keywords = _with_mapping(cast("Reading", told))
+            keywords = _with_mapping(how)
             if "values" not in beside and keywords.get("values_file"):
                 raise Refused(
                     f"{beside['mapping'][1]} names a file of values that was not sent",
@@ -277,31 +217,8 @@ class Importing(Transactions):
         name: str,
         *,
         items: bool = False,
-        options: QuestionOptions | None = None,
-        columns: Sequence[str] = (),
-        wide: bool = False,
-        keep: Sequence[str] = (),
-        create: bool = True,
-        skip_invalid: bool = False,
-        dry_run: bool = False,
-        preview: bool = False,
-        progress: Progress | None = None,
-        format: str | None = None,  # noqa: A002 - as the option is named
-        encoding: str | None = None,
-        date_format: str | None = None,
-        repeat: str | None = None,
-        ignore: Sequence[str] = (),
-        annotator: str | None = None,
-        annotator_from: str | None = None,
-        questions: Sequence[str] = (),
-        values: Sequence[str] = (),
-        values_file: str | Path | None = None,
-        separator: str | None = None,
-        header_row: int | None = None,
-        no_header: bool = False,
-        join: str | None = None,
-        pattern: str | None = None,
         sync: SyncRun | EventRun | None = None,
+        **how: Unpack[Reading],
     ) -> ImportResult:
         from tracker.audit.odd_files import odd_file_messages
         from tracker.formats.column_roles import parse_column_roles
@@ -311,44 +228,38 @@ class Importing(Transactions):
         from tracker.imports.loader import load_import, load_items
         from tracker.imports.questions import questions_for_import
 
-        check_reader_format(format)
-        options = options or QuestionOptions()
-        asked = parse_questions(questions, options)
+        check_reader_format(how.get("format"))
+        options, preview = how.get("options") or QuestionOptions(), how.get("preview", False)
+        asked = parse_questions(how.get("questions", ()), options)
         mapped = parse_column_roles(
-            columns,
-            wide=wide,
-            keep=keep,
+            how.get("columns", ()),
+            wide=how.get("wide", False),
+            keep=how.get("keep", ()),
             items=items,
             questions=asked,
-            join=join,
-            pattern=pattern,
+            join=how.get("join"),
+            pattern=how.get("pattern"),
         )
-        read_as = ReadOptions(
-            format,
-            encoding,
-            date_format,
-            repeat,
-            tuple(ignore),
-            annotator,
-            annotator_from,
-            header_row,
-            no_header,
+        loading = _How(
+            skip_invalid=how.get("skip_invalid", False),
+            progress=how.get("progress"),
+            options=ReadOptions.of(how),
         )
-        how = _How(skip_invalid=skip_invalid, progress=progress, options=read_as)
-        with self.database.write(keep=not (dry_run or preview), bulk=True) as connection:
+        is_kept = not (how.get("dry_run") or preview)
+        with self.database.write(keep=is_kept, bulk=True) as connection:
             by_row = mapped.names_question
             into = questions_for_import(
-                connection, name, options, asked, create=create, by_row=by_row
+                connection, name, options, asked, create=how.get("create", True), by_row=by_row
             )
             if items:
-                result = load_items(connection, into, sources, mapped, **how)
+                result = load_items(connection, into, sources, mapped, **loading)
             else:
-                into.read_as(separator, values, values_file)
+                into.read_as(how.get("separator"), how.get("values", ()), how.get("values_file"))
                 mapped = replace(mapped, several=into.by_cell)
                 project = into.project.id
                 gone = None if sync is None else sync.begin(connection, project)
                 result = load_import(
-                    connection, into, sources, mapped, preview=preview, absences=gone, **how
+                    connection, into, sources, mapped, preview=preview, absences=gone, **loading
                 )
                 if sync is not None:
                     sync.end(connection, project, result)
@@ -411,27 +322,25 @@ def _paths(path: str | Path | Sequence[str | Path]) -> Sequence[str | Path]:
 _ATTEMPTS = 3
 
 
-class Syncs(TypedDict, total=False):
+class Recording(SyncOptions, total=False):
+    """How what was read is recorded.
+
+    Attributes:
+        repeat: what a second answer of one annotator to one item is: ``revision`` or ``pass``.
+    """
+
+    repeat: str | None
+
+
+class Syncs(Recording, total=False):
     """The keyword arguments of a sync.
 
     Attributes:
-        questions: ``NAME=CONTROL[:WORD…]``: which questions to take, and as what; else all.
-        keep: fields of the items' data to keep as their attributes.
-        repeat: what a second answer of one annotator to one item is: ``revision`` or ``pass``.
-        create: whether a project that is not there may be made.
-        skip_invalid: leave answers out that cannot be read instead of refusing all.
         whole: read everything again, not only what was updated since the last time.
-        dry_run: do everything, then take it all back.
         progress: told how many records were read, and how many there are.
     """
 
-    questions: Sequence[str]
-    keep: Sequence[str]
-    repeat: str | None
-    create: bool
-    skip_invalid: bool
     whole: bool
-    dry_run: bool
     progress: Callable[[int, int | None], None] | None
 
 
@@ -572,14 +481,9 @@ class Syncing(Importing):
         name: str,
         columns: Sequence[str],
         *,
-        questions: Sequence[str] = (),
-        keep: Sequence[str] = (),
-        repeat: str | None = None,
-        create: bool = True,
-        skip_invalid: bool = False,
         whole: bool = False,
-        dry_run: bool = False,
         progress: Callable[[int, int | None], None] | None = None,
+        **how: Unpack[Recording],
     ) -> SyncResult:
         """Read a source and record it, again if another sync of it ended in between."""
         from tracker.sync.run import (
@@ -596,7 +500,7 @@ class Syncing(Importing):
                 try:
                     number = find_project(connection, name).id
                 except NotFound:
-                    if not create:
+                    if not how.get("create", True):
                         raise
                     number = 0
                 known = known_of_source(connection, number, remote.tool, remote.source)
@@ -604,12 +508,10 @@ class Syncing(Importing):
                 imported = None
                 try:
                     imported = self._import(
-                        [run.file], name, columns=columns, questions=questions, keep=keep,
-                        repeat=repeat, create=create, skip_invalid=skip_invalid, dry_run=dry_run,
-                        format=remote.tool, sync=run,
-                    )  # fmt: skip
+                        [run.file], name, columns=columns, format=remote.tool, sync=run, **how
+                    )
                 except NothingNew:
-                    if known.through and not dry_run:
+                    if known.through and not how.get("dry_run"):
                         with self.database.write() as connection:
                             run.note_nothing_new(connection, number)
                 except Overtaken:

@@ -10,13 +10,14 @@ from typing import Annotated, Any
 from anyio import CapacityLimiter, to_thread
 from fastapi import Depends, Query, Request, Response
 
+from tracker.imports.choosing import AnnotatorOptions, AnswerOptions, ItemOptions
 from tracker.ledger import Ledger
 from tracker.web.api.routing import Answer, Key, answered_once, resource, writes
 from tracker.web.api.schema import model_of
 from tracker.web.import_options import (
     AnnotatorImportOptions,
     ImportOptions,
-    Options,
+    arguments_of_import,
     with_fields,
 )
 from tracker.web.uploads import Uploaded, uploaded
@@ -81,12 +82,10 @@ async def import_answers(
     Rows that are refused are in `rejections` of the problem, with their lines.
     """
 
-    def importing(sent: Uploaded, given: ImportOptions) -> Any:
-        return answer.ledger.import_uploads(
-            sent.files, project, beside=sent.beside, **given.reading
-        )
+    def importing(sent: Uploaded, how: Any) -> Any:
+        return answer.ledger.import_uploads(sent.files, project, beside=sent.beside, **how)
 
-    return await _imported(request, answer, options, filename, key, importing, _BESIDE)
+    return await _imported(request, answer, options, filename, key, importing, beside=_BESIDE)
 
 
 @router.post(
@@ -106,10 +105,10 @@ async def import_items(
 ) -> Response:
     """Register items that need no answers; `tracker item import FILE… -p P`."""
 
-    def importing(sent: Uploaded, given: ImportOptions) -> Any:
-        return answer.ledger.import_uploads(sent.files, project, items=True, **given.reading_items)
+    def importing(sent: Uploaded, how: Any) -> Any:
+        return answer.ledger.import_uploads(sent.files, project, items=True, **how)
 
-    return await _imported(request, answer, options, filename, key, importing)
+    return await _imported(request, answer, options, filename, key, importing, ItemOptions)
 
 
 @router.post(
@@ -132,30 +131,28 @@ async def import_annotators(
     Rows that are refused are in `rejections` of the problem, with their lines.
     """
 
-    def importing(sent: Uploaded, given: AnnotatorImportOptions) -> Any:
-        return answer.ledger.import_annotator_uploads(
-            sent.files, project, columns=given.map, skip_invalid=given.skip_invalid,
-            dry_run=given.dry_run,
-        )  # fmt: skip
+    def importing(sent: Uploaded, how: Any) -> Any:
+        return answer.ledger.import_annotator_uploads(sent.files, project, **how)
 
-    return await _imported(request, answer, options, filename, key, importing)
+    return await _imported(request, answer, options, filename, key, importing, AnnotatorOptions)
 
 
 async def _imported(
     request: Request,
     answer: Answer,
-    options: Options,
+    options: Any,
     filename: str | None,
     key: str | None,
-    importing: Callable[[Uploaded, Options], Any],
+    importing: Callable[[Uploaded, Any], Any],
+    group: Any = AnswerOptions,
     beside: Collection[str] = (),
 ) -> Response:
     async with uploaded(request, filename, beside) as sent:
-        given: Options = with_fields(options, sent.fields)
-        stores = not (given.dry_run or getattr(given, "preview", False))
+        how = arguments_of_import(with_fields(options, sent.fields), group)
+        stores = not (how["dry_run"] or how.get("preview"))
 
         def imported() -> Response:
-            result = importing(sent, given)
+            result = importing(sent, how)
             if not stores:
                 return answer.done(result.to_dict())
             return answer.made(result.to_dict(), "imports", str(result.id))

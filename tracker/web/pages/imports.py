@@ -15,7 +15,7 @@ from tracker.ledger import Ledger
 from tracker.render.nouns import count_noun
 from tracker.web.file_form import FIELDS, filled_fields
 from tracker.web.identity import Role, needs
-from tracker.web.import_options import ImportOptions, with_fields
+from tracker.web.import_options import ImportOptions, arguments_of_import, with_fields
 from tracker.web.jobs import Outcome, Step
 from tracker.web.pages.jobs import see_job
 from tracker.web.request import AskedLedger, At
@@ -110,8 +110,8 @@ def import_staged(
     """Import files that were looked at, or look at them anew, read otherwise."""
     staged: Staged = request.app.state.staging.get(token)
     staged.form = filled_fields({name: str(text) for name, text in form.fields.items()})
-    options: ImportOptions = with_fields(ImportOptions(), staged.form)
-    staged.options = options.reading | {"skip_invalid": form.skip_invalid}
+    options = with_fields(ImportOptions(), staged.form)
+    staged.options = arguments_of_import(options) | {"skip_invalid": form.skip_invalid}
     if form.action != "import":
         return _preview(request, staged)
     ledger = asked.ledger

@@ -1,0 +1,186 @@
+"""How files are read and taken, as every face asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import inf
+from pathlib import Path
+from typing import Annotated, TypedDict
+
+from tracker.core.operations import Option
+
+
+def _formats() -> Iterable[str]:
+    from tracker.formats.registry import READERS
+
+    return sorted(READERS)
+
+
+class Mapped(TypedDict, total=False):
+    """Which column of a file is what."""
+
+    columns: Annotated[
+        Sequence[str],
+        Option(
+            "Column that holds a role: item, annotator, category, … (repeatable). item=doc+page "
+            "joins columns, item=# is the row's number, annotators=A,B,C names one column each.",
+            name="map", metavar="ROLE=COLUMN",
+        ),
+    ]  # fmt: skip
+
+
+class AnswerColumns(TypedDict, total=False):
+    """What the cells of a file answer, and who gave the answers."""
+
+    wide: Annotated[bool, Option("The file has one column per annotator.", False)]
+    questions: Annotated[
+        Sequence[str],
+        Option(
+            "Column that answers a question, such as tone=Tone:ordinal (repeatable). WORD: one, "
+            "several, spans, a scale, or an order such as low<mid<high. Without =COLUMN: a "
+            "question that rows answer.",
+            name="question", short="-q", metavar="NAME=COLUMN[:WORD]",
+        ),
+    ]  # fmt: skip
+    values: Annotated[
+        Sequence[str],
+        Option(
+            "What a cell stands for: '5 stars=5', or tone:+=good for one question (repeatable).",
+            name="value", metavar="OLD=NEW",
+        ),
+    ]  # fmt: skip
+    values_file: Annotated[
+        str | Path | None,
+        Option(
+            "CSV file of values: old,new and perhaps question.",
+            name="values", metavar="FILE", faces=frozenset({"command"}),
+        ),
+    ]  # fmt: skip
+    separator: Annotated[
+        str | None,
+        Option("What is between several categories in a cell.", metavar="TEXT", longest=None),
+    ]
+    pattern: Annotated[
+        str | None,
+        Option(
+            "How columns of answers are named: '{annotator}_{question}.{category}', or parts of "
+            "it. With {category} a cell of 1, true or x says yes.",
+            name="columns", metavar="PATTERN",
+        ),
+    ]  # fmt: skip
+    date_format: Annotated[
+        str | None,
+        Option(
+            "How dates are written, such as '%d.%m.%Y %H:%M' (default: recognized).",
+            metavar="PATTERN",
+        ),
+    ]
+    repeat: Annotated[
+        str | None,
+        Option(
+            "What a second answer of an annotator to an item is (default: as in the tool).",
+            metavar="revision|pass",
+        ),
+    ]
+    annotator: Annotated[
+        str | None,
+        Option("Who gave all answers, if the files do not say it.", metavar="NAME"),
+    ]
+    annotator_from: Annotated[
+        str | None,
+        Option(
+            "What each annotator's answers lie in, and is named after them.",
+            metavar="file|folder|sheet",
+        ),
+    ]
+
+
+class FileColumns(TypedDict, total=False):
+    """How a file is read, whether it holds answers or items alone."""
+
+    format: Annotated[
+        str | None,
+        Option(
+            "Format of the files, see tracker formats (default: recognized).",
+            metavar="FORMAT", words=_formats,
+        ),
+    ]  # fmt: skip
+    encoding: Annotated[
+        str | None,
+        Option("Encoding of the text, such as cp1252 (default: recognized).", metavar="NAME"),
+    ]
+    ignore: Annotated[
+        Sequence[str], Option("Column that is not read (repeatable).", metavar="COLUMN")
+    ]
+    keep: Annotated[
+        Sequence[str],
+        Option("Keep a column as an attribute of its items (repeatable).", metavar="COLUMN"),
+    ]
+    header_row: Annotated[
+        int | None,
+        Option("Line of a table's header, from 1 (default: found).", metavar="N", most=inf),
+    ]
+    no_header: Annotated[bool, Option("A table has no header; its columns are 1, 2, …", False)]
+    join: Annotated[
+        str | None,
+        Option("Put between columns that are one role: item=doc+page (default /).", metavar="TEXT"),
+    ]
+
+
+class Making(TypedDict, total=False):
+    """Whether a project is made for what is read."""
+
+    create: Annotated[bool, Option("Create the project if it does not exist.", True)]
+
+
+class Taking(TypedDict, total=False):
+    """What becomes of what is read."""
+
+    skip_invalid: Annotated[
+        bool, Option("Skip invalid rows instead of refusing the whole import.", False)
+    ]
+    dry_run: Annotated[bool, Option("Show what would happen; store nothing.", False)]
+
+
+class Looking(TypedDict, total=False):
+    """Files to look at first, and those read as before."""
+
+    preview: Annotated[
+        bool, Option("Show how the file is read, and its first rows; store nothing.", False)
+    ]
+    mapping: Annotated[
+        str | Path | None,
+        Option(
+            "Options of an import before, from --save-mapping.",
+            metavar="FILE", faces=frozenset({"command"}),
+        ),
+    ]  # fmt: skip
+
+
+class ItemOptions(Mapped, FileColumns, Making, Taking, total=False):
+    """How files of items are imported."""
+
+
+class AnswerOptions(Mapped, AnswerColumns, FileColumns, Making, Taking, Looking, total=False):
+    """How files of answers are imported."""
+
+
+class AnnotatorOptions(Mapped, Taking, total=False):
+    """How files of annotators are imported."""
+
+
+class SyncOptions(Making, Taking, total=False):
+    """How another program is read."""
+
+    questions: Annotated[
+        Sequence[str],
+        Option(
+            "Take only this question of the program, and as what: tone=sentiment:ordinal "
+            "(repeatable).",
+            name="question", short="-q", metavar="NAME=NAME[:WORD]",
+        ),
+    ]  # fmt: skip
+    keep: Annotated[
+        Sequence[str],
+        Option("Keep a field as an attribute of items (repeatable).", metavar="FIELD"),
+    ]
