@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from sqlalchemy import Connection, text
+
 from tracker.storage.database import HEAD, Database
 from tracker.storage.schema import Base
 
@@ -269,6 +271,15 @@ def sample(revision: str) -> dict[str, list[dict[str, Any]]]:
         },
     }
     return samples[revision]
+
+
+def put(connection: Connection, tables: dict[str, list[dict[str, Any]]]) -> None:
+    """Insert rows as the tables are at a revision, whatever the models are."""
+    quote = connection.dialect.identifier_preparer.quote
+    for name, rows in tables.items():
+        columns = ", ".join(quote(column) for column in rows[0])
+        marks = ", ".join(f":{column}" for column in rows[0])
+        connection.execute(text(f"INSERT INTO {quote(name)} ({columns}) VALUES ({marks})"), rows)
 
 
 def fill(database: Database) -> None:
