@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from tests.helpers import SPANS, fates, standing, undo
+from tests.profiles import both
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.counts.trail import change_sentence
 from tracker.ledger import Ledger
@@ -115,6 +116,7 @@ def test_items_are_listed_as_they_came(ledger: Ledger, write: Write) -> None:
         assert [one.name for one in list_items(connection, project, limit=2)] == ["z", "a"]
 
 
+@both
 def test_pages_of_items_join_without_gap_or_repeat(ledger: Ledger, write: Write) -> None:
     rows = [f" {key},A,x,{text}" for key, text in (("z", ""), ("a%", "Tea"), ("m", "a tea_cup"))]
     ledger.import_file(write("\n".join(["item,annotator,category,text", *rows])), "p")

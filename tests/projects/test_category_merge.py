@@ -11,6 +11,7 @@ import pytest
 from sqlalchemy import func, select
 
 from tests.helpers import ONE, SEVERAL, SPANS, fates, standing, undo
+from tests.profiles import both
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.ledger import Ledger
 from tracker.projects.categories import project_labels_by_category
@@ -30,7 +31,8 @@ FILES = (
 def seen(ledger: Ledger, project: str = "p", **asked: Any) -> tuple[Any, ...]:
     with ledger.asking(project) as (connection, question):
         listed = project_labels_by_category(connection, question)
-    found_figures = ledger.agreement(project, **asked)
+    measures = ["percent_agreement", "krippendorff_alpha"]
+    found_figures = ledger.agreement(project, measures=measures, **asked)
     figures = {one.measure: one.value and round(one.value, 9) for one in found_figures.measures}
     rates = {found_figures.categories[one.category]: one.rate for one in found_figures.rates}
     return standing(ledger, project), None if asked else listed, figures, rates
@@ -42,7 +44,9 @@ def moment(ledger: Ledger) -> str:
     return datetime.fromtimestamp(last / 1e6, UTC).isoformat()
 
 
-@pytest.mark.parametrize("options", [ONE, SEVERAL], ids=["one", "several"])
+@pytest.mark.parametrize(
+    "options", [pytest.param(ONE, marks=both), SEVERAL], ids=["one", "several"]
+)
 def test_figures_are_as_if_the_answers_had_been_the_other(
     ledger: Ledger, write: Write, options: QuestionOptions
 ) -> None:

@@ -93,27 +93,25 @@ def test_what_was_superseded_makes_an_item_of_its_own(named: Ledger, write: Writ
         named.items.alias("p", "a1", "b1")
 
 
-@pytest.mark.parametrize(
-    ("item", "alias", "error", "told"),
-    [
-        ("a9", "b1", NotFound, "there is no item 'a9' in 'p'"),
-        ("a1", " a1", InvalidOption, "'a1' and 'a1' are one key"),
-        ("k1", "a1", InvalidOption, "'a1' is the item's own key"),
-        ("a2", "k1", InvalidOption, "'k1' is another key of 'a1' already"),
-        ("a1", " ", InvalidOption, "the alias's name is empty"),
-        ("a1", "b\0", InvalidOption, "NUL"),
-        ("a1", "b" * 501, InvalidOption, "longer than 500 bytes"),
-    ],
-)
-def test_what_cannot_be_another_key_is_refused(
-    named: Ledger, write: Write, item: str, alias: str, error: type[TrackerError], told: str
-) -> None:
+REFUSED: list[tuple[str, str, type[TrackerError], str]] = [
+    ("a9", "b1", NotFound, "there is no item 'a9' in 'p'"),
+    ("a1", " a1", InvalidOption, "'a1' and 'a1' are one key"),
+    ("k1", "a1", InvalidOption, "'a1' is the item's own key"),
+    ("a2", "k1", InvalidOption, "'k1' is another key of 'a1' already"),
+    ("a1", " ", InvalidOption, "the alias's name is empty"),
+    ("a1", "b\0", InvalidOption, "NUL"),
+    ("a1", "b" * 501, InvalidOption, "longer than 500 bytes"),
+]
+
+
+def test_what_cannot_be_another_key_is_refused(named: Ledger, write: Write) -> None:
     named.items.alias("p", "a1", "k1")
-    with pytest.raises(error, match=told):
-        named.items.alias("p", item, alias)
-    if "\0" not in alias:
-        with pytest.raises(Refused, match=f"line 2: .*{told}"):
-            named.items.alias_file("p", write([("item", "alias"), (item, alias)]))
+    for item, alias, error, told in REFUSED:
+        with pytest.raises(error, match=told):
+            named.items.alias("p", item, alias)
+        if "\0" not in alias:
+            with pytest.raises(Refused, match=f"line 2: .*{told}"):
+                named.items.alias_file("p", write([("item", "alias"), (item, alias)]))
 
 
 def test_an_item_with_other_keys_is_none_itself(named: Ledger, write: Write) -> None:
@@ -159,24 +157,22 @@ def test_a_file_of_pairs_is_one_change(named: Ledger, write: Write) -> None:
     assert [tuple(one) for one in held] == [(3, 4), (3, 4)]
 
 
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        ("item,alias\n a1,b1\n a2,b1", "line 3: 'b1' is another key of 'a2' here, and of 'a1' on"),
-        (
-            "item,other\n a1,b1",
-            "it needs the columns item and alias, and no others; it has item, o",
-        ),
-        ("item,alias", "has no rows below its header"),
-        ("item,alias\n ,b1", "line 2: the item's name is empty"),
-        ("item,alias\n a1,b1,c1", "line 2: 3 cells where the header has 2"),
-    ],
-)
-def test_a_file_that_holds_no_pairs_is_refused(
-    named: Ledger, write: Write, text: str, told: str
-) -> None:
-    with pytest.raises(Refused, match=told):
-        named.items.alias_file("p", write(text))
+NO_PAIRS = [
+    ("item,alias\n a1,b1\n a2,b1", "line 3: 'b1' is another key of 'a2' here, and of 'a1' on"),
+    (
+        "item,other\n a1,b1",
+        "it needs the columns item and alias, and no others; it has item, o",
+    ),
+    ("item,alias", "has no rows below its header"),
+    ("item,alias\n ,b1", "line 2: the item's name is empty"),
+    ("item,alias\n a1,b1,c1", "line 2: 3 cells where the header has 2"),
+]
+
+
+def test_a_file_that_holds_no_pairs_is_refused(named: Ledger, write: Write) -> None:
+    for text, told in NO_PAIRS:
+        with pytest.raises(Refused, match=told):
+            named.items.alias_file("p", write(text))
 
 
 def test_statements_do_not_grow_with_the_pairs(sqlite_ledger: Ledger, write: Write) -> None:

@@ -17,7 +17,7 @@ from tracker.core.errors import NotFound
 from tracker.ledger import Ledger
 from tracker.storage.database import HEAD, Database
 
-MANY = 12
+MANY = 6
 ANSWERS = pd.DataFrame({"item": ["i", "j"], "annotator": ["A", "A"], "category": ["x", "y"]})
 
 

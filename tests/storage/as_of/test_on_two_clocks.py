@@ -52,23 +52,37 @@ def answers(*rows: str) -> str:
     return HEADER + "\n".join(",".join(row) for row in told)
 
 
-def everything(ledger: Ledger, project: str = "p", **then: Unpack[Selecting]) -> dict[str, Any]:
+def labels(ledger: Ledger, project: str = "p", **then: Unpack[Selecting]) -> list[Any]:
+    """The labels of a project, as they are exported."""
+    choice = make_answer_filter(**then)
+    with ledger.asking(project, choice) as (connection, question):
+        return list(exported_labels(connection, question, choice=choice))
+
+
+def everything(
+    ledger: Ledger, project: str = "p", *, audit: bool = True, **then: Unpack[Selecting]
+) -> dict[str, Any]:
     """All that is told of a project, but for what says which state it was."""
     choice = make_answer_filter(**then)
     with ledger.asking(project, choice) as (connection, question):
         told = {
             "agreement": assess(connection, question, Query(filter=choice)).to_dict(),
-            "audit": audit_project(connection, question, AuditQuery(filter=choice)).to_dict(),
             "status": project_status(connection, question).to_dict(),
         }
-        labels = list(exported_labels(connection, question, choice=choice))
+        if audit:
+            query = AuditQuery(filter=choice)
+            told["audit"] = audit_project(connection, question, query).to_dict()
     for one in told.values():
         for name in ("project", "selection", "as_of"):
             one.pop(name, None)
-    return told | {"labels": labels}
+    return told | {"labels": labels(ledger, project, **then)}
 
 
 # -- what was known ------------------------------------------------------------------------
+
+
+AUDITED = {3, 6, 9, 11}
+"""The changes of a story after which audits are told, too: those cost most."""
 
 
 def test_what_was_told_at_each_change_is_told_of_it_later(
@@ -99,12 +113,13 @@ def test_what_was_told_at_each_change_is_told_of_it_later(
     for second, step in enumerate(story, 1):
         now.moment = at(second)
         step()
-        told.append(everything(ledger))
+        told.append(everything(ledger, audit=second in AUDITED))
     assert all(before != after for before, after in pairwise(told))
     assert [one["status"]["open_flags"] for one in told] == [0, 0, *[2] * 4, *[1] * 5]
     now.moment = at(len(story) + 1)
     for second, then in enumerate(told, 1):
-        assert everything(ledger, known_at=when(second + 0.5)) == then, second
+        known = when(second + 0.5)
+        assert everything(ledger, audit=second in AUDITED, known_at=known) == then, second
     assert everything(ledger) == told[-1]
 
 
@@ -116,29 +131,31 @@ def test_an_import_undone_was_there_and_on_the_other_clock_never_was(
     for second, text in enumerate(steps, 1):
         now.moment = at(second)
         numbers.append(ledger.import_file(write(text), "p").id)
-        told.append(everything(ledger)["labels"])
+        told.append(labels(ledger))
     now.moment = at(3)
     undo(ledger, numbers[1])
     for second in (2, 2.9):
-        assert everything(ledger, known_at=when(second))["labels"] == told[1]
-    assert everything(ledger, known_at=when(3))["labels"] == told[0]
+        assert labels(ledger, known_at=when(second)) == told[1]
+    assert labels(ledger, known_at=when(3)) == told[0]
     for second in (0.3, 2.5):
-        assert everything(ledger, as_of=when(second))["labels"] == told[0]
+        assert labels(ledger, as_of=when(second)) == told[0]
     both = Selecting(as_of=when(0.3), known_at=when(2.5))
-    assert everything(ledger, **both)["labels"] == told[1]
+    assert labels(ledger, **both) == told[1]
     both = Selecting(as_of=when(0.15), known_at=when(2.5))
-    assert everything(ledger, **both)["labels"] == told[0]
+    assert labels(ledger, **both) == told[0]
 
 
-def test_imports_are_listed_as_they_were_known(ledger: Ledger, write: Write, now: Clock) -> None:
+def test_imports_are_listed_as_they_were_known(
+    sqlite_ledger: Ledger, write: Write, now: Clock
+) -> None:
     for second in (1, 2):
         now.moment = at(second)
-        number = ledger.import_file(write(answers(f"iAx0.{second}", "iBx0.5")), "p").id
+        number = sqlite_ledger.import_file(write(answers(f"iAx0.{second}", "iBx0.5")), "p").id
     now.moment = at(3)
-    undo(ledger, number)
+    undo(sqlite_ledger, number)
 
     def listed(**then: Any) -> list[bool]:
-        with ledger.asking("p", make_answer_filter(**then)) as (connection, question):
+        with sqlite_ledger.asking("p", make_answer_filter(**then)) as (connection, question):
             imports = list_imports(connection, question.project_id)
             return [one.undone_at is not None for one in imports]
 
@@ -147,54 +164,56 @@ def test_imports_are_listed_as_they_were_known(ledger: Ledger, write: Write, now
     assert listed(known_at=when(1.5)) == [False]
     assert listed(known_at=when(0.5)) == []
     assert listed(as_of=when(0.5)) == [False, True], "the other clock knows nothing of imports"
-    assert ledger.status("p", known_at=when(0.5)).last_import is None
+    assert sqlite_ledger.status("p", known_at=when(0.5)).last_import is None
 
 
 def test_annotators_are_of_the_kinds_that_were_known(
-    ledger: Ledger, write: Write, now: Clock
+    sqlite_ledger: Ledger, write: Write, now: Clock
 ) -> None:
     now.moment = at(1)
-    ledger.import_file(write(answers("iAx", "iBx", "iCx")), "p")
+    sqlite_ledger.import_file(write(answers("iAx", "iBx", "iCx")), "p")
     for second, kind in ((2, "model"), (3, "reference"), (4, "human")):
         now.moment = at(second)
-        with ledger.writing("p") as (connection, project):
+        with sqlite_ledger.writing("p") as (connection, project):
             set_annotator_kind(connection, project, "A", kind)
     now.moment = at(5)
     found = {}
     for second in (1.5, 2.5, 3.5, 4.5):
         choice = make_answer_filter(known_at=when(second))
-        with ledger.asking("p", choice) as (connection, question):
+        with sqlite_ledger.asking("p", choice) as (connection, question):
             kind = list_annotators(connection, question.project)[0].kind
-        counts = ledger.agreement("p", known_at=when(second)).counts
+        counts = sqlite_ledger.agreement("p", known_at=when(second)).counts
         found[second] = kind, counts.annotators
     assert list(found.values()) == [("human", 3), ("model", 2), ("reference", 2), ("human", 3)]
 
 
-def test_findings_are_those_that_were_known(ledger: Ledger, write: Write, now: Clock) -> None:
+def test_findings_are_those_that_were_known(
+    sqlite_ledger: Ledger, write: Write, now: Clock
+) -> None:
     now.moment = at(1)
-    ledger.import_file(write(answers("iAx", "iBx", "iCx")), "p")
+    sqlite_ledger.import_file(write(answers("iAx", "iBx", "iCx")), "p")
     for second, recorded in ((2, [Seen(1)]), (3, [Seen(1), Seen(2)])):
         now.moment = at(second)
-        record(ledger, *recorded)
+        record(sqlite_ledger, *recorded)
     now.moment = at(4)
-    acted(ledger, "dismiss", 2)
+    acted(sqlite_ledger, "dismiss", 2)
     now.moment = at(5)
 
     def known(second: float) -> tuple[int, dict[int, str], int]:
         """Those that stand, the state of each, and the annotators without one."""
         then = Selecting(known_at=when(second))
-        with ledger.asking("p", make_answer_filter(**then)) as (connection, question):
+        with sqlite_ledger.asking("p", make_answer_filter(**then)) as (connection, question):
             rows = [one.to_dict() for one in list_flags(connection, question.project)]
             listed = {row["flag"]: row["state"] for row in rows}
             stand = count_flags(connection, question.project)
-        counts = ledger.agreement("p", exclude_flagged=True, **then).counts
+        counts = sqlite_ledger.agreement("p", exclude_flagged=True, **then).counts
         return stand, listed, counts.annotators
 
     assert known(1.5) == (0, {}, 3)
     assert known(2.5) == (1, {1: "open"}, 2)
     assert known(3.5) == (2, {1: "open", 2: "open"}, 1)
     assert known(4) == (1, {1: "open", 2: "dismissed"}, 2)
-    assert states(ledger) == {1: "open", 2: "dismissed"}
+    assert states(sqlite_ledger) == {1: "open", 2: "dismissed"}
 
 
 # -- when it was labelled ------------------------------------------------------------------
@@ -206,7 +225,7 @@ def test_on_the_clock_of_labelling_it_is_as_if_later_answers_never_were(
     rows = ["iAx1", "iBx2", "iAy3", "jAy2.5", "jBy3", "jCy4", "iCx4.5", "jAx5", "iBx4"]
     now.moment = at(6)
     ledger.import_file(write(answers(*rows)), "p", options=DECLARED)
-    for second in (2, 2.7, 4.2):
+    for second in (2.7, 4.2):
         given = [row for row in rows if float(row[3:]) <= second]
         project = f"until {second}"
         ledger.import_file(write(answers(*given)), project, options=DECLARED)
@@ -217,11 +236,11 @@ def test_on_the_clock_of_labelling_it_is_as_if_later_answers_never_were(
     assert everything(ledger, as_of=when(5)) == everything(ledger)
 
 
-def test_both_clocks_at_once(ledger: Ledger, write: Write, now: Clock) -> None:
+def test_both_clocks_at_once(sqlite_ledger: Ledger, write: Write, now: Clock) -> None:
     """Late in coming, early in time: it is in only where both clocks have reached it."""
     for second, rows in ((1, ["iAx0.5", "iBx0.5"]), (2, ["iAy0.2", "jAy0.2"]), (3, ["iBy0.8"])):
         now.moment = at(second)
-        ledger.import_file(write(answers(*rows)), "p")
+        sqlite_ledger.import_file(write(answers(*rows)), "p")
     now.moment = at(4)
     stood = {
         (0.1, 3): [],
@@ -232,47 +251,49 @@ def test_both_clocks_at_once(ledger: Ledger, write: Write, now: Clock) -> None:
     }
     for (as_of, known_at), rows in stood.items():
         then = Selecting(as_of=when(as_of), known_at=when(known_at + 0.5))
-        frame = ledger.export_frame("p", **then).astype(str)
+        frame = sqlite_ledger.export_frame("p", **then).astype(str)
         assert sorted(frame["item"] + frame["annotator"] + frame["category"]) == rows
-    assert ledger.agreement("p", **then).counts.answers == 3
-    assert ledger.status("p", **then).answers == 3  # type: ignore[arg-type]
-    assert len(ledger.audit("p", **then).annotators) == 2
+    assert sqlite_ledger.agreement("p", **then).counts.answers == 3
+    assert sqlite_ledger.status("p", **then).answers == 3  # type: ignore[arg-type]
+    assert len(sqlite_ledger.audit("p", **then).annotators) == 2
 
 
 def test_before_the_first_label_figures_are_undefined_and_nothing_fails(
-    ledger: Ledger, write: Write, now: Clock
+    sqlite_ledger: Ledger, write: Write, now: Clock
 ) -> None:
     now.moment = at(5)
-    ledger.import_file(write(answers("iAx3", "iBx3", "jAx3", "jBy3")), "p", options=DECLARED)
+    sqlite_ledger.import_file(write(answers("iAx3", "iBx3", "jAx3", "jBy3")), "p", options=DECLARED)
     for then in (Selecting(as_of=when(1)), Selecting(known_at=when(1))):
-        found = ledger.agreement("p", **then)
+        found = sqlite_ledger.agreement("p", **then)
         assert found.counts.answers == 0
         assert found.measures
         assert all(one.value is None and one.undefined for one in found.measures)
-        told = everything(ledger, **then)
+        told = everything(sqlite_ledger, **then)
         assert (told["labels"], told["audit"]["annotators"]) == ([], [])
         assert (told["status"]["items"], told["status"]["coverage"]) == (0, None)
-    taken = ledger.snapshot("p", as_of=when(1))
+    taken = sqlite_ledger.snapshot("p", as_of=when(1))
     assert {one.value for one in taken.assessment.measures} == {None}
 
 
-def test_a_snapshot_of_what_nobody_knew_yet(ledger: Ledger, write: Write, now: Clock) -> None:
+def test_a_snapshot_of_what_nobody_knew_yet(
+    sqlite_ledger: Ledger, write: Write, now: Clock
+) -> None:
     now.moment = at(5)
-    ledger.import_file(write(answers("iAx", "iBx")), "p")
+    sqlite_ledger.import_file(write(answers("iAx", "iBx")), "p")
     with pytest.raises(InvalidOption, match="known"):
-        ledger.snapshot("p", known_at=when(1))
+        sqlite_ledger.snapshot("p", known_at=when(1))
 
 
 def test_the_name_before_a_rename_is_the_annotators(
-    ledger: Ledger, write: Write, now: Clock
+    sqlite_ledger: Ledger, write: Write, now: Clock
 ) -> None:
     now.moment = at(1)
-    ledger.import_file(write(answers("iAx", "iBx")), "p")
+    sqlite_ledger.import_file(write(answers("iAx", "iBx")), "p")
     now.moment = at(2)
-    with ledger.writing("p") as (connection, project):
+    with sqlite_ledger.writing("p") as (connection, project):
         rename_annotator(connection, project, "A", "Ada")
     for name in ("A", "Ada"):
-        found = ledger.agreement("p", annotators=[name, "B"], known_at=when(1.5))
+        found = sqlite_ledger.agreement("p", annotators=[name, "B"], known_at=when(1.5))
         assert found.counts.annotators == 2, name
 
 

@@ -114,47 +114,50 @@ def tampered(ledger: Ledger, *statements: str) -> Verified:
         return verify_snapshots(connection, question_of(connection))
 
 
-@pytest.mark.parametrize("part", TAMPERED)
-def test_what_something_else_did_is_seen(sealed: Ledger, part: str) -> None:
-    verified = tampered(sealed, *TAMPERED[part])
-    assert not verified.passed
-    assert any(fault.startswith(part.strip()) for fault in verified.ledger), verified.ledger
+def test_what_something_else_did_is_seen(sealed: Ledger) -> None:
+    for part, statements in TAMPERED.items():
+        verified = tampered(sealed, *statements)
+        assert not verified.passed, part
+        faults = verified.ledger
+        assert any(fault.startswith(part.strip()) for fault in faults), (part, faults)
 
 
-def test_what_was_changed_before_the_next_change_stays_seen(ledger: Ledger, write: Write) -> None:
-    furnished(ledger, write)
-    with ledger.database.engine.begin() as connection:
+def test_what_was_changed_before_the_next_change_stays_seen(
+    sqlite_ledger: Ledger, write: Write
+) -> None:
+    furnished(sqlite_ledger, write)
+    with sqlite_ledger.database.engine.begin() as connection:
         connection.execute(text("UPDATE annotators SET name = 'Ada' WHERE name = 'B'"))
-    ledger.snapshot("p")
-    undo(ledger, 3)
-    assert ledger.verify("p").ledger == (
+    sqlite_ledger.snapshot("p")
+    undo(sqlite_ledger, 3)
+    assert sqlite_ledger.verify("p").ledger == (
         "annotators: changed by something else than this program between change 8 and the next one",
     )
 
 
 def test_who_makes_all_seals_anew_lacks_the_digest_that_was_noted_down(
-    ledger: Ledger, write: Write
+    sqlite_ledger: Ledger, write: Write
 ) -> None:
-    furnished(ledger, write)
-    noted = ledger.verify("p").digest
-    taken = ledger.record_snapshot("p").snapshot
+    furnished(sqlite_ledger, write)
+    noted = sqlite_ledger.verify("p").digest
+    taken = sqlite_ledger.record_snapshot("p").snapshot
     assert noted is not None
     for digest in (noted, taken.digest, taken.seal):
-        assert ledger.verify("p", expect=digest).passed
-    with ledger.database.write(bulk=True) as connection:
+        assert sqlite_ledger.verify("p", expect=digest).passed
+    with sqlite_ledger.database.write(bulk=True) as connection:
         tampering(connection)
         connection.execute(text("UPDATE annotators SET name = 'Ada' WHERE name = 'B'"))
         connection.execute(text("DELETE FROM seals"))
-    ledger.snapshot("p")
-    assert ledger.verify("p").passed, "nothing else tells of it"
-    (why,) = ledger.verify("p", expect=noted).ledger
+    sqlite_ledger.snapshot("p")
+    assert sqlite_ledger.verify("p").passed, "nothing else tells of it"
+    (why,) = sqlite_ledger.verify("p", expect=noted).ledger
     assert noted in why
 
 
-def test_another_project_changes_no_seal_of_this_one(ledger: Ledger, write: Write) -> None:
-    furnished(ledger, write)
-    digest = ledger.verify("p").digest
-    ledger.import_file(write("item,annotator,category\n i,A,x"), "q")
-    ledger.agreement("p")
-    with ledger.reading("p") as (connection, project):
+def test_another_project_changes_no_seal_of_this_one(sqlite_ledger: Ledger, write: Write) -> None:
+    furnished(sqlite_ledger, write)
+    digest = sqlite_ledger.verify("p").digest
+    sqlite_ledger.import_file(write("item,annotator,category\n i,A,x"), "q")
+    sqlite_ledger.agreement("p")
+    with sqlite_ledger.reading("p") as (connection, project):
         assert verify_seals(connection, project.id).digest == digest
