@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from sqlalchemy import select
 
+from tests.helpers import write_file
 from tracker.ledger import Ledger
 from tracker.projects.questions import QuestionOptions
 from tracker.storage.schema import Annotator, Category, Item, Label
@@ -58,6 +60,18 @@ def fill_rubric(ledger: Ledger, write: Callable[..., Path], project: str = "p") 
     """Make a project that asks three questions: `label`, `tone` and, of spans, `where`."""
     for name, content in FILES.items():
         answer_question(ledger, write(content), name, project, OPTIONS.get(name))
+
+
+def fill_rubrics(ledger: Ledger) -> None:
+    """Make the project `p` that asks them, and a project of its own for each."""
+    with TemporaryDirectory() as folder:
+
+        def write(content: str) -> Path:
+            return write_file(Path(folder) / "answers.csv", content)
+
+        fill_rubric(ledger, write)
+        for name, content in FILES.items():
+            answer_question(ledger, write(content), ONLY, name, OPTIONS.get(name))
 
 
 def labels(ledger: Ledger, question: str, project: str = "p") -> list[tuple[Any, ...]]:

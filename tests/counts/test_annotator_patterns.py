@@ -13,6 +13,7 @@ import pytest
 from tests.counts.plain import LATE, Given, Rows
 from tests.counts.selected import DAY, START, Selected, both_kinds, check_each, selected
 from tests.helpers import count_statements
+from tests.profiles import both
 from tracker.core.tallies import Answer
 from tracker.counts.annotator_patterns import gold_tallies
 from tracker.counts.filter import AnswerFilter
@@ -96,16 +97,18 @@ def check_evidence(chosen: Selected) -> None:
         assert {who: mine.began for who, mine in found.items()} == began
 
 
+@both
 @both_kinds
 def test_evidence(ledger: Ledger, kind: str) -> None:
     check_each(ledger, kind, check_evidence)
 
 
+@both
 def test_what_does_not_fit_into_one_integer(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Packing, "fits", False)
-    check_each(ledger, "one", check_evidence, examples=2)
+    check_each(ledger, "one", check_evidence, examples=1)
 
 
 def crowd(annotators: int, items: int, labels: str) -> tuple[Rows, dict[Any, int]]:
@@ -122,8 +125,9 @@ def crowd(annotators: int, items: int, labels: str) -> tuple[Rows, dict[Any, int
     return rows, {key: START + random.randrange(12) * DAY for key in keys}
 
 
-@both_kinds
-@pytest.mark.parametrize(("annotators", "labels"), [(40, "xyz"), (20, "abcdefghijklmnopq")])
+@pytest.mark.parametrize(
+    ("kind", "annotators", "labels"), [("one", 40, "xyz"), ("several", 20, "abcdefghijklmnopq")]
+)
 def test_items_of_very_many_answers(
     ledger: Ledger, kind: str, annotators: int, labels: str
 ) -> None:

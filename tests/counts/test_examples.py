@@ -9,6 +9,7 @@ from random import Random
 from tests.counts.plain import LATE, Rows
 from tests.counts.selected import DAY, START, Selected, both_kinds, check_each, selected
 from tests.helpers import count_statements
+from tests.profiles import both
 from tracker.core.tallies import Answer, Pattern, make_pattern
 from tracker.counts.retest import count_pair_order, select_changed_examples, select_example_items
 from tracker.ledger import Ledger
@@ -67,6 +68,7 @@ def check_order(chosen: Selected) -> None:
         assert {pair: [*counts] for pair, counts in found.items()} == expected
 
 
+@both
 @both_kinds
 def test_what_is_shown(ledger: Ledger, kind: str) -> None:
     def check(chosen: Selected) -> None:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from itertools import combinations
 
-import pytest
-
 from tests.counts.plain import Rows
 from tests.counts.selected import Selected, both_kinds, check_each, selected
 from tests.helpers import count_statements
+from tests.profiles import both
 from tracker.core.tallies import Answer
 from tracker.counts.items import ItemChoice, select_item_page
 from tracker.ledger import Ledger
@@ -61,8 +60,11 @@ def by_hand(chosen: Selected, choice: ItemChoice) -> list[int]:
     return [item for item in sorted({one.item for one in chosen.raw.given}) if fits(item)]
 
 
+@both
 @both_kinds
-def test_items_are_those_that_fit_in_pages_of_any_size(ledger: Ledger, kind: str) -> None:
+def test_items_are_those_that_fit_in_pages_of_any_size_with_their_votes(
+    ledger: Ledger, kind: str
+) -> None:
     def check(chosen: Selected) -> None:
         people = sorted(chosen.plain.humans)
         categories = sorted({c for given in chosen.compared.values() for a in given.values()
@@ -74,15 +76,9 @@ def test_items_are_those_that_fit_in_pages_of_any_size(ledger: Ledger, kind: str
         choices += [ItemChoice(annotators=people[:2], differ=True)]
         choices += [ItemChoice(annotators=people[1:3], categories=categories[:2])]
         for choice in choices:
-            assert listed(chosen, choice) == by_hand(chosen, choice)
-            assert listed(chosen, choice, 2) == by_hand(chosen, choice)
-
-    check_each(ledger, kind, check)
-
-
-@both_kinds
-def test_votes_are_the_annotators_by_category(ledger: Ledger, kind: str) -> None:
-    def check(chosen: Selected) -> None:
+            expected = by_hand(chosen, choice)
+            assert listed(chosen, choice) == expected
+            assert listed(chosen, choice, 2) == expected
         for one in select_item_page(chosen.connection, chosen.selection, ALL, 0, 100):
             said = chosen.compared.get(one.id, {})
             assert one.answers == len(said)
@@ -96,14 +92,18 @@ ROWS: Rows = {
 }
 
 
-@pytest.mark.parametrize(
-    ("search", "names"), [("B", ["b_2", "BX2"]), ("b_", ["b_2"]), ("50%", ["Ä 50%"]), ("é", [])]
-)
-def test_a_search_takes_every_sign_as_it_is(ledger: Ledger, search: str, names: list[str]) -> None:
+@both
+def test_a_search_takes_every_sign_as_it_is(ledger: Ledger) -> None:
     with selected(ledger, ROWS, "one") as chosen:
         known = item_names(chosen.connection, chosen.question.project)
-        found = listed(chosen, ItemChoice(search=search))
-        assert sorted(known[one] for one in found) == sorted(names)
+        for search, names in (
+            ("B", ["b_2", "BX2"]),
+            ("b_", ["b_2"]),
+            ("50%", ["Ä 50%"]),
+            ("é", []),
+        ):
+            found = listed(chosen, ItemChoice(search=search))
+            assert sorted(known[one] for one in found) == sorted(names), search
 
 
 def test_a_page_takes_the_same_statements_however_many_items_there_are(ledger: Ledger) -> None:

@@ -10,6 +10,7 @@ import pytest
 from tests.counts.plain import Plain, Rows
 from tests.counts.selected import Selected, both_kinds, check_each, selected
 from tests.helpers import count_statements
+from tests.profiles import both
 from tracker.core.tallies import Answer
 from tracker.counts.annotator_patterns import count_annotator_marginals, count_joint_patterns
 from tracker.counts.pattern_codes import Packing
@@ -37,17 +38,17 @@ def check_named(chosen: Selected) -> None:
     )
 
 
+@both
 @both_kinds
 def test_own_answers_and_joint_patterns(ledger: Ledger, kind: str) -> None:
     check_each(ledger, kind, check_named)
 
 
-@both_kinds
 def test_own_answers_that_do_not_fit_into_one_integer(
-    ledger: Ledger, kind: str, monkeypatch: pytest.MonkeyPatch
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Packing, "fits", False)
-    check_each(ledger, kind, check_named, examples=3)
+    check_each(ledger, "several", check_named)
 
 
 def test_a_project_without_answers(ledger: Ledger) -> None:

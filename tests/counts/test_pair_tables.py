@@ -12,6 +12,7 @@ import pytest
 from tests.counts.plain import Rows
 from tests.counts.selected import Selected, both_kinds, check_each, selected
 from tests.helpers import count_statements
+from tests.profiles import both
 from tracker.core.tallies import Answer, Pattern, make_pattern
 from tracker.counts.pattern_codes import Packing
 from tracker.counts.tallies import count_pair_cells, select_items_of_patterns
@@ -53,23 +54,26 @@ def check_pairs(chosen: Selected) -> None:
         assert set(rest) == met - set(answers)
 
 
+@both
 @both_kinds
 def test_cross_tables(ledger: Ledger, kind: str) -> None:
     check_each(ledger, kind, check_pairs)
 
 
+@both
 def test_cross_tables_that_do_not_fit_into_one_integer(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Packing, "fits", False)
-    check_each(ledger, "one", check_pairs, examples=3)
+    check_each(ledger, "one", check_pairs, examples=1)
 
 
+@both
 def test_cross_tables_that_do_not_fit_into_one_text(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(numbers_room, "_MOST", 0)
-    check_each(ledger, "one", check_pairs, examples=3)
+    check_each(ledger, "one", check_pairs, examples=1)
 
 
 @pytest.mark.parametrize(("annotators", "categories"), [(70, 3), (9, 300), (33, 33)])

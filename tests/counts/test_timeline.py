@@ -220,7 +220,7 @@ BOTH_KINDS = pytest.mark.parametrize("kind", ["one", "several"])
 
 @BOTH_KINDS
 def test_on_sqlite(sqlite_ledger: Ledger, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
-    @examples(8)
+    @examples(6)
     @example((SAID_AGAIN, 3, 1, 1))
     @example((EVERYTHING_AT_ONCE, 3, 2, 7))
     @given(cases(kind))
@@ -234,7 +234,7 @@ def test_on_sqlite(sqlite_ledger: Ledger, monkeypatch: pytest.MonkeyPatch, kind:
 def test_on_postgres(
     emptied_postgres_ledger: Ledger, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
-    @examples(2)
+    @examples(1)
     @example((SAID_AGAIN, 3, 1, 1))
     @example((EVERYTHING_AT_ONCE, 3, 2, 7))
     @given(cases(kind))
@@ -303,7 +303,7 @@ def test_every_point_is_what_agreement_says_as_of_then(ledger: Ledger) -> None:
     for window, days in (("all", None), ("4 days", 4)):
         curve = ledger.history("p", "day", window=window)
         assert len(curve.points) == 10
-        for point in curve:
+        for point in curve.points[::2]:
             names = [one.measure for one in point.assessment.measures]
             at, since = clock.iso(point.moment), None
             if days is not None:
@@ -312,12 +312,11 @@ def test_every_point_is_what_agreement_says_as_of_then(ledger: Ledger) -> None:
             assert point.assessment.figures() == then.figures()
 
 
-@pytest.mark.parametrize("contested", [False, True])
-def test_what_a_curve_costs(ledger: Ledger, contested: bool) -> None:
+def test_what_a_curve_costs(ledger: Ledger) -> None:
     engine = ledger.database.engine
     names = ("1", "20")
     for name in names:
-        ledger.import_frame(dated(int(name), contested=contested), name)
+        ledger.import_frame(dated(int(name), contested=True), name)
     for window in ("all", "3d", "last-5-items"):
         sent, seen = [], []
         for name, every in ((names[0], "day"), (names[1], "day"), (names[1], "month")):

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from tests.audit.flags.found import Seen, record_in
+from tests.filled import FillOnce
 from tests.helpers import count_statements
-from tests.questions import FILES, ONLY, OPTIONS, answer_question, fill_rubric
+from tests.questions import FILES, ONLY, OPTIONS, answer_question, fill_rubrics
 from tracker.audit.flags import record_flags
 from tracker.audit.run import audit_project
 from tracker.audit.tables import audit_by_question_view
@@ -22,12 +23,9 @@ from tracker.projects.annotators import annotator_names
 
 
 @pytest.fixture
-def rubric(ledger: Ledger, write: Callable[..., Path]) -> Ledger:
+def rubric(ledger: Ledger, fill_once: FillOnce) -> Ledger:
     """Project p asks three questions; each is also a project of its own."""
-    fill_rubric(ledger, write)
-    for name, content in FILES.items():
-        answer_question(ledger, write(content), project=name, options=OPTIONS.get(name))
-    return ledger
+    return fill_once(ledger, fill_rubrics)
 
 
 def test_each_question_is_as_if_it_had_a_project_of_its_own(rubric: Ledger) -> None:

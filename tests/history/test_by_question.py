@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
+from tests.filled import FillOnce
 from tests.helpers import stored
 from tests.history.scripts import tampering
-from tests.questions import FILES, ONLY, OPTIONS, answer_question, fill_rubric
+from tests.questions import FILES, ONLY, answer_question, fill_rubrics
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.history.verify import verify_snapshots_in_turn
 from tracker.ledger import Ledger
@@ -24,12 +25,9 @@ HEADER = "item,annotator,category\n"
 
 
 @pytest.fixture
-def rubric(ledger: Ledger, write: Write) -> Ledger:
+def rubric(ledger: Ledger, fill_once: FillOnce) -> Ledger:
     """Three questions, and each of them as a project of its own."""
-    fill_rubric(ledger, write)
-    for name, content in FILES.items():
-        answer_question(ledger, write(content), ONLY, f"only {name}", OPTIONS.get(name))
-    return ledger
+    return fill_once(ledger, fill_rubrics)
 
 
 def test_a_snapshot_has_one_number_and_the_figures_of_each_question(rubric: Ledger) -> None:
@@ -38,7 +36,7 @@ def test_a_snapshot_has_one_number_and_the_figures_of_each_question(rubric: Ledg
     assert {one.snapshot.id for one in taken.questions.values()} == {1}
     assert len({one.snapshot.taken_at for one in taken.questions.values()}) == 1
     for name, one in taken.questions.items():
-        alone = rubric.snapshot(f"only {name}")
+        alone = rubric.snapshot(name)
         assert one.snapshot.assessment.figures() == alone.assessment.figures()
     assert stored(rubric)["snapshots"] == 6
     told = taken.to_dict()
@@ -94,23 +92,21 @@ def test_counting_from_the_last_one_gives_the_same_of_each_question(
     assert rubric.verify("p").passed
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_tampered_record_is_found_in_its_question(rubric: Ledger, name: str) -> None:
+def test_a_tampered_record_is_found_in_its_question(rubric: Ledger) -> None:
     rubric.snapshot_by_question("p")
     rubric.snapshot_by_question("p")
-    number = NAMES.index(name) + 1
-    with rubric.database.write(keep=False, bulk=True) as connection:
-        tampering(connection)
-        project = find_project(connection, "p")
-        ours = f"project_id = {project.id} AND question_id = {number} AND id = 1"
-        connection.execute(text(f"UPDATE snapshots SET items = items + 1 WHERE {ours}"))
-        questions = list_questions(connection, project)
-        verified = verify_snapshots_in_turn(
-            lambda: nullcontext((connection, questions)), chain_only=True
-        )
-    assert not verified.passed
-    assert {(one.question, one.snapshot) for one in verified.faults} == {(name, 1)}
-    assert verified.to_dict()["faults"][0]["question"] == name
+    for number, name in enumerate(NAMES, 1):
+        with rubric.database.write(keep=False, bulk=True) as connection:
+            tampering(connection)
+            project = find_project(connection, "p")
+            ours = f"project_id = {project.id} AND question_id = {number} AND id = 1"
+            connection.execute(text(f"UPDATE snapshots SET items = items + 1 WHERE {ours}"))
+            questions = list_questions(connection, project)
+            state = nullcontext((connection, questions))
+            verified = verify_snapshots_in_turn(lambda state=state: state, chain_only=True)
+        assert not verified.passed
+        assert {(one.question, one.snapshot) for one in verified.faults} == {(name, 1)}
+        assert verified.to_dict()["faults"][0]["question"] == name
 
 
 def test_what_one_question_keeps_all_keep(rubric: Ledger, write: Write) -> None:

@@ -89,7 +89,7 @@ def test_all_that_was_recorded_is_verified_on_sqlite(
 ) -> None:
     now = Clock(monkeypatch)
 
-    @examples(3)
+    @examples(2)
     @given(st.lists(all_steps(kind), min_size=3, max_size=6))
     def check(script: list[Step]) -> None:
         follow(sqlite_ledger, now, kind, script)

@@ -6,53 +6,57 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.helpers import SEVERAL, count_statements, csv_text
+from tests.profiles import examples
 from tracker.ledger import Ledger
 
 Write = Callable[..., Path]
 HEAD = ("item", "annotator", "category")
 
 
-def suggested(ledger: Ledger) -> set[tuple[str, str]]:
-    return {(one.name, one.into) for one in ledger.annotators.duplicates("p")}
+def suggested(ledger: Ledger, project: str = "p") -> set[tuple[str, str]]:
+    return {(one.name, one.into) for one in ledger.annotators.duplicates(project)}
 
 
-def fill(ledger: Ledger, write: Write, rows: list[tuple[str, ...]], **how: Any) -> None:
-    ledger.import_file(write(csv_text([HEAD, *rows])), "p", **how)
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "why"),
-    [
-        ("Ada Lovelace", "ada_lovelace", "the same name"),
-        ("Lovelace, Ada", "ada.lovelace", "the same name"),
-        ("Zoë", "ZOE", "the same name"),
-        ("ada.lovelace@a.example", "Ada Lovelace", "that of the e-mail"),
-        ("ada+work@a.example", "ada", "that of the e-mail"),
-        ("ada@a.example", "ada@b.example", "two e-mail addresses"),
-        ("17", "ada@b.example", "a number and an e-mail"),
-    ],
-)
-def test_names_that_look_alike_are_suggested_with_the_reason(
-    sqlite_ledger: Ledger, write: Write, one: str, other: str, why: str
+def fill(
+    ledger: Ledger, write: Write, rows: list[tuple[str, ...]], project: str = "p", **how: Any
 ) -> None:
-    fill(sqlite_ledger, write, [("1", one, "x"), ("2", other, "x"), ("2", "bob", "x")])
-    (found,) = sqlite_ledger.annotators.duplicates("p")
-    assert {found.name, found.into} == {one, other}
-    assert why in found.why
+    ledger.import_file(write(csv_text([HEAD, *rows])), project, **how)
 
 
-@pytest.mark.parametrize(
-    "names",
-    [("ada", "adam"), ("ada@x.example", "adam@x.example"), ("1", "11"), ("1", "ada"), ("!", "?")],
-)
-def test_other_names_are_not(sqlite_ledger: Ledger, write: Write, names: tuple[str, str]) -> None:
-    fill(sqlite_ledger, write, [("1", names[0], "x"), ("2", names[1], "x")])
-    assert suggested(sqlite_ledger) == set()
+ALIKE = [
+    ("Ada Lovelace", "ada_lovelace", "the same name"),
+    ("Lovelace, Ada", "ada.lovelace", "the same name"),
+    ("Zoë", "ZOE", "the same name"),
+    ("ada.lovelace@a.example", "Ada Lovelace", "that of the e-mail"),
+    ("ada+work@a.example", "ada", "that of the e-mail"),
+    ("ada@a.example", "ada@b.example", "two e-mail addresses"),
+    ("17", "ada@b.example", "a number and an e-mail"),
+]
+UNLIKE = [
+    ("ada", "adam"),
+    ("ada@x.example", "adam@x.example"),
+    ("1", "11"),
+    ("1", "ada"),
+    ("!", "?"),
+]
+
+
+def test_names_that_look_alike_are_suggested_with_the_reason(
+    sqlite_ledger: Ledger, write: Write
+) -> None:
+    for name, other, why in ALIKE:
+        rows = [("1", name, "x"), ("2", other, "x"), ("2", "bob", "x")]
+        fill(sqlite_ledger, write, rows, name)
+        (found,) = sqlite_ledger.annotators.duplicates(name)
+        assert {found.name, found.into} == {name, other}
+        assert why in found.why, name
+    for name, other in UNLIKE:
+        fill(sqlite_ledger, write, [("1", name, "x"), ("2", other, "x")], f"{name} {other}")
+        assert suggested(sqlite_ledger, f"{name} {other}") == set(), (name, other)
 
 
 def test_a_number_is_an_address_only_if_both_are_alone(ledger: Ledger, write: Write) -> None:
@@ -63,16 +67,18 @@ def test_a_number_is_an_address_only_if_both_are_alone(ledger: Ledger, write: Wr
     assert suggested(ledger) == set()  # ada may be 7 or 8
 
 
-@pytest.mark.parametrize(
-    ("goes", "stays"),
-    [("ann", "Ann Lee"), ("A. Lee", "Ann Lee"), ("17", "ann@b.example"), ("Jörg", "Joerg")],
-)
 def test_the_fuller_name_stays_or_else_the_one_with_more_answers(
-    sqlite_ledger: Ledger, write: Write, goes: str, stays: str
+    sqlite_ledger: Ledger, write: Write
 ) -> None:
-    more = {"Joerg": stays}.get(stays, goes)  # a name that is not fuller stays by its answers
-    fill(sqlite_ledger, write, [("1", goes, "x"), ("2", stays, "x"), ("3", more, "x")])
-    assert suggested(sqlite_ledger) == {(goes, stays)}
+    for goes, stays in (
+        ("ann", "Ann Lee"),
+        ("A. Lee", "Ann Lee"),
+        ("17", "ann@b.example"),
+        ("Jörg", "Joerg"),
+    ):
+        more = {"Joerg": stays}.get(stays, goes)  # a name that is not fuller stays by its answers
+        fill(sqlite_ledger, write, [("1", goes, "x"), ("2", stays, "x"), ("3", more, "x")], goes)
+        assert suggested(sqlite_ledger, goes) == {(goes, stays)}
 
 
 def test_a_first_name_of_two_people_suggests_neither(sqlite_ledger: Ledger, write: Write) -> None:
@@ -108,6 +114,7 @@ def test_answers_that_both_gave_are_counted_over_all_questions(
 _names = st.lists(st.text("aB.@1 ", min_size=1, max_size=4).filter(str.strip), max_size=8)
 
 
+@examples(8)
 @given(_names)
 def test_nobody_is_their_own_duplicate(
     sqlite_ledger: Ledger, write: Write, names: list[str]

@@ -60,34 +60,32 @@ def test_defaults_and_options(ledger: Ledger) -> None:
     assert changes(ledger, "full")[0][0] == "create"
 
 
-@pytest.mark.parametrize(
-    ("name", "options", "sign"),
-    [
-        ("", {}, "name is empty"),
-        ("  ", {}, "name is empty"),
-        ("é" * 251, {}, "longer than 500 bytes"),
-        ("a\0b", {}, "NUL"),
-        ("there", {}, "'there' exists"),
-        ("p", {"answers": "two"}, "one, several, spans"),
-        ("p", {"scale": "musical"}, "nominal, ordinal, interval, ratio"),
-        ("p", {"offsets": "bytes"}, "characters, tokens"),
-        ("p", {"wanted": 0}, "is not a number of answers"),
-        ("p", {"categories": ()}, "names no category"),
-        ("p", {"categories": ("a", "a")}, "names a category twice"),
-        ("p", {"categories": ("a", "")}, "name is empty"),
-        ("p", {"categories": ("a", "x" * 501)}, "longer than 500 bytes"),
-        ("p", {"categories": ("1", "b"), "scale": "interval"}, "'b' is not a number"),
-    ],
-)
-def test_options_that_are_none(
-    sqlite_ledger: Ledger, name: str, options: dict[str, object], sign: str
-) -> None:
+NONE: list[tuple[str, dict[str, Any], str]] = [
+    ("", {}, "name is empty"),
+    ("  ", {}, "name is empty"),
+    ("é" * 251, {}, "longer than 500 bytes"),
+    ("a\0b", {}, "NUL"),
+    ("there", {}, "'there' exists"),
+    ("p", {"answers": "two"}, "one, several, spans"),
+    ("p", {"scale": "musical"}, "nominal, ordinal, interval, ratio"),
+    ("p", {"offsets": "bytes"}, "characters, tokens"),
+    ("p", {"wanted": 0}, "is not a number of answers"),
+    ("p", {"categories": ()}, "names no category"),
+    ("p", {"categories": ("a", "a")}, "names a category twice"),
+    ("p", {"categories": ("a", "")}, "name is empty"),
+    ("p", {"categories": ("a", "x" * 501)}, "longer than 500 bytes"),
+    ("p", {"categories": ("1", "b"), "scale": "interval"}, "'b' is not a number"),
+]
+
+
+def test_options_that_are_none(sqlite_ledger: Ledger) -> None:
     with sqlite_ledger.database.write() as connection:
         create_project(connection, "there")
     before = stored(sqlite_ledger)
-    refused = pytest.raises(InvalidOption, match=sign)
-    with refused, sqlite_ledger.database.write() as connection:
-        create_project(connection, name, QuestionOptions(**options))  # type: ignore[arg-type]
+    for name, options, sign in NONE:
+        refused = pytest.raises(InvalidOption, match=sign)
+        with refused, sqlite_ledger.database.write() as connection:
+            create_project(connection, name, QuestionOptions(**options))
     assert stored(sqlite_ledger) == before
 
 
