@@ -12,7 +12,6 @@ import pytest
 
 from tests.counts.plain import LATE, Given, Rows
 from tests.counts.selected import DAY, START, Selected, both_kinds, check_each, selected
-from tests.helpers import count_statements
 from tests.profiles import both
 from tracker.core.tallies import Answer
 from tracker.counts.annotator_patterns import gold_tallies
@@ -194,25 +193,3 @@ def test_without_times_or_references_there_is_nothing(ledger: Ledger) -> None:
         ]
         assert not any(empty)
         assert not select_label_contents(*at).times
-
-
-def test_as_many_statements_whatever_the_items(ledger: Ledger) -> None:
-    numbers = []
-    for items in (10, 200):
-        rows: Rows = {
-            (f"i{n}", who, again): x("xyz"[(n + again) % 3])
-            for n in range(items)
-            for who in "ABR"
-            for again in (1, 2)
-        }
-        times = {key: START + DAY * n for n, key in enumerate(rows)}
-        with selected(ledger, rows, "one", times=times) as chosen:
-            at = chosen.connection, chosen.selection
-            with count_statements(ledger.database.engine) as statements:
-                gold_tallies(*at)
-                repeat_tallies(*at)
-                count_transitions(*at)
-                count_timeline_blocks(*at, 4)
-                select_label_contents(*at)
-        numbers.append(statements.number)
-    assert numbers == [10, 10]

@@ -6,8 +6,34 @@ from collections.abc import Callable
 from random import Random
 
 import pandas as pd
+from sqlalchemy import Connection
 
+from tests.counts.plain import Rows
+from tests.counts.selected import DAY, START, selected
 from tests.helpers import count_rows, count_statements
+from tests.profiles import both
+from tracker.counts.annotator_patterns import (
+    count_annotator_marginals,
+    count_joint_patterns,
+    gold_tallies,
+)
+from tracker.counts.items import ItemChoice, select_item_page
+from tracker.counts.retest import (
+    count_pair_order,
+    count_unrepeated_passes,
+    repeat_tallies,
+    select_changed_examples,
+    select_example_items,
+    select_repeated_answers,
+)
+from tracker.counts.selection import Selection
+from tracker.counts.tallies import (
+    count_pair_cells,
+    select_items_of_patterns,
+    select_label_contents,
+    skip_tallies,
+)
+from tracker.counts.timeline import count_timeline_blocks, count_transitions
 from tracker.export.labels import exported_labels
 from tracker.ledger import Ledger
 
@@ -54,6 +80,49 @@ def test_a_question_costs_the_same_whatever_the_items(ledger: Ledger) -> None:
         else:
             assert numbers[0] == numbers[1], name
         assert 0 < numbers[1] <= 92, name
+
+
+COUNTS: dict[str, tuple[int, Callable[[Connection, Selection], object]]] = {
+    "gold": (2, gold_tallies),
+    "repeats of a pattern": (2, repeat_tallies),
+    "transitions": (2, count_transitions),
+    "blocks": (3, lambda *at: count_timeline_blocks(*at, 4)),
+    "contents": (1, select_label_contents),
+    "examples": (2, lambda *at: select_example_items(*at, {1: [((98,), (((98,), 1),))]}, 3)),
+    "changed": (1, lambda *at: select_changed_examples(*at, [1, 2], 3)),
+    "order": (1, lambda *at: count_pair_order(*at, [(1, 2)])),
+    "pages": (3, lambda *at: select_item_page(*at, ItemChoice(), 0, 50)),
+    "pages that differ": (3, lambda *at: select_item_page(*at, ItemChoice(differ=True), 0, 50)),
+    "pairs": (2, count_pair_cells),
+    "items of patterns": (2, lambda *at: select_items_of_patterns(*at, {(((1,), 3),)}, 3)),
+    "own answers": (2, count_annotator_marginals),
+    "joint patterns": (1, lambda *at: list(count_joint_patterns(*at))),
+    "repeats": (1, lambda *at: list(select_repeated_answers(*at))),
+    "later passes alone": (1, count_unrepeated_passes),
+    "skips": (1, skip_tallies),
+}
+"""Counts, and the statements of each."""
+
+
+@both
+def test_a_count_is_as_many_statements_whatever_the_items(ledger: Ledger) -> None:
+    sent: dict[int, dict[str, int]] = {}
+    for items in (10, 200):
+        rows: Rows = {
+            (f"i{n}", who, again): frozenset("xyz"[(n + again) % 3]) if n % 5 else None
+            for n in range(items)
+            for who in "ABCR"
+            for again in (1, 2)
+        }
+        times = {key: START + DAY * n for n, key in enumerate(rows)}
+        sent[items] = {}
+        with selected(ledger, rows, "one", times=times) as chosen:
+            at = chosen.connection, chosen.selection
+            for name, (_, count) in COUNTS.items():
+                with count_statements(ledger.database.engine) as statements:
+                    count(*at)
+                sent[items][name] = statements.number
+    assert sent[10] == sent[200] == {name: number for name, (number, _) in COUNTS.items()}
 
 
 def test_an_import_is_as_many_statements_whatever_its_rows(ledger: Ledger) -> None:

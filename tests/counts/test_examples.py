@@ -8,7 +8,6 @@ from random import Random
 
 from tests.counts.plain import LATE, Rows
 from tests.counts.selected import DAY, START, Selected, both_kinds, check_each, selected
-from tests.helpers import count_statements
 from tests.profiles import both
 from tracker.core.tallies import Answer, Pattern, make_pattern
 from tracker.counts.retest import count_pair_order, select_changed_examples, select_example_items
@@ -105,23 +104,3 @@ def test_sets_are_one_answer_however_they_are_spelled(ledger: Ledger) -> None:
         check_order(chosen)
         at = chosen.connection, chosen.selection
         assert count_pair_order(*at, [(2, 3)]) == {(2, 3): (9, 0, 0)}
-
-
-def test_as_many_statements_whatever_the_items(ledger: Ledger) -> None:
-    numbers = []
-    for items in (10, 200):
-        rows: Rows = {
-            (f"i{n}", who, again): frozenset("xyz"[(n + again) % 3])
-            for n in range(items)
-            for who in "ABC"
-            for again in (1, 2)
-        }
-        with selected(ledger, rows, "one") as chosen:
-            at = chosen.connection, chosen.selection
-            wanted = {1: [NOWHERE]}
-            with count_statements(ledger.database.engine) as statements:
-                select_example_items(*at, wanted, 3)
-                select_changed_examples(*at, [1, 2], 3)
-                count_pair_order(*at, [(1, 2)])
-        numbers.append(statements.number)
-    assert numbers == [4, 4]

@@ -7,7 +7,6 @@ from itertools import combinations
 
 from tests.counts.plain import Rows
 from tests.counts.selected import Selected, both_kinds, check_each, selected
-from tests.helpers import count_statements
 from tests.profiles import both
 from tracker.core.tallies import Answer
 from tracker.counts.items import ItemChoice, select_item_page
@@ -104,16 +103,3 @@ def test_a_search_takes_every_sign_as_it_is(ledger: Ledger) -> None:
         ):
             found = listed(chosen, ItemChoice(search=search))
             assert sorted(known[one] for one in found) == sorted(names), search
-
-
-def test_a_page_takes_the_same_statements_however_many_items_there_are(ledger: Ledger) -> None:
-    numbers = []
-    for items in (3, 60):
-        rows: Rows = {(f"i{n}", who, 1): frozenset("x") for n in range(items) for who in "AB"}
-        with selected(ledger, rows, "one") as chosen:
-            at = chosen.connection, chosen.selection
-            with count_statements(ledger.database.engine) as statements:
-                select_item_page(*at, ItemChoice(differ=True), 0, 50)
-                select_item_page(*at, ALL, 0, 50)
-        numbers.append(statements.number)
-    assert numbers == [6, 6]

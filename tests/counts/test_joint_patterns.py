@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.counts.plain import Plain, Rows
+from tests.counts.plain import Plain
 from tests.counts.selected import Selected, both_kinds, check_each, selected
-from tests.helpers import count_statements
 from tests.profiles import both
 from tracker.core.tallies import Answer
 from tracker.counts.annotator_patterns import count_annotator_marginals, count_joint_patterns
@@ -55,22 +54,3 @@ def test_a_project_without_answers(ledger: Ledger) -> None:
     with selected(ledger, {("i", "A", 1): None}, "one") as chosen:
         assert count_annotator_marginals(chosen.connection, chosen.selection) == {}
         assert list(count_joint_patterns(chosen.connection, chosen.selection)) == []
-
-
-# -- what it costs -------------------------------------------------------------------------
-
-
-def test_as_many_statements_whatever_the_items(ledger: Ledger) -> None:
-    numbers = []
-    for items in (4, 600):
-        rows: Rows = {
-            (f"i{n}", who, 1): frozenset("xyz"[(n * len(who)) % 3]) for n in range(items)
-            for who in ("A", "BB", "CCC")
-        }  # fmt: skip
-        with selected(ledger, rows, "one") as chosen:
-            selection = chosen.selection
-            with count_statements(ledger.database.engine) as statements:
-                count_annotator_marginals(chosen.connection, selection)
-                list(count_joint_patterns(chosen.connection, selection))
-            numbers.append(statements.number)
-    assert numbers[0] == numbers[1] <= 4

@@ -11,7 +11,6 @@ import pytest
 
 from tests.counts.plain import Rows
 from tests.counts.selected import Selected, both_kinds, check_each, selected
-from tests.helpers import count_statements
 from tests.profiles import both
 from tracker.core.tallies import Answer, Pattern, make_pattern
 from tracker.counts.pattern_codes import Packing
@@ -137,18 +136,3 @@ def test_the_first_items_are_those_with_the_lowest_numbers(ledger: Ledger) -> No
         ((pattern, items),) = items_by_pattern(chosen).items()
         found = select_items_of_patterns(chosen.connection, chosen.selection, {pattern}, 20)
         assert found == {pattern: sorted(items)[:20]}
-
-
-def test_as_many_statements_whatever_the_items(ledger: Ledger) -> None:
-    numbers = []
-    for items in (4, 600):
-        rows: Rows = {
-            (f"i{n}", who, 1): frozenset("xyz"[n % 3]) for n in range(items) for who in "ABC"
-        }
-        with selected(ledger, rows, "one") as chosen:
-            selection, wanted = chosen.selection, {*items_by_pattern(chosen)}
-            with count_statements(ledger.database.engine) as statements:
-                count_pair_cells(chosen.connection, selection)
-                select_items_of_patterns(chosen.connection, selection, wanted, 3)
-        numbers.append(statements.number)
-    assert numbers[0] == numbers[1] <= 4

@@ -7,7 +7,6 @@ from itertools import pairwise
 
 from tests.counts.plain import LATE, Rows
 from tests.counts.selected import DAY, START, Selected, both_kinds, check_each, selected
-from tests.helpers import count_statements
 from tracker.core.tallies import Answer
 from tracker.counts.filter import AnswerFilter
 from tracker.counts.retest import count_unrepeated_passes, select_repeated_answers
@@ -110,23 +109,3 @@ def test_a_choice_of_times_may_leave_a_pass_alone(ledger: Ledger) -> None:
             assert len(list(select_repeated_answers(*at))) == repeats
             assert count_unrepeated_passes(*at) == alone
             assert select_label_contents(*at).repeats == bool(repeats + alone)
-
-
-def test_as_many_statements_whatever_the_repeats(ledger: Ledger) -> None:
-    numbers = []
-    for items in (2, 300):
-        rows: Rows = {
-            (f"i{n}", who, again): x("xyz"[(n + again) % 3])
-            for n in range(items)
-            for who in "AB"
-            for again in (1, 2)
-        }
-        with selected(ledger, rows, "one") as chosen:
-            selection = chosen.selection
-            with count_statements(ledger.database.engine) as statements:
-                found = list(select_repeated_answers(chosen.connection, selection))
-                select_label_contents(chosen.connection, selection)
-                count_unrepeated_passes(chosen.connection, selection)
-            assert sum(row.times for row in found) == 2 * items
-        numbers.append(statements.number)
-    assert numbers == [3, 3]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tests.counts.plain import Given, Rows
 from tests.counts.selected import DAY, START, Selected, both_kinds, check_each, selected
-from tests.helpers import SPANS, count_statements
+from tests.helpers import SPANS
 from tracker.counts.filter import AnswerFilter, select_answers
 from tracker.counts.tallies import select_label_contents, skip_tallies
 from tracker.ledger import Ledger
@@ -89,19 +89,3 @@ def test_documents_without_a_span(ledger: Ledger, write: Callable[..., Path]) ->
             1: {(False, 1, 2): 1, (True, 2, 2): 1, (False, 0, 1): 1},
             2: {(True, 1, 2): 1, (True, 2, 2): 1},
         }
-
-
-def test_as_many_statements_whatever_the_items(ledger: Ledger) -> None:
-    numbers = []
-    for items in (10, 200):
-        rows: Rows = {
-            (f"i{n}", who, 1): x("w") if n % 3 else None for n in range(items) for who in "ABC"
-        }
-        with selected(ledger, rows, "one") as chosen:
-            check_skips(chosen)
-            at = chosen.connection, chosen.selection
-            with count_statements(ledger.database.engine) as statements:
-                skip_tallies(*at)
-                select_label_contents(*at)
-        numbers.append(statements.number)
-    assert numbers == [2, 2]

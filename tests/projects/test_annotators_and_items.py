@@ -10,9 +10,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from tests.helpers import SPANS, fates, standing, undo
+from tests.helpers import fates, standing, undo
 from tests.profiles import both
-from tracker.core.errors import InvalidOption, NotFound
+from tracker.core.errors import InvalidOption
 from tracker.counts.trail import change_sentence
 from tracker.ledger import Ledger
 from tracker.projects.annotators import (
@@ -20,7 +20,6 @@ from tracker.projects.annotators import (
     find_annotator,
     list_annotators,
     rename_annotator,
-    set_annotator_kind,
 )
 from tracker.projects.items import ItemAnnotators, find_item, list_items
 
@@ -80,30 +79,6 @@ def test_answers_under_an_alias_are_the_annotators(named: Ledger, write: Write) 
             add_annotator_alias(connection, project, "B", alias)
 
 
-def test_kinds(named: Ledger, write: Write) -> None:
-    with named.writing("p") as (connection, project):
-        assert set_annotator_kind(connection, project, "B", "reference").kind == "reference"
-        with pytest.raises(InvalidOption, match="human, model, reference"):
-            set_annotator_kind(connection, project, "B", "robot")
-    agreement = named.agreement("p")
-    assert agreement.counts.annotators == 1
-    assert agreement.gold is not None
-    assert agreement.gold.answers == 1
-
-
-def test_near_names_are_suggested(named: Ledger) -> None:
-    with named.reading("p") as (connection, project):
-        with pytest.raises(NotFound) as caught:
-            find_annotator(connection, project, "ann@x.com")
-        assert "did you mean 'ann@x.org'?" in str(caught.value)
-        with pytest.raises(NotFound) as caught:
-            find_annotator(connection, project, "zzz")
-        assert "tracker annotator list" in str(caught.value)
-        with pytest.raises(NotFound) as caught:
-            find_item(connection, project, "zzz")
-        assert "tracker item list" in str(caught.value)
-
-
 def test_items_are_listed_as_they_came(ledger: Ledger, write: Write) -> None:
     file = write("item,annotator,category\n z,A,x\n a,A,x\n z,B,x\n m,A,\n z,B,x")
     ledger.import_file(file, "p")
@@ -156,19 +131,6 @@ def test_all_that_was_said_of_an_item(ledger: Ledger, write: Write) -> None:
     assert told["labels"][1]["seconds"] == 2.5
     assert told["labels"][1]["labeled_at"] == "2024-03-02T00:00:00Z"
     assert told["labels"][4]["labeled_at"] is None
-
-
-def test_spans_of_an_item(ledger: Ledger, write: Write) -> None:
-    file = write("item,annotator,category,start,end\n d,A,PER,0,3\n d,B,,,")
-    ledger.import_file(file, "p", options=SPANS)
-    with ledger.writing("p") as (connection, project):
-        rename_annotator(connection, project, "A", "Ann")
-        told = find_item(connection, project, "d").to_dict()["labels"]
-    assert [(row["start"], row["end"], row["answer"]) for row in told] == [
-        (0, 3, "label"),
-        (None, None, "none applies"),
-    ]
-    assert told[0]["annotator"] == "Ann"
 
 
 def test_an_item_is_shown_as_it_was_on_either_clock(ledger: Ledger, write: Write) -> None:

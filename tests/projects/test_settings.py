@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import select
 
 from tests.helpers import question_of
-from tracker.core.errors import InvalidOption, NotFound, Refused
+from tracker.core.errors import InvalidOption, Refused
 from tracker.imports.loader import Rejected
 from tracker.ledger import Ledger
 from tracker.projects.categories import category_names
@@ -100,13 +100,6 @@ def test_a_setting_that_cannot_be_is_refused(ranked: Ledger) -> None:
         with pytest.raises(error, match=f"(?s){match}"):
             ranked.projects.set("p", **asked)
     assert changes(ranked) == before
-
-
-def test_an_order_names_every_category(ranked: Ledger) -> None:
-    with pytest.raises(InvalidOption, match="leaves out 'mid'"):
-        ranked.categories.order("p", ["low", "high"])
-    with pytest.raises(NotFound, match="'lo'"):
-        ranked.categories.order("p", ["lo", "mid", "high"])
 
 
 def test_what_is_set_already_is_no_change(ranked: Ledger) -> None:

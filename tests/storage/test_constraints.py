@@ -25,9 +25,8 @@ PAIR = (
 )
 
 
-@pytest.fixture
-def recorded(ledger: Ledger, write: Callable[..., Path]) -> Ledger:
-    """A ledger with a row in every table that is append-only."""
+def fill_append_only(ledger: Ledger, write: Callable[..., Path]) -> None:
+    """Put a row into every table that is append-only."""
     file = write("item,annotator,category\n i,A,x\n i,B,y\n j,A,x\n j,B,x")
     ledger.import_file(file, "p")
     record(ledger, Seen(1))
@@ -36,7 +35,6 @@ def recorded(ledger: Ledger, write: Callable[..., Path]) -> Ledger:
     with ledger.changing("p") as (connection, question):
         connection.execute(text(PAIR))
         prune_snapshots(connection, [question], [])
-    return ledger
 
 
 def test_append_only_tables_are_all_tried() -> None:
@@ -60,29 +58,26 @@ def refusals(backend: str) -> dict[str, str]:
     return statements
 
 
-def test_append_only_rows_cannot_be_changed(recorded: Ledger, backend: str) -> None:
-    before = stored(recorded)
+def test_append_only_rows_cannot_be_changed(
+    ledger: Ledger, write: Callable[..., Path], backend: str
+) -> None:
+    fill_append_only(ledger, write)
+    before = stored(ledger)
     for table in APPEND_ONLY:
         assert before[table] > 0
         for name, statement in refusals(backend).items():
             refused = pytest.raises(DBAPIError, match="append-only")
-            with refused, recorded.database.write() as connection:
+            with refused, ledger.database.write() as connection:
                 connection.execute(text(statement.format(table)))
                 pytest.fail(f"{name} passed")
-    assert stored(recorded) == before
+    assert stored(ledger) == before
 
 
 def test_other_programs_cannot_replace_append_only_rows(
     sqlite_file: Path, write: Callable[..., Path]
 ) -> None:
     ledger = Ledger(f"sqlite:///{sqlite_file}")
-    ledger.import_file(write("item,annotator,category\n i,A,x\n i,B,y"), "p")
-    record(ledger, Seen(1))
-    for _ in range(2):
-        ledger.record_snapshot("p", full=True)
-    with ledger.changing("p") as (connection, question):
-        connection.execute(text(PAIR))
-        prune_snapshots(connection, [question], [])
+    fill_append_only(ledger, write)
     plain = sqlite3.connect(sqlite_file)  # with none of our pragmas
     try:
         for table in APPEND_ONLY:

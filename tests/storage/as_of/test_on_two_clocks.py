@@ -25,7 +25,7 @@ from tracker.export.labels import exported_labels
 from tracker.history.status import project_status
 from tracker.imports.undo import list_imports
 from tracker.ledger import Ledger
-from tracker.projects.annotators import list_annotators, rename_annotator, set_annotator_kind
+from tracker.projects.annotators import rename_annotator, set_annotator_kind
 from tracker.projects.identities import erase_annotator, merge_annotators, split_annotator
 from tracker.projects.questions import QuestionOptions
 
@@ -165,26 +165,6 @@ def test_imports_are_listed_as_they_were_known(
     assert listed(known_at=when(0.5)) == []
     assert listed(as_of=when(0.5)) == [False, True], "the other clock knows nothing of imports"
     assert sqlite_ledger.status("p", known_at=when(0.5)).last_import is None
-
-
-def test_annotators_are_of_the_kinds_that_were_known(
-    sqlite_ledger: Ledger, write: Write, now: Clock
-) -> None:
-    now.moment = at(1)
-    sqlite_ledger.import_file(write(answers("iAx", "iBx", "iCx")), "p")
-    for second, kind in ((2, "model"), (3, "reference"), (4, "human")):
-        now.moment = at(second)
-        with sqlite_ledger.writing("p") as (connection, project):
-            set_annotator_kind(connection, project, "A", kind)
-    now.moment = at(5)
-    found = {}
-    for second in (1.5, 2.5, 3.5, 4.5):
-        choice = make_answer_filter(known_at=when(second))
-        with sqlite_ledger.asking("p", choice) as (connection, question):
-            kind = list_annotators(connection, question.project)[0].kind
-        counts = sqlite_ledger.agreement("p", known_at=when(second)).counts
-        found[second] = kind, counts.annotators
-    assert list(found.values()) == [("human", 3), ("model", 2), ("reference", 2), ("human", 3)]
 
 
 def test_findings_are_those_that_were_known(
