@@ -8,9 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
-from typing import Any
 
-from hypothesis import strategies as st
 from sqlalchemy import Connection, insert
 
 from tests.helpers import csv_text
@@ -284,15 +282,3 @@ def compare_groups(
     assert clusters == plain.clusters(attribute)
     names = [cluster for cluster, _ in itertools.groupby(rows, key=itemgetter(0))]
     assert len(names) == len(set(names)), "a cluster's rows follow each other"
-
-
-# -- strategies ----------------------------------------------------------------------------
-
-one = st.none() | st.sampled_from("wxyz").map(lambda label: frozenset({label}))
-several = st.sets(st.sampled_from("wxyz"), max_size=3).map(frozenset)
-
-
-def rows_of(labels: st.SearchStrategy[Any]) -> st.SearchStrategy[Rows]:
-    """Some answers of four people, a model and two references, on up to three passes."""
-    key = st.tuples(st.sampled_from("ijkl"), st.sampled_from("ABCDMRS"), st.integers(1, 3))
-    return st.dictionaries(key, labels, min_size=1, max_size=30)

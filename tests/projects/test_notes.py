@@ -100,19 +100,16 @@ def test_where_there_is_none_one_is_told_how_to_make_one(ledger: Ledger) -> None
             remove_note(connection, project, 1)
 
 
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
+def test_what_is_no_text(ledger: Ledger) -> None:
+    for text, told in (
         ("", "is empty"),
         (" \n ", "is empty"),
         ("a\0b", "not a character"),
         ("\udcff", "not a character"),
         ("x" * 10_001, "longer than 10,000 bytes"),
-    ],
-)
-def test_what_is_no_text(ledger: Ledger, text: str, told: str) -> None:
-    with pytest.raises(InvalidOption, match=told), ledger.database.write() as connection:
-        add_note(connection, create_project(connection, "p").project, text)
+    ):
+        with pytest.raises(InvalidOption, match=told), ledger.database.write() as connection:
+            add_note(connection, create_project(connection, "p").project, text)
     assert stored(ledger) == {}
 
 

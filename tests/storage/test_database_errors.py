@@ -153,25 +153,6 @@ def role(admin_url: str, worker: str, url: str) -> Iterator[Callable[..., str]]:
 READ = "GRANT SELECT ON ALL TABLES IN SCHEMA public TO {role}"
 
 
-def test_a_role_that_may_only_read(role: Callable[..., str], run: Run) -> None:  # noqa: F811
-    url = role(READ)
-    Path("a.csv").write_text("item,annotator,category\n1,A,x\n")
-    assert "high" not in run("--database", url, "agreement", "p").err
-    words = [
-        ["snapshot", "p"], ["import", "a.csv", "-p", "p"], ["import", "a.csv", "-p", "new"],
-        ["project", "note", "p", SECRET], ["project", "delete", "p", "--yes"],
-        ["agreement", "p", "--as-of", "2020-01-01"], ["snapshots", "verify", "p"],
-        ["compare", "p", "2020-01-01", "2021-01-01"], ["database", "upgrade"],
-    ]  # fmt: skip
-    for one in words:
-        done = run("--database", url, *one, code=None)
-        assert done.code in {0, 5}, done
-        assert done.code == 5 or one[0] == "database"
-        assert SECRET not in done.err
-        assert done.code == 0 or "lacks a right" in done.err
-        assert len(done.err.partition("tracker: ")[2].splitlines()) in {0, 2}
-
-
 def test_a_role_that_may_nothing_is_not_told_of_another_program(role: Callable[..., str]) -> None:
     with pytest.raises(DatabaseUnusable, match="lacks a right"):
         Ledger(role()).status("p")
@@ -205,14 +186,6 @@ def test_a_statement_that_takes_too_long(url: str) -> None:
 
     with pytest.raises(DatabaseUnusable, match="cancelled the statement"):
         ledger.agreement("p")
-
-
-def test_a_lock_that_does_not_come(url: str) -> None:
-    ledger = Ledger(with_options(url, "-c lock_timeout=1"))
-    with Database(url).engine.begin() as holder:
-        holder.execute(text("LOCK TABLE projects IN ACCESS EXCLUSIVE MODE"))
-        with pytest.raises(DatabaseUnusable, match="locked by another program"):
-            ledger.snapshot("p")
 
 
 def test_a_connection_that_the_server_ends(url: str) -> None:
@@ -256,7 +229,8 @@ def test_a_project_that_is_deleted_while_a_command_waits(url: str) -> None:
         "postgresql:/u:s3cret@h/x", "//u:s3cret@h/x", "sqlite:///host=db password=s3cret",
         "sqlite://u:s3cret@h/x", "sqlite://host/x", "sqlite:///x.db?key=s3cret",
         "s3cret://h/x", "postgresql://u:s3cret@h:99999/x", "postgresql://u:s3cret@h:-1/x",
-        "PASSWORD=s3cret", "service = s3cret",
+        "PASSWORD=s3cret", "service = s3cret", "postgresql://u:s3cret@host:port/ledger",
+        "postgresql:/u:s3cret@host://x", "mysql://u:s3cret@host/ledger", "://u:s3cret@host/ledger",
     ],
 )  # fmt: skip
 def test_what_is_no_url_is_not_a_files_name(tmp_path: Path, url: str) -> None:
