@@ -210,6 +210,14 @@ UNTIMED_AFTER_TIMED: list[Step] = [
 ]
 
 
+XY, NONE = frozenset("xy"), frozenset[str]()
+REVISED_AS_A_WHOLE: list[Step] = [
+    [{(A, None): XY, (("j", "A", 1), None): frozenset("x")}],
+    [{(A, None): frozenset("y"), (A, 3): XY}],
+    [{(A, None): frozenset("yz")}, {(A, None): NONE, (("i", "A", 2), None): XY}],
+    2,
+    Again(0),
+]
 scripts = st.one_of(
     st.tuples(st.just("one"), steps(one)), st.tuples(st.just("several"), steps(several))
 )
@@ -220,6 +228,7 @@ def test_the_same_answers_stand(ledger: Ledger, backend: str) -> None:
     @examples(8 if backend == "sqlite" else 2)
     @example(("one", UNTIMED_AFTER_TIMED))
     @example(("several", LAST_WEEKS_FILE_AGAIN))
+    @example(("several", REVISED_AS_A_WHOLE))
     @given(scripts)
     def check(script: tuple[str, list[Step]]) -> None:
         follow(ledger, *script)
