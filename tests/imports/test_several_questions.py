@@ -6,7 +6,6 @@ from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 from typing import Any
-from zlib import crc32
 
 import pytest
 from hypothesis import given
@@ -100,20 +99,12 @@ def test_rows_that_name_their_question(ledger: Ledger, write: Write) -> None:
     assert (result.rows, result.inserted, result.rejected) == (3, 1, 2)
 
 
-def test_questions_of_a_long_file_are_declared(ledger: Ledger, write: Write) -> None:
-    file = write("item,annotator,q,label\ni,A,tone,x\ni,A,topic,y\ni,A,topic,z")
-    ledger.import_file(file, "p", columns=["question=q"], questions=["topic:several", "tone"])
-    assert [(one.name, one.answers) for one in ledger.questions.list("p")] == [
-        ("topic", "several"),
-        ("tone", "one"),
-    ]
-
-
-def test_questions_beside_those_declared_are_made_with_the_project(
-    ledger: Ledger, write: Write
+@pytest.mark.parametrize("beside", [[], ["tone"]])
+def test_questions_of_a_long_file_are_declared_or_made_with_the_project(
+    ledger: Ledger, write: Write, beside: list[str]
 ) -> None:
     file = write("item,annotator,q,label\ni,A,tone,x\ni,A,topic,y\ni,A,topic,z")
-    ledger.import_file(file, "p", columns=["question=q"], questions=["topic:several"])
+    ledger.import_file(file, "p", columns=["question=q"], questions=["topic:several", *beside])
     assert [(one.name, one.answers) for one in ledger.questions.list("p")] == [
         ("topic", "several"),
         ("tone", "one"),
@@ -347,6 +338,7 @@ def test_together_as_one_by_one(
             {name: one[name] for name in _COUNTS} for one in each
         ]
         assert state(ledger, together) == state(ledger, apart)
+    assert figures(ledger, together) == figures(ledger, apart)
     for whole, before in zip(reversed(made), reversed(states), strict=True):
         undo(ledger, whole.id)
         assert state(ledger, together) == before
@@ -354,36 +346,11 @@ def test_together_as_one_by_one(
 
 
 def state(ledger: Ledger, project: str) -> list[Any]:
-    """The labels of each question, and its figures."""
-    found: list[Any] = []
-    for one in "abc":
-        told = ledger.agreement(project, question=one).to_dict()
-        del told["project"]
-        found += [labels(ledger, one, project), told]
-    return found
+    """The labels of each question."""
+    return [labels(ledger, one, project) for one in "abc"]
 
 
-def scores(item: int, name: str) -> list[int]:
-    """What one annotator gives an item for six criteria, as good as random."""
-    return [1 + crc32(f"{item} {name} {place}".encode()) % 3 for place in range(6)]
-
-
-def test_a_rubric_has_the_figures_of_a_project_for_each_criterion(
-    ledger: Ledger, write: Write
-) -> None:
-    criteria = [f"c{number}" for number in range(6)]
-    names = ("ada", "bo", "cy", "m1", "m2")
-    rows = [
-        (f"i{item}", name, "human" if name in names[:3] else "model", *scores(item, name))
-        for item in range(12)
-        for name in names
-    ]
-    wide = write([("item", "annotator", "kind", *criteria), *rows])
-    ledger.import_file(wide, "p", questions=[f"{one}={one}:ordinal" for one in criteria])
-    for place, one in enumerate(criteria):
-        alone = write(
-            [("item", "annotator", "kind", "label"), *((*r[:3], r[3 + place]) for r in rows)]
-        )
-        ledger.import_file(alone, one, options=QuestionOptions(scale="ordinal"))
-        told = ledger.agreement("p", question=one).to_dict()
-        assert told == ledger.agreement(one).to_dict() | {"project": "p"}
+def figures(ledger: Ledger, project: str) -> list[Any]:
+    """The figures of each question."""
+    asked = (ledger.agreement(project, question=one).to_dict() for one in "abc")
+    return [one | {"project": ""} for one in asked]

@@ -353,10 +353,8 @@ DETAILS: Any = (
 
 
 @both
-def test_what_is_left_is_as_if_the_rest_had_never_been(
-    ledger: Ledger, write: Write, backend: str
-) -> None:
-    @examples(2 if backend == "sqlite" else 1)
+def test_what_is_left_is_as_if_the_rest_had_never_been(ledger: Ledger, write: Write) -> None:
+    @examples(1)
     @example(ALL_KINDS)
     @example(DETAILS)
     @given(scripts)

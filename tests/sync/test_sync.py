@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers import standing, stored, undo
+from tests.profiles import both
 from tests.sync.source import MINUTE, Source, result, sync
 from tracker.core.errors import NotFound, Refused
 from tracker.ledger import Ledger
@@ -96,6 +97,7 @@ def test_a_correction_replaces(ledger: Ledger, source: Source) -> None:
     assert len(standing(ledger)) == 7
 
 
+@both
 def test_what_is_deleted_stands_no_more(ledger: Ledger, source: Source) -> None:
     number = source.answer(1, "cem", "bad")
     sync(ledger, source)
@@ -203,6 +205,7 @@ def test_a_dry_run_stores_nothing(ledger: Ledger, source: Source) -> None:
     assert sync(ledger, source).to_dict() | {"import": 0} == done.to_dict() | {"import": 0}
 
 
+@both
 def test_two_at_once_do_not_record_twice(ledger: Ledger, source: Source) -> None:
     sync(ledger, source)
     number = source.answer(2, "cem", "bad")
