@@ -210,8 +210,8 @@ def test_lines_are_those_on_which_rows_start(sqlite_ledger: Ledger, write: Write
 HARD = [
     "O'Brien", 'the "quoted"', "😀👩‍🔬", "שלום", "\u202ereversed\u202c", "=1+1", "-2+3", "--",
     "@sum", "'; DROP TABLE labels; --", "%s %(x)s {0} :name ?", "a\\b\\N\\.", "\\N",
-    "tab\there", "line\nbreak", "a,b;c|d", "NULL", "None", "nan", "e\u0301", "\u00e9", "x", "X", "0", "00",
-    "0.0",
+    "tab\there", "line\nbreak", "a,b;c|d", "NULL", "None", "nan", "e\u0301", "\u00e9", "x", "X",
+    "0", "00", "0.0",
 ]  # fmt: skip
 
 
