@@ -63,7 +63,7 @@ def test_what_is_kept_up_with_is_what_an_export_holds(
 ) -> None:
     @examples(3 if backend == "sqlite" else 1)
     @example("pass", [("delete", 0, "", "")])
-    @example("pass", [("answer", 1, "ann", "bad"), SYNC, ("delete", 1, "", "")])
+    @example("revision", [("answer", 1, "ann", "bad"), SYNC, ("delete", 1, "", "")])
     @example("revision", [("answer", 1, "ann", "bad"), SYNC, ("delete", 0, "", "")])
     @given(st.sampled_from(["pass", "revision"]), scripts)
     def check(repeat: str, script: list[Action]) -> None:
