@@ -66,6 +66,20 @@ def agreement_of_items(given: Any, people: tuple[str, ...]) -> dict[str, float]:
     }
 
 
+def against_itself(ledger: Ledger, kind: Kind) -> None:
+    for metric in kind.readings_on(ledger):
+        found = compared(ledger, asked(metric=metric))
+        assert found.items.both == 30
+        for one, other, comparison in rows(found):
+            assert one == other
+            if one.value is not None:
+                assert comparison.difference == 0
+            if one.value is not None and one.measure not in OF_PAIRS:
+                assert comparison.p_value == 1
+        assert (found.by_item.difference, found.by_item.p_value) == (0, 1)
+        assert (found.by_annotator.difference, found.by_annotator.p_value) == (0, None)
+
+
 @each_kind_stored
 def test_other_annotators_on_the_same_items(ledger: Ledger, kind: Kind) -> None:
     given = kind.store(ledger, density=1, accuracy=0.6, items=30)
@@ -89,6 +103,7 @@ def test_other_annotators_on_the_same_items(ledger: Ledger, kind: Kind) -> None:
             assert comparison.difference == close(one.value - other.value)
             assert 0 <= comparison.p_value <= 1  # type: ignore[operator]
             assert comparison.test == "dependent_t"
+    against_itself(ledger, kind)
 
 
 def test_items_answered_by_one_side_only_count_there(ledger: Ledger) -> None:
@@ -121,22 +136,6 @@ def test_items_answered_by_one_side_only_count_there(ledger: Ledger) -> None:
     assert found.by_item.p_value == close(stats.wilcoxon(moved).pvalue)
 
 
-@each_kind_stored
-def test_against_itself(ledger: Ledger, kind: Kind) -> None:
-    kind.store(ledger)
-    for metric in kind.readings_on(ledger):
-        found = compared(ledger, asked(metric=metric))
-        assert found.items.both == 24
-        for one, other, comparison in rows(found):
-            assert one == other
-            if one.value is not None:
-                assert comparison.difference == 0
-            if one.value is not None and one.measure not in OF_PAIRS:
-                assert comparison.p_value == 1
-        assert (found.by_item.difference, found.by_item.p_value) == (0, 1)
-        assert (found.by_annotator.difference, found.by_annotator.p_value) == (0, None)
-
-
 def test_turned_around_the_difference_is(ledger: Ledger) -> None:
     KINDS["one"].store(ledger)
     there = compared(ledger, asked(**FIRST), asked(**SECOND))
@@ -148,12 +147,12 @@ def test_turned_around_the_difference_is(ledger: Ledger) -> None:
             assert turned.p_value == close(comparison.p_value)
 
 
-@pytest.mark.parametrize("test", ["paired_t", "wilcoxon"])
-def test_another_test_of_the_items_can_be_had(sqlite_ledger: Ledger, test: str) -> None:
+def test_another_test_of_the_items_can_be_had(sqlite_ledger: Ledger) -> None:
     sqlite_ledger.import_frame(frame(answers(1, density=1)), "p")
-    found = sqlite_ledger.against("p", SECOND, test=test, **FIRST).by_item  # type: ignore[misc]
-    assert found.test == test
-    assert str(found.why).endswith("as requested.")
+    for test in ("paired_t", "wilcoxon"):
+        found = sqlite_ledger.against("p", SECOND, test=test, **FIRST).by_item  # type: ignore[misc]
+        assert found.test == test
+        assert str(found.why).endswith("as requested.")
     with pytest.raises(InvalidOption, match="no test of two sides that have the same items"):
         sqlite_ledger.against("p", SECOND, test="welch_t")
 

@@ -7,6 +7,7 @@ from datetime import date
 
 import pytest
 from hypothesis import example, given
+from hypothesis import strategies as st
 from sqlalchemy import Connection
 
 from tests.compare.test_item_changes import Pair, Plain
@@ -20,7 +21,7 @@ from tests.counts.test_timeline import (
     play,
 )
 from tests.imports.test_against_a_plain_ledger import PlainLedger
-from tests.profiles import examples
+from tests.profiles import both, examples
 from tracker.agreement.query import Query
 from tracker.agreement.result import Assessment
 from tracker.agreement.run import assess
@@ -117,28 +118,14 @@ def same_changes(
     assert found.items.both == len(states[0].keys() & states[1].keys())
 
 
-BOTH_KINDS = pytest.mark.parametrize("kind", ["one", "several"])
-
-
-@BOTH_KINDS
-def test_on_sqlite(sqlite_ledger: Ledger, kind: str) -> None:
-    @examples(6)
-    @example((SAID_AGAIN, 1, 1, 0))
-    @example((EVERYTHING_AT_ONCE, 1, 1, 7))
-    @given(cases(kind))
-    def check(case: Case) -> None:
-        follow(sqlite_ledger, kind, case)
-
-    check()
-
-
-@BOTH_KINDS
-def test_on_postgres(emptied_postgres_ledger: Ledger, kind: str) -> None:
-    @examples(2)
-    @example((EVERYTHING_AT_ONCE, 1, 1, 7))
-    @given(cases(kind))
-    def check(case: Case) -> None:
-        # See test_a_set_is_the_same_in_whatever_order_it_is_read.
-        follow(emptied_postgres_ledger, kind, case, sets_are_safe=False)
+@both
+def test_figures_are_those_of_then_and_shares_add_up(ledger: Ledger, backend: str) -> None:
+    @examples(5 if backend == "sqlite" else 1)
+    @example(("one", (SAID_AGAIN, 1, 1, 0)))
+    @example(("several", (EVERYTHING_AT_ONCE, 1, 1, 7)))
+    @given(st.one_of(*(st.tuples(st.just(kind), cases(kind)) for kind in ("one", "several"))))
+    def check(drawn: tuple[str, Case]) -> None:
+        # On Postgres see test_a_set_is_the_same_in_whatever_order_it_is_read.
+        follow(ledger, *drawn, sets_are_safe=backend == "sqlite")
 
     check()

@@ -107,49 +107,30 @@ def near(found: Mapping[str, float]) -> Any:
     return pytest.approx(dict(found), abs=1e-12)
 
 
-@examples(15)
-@given(some_groups(), some_groups())
-def test_parts_add_up(before: Groups, after: Groups) -> None:
-    found = parts(before, after)
-    assert math.fsum(found.values()) == pytest.approx(rate(after) - rate(before), abs=1e-12)
-    assert found.keys() == before.keys() | after.keys()
+def rescaled(of: Groups, shift: float) -> Groups:
+    return {n: Group(g.weight, 4 * g.value + shift, g.answers) for n, g in of.items()}
 
 
-@examples(15)
-@given(some_groups(), some_groups())
-def test_the_way_back_is_the_opposite(before: Groups, after: Groups) -> None:
-    back = parts(after, before)
-    assert parts(before, after) == near({name: -part for name, part in back.items()})
+def halved(of: Groups) -> Groups:
+    return {
+        f"{name}{half}": Group(group.weight / 2, group.value, group.answers)
+        for name, group in of.items()
+        for half in (1, 2)
+    }
 
 
 @examples(15)
 @given(some_groups(), some_groups(), st.sampled_from([-2.0, 0.5, 3.0]))
-def test_where_the_scale_begins_does_not_matter(
+def test_parts_add_up_and_do_not_depend_on_how_they_are_told(
     before: Groups, after: Groups, shift: float
 ) -> None:
-    def moved(of: Groups) -> Groups:
-        return {n: Group(g.weight, 4 * g.value + shift, g.answers) for n, g in of.items()}
-
     found = parts(before, after)
-    assert parts(moved(before), moved(after)) == near({n: 4 * part for n, part in found.items()})
-
-
-@examples(15)
-@given(some_groups(), some_groups())
-def test_a_group_told_in_halves_has_the_same_part(before: Groups, after: Groups) -> None:
-    def halved(of: Groups) -> Groups:
-        halves = {}
-        for name, group in of.items():
-            half = Group(group.weight / 2, group.value, group.answers)
-            halves |= {f"{name}1": half, f"{name}2": half}
-        return halves
-
-    found = parts(halved(before), halved(after))
-    whole = {name: found[f"{name}1"] + found[f"{name}2"] for name in before.keys() | after.keys()}
-    assert parts(before, after) == near(whole)
-
-
-@examples(15)
-@given(some_groups())
-def test_what_did_not_change_has_no_part(before: Groups) -> None:
+    assert math.fsum(found.values()) == pytest.approx(rate(after) - rate(before), abs=1e-12)
+    assert found.keys() == before.keys() | after.keys()
+    back = parts(after, before)
+    assert found == near({name: -part for name, part in back.items()})
+    elsewhere = parts(rescaled(before, shift), rescaled(after, shift))
+    assert elsewhere == near({n: 4 * part for n, part in found.items()})
+    halves = parts(halved(before), halved(after))
+    assert found == near({name: halves[f"{name}1"] + halves[f"{name}2"] for name in found})
     assert parts(before, before) == dict.fromkeys(before, 0.0)

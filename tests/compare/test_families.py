@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import fsum
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
 
 from tests.compare.stories import day, on, tell
-from tests.helpers import count_statements
+from tests.filled import FillOnce
+from tests.helpers import count_statements, write_file
 from tracker.compare.tables import compare_against_view, compare_view
 from tracker.ledger import Ledger
 from tracker.render.formats import notebook_html
@@ -21,12 +23,16 @@ APART = (f"..{day(1)}", f"{day(2)}..")
 MODELS = "annotator,kind,family,version\nM5,model,M,may\nM8,model,M,august\n"
 
 
-@pytest.fixture
-def told(ledger: Ledger, write: Callable[..., Path]) -> Ledger:
+def story(ledger: Ledger) -> None:
     """Two people answer on both days; one version of a model on each."""
     tell(ledger, FIRST, SECOND)
-    ledger.import_annotators(write(MODELS), "p")
-    return ledger
+    with TemporaryDirectory() as folder:
+        ledger.import_annotators(write_file(Path(folder) / "models.csv", MODELS), "p")
+
+
+@pytest.fixture
+def told(ledger: Ledger, fill_once: FillOnce) -> Ledger:
+    return fill_once(ledger, story)
 
 
 def families(found: Any) -> list[dict[str, Any]]:

@@ -188,14 +188,3 @@ def test_the_error_is_that_of_a_jackknife(compared: dict[str, tuple[float, float
         values = np.array([one[name] for one in left_out])
         jackknife = math.sqrt((ITEMS - 1) / ITEMS * ((values - values.mean()) ** 2).sum())
         assert error == pytest.approx(jackknife, rel=0.05)
-
-
-def test_the_error_is_that_of_a_bootstrap(compared: dict[str, tuple[float, float]]) -> None:
-    random = np.random.default_rng(3)
-    drawn = [
-        differences(np.bincount(random.integers(0, ITEMS, ITEMS), minlength=ITEMS))
-        for _ in range(300)
-    ]
-    for name, (_, error) in compared.items():
-        # 300 draws give a deviation to 4%.
-        assert error == pytest.approx(np.std([one[name] for one in drawn], ddof=1), rel=0.12)

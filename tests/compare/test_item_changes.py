@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from sqlalchemy import Connection, FromClause
 
 from tests.imports.test_against_a_plain_ledger import Files, Labels, take
-from tests.profiles import examples
+from tests.profiles import both, examples
 from tracker.compare.items import (
     KINDS,
     ItemChange,
@@ -181,32 +181,18 @@ EVERYTHING: Pair = (
     {("i", "A"): X, ("i", "B"): X, ("j", "B"): X, ("k", "A"): Y, ("k", "B"): Y, ("l", "A"): X},
 )
 THE_SAME: Pair = (EVERYTHING[0], EVERYTHING[0])
-BOTH_KINDS = pytest.mark.parametrize("kind", ["one", "several"])
 
 
-@BOTH_KINDS
-def test_on_sqlite(sqlite_ledger: Ledger, kind: str) -> None:
-    @examples(6)
-    @example(EVERYTHING)
-    @example(THE_SAME)
-    @example(({}, EVERYTHING[0]))
-    @example((EVERYTHING[0], {}))
-    @given(pairs(LABELS[kind]))
-    def check(pair: Pair) -> None:
-        follow(sqlite_ledger, kind, pair)
-
-    check()
-
-
-@BOTH_KINDS
-def test_on_postgres(emptied_postgres_ledger: Ledger, kind: str) -> None:
-    @examples(2)
-    @example(EVERYTHING)
-    @example(({}, EVERYTHING[0]))
-    @example((EVERYTHING[0], {}))
-    @given(pairs(LABELS[kind]))
-    def check(pair: Pair) -> None:
-        follow(emptied_postgres_ledger, kind, pair)
+@both
+def test_changes_and_what_each_kind_makes_are_counted(ledger: Ledger, backend: str) -> None:
+    @examples(6 if backend == "sqlite" else 2)
+    @example(("one", EVERYTHING))
+    @example(("several", THE_SAME))
+    @example(("one", ({}, EVERYTHING[0])))
+    @example(("several", (EVERYTHING[0], {})))
+    @given(st.one_of(*(st.tuples(st.just(kind), pairs(own)) for kind, own in LABELS.items())))
+    def check(drawn: tuple[str, Pair]) -> None:
+        follow(ledger, *drawn)
 
     check()
 

@@ -14,6 +14,7 @@ from sqlalchemy import Connection, FromClause, Select
 from tests.counts.plain import Plain, Rows, store, store_raw
 from tests.counts.selected import Selected, both_kinds, check_each, selected
 from tests.helpers import count_statements
+from tests.profiles import both
 from tracker.compare.items import Step, coded_items_for_steps, shared_item_steps, temporary_rows
 from tracker.core.tallies import Pattern, make_pattern
 from tracker.counts.filter import AnswerFilter, select_answers
@@ -127,6 +128,7 @@ def test_an_item_that_only_one_project_answered_is_in_neither(ledger: Ledger) ->
         assert met(connection, *both) == []
 
 
+@both
 def test_very_many_answers_and_categories(ledger: Ledger) -> None:
     random = Random(5)  # noqa: S311 - no secret is made with it
     names = [f"c{n:03}" for n in range(200)]

@@ -66,40 +66,22 @@ def test_one_vote_in_a_weighted_majority() -> None:
 
 
 @examples(15)
-@given(games)
-def test_shares_add_up(game: Worths) -> None:
+@given(games, games, worths, st.permutations(KINDS))
+def test_the_axioms_hold(game: Worths, other: Worths, worth: float, order: list[str]) -> None:
+    shares = found(game)
     whole = game[frozenset(KINDS)] - game[frozenset()]
-    assert math.fsum(found(game).values()) == pytest.approx(whole, abs=1e-12)
+    assert math.fsum(shares.values()) == pytest.approx(whole, abs=1e-12)
+    assert decomposition_shares(order, game.__getitem__) == pytest.approx(shares, abs=1e-12)
 
+    both, theirs = found({some: 3 * game[some] + other[some] for some in SETS}), found(other)
+    assert both == pytest.approx({k: 3 * shares[k] + theirs[k] for k in KINDS}, abs=1e-12)
 
-@examples(15)
-@given(games, games)
-def test_shares_of_a_sum_are_sums_of_shares(one: Worths, other: Worths) -> None:
-    both = found({some: 3 * one[some] + other[some] for some in SETS})
-    mine, theirs = found(one), found(other)
-    assert both == pytest.approx({k: 3 * mine[k] + theirs[k] for k in KINDS}, abs=1e-12)
-
-
-@examples(15)
-@given(games)
-def test_kinds_that_are_alike_share_alike(game: Worths) -> None:
     swapped = str.maketrans("ab", "ba")
-    alike = {s: game[s] + game[frozenset(k.translate(swapped) for k in s)] for s in SETS}
-    told = found(alike)
-    assert told["a"] == pytest.approx(told["b"], abs=1e-12)
+    alike = found({s: game[s] + game[frozenset(k.translate(swapped) for k in s)] for s in SETS})
+    assert alike["a"] == pytest.approx(alike["b"], abs=1e-12)
 
-
-@examples(15)
-@given(games, worths)
-def test_a_kind_that_always_adds_the_same_gets_just_that(game: Worths, worth: float) -> None:
-    dull = {some: game[some - {"d"}] + worth * ("d" in some) for some in SETS}
-    assert found(dull)["d"] == pytest.approx(worth, abs=1e-12)
-
-
-@examples(15)
-@given(games, st.permutations(KINDS))
-def test_the_order_of_the_kinds_does_not_matter(game: Worths, order: list[str]) -> None:
-    assert decomposition_shares(order, game.__getitem__) == pytest.approx(found(game), abs=1e-12)
+    dull = found({some: game[some - {"d"}] + worth * ("d" in some) for some in SETS})
+    assert dull["d"] == pytest.approx(worth, abs=1e-12)
 
 
 # -- undefined on the way ------------------------------------------------------------------

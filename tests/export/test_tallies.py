@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from tests.helpers import SEVERAL, SPANS, csv_text
+from tests.profiles import both
 from tracker.core.errors import InvalidOption
 from tracker.ledger import Ledger
 
@@ -52,6 +53,7 @@ def kappa_of(cells: pd.DataFrame) -> float:
     return float((observed / n - expected) / (1 - expected))
 
 
+@both
 def test_alpha_and_kappas_follow_from_the_tallies(ledger: Ledger, write: Write) -> None:
     ledger.import_file(write(csv_text(ROWS)), "p")
     found = tallies(ledger)

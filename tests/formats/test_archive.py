@@ -50,25 +50,25 @@ def test_a_bad_row_is_named_with_its_file(ledger: Ledger, folder: Path) -> None:
 
 
 def test_a_zip_file_that_would_fill_the_machine_is_refused(
-    ledger: Ledger, folder: Path, monkeypatch: pytest.MonkeyPatch
+    folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(archive, "_SMALL", 100_000)
     (folder / "bomb.csv").write_bytes(b"x" * 10_000_000)
     with pytest.raises(Refused, match="would unpack to 10,000,"):
-        ledger.import_file(zipped(folder), "p")
+        found_in(zipped(folder))
 
 
-def test_a_damaged_zip_file_is_refused(ledger: Ledger, folder: Path) -> None:
+def test_a_damaged_zip_file_is_refused(folder: Path) -> None:
     (folder / "one.csv").write_text(ROWS.format(1) * 1000, "utf-8")
     path = zipped(folder)
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 255
     path.write_bytes(content)
     with pytest.raises(Refused, match=r"damaged|cannot be read|NUL|UTF-8"):
-        ledger.import_file(path, "p")
+        found_in(path)
     path.write_bytes(content[: len(content) // 2])
     with pytest.raises(Refused, match="is damaged: it does not unpack"):
-        ledger.import_file(path, "p")
+        found_in(path)
 
 
 def test_files_of_an_archive_may_be_alike_line_by_line(ledger: Ledger, folder: Path) -> None:
@@ -83,11 +83,11 @@ def test_files_of_an_archive_may_be_alike_line_by_line(ledger: Ledger, folder: P
 
 
 @pytest.mark.parametrize("content", ["{}", "[]", "[{}]", "[{}, {}]"])
-def test_json_without_a_field_is_refused(ledger: Ledger, tmp_path: Path, content: str) -> None:
+def test_json_without_a_field_is_refused(tmp_path: Path, content: str) -> None:
     path = tmp_path / "empty.json"
     path.write_text(content, "utf-8")
     with pytest.raises(Refused, match=r"empty\.json"):
-        ledger.import_file(path, "p")
+        found_in(path)
 
 
 def test_last_weeks_folder_makes_nothing_newer_than_this_weeks(

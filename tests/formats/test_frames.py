@@ -43,8 +43,6 @@ def test_what_a_cell_means(sqlite_ledger: Ledger, cells: Any, expected: list[str
     assert fates(result) == {"inserted": 3}
     found = [row[0] for row in standing(sqlite_ledger, "p", "category")]
     assert found == sorted(expected, key=lambda cell: (cell is not None, str(cell)))
-    again = sqlite_ledger.import_frame(frame, "p")
-    assert fates(again) == {"unchanged": 3}
 
 
 def test_a_frame_with_a_gap_is_the_file_without_it(ledger: Ledger, write: Write) -> None:

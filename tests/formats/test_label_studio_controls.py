@@ -133,26 +133,28 @@ def test_a_span_is_read_if_its_text_may_be_long_enough(
     assert read(tmp_path, far(data, end)).rows(*SPANS) == [("X", "0", str(end))]
 
 
-@pytest.mark.parametrize(
-    ("bad", "reason"),
-    [
-        ({"id": 2, "annotations": {}}, "'annotations' is no list"),
-        ({"id": 2}, "this is no task with its annotations"),
-        (3, "this is no task with its annotations"),
-        (task(2, "x"), "an annotation is no object"),
-        (task(2, by(1, {"type": "choices", "from_name": "c"})), "has no value"),
-        (task(2, {"completed_by": 1, "result": "x"}), "the result of an annotation is no list"),
-        (task(2, by(1, {"type": "choices", "value": {}})), "does not name its control"),
-        (task(2, by(1, region("r", "rating", rating="x"))), "a rating is no number: x"),
-        (task(2, by(1, region("tone", "choices", choices=[None]))), "is no text or number"),
-        ({"id": 2, "annotations": [], "data": "x"}, "'data' is no object"),
-    ],
-)
-def test_what_is_no_task_is_rejected_with_its_place(
-    ledger: Ledger, tmp_path: Path, bad: Any, reason: str
-) -> None:
+NO_TASKS: list[tuple[Any, str]] = [
+    ({"id": 2, "annotations": {}}, "'annotations' is no list"),
+    ({"id": 2}, "this is no task with its annotations"),
+    (3, "this is no task with its annotations"),
+    (task(2, "x"), "an annotation is no object"),
+    (task(2, by(1, {"type": "choices", "from_name": "c"})), "has no value"),
+    (task(2, {"completed_by": 1, "result": "x"}), "the result of an annotation is no list"),
+    (task(2, by(1, {"type": "choices", "value": {}})), "does not name its control"),
+    (task(2, by(1, region("r", "rating", rating="x"))), "a rating is no number: x"),
+    (task(2, by(1, region("tone", "choices", choices=[None]))), "is no text or number"),
+    ({"id": 2, "annotations": [], "data": "x"}, "'data' is no object"),
+]
+
+
+def test_what_is_no_task_is_rejected_with_its_place(sqlite_ledger: Ledger, tmp_path: Path) -> None:
     path = tmp_path / "x.json"
-    path.write_text(json.dumps([task(1, by(1, choice("x"))), bad]))
-    with pytest.raises(Refused, match=f"x.json, task 2: .*{reason}"):
-        ledger.import_file(path, "p")
-    assert ledger.import_file(path, "p", skip_invalid=True).inserted >= 1
+    path.write_text(json.dumps([task(1, by(1, choice("x"))), *(bad for bad, _ in NO_TASKS)]))
+    with pytest.raises(Refused, match=r"x\.json, task 2: "):
+        sqlite_ledger.import_file(path, "p")
+    result = sqlite_ledger.import_file(path, "p", skip_invalid=True)
+    told = [str(one) for one in result.rejections]
+    for place, (one, (_, reason)) in enumerate(zip(told, NO_TASKS, strict=True), 2):
+        assert f"x.json, task {place}: " in one, reason
+        assert reason in one
+    assert result.inserted >= 1

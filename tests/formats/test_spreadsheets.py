@@ -210,12 +210,12 @@ def test_json_with_lists_questions_and_annotators(sqlite_ledger: Ledger, write: 
 
 def test_a_key_that_comes_late_is_a_column(sqlite_ledger: Ledger, write: Write) -> None:
     rows: list[dict[str, Any]] = [
-        {"item": n, "annotator": "A", "label": "x"} for n in range(25_000)
+        {"item": n, "annotator": "A", "label": "x"} for n in range(11_000)
     ]
     rows[-1]["seconds"] = 3
     file = write("\n".join(map(json.dumps, rows)).encode(), "a.jsonl")
     sqlite_ledger.import_file(file, "p")
-    assert ("24999", 3.0) in standing(sqlite_ledger, "p", "item", "seconds")
+    assert ("10999", 3.0) in standing(sqlite_ledger, "p", "item", "seconds")
 
 
 @pytest.mark.parametrize(

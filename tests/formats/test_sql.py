@@ -12,9 +12,11 @@ import pytest
 from sqlalchemy import MetaData, StaticPool, Table, create_engine, text
 
 from tests.house import CHECKOUT
+from tests.profiles import both
 from tracker.core.errors import Refused, TrackerError
 from tracker.ledger import Ledger
 
+pytestmark = both
 DATA = CHECKOUT / "tests" / "data"
 QUERY = "SELECT task AS item, person AS annotator, verdict AS category, at FROM votes"
 
@@ -58,26 +60,23 @@ def test_signs_of_parameters_in_a_query_are_taken_as_they_stand(ledger: Ledger, 
     assert ledger.import_query(app, query, "p", ignore=["at"]).rows == 1
 
 
-@pytest.mark.parametrize(
-    "query",
-    ["DELETE FROM votes", "DELETE FROM votes RETURNING task", "CREATE TABLE x (y integer)",
-     "SELEKT", "SELECT * FROM nothing", ""],
-)  # fmt: skip
 def test_a_query_that_writes_or_fails_is_refused_and_changes_nothing(
-    ledger: Ledger, app: str, query: str
+    ledger: Ledger, app: str
 ) -> None:
-    with pytest.raises(Refused, match=r"^[^\n]*quer[^\n]*\n"):
-        ledger.import_query(app, query, "p")
+    for query in ("DELETE FROM votes", "DELETE FROM votes RETURNING task",
+                  "CREATE TABLE x (y integer)", "SELEKT", "SELECT * FROM nothing", ""):  # fmt: skip
+        with pytest.raises(Refused, match=r"^[^\n]*quer[^\n]*\n"):
+            ledger.import_query(app, query, "p")
     with ledger.database.engine.connect() as connection:
         assert connection.scalar(text("SELECT count(*) FROM votes")) == 4
 
 
 def test_many_rows_are_not_held_at_once(ledger: Ledger, app: str) -> None:
     numbers = (
-        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 12000) "
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 6000) "
         "SELECT i AS item, 'Ann' AS annotator, i % 3 AS category FROM n"
     )
-    assert ledger.import_query(app, numbers, "p").inserted == 12_000
+    assert ledger.import_query(app, numbers, "p").inserted == 6_000
     assert set(ledger.export_frame("p")["category"]) == {"0", "1", "2"}
 
 

@@ -9,17 +9,16 @@ from __future__ import annotations
 
 import io
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from sqlalchemy import Connection, func, select
 
 from tests.helpers import csv_text
-from tests.profiles import examples
+from tests.profiles import both, examples
 from tracker.export.labels import exported_labels
 from tracker.formats.column_roles import parse_column_roles
 from tracker.formats.source import STDIN, SourceFile
@@ -211,33 +210,27 @@ UNTIMED_AFTER_TIMED: list[Step] = [
 ]
 
 
-def both_kinds(test: Callable[..., None]) -> Callable[..., None]:
-    return pytest.mark.parametrize(
-        ("kind", "labels"), [("one", one), ("several", several)], ids=["one", "several"]
-    )(test)
+XY, NONE = frozenset("xy"), frozenset[str]()
+REVISED_AS_A_WHOLE: list[Step] = [
+    [{(A, None): XY, (("j", "A", 1), None): frozenset("x")}],
+    [{(A, None): frozenset("y"), (A, 3): XY}],
+    [{(A, None): frozenset("yz")}, {(A, None): NONE, (("i", "A", 2), None): XY}],
+    2,
+    Again(0),
+]
+scripts = st.one_of(
+    st.tuples(st.just("one"), steps(one)), st.tuples(st.just("several"), steps(several))
+)
 
 
-@both_kinds
-def test_on_sqlite(sqlite_ledger: Ledger, kind: str, labels: st.SearchStrategy[Any]) -> None:
-    @examples(10)
-    @example(UNTIMED_AFTER_TIMED)
-    @example(LAST_WEEKS_FILE_AGAIN)
-    @given(steps(labels))
-    def check(script: list[Step]) -> None:
-        follow(sqlite_ledger, kind, script)
-
-    check()
-
-
-@both_kinds
-def test_on_postgres(
-    emptied_postgres_ledger: Ledger, kind: str, labels: st.SearchStrategy[Any]
-) -> None:
-    @examples(3)
-    @example(UNTIMED_AFTER_TIMED)
-    @example(LAST_WEEKS_FILE_AGAIN)
-    @given(steps(labels))
-    def check(script: list[Step]) -> None:
-        follow(emptied_postgres_ledger, kind, script)
+@both
+def test_the_same_answers_stand(ledger: Ledger, backend: str) -> None:
+    @examples(8 if backend == "sqlite" else 2)
+    @example(("one", UNTIMED_AFTER_TIMED))
+    @example(("several", LAST_WEEKS_FILE_AGAIN))
+    @example(("several", REVISED_AS_A_WHOLE))
+    @given(scripts)
+    def check(script: tuple[str, list[Step]]) -> None:
+        follow(ledger, *script)
 
     check()

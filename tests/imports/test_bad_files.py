@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.formats.reading import found_in
 from tests.helpers import fates, standing, stored
+from tests.profiles import both
 from tracker.core.errors import Refused
 from tracker.ledger import Ledger
 from tracker.projects.questions import QuestionOptions
@@ -28,7 +30,7 @@ def refused(ledger: Ledger, file: Path, *signs: str, **options: object) -> str:
         ledger.import_file(file, "p", **options)  # type: ignore[arg-type]
     said = str(caught.value)
     assert caught.value.exit_code == 3
-    assert file.name in said or "10,000 different categories" in said
+    assert file.name in said or "1,000 different categories" in said
     for sign in signs:
         assert sign in said
     assert len(said.splitlines()) <= 2
@@ -103,18 +105,19 @@ def test_a_bad_file(sqlite_ledger: Ledger, write: Write, content: bytes, signs: 
     refused(sqlite_ledger, write(content), *signs)
 
 
-@pytest.mark.parametrize("content", [FIRST_LINES + b"j,A,x\x00y\n", HEADER + b"i,A,x\nj,A\n"])
-def test_a_bad_file_on_either_database(ledger: Ledger, write: Write, content: bytes) -> None:
-    refused(ledger, write(content))
+@both
+def test_a_bad_file_on_either_database(ledger: Ledger, write: Write) -> None:
+    for content in (FIRST_LINES + b"j,A,x\x00y\n", HEADER + b"i,A,x\nj,A\n"):
+        refused(ledger, write(content))
     ledger.import_file(write(HEADER + b"i,A,x\n"), "p")  # which is not the worse for it
     assert standing(ledger) == [("i", "A", "x")]
 
 
-@pytest.mark.parametrize("role", ["text", "keep", "gold"])
-def test_nul_in_what_is_told_of_an_item(ledger: Ledger, write: Write, role: str) -> None:
-    header = f"item,annotator,category,{'note' if role == 'keep' else role}\n".encode()
-    content = header + b"i,A,x,x\n" * 1000 + b"j,A,x,a\x00b\n"
-    refused(ledger, write(content), "line 1002", "NUL", keep=["note"] if role == "keep" else [])
+def test_nul_in_what_is_told_of_an_item(sqlite_ledger: Ledger, write: Write) -> None:
+    for column, keep in (("text", []), ("note", ["note"]), ("gold", [])):
+        header = f"item,annotator,category,{column}\n".encode()
+        content = header + b"i,A,x,x\n" * 1000 + b"j,A,x,a\x00b\n"
+        refused(sqlite_ledger, write(content), "line 1002", "NUL", keep=keep)
 
 
 def test_a_cell_of_a_megabyte(ledger: Ledger, write: Write) -> None:
@@ -141,7 +144,7 @@ def test_a_small_packed_file_that_unpacks_to_one_huge_line(
     for head, filling, sign in cases:
         with gzip.open(file, "wb", compresslevel=1) as packed:
             packed.write(head)
-            for _ in range(24):
+            for _ in range(17):
                 packed.write(filling * (1 << 20))
         tracemalloc.start()
         try:
@@ -162,29 +165,34 @@ def test_a_header_of_very_many_columns_and_of_a_very_long_one(
     assert len(error.value.message) < 500
 
 
-@pytest.mark.parametrize("name", ["é" * 250, "😀" * 125, "x" * 500])
-def test_the_longest_names(ledger: Ledger, write: Write, name: str) -> None:
-    header = ("item", "annotator", "category")
-    ledger.import_file(write([header, (name, name, name)]), "p")
-    assert standing(ledger) == [(name, name, name)]
-    bad = write([header, ("i", name + "y", "x")])
-    with pytest.raises(Refused, match="the annotator's name is longer than 500 bytes"):
-        ledger.import_file(bad, "p")
+@both
+def test_the_longest_names(ledger: Ledger, write: Write) -> None:
+    header, names = ("item", "annotator", "category"), ("x" * 500, "é" * 250, "😀" * 125)
+    ledger.import_file(write([header, *((name, name, name) for name in names)]), "p")
+    assert standing(ledger) == [(name, name, name) for name in names]
+    bad = write([header, *(("i", name + "y", "x") for name in names)])
+    rejected = ledger.import_file(bad, "p", skip_invalid=True).rejections
+    assert ["annotator's name is longer than 500 bytes" in str(one) for one in rejected] == [
+        True, True, True,
+    ]  # fmt: skip
 
 
-def test_ten_thousand_categories(ledger: Ledger, write: Write) -> None:
-    rows = [("item", "annotator", "category"), *((n, "A", f"c{n}") for n in range(10_000))]
-    refused(ledger, write(rows), "10,000 different categories", "--map category=COLUMN")
-    ledger.import_file(write(rows[:-1]), "p")
-    assert stored(ledger)["labels"] == 9_999
+def test_very_many_categories(
+    sqlite_ledger: Ledger, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tracker.imports.lookup._MOST_LEARNT", 1000)
+    rows = [("item", "annotator", "category"), *((n, "A", f"c{n}") for n in range(1000))]
+    refused(sqlite_ledger, write(rows), "1,000 different categories", "--map category=COLUMN")
+    sqlite_ledger.import_file(write(rows[:-1]), "p")
+    assert stored(sqlite_ledger)["labels"] == 999
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])
-def test_files_with_a_mark_of_their_encoding(ledger: Ledger, write: Write, encoding: str) -> None:
+def test_files_with_a_mark_of_their_encoding(write: Write, encoding: str) -> None:
     mark = "\ufeff" if encoding.endswith(("le", "be")) else ""
     text = mark + "item;annotator;category\r\ni;Zoë 😀;x\r\n"
-    ledger.import_file(write(text.encode(encoding)), "p")
-    assert standing(ledger) == [("i", "Zoë 😀", "x")]
+    found = found_in(write(text.encode(encoding)))
+    assert found.rows("item", "annotator", "category") == [("i", "Zoë 😀", "x")]
 
 
 def test_lines_of_a_utf16_file_are_numbered(sqlite_ledger: Ledger, write: Write) -> None:
@@ -200,35 +208,14 @@ def test_lines_are_those_on_which_rows_start(sqlite_ledger: Ledger, write: Write
 # -- names that are hard on programs -------------------------------------------------------
 
 HARD = [
-    "O'Brien",
-    'the "quoted"',
-    "😀👩‍🔬",
-    "שלום",
-    "\u202ereversed\u202c",
-    "=1+1",
-    "-2+3",
-    "--",
-    "@sum",
-    "'; DROP TABLE labels; --",
-    "%s %(x)s {0} :name ?",
-    "a\\b\\N\\.",
-    "\\N",
-    "tab\there",
-    "line\nbreak",
-    "a,b;c|d",
-    "NULL",
-    "None",
-    "nan",
-    "e\u0301",
-    "\u00e9",
-    "x",
-    "X",
-    "0",
-    "00",
-    "0.0",
-]
+    "O'Brien", 'the "quoted"', "😀👩‍🔬", "שלום", "\u202ereversed\u202c", "=1+1", "-2+3", "--",
+    "@sum", "'; DROP TABLE labels; --", "%s %(x)s {0} :name ?", "a\\b\\N\\.", "\\N",
+    "tab\there", "line\nbreak", "a,b;c|d", "NULL", "None", "nan", "e\u0301", "\u00e9", "x", "X",
+    "0", "00", "0.0",
+]  # fmt: skip
 
 
+@both
 def test_hard_names_come_back_as_they_were(ledger: Ledger, write: Write) -> None:
     rows = [("item", "annotator", "category", "text", "note")]
     rows += [(name, name, name, name, name) for name in HARD]
@@ -237,17 +224,14 @@ def test_hard_names_come_back_as_they_were(ledger: Ledger, write: Write) -> None
     expected = sorted((name, name, name) for name in HARD)
     assert standing(ledger, "p'; --") == expected
     assert fates(ledger.import_file(write(rows), "p'; --")) == {"unchanged": len(HARD)}
-    ledger.agreement("p'; --")
-    ledger.snapshot("p'; --", name="'; --")
-    assert len(ledger.audit("p'; --").annotators) == len(HARD)
     assert ledger.database.check() == []
 
 
+@both
 def test_names_are_compared_exactly_but_for_space_around_them(ledger: Ledger, write: Write) -> None:
     rows = [("item", "annotator", "category"), ("i", "a", "x"), (" i ", "A", "X"), ("I", "a", "x ")]
     ledger.import_file(write(rows), "p")
     assert standing(ledger) == sorted([("i", "a", "x"), ("i", "A", "X"), ("I", "a", "x")])
-    assert len(ledger.agreement("p").rates) == 2
 
 
 # -- bad rows left out ---------------------------------------------------------------------

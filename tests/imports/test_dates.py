@@ -61,28 +61,25 @@ def test_a_column_that_leaves_no_doubt(
     result = sqlite_ledger.import_file(dated(write, *cells), "p")
     assert sorted(times(sqlite_ledger), key=str) == moments
     assert result.columns[0]["dates"] == {"labeled_at": order}
-    assert fates(sqlite_ledger.import_file(dated(write, *cells), "p")) == {"unchanged": len(cells)}
+    assert fates(result) == {"inserted": len(cells)}
 
 
-@pytest.mark.parametrize(
-    ("cell", "moment"),
-    [
-        ("Thu Oct 09 07:30:52 UTC 2025", "2025-10-09T07:30:52Z"),
-        ("Mon Jan 06 09:12:43 PST 2014", "2014-01-06T17:12:43Z"),
-        ("2026/02/10 11:09", "2026-02-10T11:09:00Z"),
-        ("2026-2-1 8:05", "2026-02-01T08:05:00Z"),
-        ("23 Jan 2026 11:03", "2026-01-23T11:03:00Z"),
-        ("23-Jan-26", "2026-01-23T00:00:00Z"),
-        ("January 3rd, 2026 1:03 pm", "2026-01-03T13:03:00Z"),
-        ("Sat, 03 Jan 2026 07:30:52 GMT", "2026-01-03T07:30:52Z"),
-        ("Fri Jan 23 2026 11:03:00 GMT+0100 (Central European Time)", "2026-01-23T10:03:00Z"),
-    ],
-)
-def test_dates_that_have_one_reading(
-    sqlite_ledger: Ledger, write: Write, cell: str, moment: str
-) -> None:
-    result = sqlite_ledger.import_file(dated(write, cell), "p")
-    assert times(sqlite_ledger) == [moment]
+ONE_READING = [
+    ("Thu Oct 09 07:30:52 UTC 2025", "2025-10-09T07:30:52Z"),
+    ("Mon Jan 06 09:12:43 PST 2014", "2014-01-06T17:12:43Z"),
+    ("2026/02/10 11:09", "2026-02-10T11:09:00Z"),
+    ("2026-2-1 8:05", "2026-02-01T08:05:00Z"),
+    ("23 Jan 2026 11:03", "2026-01-23T11:03:00Z"),
+    ("23-Jan-26", "2026-01-23T00:00:00Z"),
+    ("January 3rd, 2026 1:03 pm", "2026-01-03T13:03:00Z"),
+    ("Sat, 03 Jan 2026 07:30:52 GMT", "2026-01-03T07:30:52Z"),
+    ("Fri Jan 23 2026 11:03:00 GMT+0100 (Central European Time)", "2026-01-23T10:03:00Z"),
+]
+
+
+def test_dates_that_have_one_reading(sqlite_ledger: Ledger, write: Write) -> None:
+    result = sqlite_ledger.import_file(dated(write, *(cell for cell, _ in ONE_READING)), "p")
+    assert times(sqlite_ledger) == sorted(moment for _, moment in ONE_READING)
     assert "dates" not in result.columns[0]
 
 
@@ -122,7 +119,7 @@ def test_what_is_no_date_is_rejected_beside_those_that_are(
 @pytest.mark.parametrize("last", ["13/02/2026", "02/03/2026"])
 def test_the_whole_column_decides(sqlite_ledger: Ledger, tmp_path: Path, last: str) -> None:
     """Also if the date that tells is the last of many, packed, and rows before it have none."""
-    lines = [f"i{n},A,x,{'' if n < 100_000 else '01/02/2026'}" for n in range(200_000)]
+    lines = [f"i{n},A,x,{'' if n < 20_000 else '01/02/2026'}" for n in range(40_000)]
     lines[0] = "i0,A,x,2026-01-01"
     text = "\n".join(["item,annotator,category,labeled_at", *lines, f"last,A,x,{last}"])
     file = tmp_path / "a.csv.gz"
@@ -131,10 +128,10 @@ def test_the_whole_column_decides(sqlite_ledger: Ledger, tmp_path: Path, last: s
         with pytest.raises(Refused, match="'01/02/2026' in 'labeled_at' may be"):
             sqlite_ledger.import_file(file, "p")
         return
-    assert fates(sqlite_ledger.import_file(file, "p")) == {"inserted": 200_001}
+    assert fates(sqlite_ledger.import_file(file, "p")) == {"inserted": 40_001}
     found = pd.Series(times(sqlite_ledger)).value_counts()
     assert found.to_dict() == {
-        "2026-02-01T00:00:00Z": 100_000, "2026-01-01T00:00:00Z": 1, "2026-02-13T00:00:00Z": 1
+        "2026-02-01T00:00:00Z": 20_000, "2026-01-01T00:00:00Z": 1, "2026-02-13T00:00:00Z": 1
     }  # fmt: skip
 
 

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
 from tests.audit.flags.found import Seen, acted, record
+from tests.profiles import both
 from tracker.core.errors import NotFound
 from tracker.ledger import Ledger
 from tracker.projects.annotators import add_annotator_alias
@@ -81,6 +83,7 @@ def test_a_note_is_erased(ledger: Ledger, write: Write) -> None:
     assert ledger.verify("p").passed
 
 
+@both
 def test_only_an_erasure_changes_what_was_done_about_a_finding(
     ledger: Ledger, write: Write
 ) -> None:
@@ -174,9 +177,10 @@ def test_a_short_name_is_blanked_only_as_it_is_spelt(ledger: Ledger, write: Writ
         assert len(connection.scalars(text("SELECT body FROM deliveries")).all()) == 1
 
 
+@both
 def test_no_byte_of_a_name_stays_while_a_server_runs(url: str, write: Write) -> None:
     ledger, server = Ledger(url), Ledger(url)
-    names = [f"person to be erased {n:03} {'z' * (1 + n % 250)}" for n in range(600)]
+    names = [f"person to be erased {n:03} {'z' * (1 + n % 250)}" for n in range(150)]
     more = names[::10]
     with server.database.keep_connections():
         server.projects.create("other")
@@ -205,6 +209,7 @@ Ledger(sys.argv[1]).annotators.erase("p", sys.argv[2])
 """
 
 
+@both
 def test_an_erasure_killed_before_the_files_are_clean_is_finished_by_the_next_one(
     url: str, write: Write
 ) -> None:
@@ -220,10 +225,11 @@ def test_an_erasure_killed_before_the_files_are_clean_is_finished_by_the_next_on
         assert holding(ledger, [NAME]) == set()
 
 
+@both
 def test_an_erasure_that_readers_hold_up_says_what_is_left_to_do(
     url: str, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tracker.storage.backends.postgres._PATIENCE", 0)
+    monkeypatch.setattr("tracker.storage.backends.postgres.monotonic", count(step=20).__next__)
     ledger, server = Ledger(url), Ledger(url)
     ledger.database.wait = 0
     with server.database.keep_connections():

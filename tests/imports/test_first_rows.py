@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.helpers import csv_text, stored, write_file
+from tests.profiles import examples
 from tracker.ledger import Ledger
 from tracker.projects.questions import QuestionOptions
 
@@ -70,20 +71,10 @@ def test_the_truth_and_spans_are_among_the_rows(ledger: Ledger, tmp_path: Path) 
     ]  # fmt: skip
 
 
-def test_bad_rows_end_no_preview(ledger: Ledger, tmp_path: Path) -> None:
-    path = write_file(
-        tmp_path / "b.csv", "item,annotator,category,seconds\n,a,x,1\n2,a,x,soon\n3,a,y,4\n"
-    )
-    told = ledger.import_file(path, "p", preview=True)
-    assert (told.rows, told.inserted, told.rejected) == (3, 1, 2)
-    assert told.preview is not None
-    assert [row["item"] for row in told.preview] == ["3"]
-
-
 _names = st.text("ab", min_size=1, max_size=2)
 
 
-@settings(max_examples=15)
+@examples(8)
 @given(st.lists(st.tuples(_names, _names), min_size=1, max_size=25, unique=True))
 def test_the_first_ten_good_rows_are_shown(
     sqlite_ledger: Ledger, tmp_path: Path, pairs: list[tuple[str, str]]

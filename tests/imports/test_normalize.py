@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers import csv_text, undo
+from tests.helpers import undo
 from tracker.core.errors import Refused
-from tracker.export.labels import LABEL_COLUMNS, exported_labels
 from tracker.ledger import Ledger
-from tracker.projects.annotators import add_annotator_alias, list_annotators, set_annotator_kind
+from tracker.projects.annotators import add_annotator_alias, list_annotators
 
 Write = Callable[..., Path]
 
@@ -21,36 +20,6 @@ HEADER = "item,annotator,category,kind\n"
 def kinds(ledger: Ledger, project: str = "p") -> dict[str, str]:
     with ledger.reading(project) as (connection, found):
         return {one.name: one.kind for one in list_annotators(connection, found)}
-
-
-def test_an_export_brings_truths_and_models_along(ledger: Ledger, write: Write) -> None:
-    """Two annotators and a bot who disagree, with a truth: alpha must not count the latter two."""
-    rows = [
-        (f"i{n}", who, answer, "x" if n % 2 else "y")
-        for n, answers in enumerate(["xxy", "xyx", "yyy", "yxx", "xxx", "yyx"])
-        for who, answer in zip(("A", "B", "bot"), answers, strict=True)
-    ]
-    table = [("item", "annotator", "category", "gold"), *rows]
-    ledger.import_file(write(table), "here")
-    with ledger.writing("here") as (connection, project):
-        set_annotator_kind(connection, project, "bot", "model")
-    with ledger.asking("here") as (connection, question):
-        labels = list(exported_labels(connection, question))
-    file = write(csv_text([LABEL_COLUMNS, *labels]).encode(), "labels.csv")
-    result = ledger.import_file(file, "there")
-    assert kinds(ledger, "there") == kinds(ledger, "here")
-    assert kinds(ledger, "there")["gold"] == "reference"
-    here, there = (ledger.agreement(name).to_dict() for name in ("here", "there"))
-    assert {**here, "project": ""} == {**there, "project": ""}
-    without = write("\n".join(line.rpartition(",")[0] for line in file.read_text().splitlines()))
-    ledger.import_file(without, "humans all")
-    alphas = [
-        ledger.agreement(name, measures=["krippendorff_alpha"]).measures[0].value
-        for name in ("here", "there", "humans all")
-    ]
-    assert alphas[0] == alphas[1] != alphas[2]
-    undo(ledger, result.id)
-    assert kinds(ledger, "there") == {}
 
 
 def test_a_kind_goes_with_the_import_that_gave_it(ledger: Ledger, write: Write) -> None:

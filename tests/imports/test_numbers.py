@@ -17,7 +17,7 @@ Write = Callable[..., Path]
 SPELLINGS = "item,annotator,category\n i,A,0\n i,B,00\n j,A,1\n j,B,1.0\n k,A,-0\n k,B,1e0"
 
 
-@pytest.mark.parametrize("scale", ["interval", "ratio", "ordinal"])
+@pytest.mark.parametrize("scale", ["interval", "ordinal"])
 def test_a_number_is_one_category(ledger: Ledger, write: Write, scale: str) -> None:
     file = write(SPELLINGS)
     ledger.import_file(file, "p", options=QuestionOptions(scale=scale))

@@ -10,14 +10,10 @@ import pytest
 from tracker.ledger import Ledger
 
 Write = Callable[..., Path]
-ROWS = {
-    "a bad time": "3,odd,1.5,yesterday",
-    "two answers": "3,odd,1.5,\n3,odd,2.5,",
-}
+BAD_TIME, TWO_ANSWERS = "3,odd,1.5,yesterday", "3,odd,1.5,\n3,odd,2.5,"
 
 
-@pytest.mark.parametrize("rows", ROWS.values(), ids=ROWS)
-@pytest.mark.parametrize("first", [True, False], ids=["a new project", "one with answers"])
+@pytest.mark.parametrize(("rows", "first"), [(BAD_TIME, True), (TWO_ANSWERS, False)])
 def test_rejected_rows_leave_no_names(ledger: Ledger, write: Write, rows: str, first: bool) -> None:
     header = "item,annotator,category,labeled_at\n"
     if not first:

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 from typing import Any
-from zlib import crc32
 
 import pytest
 from hypothesis import given
@@ -100,20 +99,12 @@ def test_rows_that_name_their_question(ledger: Ledger, write: Write) -> None:
     assert (result.rows, result.inserted, result.rejected) == (3, 1, 2)
 
 
-def test_questions_of_a_long_file_are_declared(ledger: Ledger, write: Write) -> None:
-    file = write("item,annotator,q,label\ni,A,tone,x\ni,A,topic,y\ni,A,topic,z")
-    ledger.import_file(file, "p", columns=["question=q"], questions=["topic:several", "tone"])
-    assert [(one.name, one.answers) for one in ledger.questions.list("p")] == [
-        ("topic", "several"),
-        ("tone", "one"),
-    ]
-
-
-def test_questions_beside_those_declared_are_made_with_the_project(
-    ledger: Ledger, write: Write
+@pytest.mark.parametrize("beside", [[], ["tone"]])
+def test_questions_of_a_long_file_are_declared_or_made_with_the_project(
+    ledger: Ledger, write: Write, beside: list[str]
 ) -> None:
     file = write("item,annotator,q,label\ni,A,tone,x\ni,A,topic,y\ni,A,topic,z")
-    ledger.import_file(file, "p", columns=["question=q"], questions=["topic:several"])
+    ledger.import_file(file, "p", columns=["question=q"], questions=["topic:several", *beside])
     assert [(one.name, one.answers) for one in ledger.questions.list("p")] == [
         ("topic", "several"),
         ("tone", "one"),
@@ -309,91 +300,57 @@ KINDS = ("a", "b:ordinal", "c:several")
 _COUNTS = ("answers", "skipped", "inserted", "changed", "unchanged", "older")
 
 
-def check_together_as_one_by_one(ledger: Ledger, folder: Path) -> None:
-    @examples(3)
-    @given(st.lists(_rows, min_size=1, max_size=3))
-    def check(files: list[list[tuple[str, ...]]]) -> None:
-        together, apart = (f"{name} {next(_numbers)}" for name in ("together", "apart"))
-        columns = {kind.partition(":")[0]: kind.replace(":", f"={kind[0]}:") for kind in KINDS}
-        asked = [text if "=" in text else f"{text}={text}" for text in columns.values()]
-        states: list[Any] = []
-        for name in (together, apart):
-            ledger.projects.create(name)
-            for kind in KINDS:
-                question, _, word = kind.partition(":")
-                ledger.questions.add(
-                    name,
-                    question,
-                    scale=word if word == "ordinal" else None,
-                    answers=word if word == "several" else None,
-                )
-        made = []
-        for number, rows in enumerate(files):
-            # The date of a file is that of its first import, and files are told by their bytes.
-            header = ("item", "annotator", *columns, f"n{next(_numbers)}")
-            path = write_file(folder / f"{number}.csv", [header, *((*row, "") for row in rows)])
-            states.append(state(ledger, together))
-            whole = ledger.import_file(path, together, questions=asked, separator="|")
-            made.append(whole)
-            each = [
-                ledger.import_file(
-                    path, apart, questions=[one], separator="|" if "several" in one else None
-                ).questions[0]
-                for one in asked
-            ]
-            assert [{name: one[name] for name in _COUNTS} for one in whole.questions] == [
-                {name: one[name] for name in _COUNTS} for one in each
-            ]
-            assert state(ledger, together) == state(ledger, apart)
-        for whole, before in zip(reversed(made), reversed(states), strict=True):
-            undo(ledger, whole.id)
-            assert state(ledger, together) == before
-        assert ledger.database.check() == []
-
-    check()
+@examples(2)
+@given(st.lists(_rows, min_size=2, max_size=2))
+def test_together_as_one_by_one(
+    sqlite_ledger: Ledger, tmp_path: Path, files: list[list[tuple[str, ...]]]
+) -> None:
+    ledger, folder = sqlite_ledger, tmp_path
+    together, apart = (f"{name} {next(_numbers)}" for name in ("together", "apart"))
+    columns = {kind.partition(":")[0]: kind.replace(":", f"={kind[0]}:") for kind in KINDS}
+    asked = [text if "=" in text else f"{text}={text}" for text in columns.values()]
+    states: list[Any] = []
+    for name in (together, apart):
+        ledger.projects.create(name)
+        for kind in KINDS:
+            question, _, word = kind.partition(":")
+            ledger.questions.add(
+                name,
+                question,
+                scale=word if word == "ordinal" else None,
+                answers=word if word == "several" else None,
+            )
+    made = []
+    for number, rows in enumerate(files):
+        # The date of a file is that of its first import, and files are told by their bytes.
+        header = ("item", "annotator", *columns, f"n{next(_numbers)}")
+        path = write_file(folder / f"{number}.csv", [header, *((*row, "") for row in rows)])
+        states.append(state(ledger, together))
+        whole = ledger.import_file(path, together, questions=asked, separator="|")
+        made.append(whole)
+        each = [
+            ledger.import_file(
+                path, apart, questions=[one], separator="|" if "several" in one else None
+            ).questions[0]
+            for one in asked
+        ]
+        assert [{name: one[name] for name in _COUNTS} for one in whole.questions] == [
+            {name: one[name] for name in _COUNTS} for one in each
+        ]
+        assert state(ledger, together) == state(ledger, apart)
+    assert figures(ledger, together) == figures(ledger, apart)
+    for whole, before in zip(reversed(made), reversed(states), strict=True):
+        undo(ledger, whole.id)
+        assert state(ledger, together) == before
+    assert ledger.database.check() == []
 
 
 def state(ledger: Ledger, project: str) -> list[Any]:
-    """The labels of each question, and its figures."""
-    found: list[Any] = []
-    for one in "abc":
-        told = ledger.agreement(project, question=one).to_dict()
-        del told["project"]
-        found += [labels(ledger, one, project), told]
-    return found
+    """The labels of each question."""
+    return [labels(ledger, one, project) for one in "abc"]
 
 
-def test_together_as_one_by_one_on_sqlite(sqlite_ledger: Ledger, tmp_path: Path) -> None:
-    check_together_as_one_by_one(sqlite_ledger, tmp_path)
-
-
-def test_together_as_one_by_one_on_postgres(
-    emptied_postgres_ledger: Ledger, tmp_path: Path
-) -> None:
-    check_together_as_one_by_one(emptied_postgres_ledger, tmp_path)
-
-
-def scores(item: int, name: str) -> list[int]:
-    """What one annotator gives an item for six criteria, as good as random."""
-    return [1 + crc32(f"{item} {name} {place}".encode()) % 3 for place in range(6)]
-
-
-def test_a_rubric_has_the_figures_of_a_project_for_each_criterion(
-    ledger: Ledger, write: Write
-) -> None:
-    criteria = [f"c{number}" for number in range(6)]
-    names = ("ada", "bo", "cy", "m1", "m2")
-    rows = [
-        (f"i{item}", name, "human" if name in names[:3] else "model", *scores(item, name))
-        for item in range(12)
-        for name in names
-    ]
-    wide = write([("item", "annotator", "kind", *criteria), *rows])
-    ledger.import_file(wide, "p", questions=[f"{one}={one}:ordinal" for one in criteria])
-    for place, one in enumerate(criteria):
-        alone = write(
-            [("item", "annotator", "kind", "label"), *((*r[:3], r[3 + place]) for r in rows)]
-        )
-        ledger.import_file(alone, one, options=QuestionOptions(scale="ordinal"))
-        told = ledger.agreement("p", question=one).to_dict()
-        assert told == ledger.agreement(one).to_dict() | {"project": "p"}
+def figures(ledger: Ledger, project: str) -> list[Any]:
+    """The figures of each question."""
+    asked = (ledger.agreement(project, question=one).to_dict() for one in "abc")
+    return [one | {"project": ""} for one in asked]

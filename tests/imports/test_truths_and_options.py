@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.helpers import ONE, SEVERAL, fates, stored
-from tracker.core.errors import InvalidOption, NotFound, Refused
+from tests.profiles import both
+from tracker.core.errors import InvalidOption, Refused
 from tracker.ledger import Ledger
 from tracker.projects.names import is_numeric_category_name
 from tracker.projects.questions import QuestionOptions
@@ -91,6 +92,7 @@ def test_declared_categories_are_closed_and_ordered(ledger: Ledger, write: Write
     assert [row["category"] for row in told] == ["z", "y", "x"]
 
 
+@both
 def test_learnt_categories_are_in_order(ledger: Ledger, write: Write) -> None:
     ledger.import_file(write("item,annotator,category\n i,A,10\n i,B,9\n j,A,-1"), "n")
     ledger.import_file(write("item,annotator,category\n i,A,b\n i,B,10\n j,A,B"), "t")
@@ -122,14 +124,3 @@ def test_a_project_keeps_what_it_was_made_with(ledger: Ledger, write: Write) -> 
         ledger.import_file(file, "p", options=ONE)
     with pytest.raises(InvalidOption, match="'p' has --wanted 3, not 4"):
         ledger.import_file(file, "p", options=QuestionOptions(wanted=4))
-
-
-def test_a_project_that_is_not_there_can_be_refused(ledger: Ledger, write: Write) -> None:
-    file = write("item,annotator,category\n i,A,x")
-    with pytest.raises(NotFound, match="there is no project 'q'"):
-        ledger.import_file(file, "q", create=False)
-    assert stored(ledger) == {}
-    ledger.import_file(file, "reviews")
-    with pytest.raises(NotFound, match="did you mean 'reviews'"):
-        ledger.import_file(file, "review", create=False)
-    ledger.import_file(file, " reviews ", create=False)

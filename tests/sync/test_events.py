@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.helpers import standing, stored, undo
+from tests.profiles import both
 from tests.sync.source import Source, result, sync
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, Refused
@@ -139,6 +140,7 @@ def test_what_was_deleted_is_withdrawn_by_the_event_or_by_the_next_sync(
     assert ledger.database.check() == []
 
 
+@both
 def test_events_in_between_hold_up_no_sync_and_hold_against_it(
     ledger: Ledger, server: Server
 ) -> None:

@@ -65,15 +65,15 @@ def test_traces_are_read_page_by_page(run: Run, serve: Serve) -> None:
 
 def test_a_trace_deleted_meanwhile_hides_no_other(run: Run, serve: Serve) -> None:
     """Pages by number would pass one over, and it would be withdrawn."""
-    server = MLflow([trace(n, n) for n in range(1201)])
+    server = MLflow([trace(n, n) for n in range(601)])
 
     def deleting(path: str, query: dict[str, Any]) -> Answer:
         answer = server(path, query)
-        if server.pages and len(server.traces) > 1200:
+        if server.pages and len(server.traces) > 600:
             del server.traces[0]
         return answer
 
-    assert run(*words(serve(deleting)), "--json").json()["inserted"] == 1201
+    assert run(*words(serve(deleting)), "--json").json()["inserted"] == 601
 
 
 def test_traces_of_one_moment_fill_pages(run: Run, serve: Serve) -> None:
@@ -92,47 +92,50 @@ def test_traces_without_assessments_are_passed_over(run: Run, serve: Serve) -> N
     assert (told["read"], told["withdrawn"]) == (0, 1)
 
 
-@pytest.mark.parametrize(
-    ("answer", "code", "said"),
-    [
-        ((401, b"You are not authenticated."), 3, "export MLFLOW_TRACKING_USERNAME="),
-        ((404, b"<html>"), 3, "answers with status 404"),
-        ((404, {"detail": "not found"}), 3, "answers with status 404"),
-        ((200, b"<html>Hello</html>"), 3, "does not answer as MLflow does"),
-        ((200, [1, 2]), 3, "does not answer as MLflow does"),
-        ((200, {"experiment": None}), 3, "does not answer as MLflow does"),
-        ((200, {"experiment": {}}), 3, "does not answer as MLflow does"),
-        ((418, {}), 3, "answers with status 418"),
-        (ABSENT, 4, "there is no experiment 'manners' in http://127.0.0.1"),
-        ((200, {"experiment": EXPERIMENT | {"lifecycle_stage": "deleted"}}), 4, "is deleted in"),
-    ],
-)
-def test_what_is_no_experiment_is_refused(
-    run: Run, serve: Serve, answer: Answer, code: int, said: str
-) -> None:
-    done = run(*words(serve(lambda *_: answer)), code=code)
-    assert said in done.err
-    assert len(done.err.strip().splitlines()) <= 2
+NO_EXPERIMENT: list[tuple[Answer, int, str]] = [
+    ((401, b"You are not authenticated."), 3, "export MLFLOW_TRACKING_USERNAME="),
+    ((404, b"<html>"), 3, "answers with status 404"),
+    ((404, {"detail": "not found"}), 3, "answers with status 404"),
+    ((200, b"<html>Hello</html>"), 3, "does not answer as MLflow does"),
+    ((200, [1, 2]), 3, "does not answer as MLflow does"),
+    ((200, {"experiment": None}), 3, "does not answer as MLflow does"),
+    ((200, {"experiment": {}}), 3, "does not answer as MLflow does"),
+    ((418, {}), 3, "answers with status 418"),
+    (ABSENT, 4, "there is no experiment 'manners' in http://127.0.0.1"),
+    ((200, {"experiment": EXPERIMENT | {"lifecycle_stage": "deleted"}}), 4, "is deleted in"),
+]
 
 
-@pytest.mark.parametrize(
-    ("answer", "said"),
-    [
-        ((404, {"error_code": "ENDPOINT_NOT_FOUND"}), "has no assessments; MLflow 3 has"),
-        ((200, {"traces": 7}), "does not answer as MLflow does"),
-        ((200, {"traces": [{"trace_id": "tr-1"}]}), "does not answer as MLflow does"),
-        ((200, {"traces": [trace(1, 1, request_time="soon")], "next_page_token": "x"}),
-         "does not answer as MLflow does"),
-        ((200, {"traces": [trace(1, 1, assessments=["good"])]}), "does not answer as MLflow does"),
-        ((200, {"traces": [trace(1, 1, assessments=[{}])]}), "does not answer as MLflow does"),
-    ],
-)  # fmt: skip
-def test_what_holds_no_traces_is_refused(run: Run, serve: Serve, answer: Answer, said: str) -> None:
+def test_what_is_no_experiment_is_refused(run: Run, serve: Serve) -> None:
+    for answer, code, said in NO_EXPERIMENT:
+        url = serve(lambda *_, answer=answer: answer)
+        done = run(*words(url), code=code)
+        assert said in done.err
+        assert len(done.err.strip().splitlines()) <= 2
+
+
+NO_TRACES: list[tuple[Answer, str]] = [
+    ((404, {"error_code": "ENDPOINT_NOT_FOUND"}), "has no assessments; MLflow 3 has"),
+    ((200, {"traces": 7}), "does not answer as MLflow does"),
+    ((200, {"traces": [{"trace_id": "tr-1"}]}), "does not answer as MLflow does"),
+    ((200, {"traces": [trace(1, 1, request_time="soon")], "next_page_token": "x"}),
+     "does not answer as MLflow does"),
+    ((200, {"traces": [trace(1, 1, assessments=["good"])]}), "does not answer as MLflow does"),
+    ((200, {"traces": [trace(1, 1, assessments=[{}])]}), "does not answer as MLflow does"),
+]  # fmt: skip
+
+
+def test_what_holds_no_traces_is_refused(run: Run, serve: Serve) -> None:
     server = MLflow([])
-    found = serve(lambda path, query: answer if "traces" in path else server(path, query))
-    done = run(*words(found), code=3)
-    assert said in done.err
-    assert len(done.err.strip().splitlines()) <= 2
+    for answer, said in NO_TRACES:
+
+        def without(path: str, query: dict[str, Any], answer: Answer = answer) -> Answer:
+            return answer if "traces" in path else server(path, query)
+
+        url = serve(without)
+        done = run(*words(url), code=3)
+        assert said in done.err
+        assert len(done.err.strip().splitlines()) <= 2
 
 
 @pytest.mark.parametrize(

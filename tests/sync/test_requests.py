@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from tests.profiles import both
 from tests.sync.test_webhooks import HOUR, Clock, time
 from tracker.core.errors import CheckFailed, InvalidOption
 from tracker.ledger import Ledger
@@ -36,6 +37,7 @@ def test_a_request_that_failed_or_died_may_be_sent_again(ledger: Ledger, time: C
     assert requests.begin("ada", "k", "digest") is None
 
 
+@both
 def test_what_is_done_is_stored_with_its_answer_or_not_at_all(ledger: Ledger) -> None:
     requests = ledger.requests
     requests.begin("ada", "k", "digest")
@@ -60,6 +62,7 @@ def test_what_is_done_is_stored_with_its_answer_or_not_at_all(ledger: Ledger) ->
     assert ledger.database.check() == []
 
 
+@both
 def test_of_requests_sent_at_the_same_moment_one_begins(ledger: Ledger) -> None:
     def begun(_: int) -> bool:
         try:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from tests.helpers import standing, stored, undo
+from tests.profiles import both, examples
 from tests.sync.source import MINUTE, Source, result, sync
 from tracker.core.errors import NotFound, Refused
 from tracker.ledger import Ledger
@@ -27,16 +31,59 @@ def source() -> Source:
     return made
 
 
-def test_a_first_sync_equals_the_import_of_an_export(
-    ledger: Ledger, source: Source, write: Write
+Action = tuple[str, int, str, str]
+"""What is done in the source: to a task, or to one of its annotations; or a sync."""
+SYNC: Action = ("sync", 0, "", "")
+kinds = st.sampled_from(["answer", "correct", "delete", "drop"])
+people, categories = st.sampled_from(["ann", "bob"]), st.sampled_from(["good", "bad"])
+actions = st.just(SYNC) | st.tuples(kinds, st.integers(1, 3), people, categories)
+scripts = st.lists(actions, min_size=3, max_size=10)
+_numbers = count(1)
+
+
+def act(source: Source, action: Action) -> None:
+    what, which, who, category = action
+    if what == "answer":
+        source.answer(which, who, category)
+        return
+    known = [(task, number) for task, some in source.tasks.items() for number in some]
+    if known:
+        task, number = known[which % len(known)]
+        if what == "correct":
+            source.correct(task, number, category)
+        elif what == "delete":
+            source.delete(task, number)
+        else:
+            source.delete_task(task)
+
+
+@both
+def test_what_is_kept_up_with_is_what_an_export_holds(
+    ledger: Ledger, write: Write, backend: str
 ) -> None:
-    done = sync(ledger, source)
-    ledger.import_file(write(source.text().encode(), "export.json"), "exported")
-    assert done.imported is not None
-    assert (done.read, done.imported.inserted, done.withdrawn) == (3, 6, 0)
-    assert standing(ledger, "p", *COLUMNS) == standing(ledger, "exported", *COLUMNS)
-    figures = [ledger.agreement(name).to_dict() for name in ("p", "exported")]
-    assert figures[0] | {"project": ""} == figures[1] | {"project": ""}
+    @examples(3 if backend == "sqlite" else 1)
+    @example("pass", [("delete", 0, "", "")])
+    @example("revision", [("answer", 1, "ann", "bad"), SYNC, ("delete", 1, "", "")])
+    @example("revision", [("answer", 1, "ann", "bad"), SYNC, ("delete", 0, "", "")])
+    @given(st.sampled_from(["pass", "revision"]), scripts)
+    def check(repeat: str, script: list[Action]) -> None:
+        number, source = next(_numbers), Source()
+        kept, exported = f"kept {number}", f"exported {number}"
+        for action in [("answer", 1, "ann", "good"), SYNC, *script, SYNC]:
+            if action == SYNC:
+                sync(ledger, source, kept, repeat=repeat)
+            else:
+                act(source, action)
+        if any(source.tasks.values()):
+            export = write(source.text().encode(), f"{number}.json")
+            ledger.import_file(export, exported, repeat=repeat)
+            assert standing(ledger, kept, *COLUMNS) == standing(ledger, exported, *COLUMNS)
+        else:
+            assert standing(ledger, kept) == []
+        assert sync(ledger, source, kept, repeat=repeat).imported is None
+
+    check()
+    assert ledger.database.check() == []
 
 
 def test_only_what_was_updated_is_read_again(ledger: Ledger, source: Source) -> None:
@@ -83,56 +130,6 @@ def test_a_source_without_answers_makes_no_project(ledger: Ledger) -> None:
 def test_a_project_may_have_to_be_there(ledger: Ledger, source: Source) -> None:
     with pytest.raises(NotFound):
         sync(ledger, source, create=False)
-
-
-def test_a_correction_replaces(ledger: Ledger, source: Source) -> None:
-    number = source.answer(1, "cem", "bad")
-    sync(ledger, source)
-    source.correct(1, number, "good")
-    done = sync(ledger, source)
-    assert done.imported is not None
-    assert (done.imported.changed, done.withdrawn) == (1, 0)
-    assert ("1", "cem", "good") in standing(ledger)
-    assert len(standing(ledger)) == 7
-
-
-def test_what_is_deleted_stands_no_more(ledger: Ledger, source: Source) -> None:
-    number = source.answer(1, "cem", "bad")
-    sync(ledger, source)
-    source.delete(1, number)
-    source.delete_task(3)
-    done = sync(ledger, source)
-    assert done.withdrawn == 3
-    people = {(item, who) for item, who, _ in standing(ledger)}
-    assert people == {("1", "ann"), ("1", "bob"), ("2", "ann"), ("2", "bob")}
-    assert sync(ledger, source).imported is None
-    assert ledger.database.check() == []
-
-
-def test_the_last_annotation_of_all_may_be_deleted(ledger: Ledger) -> None:
-    source = Source()
-    number = source.answer(1, "ann", "good")
-    sync(ledger, source)
-    source.delete(1, number)
-    done = sync(ledger, source)
-    assert done.imported is not None
-    assert (done.withdrawn, done.imported.rows) == (1, 0)
-    assert standing(ledger) == []
-    source.answer(1, "ann", "bad")
-    sync(ledger, source)
-    assert standing(ledger) == [("1", "ann", "bad")]
-
-
-@pytest.mark.parametrize("repeat", ["pass", "revision"])
-def test_one_of_two_answers_of_a_person_is_deleted(ledger: Ledger, repeat: str) -> None:
-    for first in (True, False):
-        source, name = Source(), f"first {first}"
-        numbers = [source.answer(1, "ann", one) for one in ("good", "bad")]
-        sync(ledger, source, name, repeat=repeat)
-        source.delete(1, numbers[0 if first else 1])
-        sync(ledger, source, name, repeat=repeat)
-        assert standing(ledger, name) == [("1", "ann", "bad" if first else "good")]
-    assert ledger.database.check() == []
 
 
 def test_what_was_imported_from_a_file_is_not_withdrawn(
@@ -203,6 +200,7 @@ def test_a_dry_run_stores_nothing(ledger: Ledger, source: Source) -> None:
     assert sync(ledger, source).to_dict() | {"import": 0} == done.to_dict() | {"import": 0}
 
 
+@both
 def test_two_at_once_do_not_record_twice(ledger: Ledger, source: Source) -> None:
     sync(ledger, source)
     number = source.answer(2, "cem", "bad")
