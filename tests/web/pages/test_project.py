@@ -8,6 +8,7 @@ import pandas as pd
 from fastapi.testclient import TestClient
 
 from tests.agreement.test_recent import collapse, year
+from tests.profiles import both
 from tests.web.reading import read
 from tracker.ledger import Ledger
 from tracker.projects.questions import QuestionOptions
@@ -32,6 +33,7 @@ def test_a_project_says_what_to_do_and_leads_to_its_figures(
     assert row[3] == f"{alpha['ci_low']:.3f} to {alpha['ci_high']:.3f}"
 
 
+@both
 def test_a_number_of_items_leads_to_as_many(client: TestClient, ledger: Ledger) -> None:
     rows = [(str(n), who, "x" if n % 3 or who == "a" else "y") for n in range(9) for who in "ab"]
     ledger.import_frame(pd.DataFrame(rows, columns=COLUMNS), "p")
