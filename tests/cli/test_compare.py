@@ -15,7 +15,7 @@ from tracker.ledger import Ledger
 PARTS = {"new_items", "new_answers", "revised_answers", "removed_answers"}
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("compared") / "tracker.db"
     ledger = Ledger(f"sqlite:///{path}")

@@ -17,7 +17,7 @@ from tracker.ledger import Ledger
 ALPHA, RAW = "krippendorff_alpha", "percent_agreement"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("weeks") / "tracker.db"
     furnish(f"sqlite:///{path}")

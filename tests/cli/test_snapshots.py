@@ -19,7 +19,7 @@ from tests.profiles import thorough
 from tracker.ledger import Ledger
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def recorded(furnished_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = Path(shutil.copy(furnished_template, tmp_path_factory.mktemp("recorded")))
     ledger = Ledger(f"sqlite:///{path}")
