@@ -106,7 +106,7 @@ def test_the_wheel_says_who_it_is(wheel: Path) -> None:
     assert "tracker = tracker.__main__:main" in entries
 
 
-def test_the_installed_program_makes_and_upgrades_a_database(
+def test_the_installed_program_makes_a_database_and_a_page_to_send(
     installed: dict[str, str], tmp_path: Path
 ) -> None:
     def tracker(*words: str) -> str:
@@ -114,25 +114,18 @@ def test_the_installed_program_makes_and_upgrades_a_database(
         return run(*command, cwd=tmp_path, **installed).stdout
 
     assert "→" in tracker("database", "upgrade")
-    assert "head" in tracker("database", "current")
+    tracker("simulate", "high", "--items", "20", "-p", "p")
     assert (tmp_path / "tracker.db").exists()
-
-
-def test_the_installed_program_gives_the_tour(installed: dict[str, str], tmp_path: Path) -> None:
-    shown = run(sys.executable, "-S", "-m", "tracker", "demo", cwd=tmp_path, **installed).stdout
-    assert "0.727" in shown
-    assert "0.467, moderate" in shown
-    assert (tmp_path / "tracker-demo.db").exists()
-    assert (tmp_path / "tracker-demo.html").read_text("utf-8").startswith("<!DOCTYPE html>")
-    words = ("--database", "sqlite:///tracker-demo.db", "report", "year", "-o")
-    for form in ("md", "pdf", "ipynb"):
-        file = tmp_path / f"crowd.{form}"
-        run(sys.executable, "-S", "-m", "tracker", *words, file, cwd=tmp_path, **installed)
-        assert file.stat().st_size > 1000
+    for form in ("html", "pdf"):
+        tracker("report", "p", "-o", f"page.{form}")
+        assert (tmp_path / f"page.{form}").stat().st_size > 1000
 
 
 @thorough
-def test_the_installed_program_conforms(installed: dict[str, str], tmp_path: Path) -> None:
-    command = (sys.executable, "-S", "-m", "tracker", "conformance")
-    assert "FAILED" not in run(*command, cwd=tmp_path, **installed).stdout
+def test_the_installed_program_gives_the_tour_and_conforms(
+    installed: dict[str, str], tmp_path: Path
+) -> None:
+    command = (sys.executable, "-S", "-m", "tracker")
+    assert "FAILED" not in run(*command, "conformance", cwd=tmp_path, **installed).stdout
     assert list(tmp_path.iterdir()) == []
+    assert "0.727" in run(*command, "demo", cwd=tmp_path, **installed).stdout

@@ -7,38 +7,6 @@ from pathlib import Path
 from tests.cli.conftest import Run
 
 
-def test_a_projects_life(run: Run, folder: Path) -> None:
-    made = run("project", "create", "p", "--categories", "bad, good", "--wanted", 3, "--json")
-    assert made.json()["project"] == "p"
-    assert run("project", "create", "q").err == "next: tracker import FILE --project q\n"
-    assert run("project", "show", "p", "--json").json()["categories"] == ["bad", "good"]
-    assert run("project", "rename", "p", "r").out == "p is now r\n"
-    assert run("project", "archive", "r").out == "r is archived\n"
-
-    def names(*options: str) -> list[str]:
-        return [p["project"] for p in run("project", "list", *options, "--json").json()["projects"]]
-
-    assert names() == ["q"]
-    assert names("--all") == ["q", "r"]
-    assert [one["project"] for one in run("status", "--json").json()["projects"]] == ["q"]
-    assert run("project", "archive", "r", "--restore").out == "r is active again\n"
-    run("project", "delete", "q", "--yes")
-    assert names() == ["r"]
-
-
-def test_settings_are_told_in_plain_words(run: Run, folder: Path) -> None:
-    made = run("project", "create", "q", "--answers", "several").out
-    assert made == "created q: several categories per answer, nominal scale\n"
-    assert run("project", "set", "q", "--wanted", 3).out == (
-        "q has a target of 3 answers per item, nominal scale; categories: none yet; "
-        "others are accepted\n"
-    )
-    assert run("project", "set", "q", "--wanted", 0, "--categories", "a,b", "--dry-run").out == (
-        "q would have no target number of answers per item, nominal scale; categories: a, b; "
-        "others are refused\n"
-    )
-
-
 def test_an_ordinal_scale_says_the_order_that_it_takes(run: Run, answers: Path) -> None:
     run("import", answers, "-p", "p")
     told = run("project", "set", "p", "--scale", "ordinal").err.splitlines()[0]
@@ -65,12 +33,6 @@ def test_the_table_of_questions_says_why_a_figure_is_missing(run: Run, folder: P
     assert "tone: undefined: no order of the categories" in run("agreement", "p").out
 
 
-def test_a_merge_says_how_labels_count(run: Run, furnished: Path) -> None:
-    words = ("category", "merge", "0", "1", "-p", "sandwich")
-    assert run(*words, "--dry-run").out == "sandwich: 950 labels of '0' would count as '1'\n"
-    assert run(*words, "--yes").out == "sandwich: 950 labels of '0' now count as '1'\n"
-
-
 def test_annotators(run: Run, furnished: Path) -> None:
     at = ("-p", "sandwich")
     done = run("annotator", "rename", "A", "ada", *at)
@@ -90,43 +52,6 @@ def test_annotators(run: Run, furnished: Path) -> None:
     assert figures["counts"]["annotators"] == 1
     assert figures["gold"]["answers"] == 1000
     assert figures["gold"]["observed"] == 0.85
-
-
-def test_categories(run: Run, furnished: Path) -> None:
-    renamed = run("category", "rename", "1", "sandwich", "-p", "sandwich")
-    assert "is now" in renamed.out
-    assert renamed.err.endswith("tracker import FILE -p sandwich --value 1=sandwich\n")
-    told = run("category", "list", "sandwich", "--json").json()
-    assert told["closed"] is False
-    assert told["categories"] == [
-        {"category": "0", "labels": 950},
-        {"category": "sandwich", "labels": 1050},
-    ]
-
-
-def test_items(run: Run, furnished: Path) -> None:
-    listed = run("item", "list", "sandwich")
-    assert "0100" in listed.out
-    assert "0101" not in listed.out
-    assert listed.err == "the first 100; for all: --limit 0\n"
-    assert len(run("item", "list", "sandwich", "--limit", 0, "--csv").out.splitlines()) == 1001
-    shown = run("item", "show", "item 0401", "-p", "sandwich")
-    assert "A" in shown.out
-    assert "B" in shown.out
-
-
-def test_the_only_project_needs_no_name(run: Run, answers: Path) -> None:
-    run("import", answers, "-p", "p")
-    for words in (
-        ["status"],
-        ["item", "list"],
-        ["item", "show", "1"],
-        ["category", "list"],
-        ["annotator", "list"],
-        ["annotator", "show", "A"],
-        ["flags", "list"],
-    ):
-        assert run(*words, "--json").json()
 
 
 def test_a_database_is_made_and_current(run: Run, folder: Path) -> None:

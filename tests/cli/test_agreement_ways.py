@@ -1,41 +1,35 @@
 """Every way to ask about agreement, and what cannot be asked.
 
-What each way says to people, and as JSON, is in the goldens: as those of `GOOD`, of each two of
-`WAYS` at once, and of what spans do not have.
+What each way says to people, and as JSON, is in the goldens: whatever the options, of each two
+questions at once, of spans, and of projects that have little or nothing.
 """
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
 import shlex
 import shutil
 from collections import Counter
-from itertools import combinations
 from pathlib import Path
 
 import pytest
 
 from tests.cli.commands import leaves, options
 from tests.cli.conftest import Run
-from tests.cli.projects import LITTLE, furnish
-from tests.cli.ways import ASKED, BAD, GOOD, WAYS, Good
+from tests.cli.projects import furnish
 from tests.golden.commands import GROUPS
 
-goods = pytest.mark.parametrize("asked", GOOD, ids=lambda asked: " ".join(asked.words))
 FIGURE = re.compile(r"-?\d+\.\d{3,}|\d+\.\d%")
+CHOSEN = {
+    "--annotator", "--exclude-annotator", "--exclude-flagged", "--since", "--until", "--where",
+    "--guideline", "--question", "-q", "--calibration", "--as-of", "--known-at", "--project", "-p",
+}  # fmt: skip
+"""What chooses answers, or needs more of them, has tests of its own."""
+PRINTED = {"--format", "--json", "--csv", "--help", "-h"}
 
-NOT_OF_SPANS = [
-    ["--influence", "item"], ["--merge", "x+y"], ["--best-merges"], ["--self"], ["--gold"],
-    ["--against", "main"], ["--against", "annotator=ann"], ["--bootstrap", "9"],
-    ["--cluster", "doc"], ["--resample", "annotators"], ["--by", "attribute:doc"],
-    ["--measure", "fleiss_kappa"],
-]  # fmt: skip
 
-
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("ways") / "tracker.db"
     furnish(f"sqlite:///{path}")
@@ -47,52 +41,25 @@ def small(template: Path, folder: Path) -> Path:
     return Path(shutil.copy(template, folder / "tracker.db"))
 
 
-# -- good ----------------------------------------------------------------------------------
+def kept(name: str, every: int = 1) -> list[list[str]]:
+    """The words of the calls of a golden that ask in the format for people, or a part of them."""
+    calls = (shlex.split(call) for call in GROUPS[name].calls)
+    return [words for words in calls if words[0] == "agreement" and not PRINTED & {*words}][::every]
 
 
-def test_every_option_is_used_well_and_badly() -> None:
-    """Those that choose answers, or need more of answers, have tests of their own."""
-    chosen = {
-        "--annotator",
-        "--exclude-annotator",
-        "--exclude-flagged",
-        "--since",
-        "--until",
-        "--where",
-        "--guideline",
-        "--question",
-        "-q",
-        "--calibration",
-        "--as-of",
-        "--known-at",
-        "--project",
-        "-p",
-    }
-    printed = {"--format", "--json", "--csv", "--help", "-h"}
-    every = options(dict(leaves())["agreement"]) - chosen - printed
-    well = {word for asked in GOOD for word in asked.words if word in every}
-    badly = {word.rstrip("=") for words, *_ in BAD for word in words}
-    badly |= {way[0] for way in WAYS}
-    assert well == every
-    assert badly >= every
+def test_the_goldens_use_every_option_well_and_badly() -> None:
+    asked = options(dict(leaves())["agreement"]) - CHOSEN - PRINTED
+    for name in ("agreement", "agreement_mistakes"):
+        used = {word.partition("=")[0] for words in kept(name) for word in words}
+        assert asked <= used, name
 
 
-@goods
-def test_csv(run: Run, small: Path, asked: Good) -> None:
-    header, *rows = csv.reader(io.StringIO(run("agreement", *asked.words, "--csv").out))
-    assert asked.columns <= set(header)
-    assert len(set(header)) == len(header)
-    assert rows
-    assert {len(row) for row in rows} == {len(header)}
-    assert not {cell for row in rows for cell in row} & {"None", "nan"}
-
-
-@goods
-def test_a_narrow_terminal_loses_no_number(run: Run, small: Path, asked: Good) -> None:
+def test_a_narrow_terminal_loses_no_number(run: Run, small: Path) -> None:
     """A number that is cut off would be another number; columns follow below instead."""
-    wide = run("agreement", *asked.words, env={"COLUMNS": "400"}).out
-    narrow = run("agreement", *asked.words, env={"COLUMNS": "40"}).out
-    assert Counter(FIGURE.findall(narrow)) >= Counter(FIGURE.findall(wide))
+    for words in kept("agreement", 5):
+        wide = run(*words, env={"COLUMNS": "400"}, code=None).out
+        narrow = run(*words, env={"COLUMNS": "40"}, code=None).out
+        assert Counter(FIGURE.findall(narrow)) >= Counter(FIGURE.findall(wide)), words
 
 
 def test_names_are_there_at_80_columns(run: Run, small: Path) -> None:
@@ -121,62 +88,17 @@ def test_an_ordinary_table_fits(run: Run, small: Path) -> None:
         assert max(map(len, shown.splitlines())) <= 80, words
 
 
-def test_each_way_is_in_the_goldens() -> None:
-    typed = [asked.words for asked in GOOD] + [["main", *words] for words, *_ in BAD]
-    typed += [["main", *other, *one] for one, other in combinations(WAYS, 2)]
-    typed += [
-        [project, *words] for project in ("spans", "nothing marked") for words in NOT_OF_SPANS
-    ]
-    kept = [shlex.split(call) for name, group in GROUPS.items()
-            if name.startswith("agreement") for call in group.calls]  # fmt: skip
-    assert [words for words in typed if ["agreement", *words] not in kept] == []
-    assert GROUPS["agreement"].forms == ["json"]
-
-
-# -- bad -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("words", "code", "wrong", "mend"),
-    BAD,
-    ids=lambda it: " ".join(it) if isinstance(it, list) else "",
-)
-def test_what_cannot_be_asked(
-    run: Run, small: Path, words: list[str], code: int, wrong: str, mend: str
-) -> None:
-    """Without --json the goldens have it."""
-    failed = run("agreement", "main", *words, "--json", code=code)
-    assert failed.out == ""
-    first, *rest = failed.err.splitlines()
-    assert first.startswith("tracker: ")
-    assert wrong in first
-    assert len(rest) <= 1
-    assert mend in "".join(rest)
-    assert rest or not mend
-
-
-# -- little or nothing ---------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("project", LITTLE)
-def test_little_is_no_mistake_of_the_program(run: Run, small: Path, project: str) -> None:
-    """An answer, or two lines that say what to do; whichever way is asked."""
-    done = 0
-    for number, words in enumerate(ASKED):
-        codes = set()
-        for form in (["--json"], ["--csv"] if number % 2 else []):
-            found = run("agreement", project, *words, *form, code=None)
-            codes.add(found.code)
-            if found.code:
-                assert found.code in {2, 4}, words
-                assert found.out == ""
-                assert found.err.startswith("tracker: ")
-                assert len(found.err.splitlines()) <= 2
-            elif form == ["--json"]:
-                json.loads(found.out, parse_constant=pytest.fail)
-        assert len(codes) == 1, words
-        done += codes == {0}
-    assert done >= 3
+def test_what_cannot_be_asked_is_no_json_either(run: Run, small: Path) -> None:
+    """Nor is what little or nothing does not have; else it is one document."""
+    for words in (*kept("agreement_mistakes", 7), *kept("agreement_of_little", 9)):
+        said = run(*words, "--json", code=None)
+        if said.code:
+            assert said.code in {2, 4}, words
+            assert said.out == ""
+            assert said.err.startswith("tracker: ")
+            assert len(said.err.splitlines()) <= 2, words
+        else:
+            json.loads(said.out, parse_constant=pytest.fail)
 
 
 def test_strange_names_are_found(run: Run, small: Path) -> None:
@@ -200,44 +122,3 @@ def test_a_project_may_be_called_like_a_choice(run: Run, small: Path) -> None:
     run("project", "rename", "pilot", "until=2020")
     told = run("agreement", "main", "--against", "until=2020", "--json").json()
     assert told["shared_items"] == 12
-
-
-# -- names and limits -----------------------------------------------------------------------
-
-
-def test_short_names_of_measures(run: Run, small: Path) -> None:
-    words = ["--measure", "alpha", "--measure", "AC1", "--measure", "percent"]
-    told = run("agreement", "main", *words, "--json").json()
-    assert [one["measure"] for one in told["measures"]] == [
-        "krippendorff_alpha",
-        "gwet_ac1",
-        "percent_agreement",
-    ]
-    assert run("agreement", "main", "--explain", "fleiss", "--json").json()["measure"] == (
-        "fleiss_kappa"
-    )
-    curve = run("history", "main", "--every", "month", "--measure", "pi", "--json").json()
-    assert {one["measure"] for snap in curve["snapshots"] for one in snap["measures"]} == {
-        "scott_pi"
-    }
-
-
-def test_items_are_limited_for_people_and_whole_for_programs(run: Run, small: Path) -> None:
-    every = run("agreement", "main", "--by", "item", "--json").json()["items"]
-    two = run("agreement", "main", "--by", "item", "--limit", "2", "--json")
-    told = two.json()["items"]
-    assert len(told) == 2
-    assert [one["entropy"] for one in told] == sorted(
-        (one["entropy"] or 0 for one in every), reverse=True
-    )[:2]
-    assert f"the 2 most disputed of {len(every)} items; for all: --limit 0" in two.err
-    assert run("agreement", "main", "--by", "item", "--limit", "0", "--json").json() == {
-        "project": "main",
-        "items": every,
-    }
-
-
-def test_one_annotator_alone_is_told_to_name_others(run: Run, small: Path) -> None:
-    shown = run("agreement", "main", "--annotator", "cat lee")
-    assert "a single annotator cannot be compared" in shown.err
-    assert "--annotator NAME" in shown.err

@@ -133,25 +133,6 @@ def test_small_cells_are_left_out(run: Run, folder: Path) -> None:
     assert run("audit", "p", "--suppress-below", 5).out
 
 
-def test_the_page_of_one_annotator(run: Run, furnished: Path) -> None:
-    told = run("annotator", "show", "constant 1", "-p", "reviews", "--json").json()
-    assert told["kind"] == "human"
-    assert told["influence"]["measure"] == "krippendorff_alpha"
-    assert told["influence"]["change"] == pytest.approx(
-        told["influence"]["without"] - told["influence"]["value"]
-    )
-    assert told["influence"]["change"] > 0
-    assert told["agreement_low"] < told["agreement_with_peers"] < told["agreement_high"]
-    assert [life["state"] for life in told["recorded"]] == ["open"] * len(told["recorded"])
-    assert told["recorded"]
-    assert "competence" not in told
-    shown = run("annotator", "show", "constant 1", "-p", "reviews", "--competence")
-    assert "Dawid and Skene" in shown.out
-    assert "flagged      constant_category" in shown.out
-    assert "without them" in shown.out
-    assert "tracker annotator report" in shown.err
-
-
 def test_a_report_shows_an_annotator_nobody_elses_figures(
     run: Run, furnished: Path, folder: Path
 ) -> None:
@@ -205,24 +186,3 @@ def test_a_file_that_no_parser_reads(run: Run, furnished: Path, text: str) -> No
         failed = run(*words, "--config", "odd.toml", code=3)
         assert "not TOML" in failed.err
         assert len(failed.err) < 2000
-
-
-def test_a_team_of_three_is_told_why_there_is_no_range(run: Run, folder: Path) -> None:
-    rows = "\n".join(
-        f"{item},{who},{item % 2}" for item in range(20) for who in ("ann", "bo", "cy")
-    )
-    run("import", "-", "-p", "p", stdin=f"{LINE}\n{rows}\n")
-    shown = run("annotator", "report", "ann", "-p", "p").out
-    (line,) = [line for line in shown.splitlines() if line.strip().startswith("answers")]
-    assert line.strip().split(maxsplit=2) == ["answers", "20", "too few others"]
-    run("annotator", "report", "ann", "-p", "p", "-o", "ann.md")
-    assert "| answers | 20 | too few others |" in Path("ann.md").read_text("utf-8")
-
-
-def test_an_audit_without_findings_says_what_comes_next(run: Run, folder: Path) -> None:
-    rows = "\n".join(
-        f"{item},{who},{item % 2}" for item in range(20) for who in ("ann", "bo", "cy")
-    )
-    run("import", "-", "-p", "p", stdin=f"{LINE}\n{rows}\n")
-    assert "to see every test: tracker audit p --all" in run("audit", "p").err
-    assert "every test" not in run("audit", "p", "--all").err

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 import json
 import os
 import shlex
@@ -15,7 +14,6 @@ import pandas as pd
 import pytest
 
 from tests.cli.conftest import Run
-from tracker.export.labels import LABEL_COLUMNS
 
 SEVERAL = "item,annotator,category\n1,A,x\n1,A,y\n1,B,\n2,A,\n"
 SPANS = "item,annotator,category,start,end,n_tokens\nd,A,x,0,3,9\nd,B,x,0,2,9\nd,C,,,,9\n"
@@ -36,21 +34,6 @@ def rows_in(path: str) -> list[dict[str, Any]]:
 
 
 # -- labels --------------------------------------------------------------------------------
-
-
-def test_labels_as_csv(run: Run) -> None:
-    done = run("export", "labels", "dated", "-o", "labels.csv")
-    assert done.out == ""
-    assert done.err == (
-        "2 labels: labels.csv\nto import them elsewhere: tracker import labels.csv -p NAME\n"
-    )
-    assert rows_in("labels.csv") == [
-        dict(zip(LABEL_COLUMNS, row, strict=True))
-        for row in (
-            ("1", "A", "x", "1", "", "", "2026-03-01T10:00:00Z", "2.5", "human"),
-            ("1", "B", "y", "1", "", "", "2026-03-02T00:00:00Z", "", "human"),
-        )
-    ]
 
 
 RUBRIC = """item,annotator,kind,tone,topics,score,confidence,comment,date,seconds,pass
@@ -106,24 +89,6 @@ def test_labels_of_a_question_are_imported_elsewhere_as_the_hint_says(run: Run) 
     assert [page["measures"] for page in pages] == [pages[0]["measures"]] * 2
 
 
-def test_labels_as_jsonl(run: Run) -> None:
-    said = run("export", "labels", "dated", "-o", "labels.jsonl").err
-    assert said.startswith("2 labels: labels.jsonl\n")
-    lines = Path("labels.jsonl").read_text(encoding="utf-8").splitlines()
-    assert [json.loads(line)["category"] for line in lines] == ["x", "y"]
-    assert json.loads(lines[1]) == {
-        "item": "1",
-        "annotator": "B",
-        "category": "y",
-        "pass": 1,
-        "start": None,
-        "end": None,
-        "labeled_at": "2026-03-02T00:00:00Z",
-        "seconds": None,
-        "kind": "human",
-    }
-
-
 def test_labels_as_parquet(run: Run) -> None:
     run("export", "labels", "reviews", "-o", "labels.PARQUET")
     frame = pd.read_parquet("labels.PARQUET")
@@ -132,13 +97,6 @@ def test_labels_as_parquet(run: Run) -> None:
     assert list(frame.columns) == list(rows[0])
     assert frame["category"].to_list() == [row["category"] for row in rows]
     assert frame["pass"].to_list() == [int(row["pass"]) for row in rows]
-
-
-def test_labels_on_standard_output(run: Run) -> None:
-    done = run("export", "labels", "dated", "-o", "-")
-    assert [row["annotator"] for row in csv.DictReader(io.StringIO(done.out))] == ["A", "B"]
-    assert done.err == "2 labels: -\n"
-    assert not Path("-").exists()
 
 
 @pytest.mark.parametrize(
@@ -160,30 +118,14 @@ def test_what_is_exported_can_be_imported(run: Run, answers: str, text: str) -> 
     assert values[0] == values[1]
 
 
-@pytest.mark.parametrize(
-    ("words", "annotators"),
-    [
-        (["--annotator", "A"], "A"),
-        (["--exclude-annotator", "A"], "B"),
-        (["--since", "2026-03-02"], "B"),
-        (["--until", "2026-03-01"], "A"),
-        (["--as-of", "2026-03-01"], "A"),
-        (["--known-at", "2026-03-01"], ""),
-    ],
-    ids=str,
-)
-@pytest.mark.parametrize("suffix", ["csv", "parquet"])
-def test_labels_are_chosen(run: Run, words: list[str], annotators: str, suffix: str) -> None:
-    run("export", "labels", "dated", "-o", f"labels.{suffix}", *words)
-    read = pd.read_csv if suffix == "csv" else pd.read_parquet
-    assert read(f"labels.{suffix}")["annotator"].to_list() == list(annotators)
-
-
-def test_a_notice_is_said_once(run: Run, answers: Path) -> None:
-    run("import", answers, "-p", "p")
-    for name in ("labels.csv", "labels.parquet"):
-        err = run("export", "labels", "p", "-o", name, "--as-of", "2026-03-01").err
-        assert err.count("have no time of their own") == 1
+def test_labels_are_chosen(run: Run) -> None:
+    for words, annotators in {
+        "--annotator A": "A", "--exclude-annotator A": "B", "--since 2026-03-02": "B",
+        "--until 2026-03-01": "A", "--as-of 2026-03-01": "A", "--known-at 2026-03-01": "",
+    }.items():  # fmt: skip
+        run("export", "labels", "dated", "-o", "labels.parquet", "--force", *words.split())
+        frame = pd.read_parquet("labels.parquet")
+        assert frame["annotator"].to_list() == list(annotators), words
 
 
 def test_lengths_of_documents_and_what_only_some_items_have_go_along(
@@ -233,46 +175,7 @@ def test_the_history_in_every_form(run: Run) -> None:
     assert f",{value!r}," in run(*words, "-o", "-").out
 
 
-def test_the_rebuilt_history(run: Run) -> None:
-    words = ("--every", "day", "--since", "2026-03-01", "--until", "2026-03-02")
-    told = run("history", "dated", *words, "--json").json()["snapshots"]
-    run("export", "history", "dated", "-o", "days.csv", *words)
-    rows = rows_in("days.csv")
-    assert len(rows) == sum(len(one["measures"]) for one in told)
-    assert sorted({row["as_of"][:10] for row in rows}) == ["2026-03-01", "2026-03-02"]
-    assert {row["snapshot"] for row in rows} == {""}
-
-
-@pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
-def test_a_history_of_nothing_is_a_file_without_rows(run: Run, suffix: str) -> None:
-    done = run("export", "history", "dated", "-o", f"h.{suffix}")
-    assert done.err == f"0 rows: h.{suffix}\nno snapshot yet: tracker snapshot dated\n"
-    assert Path(f"h.{suffix}").exists()
-    if suffix == "csv":
-        header = "snapshot,name,taken_at,as_of,selection,measure,value\n"
-        assert Path("h.csv").read_text() == header
-
-
 # -- files ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("what", ["labels", "history"])
-def test_a_file_that_is_there_is_replaced_only_on_request(run: Run, what: str) -> None:
-    Path("dear.csv").write_text("dear to somebody")
-    failed = run("export", what, "reviews", "-o", "dear.csv", code=2)
-    assert failed.err == "tracker: dear.csv already exists\nname another file, or add --force\n"
-    assert Path("dear.csv").read_text() == "dear to somebody"
-    run("export", what, "reviews", "-o", "dear.csv", "--force")
-    assert len(rows_in("dear.csv")) > 1
-    assert sorted(path.name for path in Path().iterdir()) == ["dear.csv", "tracker.db"]
-
-
-@pytest.mark.parametrize("what", ["labels", "history"])
-@pytest.mark.parametrize("name", ["labels", "labels.xls", "labels.csv.gz", "", ".csv"])
-def test_the_suffix_says_the_form(run: Run, what: str, name: str) -> None:
-    failed = run("export", what, "reviews", "-o", name, code=2)
-    assert "end it in one of: .csv, .jsonl, .parquet, .xlsx" in failed.err
-    assert [path.name for path in Path().iterdir()] == ["tracker.db"]
 
 
 @pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
@@ -286,6 +189,20 @@ def test_a_file_that_cannot_be_written_is_3(run: Run, suffix: str) -> None:
     assert list(Path("folder.csv").iterdir()) == []
 
 
+@pytest.mark.parametrize("what", ["labels", "history"])
+def test_a_file_that_is_there_is_replaced_only_on_request(run: Run, what: str) -> None:
+    Path("dear.csv").write_text("dear to somebody")
+    failed = run("export", what, "reviews", "-o", "dear.csv", code=2)
+    assert failed.err == "tracker: dear.csv already exists\nname another file, or add --force\n"
+    for name in ("labels", "labels.xls", "labels.csv.gz", "", ".csv"):
+        failed = run("export", what, "reviews", "-o", name, code=2)
+        assert "end it in one of: .csv, .jsonl, .parquet, .xlsx" in failed.err
+    assert Path("dear.csv").read_text() == "dear to somebody"
+    run("export", what, "reviews", "-o", "dear.csv", "--force")
+    assert len(rows_in("dear.csv")) > 1
+    assert sorted(path.name for path in Path().iterdir()) == ["dear.csv", "tracker.db"]
+
+
 def test_half_a_file_replaces_none(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     def failing(*_: object, **__: object) -> Iterator[tuple[str, ...]]:
         yield ("half",)
@@ -297,28 +214,6 @@ def test_half_a_file_replaces_none(run: Run, monkeypatch: pytest.MonkeyPatch) ->
     assert "whole.csv cannot be written: No space left" in failed.err
     assert Path("whole.csv").read_text() == "whole"
     assert sorted(path.name for path in Path().iterdir()) == ["tracker.db", "whole.csv"]
-
-
-@pytest.mark.parametrize(
-    ("words", "code", "told"),
-    [
-        (["labels", "revews", "-o", "x.csv"], 4, "did you mean 'reviews'"),
-        (["history", "revews", "-o", "x.csv"], 4, "did you mean 'reviews'"),
-        (["labels", "dated"], 2, "--output"),
-        (["labels", "dated", "-o", "x.csv", "--annotator", "Z"], 4, "'Z'"),
-        (["labels", "dated", "-o", "x.csv", "--since", "moon"], 2, "3 weeks ago"),
-        (["history", "dated", "-o", "x.csv", "--since", "7d"], 2, "add --every week"),
-        (["history", "dated", "-o", "x.csv", "--window", "7d"], 2, "add --every week"),
-        (["history", "dated", "-o", "x.csv", "--every", "year"], 2, "one of: day, week, month"),
-        (["history", "dated", "-o", "x.csv", "--measure", "gwet"], 2, "did you mean"),
-    ],
-    ids=str,
-)
-def test_what_cannot_be_exported(run: Run, words: list[str], code: int, told: str) -> None:
-    failed = run("export", *words, code=code)
-    assert told in failed.err
-    assert failed.out == ""
-    assert not list(Path().glob("x.csv*"))
 
 
 def test_a_scale_goes_with_the_exported_rows(furnished: Path, folder: Path, run: Run) -> None:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
-from xml.etree import ElementTree as ET
 
 import pytest
 
 from tests.cli.conftest import Run
-from tests.gate.test_config import BAD
 
 GOOD = "[[check]]\nitems_at_least = 100\n"
 FAILS = '[[check]]\nname = "all agree"\nmeasure = "percent_agreement"\nat_least = 1\n'
@@ -26,12 +23,6 @@ def config(furnished: Path, folder: Path) -> Path:
 
 
 # -- exit codes ----------------------------------------------------------------------------
-
-
-def test_0_where_all_pass(run: Run, config: Path) -> None:
-    done = run("gate", "reviews")
-    assert done.out.startswith("reviews  1 of 1 checks pass\n")
-    assert done.err == "next: tracker snapshot reviews\n"
 
 
 def test_1_where_one_fails(run: Run, config: Path) -> None:
@@ -85,14 +76,6 @@ def test_3_where_the_file_cannot_be_used(run: Run, config: Path, folder: Path) -
     assert "did you mean 'positive'" in refused.err
 
 
-@pytest.mark.parametrize("text", sorted({row[0] for row in BAD})[::9])
-def test_3_for_every_bad_file(run: Run, config: Path, text: str) -> None:
-    config.write_text(text)
-    done = run("gate", "reviews", code=3)
-    assert done.out == ""
-    assert re.match(r"tracker: gate\.toml:\d+: .*\n.+\n$", done.err)
-
-
 def test_4_where_something_is_not_found(run: Run, config: Path) -> None:
     assert "'reviews'" in run("gate", "reviws", code=4).err
     assert "'ada'" in run("gate", "reviews", "--annotator", "ada", code=4).err
@@ -109,18 +92,6 @@ def test_5_where_the_database_cannot_be_used(run: Run, config: Path) -> None:
 
 
 # -- what it is about ----------------------------------------------------------------------
-
-
-def test_json(run: Run, config: Path) -> None:
-    config.write_text(GOOD + FAILS + UNKNOWN)
-    told = run("gate", "reviews", "--json", code=1).json()
-    assert (told["project"], told["passed"], told["selection"]) == ("reviews", False, None)
-    keys = {"check", "measure", "category", "threshold", "value", "bound", "passed", "why"}
-    assert all(keys <= set(one) for one in told["checks"])
-    assert [one["passed"] for one in told["checks"]] == [True, False, None]
-    assert told["checks"][1]["check"] == "all agree"
-    assert [one["bound"] for one in told["checks"]] == ["value"] * 3
-    assert run("gate", "reviews", "--format", "json", code=1).json() == told
 
 
 def test_a_choice_of_answers(run: Run, config: Path) -> None:
@@ -144,40 +115,6 @@ def test_what_was_dismissed_does_not_fail_for_ever(run: Run, config: Path) -> No
     run("flags", "dismiss", number, "-p", "reviews", "--by", "ann", "--note", "by design")
     told = run("gate", "reviews", "--json").json()
     assert told["checks"][0]["settled"] == [number]
-
-
-# -- forms ---------------------------------------------------------------------------------
-
-
-def test_the_forms_of_other_programs(run: Run, config: Path) -> None:
-    config.write_text(GOOD + FAILS)
-    done = run("gate", "reviews", "--format", "junit", code=1)
-    root = ET.fromstring(done.out)  # noqa: S314 - it is our own
-    assert len(root.findall("./testsuite/testcase/failure")) == 1
-    assert done.err == "1 of 2 checks pass, 1 fails\n"
-    told = run("gate", "reviews", "--format", "sarif", code=1).json()
-    assert told["runs"][0]["results"][0]["locations"][0]["physicalLocation"] == {
-        "artifactLocation": {"uri": "gate.toml"},
-        "region": {"startLine": 3},
-    }
-    assert "| **FAIL** | all agree |" in run("gate", "reviews", "--format", "markdown", code=1).out
-    out = run("gate", "reviews", "--format", "github", code=1).out
-    assert out.startswith("::error file=gate.toml,line=3,title=reviews%3A all agree%3A FAIL::Perc")
-    config.write_text(GOOD)
-    assert run("gate", "reviews", "--format", "github").out.startswith("::notice title=")
-
-
-@pytest.mark.parametrize("form", ["text", "json", "junit", "sarif", "markdown", "github"])
-def test_a_result_goes_to_a_file(run: Run, config: Path, folder: Path, form: str) -> None:
-    config.write_text(GOOD + FAILS)
-    printed = run("gate", "reviews", "--format", form, code=1).out
-    done = run("gate", "reviews", "--format", form, "-o", "gate.out", code=1)
-    assert done.out == ""
-    assert done.err == "1 of 2 checks pass, 1 fails: gate.out\n"
-    written = (folder / "gate.out").read_text(encoding="utf-8")
-    assert written.split() == printed.split()
-    if form == "json":
-        json.loads(written)
 
 
 # -- a file to start from ------------------------------------------------------------------

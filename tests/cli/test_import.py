@@ -6,40 +6,9 @@ import gzip
 import tomllib
 from pathlib import Path
 
-import pytest
-
 from tests.cli.conftest import Run
 
 HEADER = "item,annotator,category\n"
-
-
-def test_json_of_an_import(run: Run, answers: Path) -> None:
-    told = run("import", answers, "-p", "p", "--json").json()
-    assert [one["left_out"] for one in told.pop("columns")] == [[]]
-    assert told == {
-        "import": 1,
-        "project": "p",
-        "rows": 6,
-        "inserted": 6,
-        "changed": 0,
-        "unchanged": 0,
-        "older": 0,
-        "rejected": 0,
-        "rejections": [],
-        "read": {
-            "format": "csv",
-            "header_row": 1,
-            "encoding": "utf-8",
-            "date_format": None,
-            "delimiter": ",",
-            "columns": {"item": "item", "annotator": "annotator", "category": "category"},
-        },
-        "left_out": {},
-    }
-    kept = run("imports", "show", "1", "--json").json()
-    assert {key: kept[key] for key in ("read", "left_out")} == {
-        key: told[key] for key in ("read", "left_out")
-    }
 
 
 def test_an_import_shows_how_its_files_were_read(run: Run, folder: Path) -> None:
@@ -65,36 +34,6 @@ def test_a_correction_is_a_change(run: Run, answers: Path) -> None:
     assert done.out == "import 2: 6 rows into p: 1 changed, 5 unchanged\n"
     shown = run("item", "show", "2").out
     assert "superseded" in shown
-
-
-def test_json_of_a_refused_import_names_file_and_line(run: Run, folder: Path) -> None:
-    Path("bad.csv").write_text(HEADER + "1,A,x\n,B,y\n3,,x\n1,A,y\n")
-    failed = run("import", "bad.csv", "-p", "p", "--json", code=3)
-    told = failed.json()
-    assert told["import"] is None
-    assert told["rejected"] == len(told["rejections"])
-    assert {one["source"] for one in told["rejections"]} == {"bad.csv"}
-    assert {3, 4} <= {one["line"] for one in told["rejections"]}
-    assert all(one["reason"] for one in told["rejections"])
-    assert "--skip-invalid" in failed.err
-    assert "bad.csv" in failed.err
-    run("project", "show", "p", code=4)
-
-
-def test_a_refused_import_names_the_rows_to_people(run: Run, folder: Path) -> None:
-    Path("bad.csv").write_text(HEADER + ",B,y\n" * 50)
-    failed = run("import", "bad.csv", "-p", "p", code=3)
-    assert failed.out == ""
-    assert "bad.csv, line 2" in failed.err
-    assert "50 rows, such as" in failed.err
-    assert len(failed.err.splitlines()) == 3
-
-
-def test_bad_rows_can_be_left_out(run: Run, folder: Path) -> None:
-    Path("bad.csv").write_text(HEADER + "1,A,x\n,B,y\n")
-    done = run("import", "bad.csv", "-p", "p", "--skip-invalid")
-    assert done.out == "import 1: 2 rows into p: 1 inserted, 1 rejected\n"
-    assert "bad.csv, line 3" in done.err
 
 
 def test_a_dry_run_stores_nothing_and_makes_no_file(run: Run, answers: Path) -> None:
@@ -126,23 +65,12 @@ def test_rejections_that_are_alike_are_told_once(run: Run, folder: Path) -> None
     assert "1,500 rows, such as" in done.err
 
 
-def test_a_dry_run_refuses_what_the_import_would(run: Run, folder: Path) -> None:
-    run("import", "-", "-p", "p", "--dry-run", stdin=HEADER + ",A,x\n", code=3)
-    run("import", "nowhere.csv", "-p", "p", "--dry-run", code=3)
-
-
 def test_standard_input(run: Run, answers: Path) -> None:
     done = run("import", "-", "-p", "p", stdin=answers.read_bytes())
     assert "6 inserted" in done.out
     failed = run("import", "-", "-p", "p", stdin=HEADER + ",A,x\n", code=3)
     assert "standard input, line 2" in failed.err
     assert "once" in run("import", "-", "-", "-p", "p", code=2).err
-
-
-@pytest.mark.parametrize("command", [("import",), ("item", "import")])
-def test_standard_input_is_named_once(run: Run, folder: Path, command: tuple[str, ...]) -> None:
-    failed = run(*command, "-", "-", "-p", "p", stdin=HEADER + "1,A,x\n", code=2)
-    assert failed.err.splitlines()[0] == "tracker: standard input can be read only once"
 
 
 def test_compressed(run: Run, answers: Path) -> None:
@@ -161,27 +89,6 @@ def test_several_files_are_one_unit(run: Run, answers: Path) -> None:
     assert "import 1 is undone" in run("imports", "undo", 1, "--yes").out
     assert run("status", "p", "--json").json()["answers"] == 0
     assert run("imports", "list", "--json").json()["imports"][0]["undone_at"].endswith("Z")
-
-
-def test_wide_and_mapped_columns(run: Run, folder: Path) -> None:
-    Path("wide.csv").write_text("doc,ann,bea,site\n1,x,x,here\n2,x,y,there\n")
-    done = run(
-        "import", "wide.csv", "-p", "p", "--map", "item=doc", "--map", "annotators=ann,bea",
-        "--keep", "site",
-    )  # fmt: skip
-    assert "4 inserted" in done.out
-    names = [row["annotator"] for row in run("annotator", "list", "--json").json()["annotators"]]
-    assert names == ["ann", "bea"]
-    assert run("item", "show", "1", "--json").json()["attributes"] == {"site": "here"}
-
-
-def test_columns_that_are_not_known_are_named_with_the_option_to_type(
-    run: Run, folder: Path
-) -> None:
-    Path("odd.csv").write_text("item,annotator,colour\n1,A,red\n")
-    failed = run("import", "odd.csv", "-p", "p", code=3)
-    assert "colour" in failed.err
-    assert "--map category=" in failed.err
 
 
 def test_the_project_is_made_as_the_options_say(run: Run, answers: Path) -> None:
@@ -212,52 +119,6 @@ def test_the_next_command_that_is_proposed_can_be_pasted(run: Run, answers: Path
     *_, hint = run("import", answers, "-p", "two words").err.splitlines()
     assert hint == "next: tracker agreement 'two words'"
     run("agreement", "two words")
-
-
-ODD = "Doc,Worker,Label,Datum,Batch\nd1,ann,x,2025-01-01,hm\nd1,bob,x,2025-01-01,\n"
-
-
-def test_what_each_column_was_read_as_and_what_was_left_out(run: Run, folder: Path) -> None:
-    (folder / "odd.csv").write_text(ODD)
-    done = run("import", "odd.csv", "-p", "p")
-    assert done.err.splitlines()[0] == (
-        "columns: item=Doc, annotator=Worker, category=Label; left out: Datum, Batch "
-        "(to use one: --map labeled_at=Datum or --keep Datum)"
-    )
-    assert "columns" not in done.out
-    run("import", "odd.csv", "-p", "q", "--map", "labeled_at=Datum", "--keep", "Batch")
-    told = run("import", "odd.csv", "-p", "p", "--map", "labeled_at=Datum", "--json").json()
-    assert told["columns"] == [
-        {
-            "source": "odd.csv",
-            "read": {"labeled_at": "Datum", "item": "Doc", "annotator": "Worker"}
-            | {"category": "Label"},
-            "annotators": [],
-            "kept": [],
-            "left_out": ["Batch"],
-        }
-    ]
-
-
-def test_columns_with_the_names_of_their_roles_need_few_words(run: Run, answers: Path) -> None:
-    first, _ = run("import", answers, "-p", "p").err.splitlines()
-    assert first == "columns: item, annotator, category"
-
-
-def test_a_wide_file_says_whom_it_took_for_annotators(run: Run, folder: Path) -> None:
-    (folder / "wide.csv").write_text("item,ann,bea,cy\n1,x,x,y\n2,x,y,y\n")
-    done = run("import", "wide.csv", "-p", "p", "--wide", "--dry-run")
-    assert "columns: item=item; one per annotator: ann, bea, cy\n" in done.err
-
-
-def test_a_list_of_items_says_what_it_left_out(run: Run, folder: Path) -> None:
-    (folder / "odd.csv").write_text(ODD)
-    first, second = run("item", "import", "odd.csv", "-p", "p", "--keep", "Label").err.splitlines()
-    assert first == (
-        "columns: item=Doc; kept: Label; left out: Worker, Datum, Batch (to keep one: "
-        "--keep Worker)"
-    )
-    assert second == "next: tracker status p"
 
 
 def test_a_saved_mapping_holds_what_was_decided(run: Run, folder: Path) -> None:

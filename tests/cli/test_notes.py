@@ -46,34 +46,3 @@ def test_a_note_is_made_shown_and_taken_off(run: Run) -> None:
     assert parse(line) == "project note"
     run(*shlex.split(line)[1:])
     assert texts(run) == ["two joined", "third", "guideline v2"]
-
-
-def test_where_there_is_none(run: Run) -> None:
-    assert run("project", "notes", "sandwich", "--json").json()["notes"] == []
-    done = run("project", "notes", "sandwich")
-    assert done.err == 'none yet: tracker project note sandwich "what happened"\n'
-
-
-@pytest.mark.parametrize(
-    ("words", "code", "told"),
-    [
-        (["note", "reviews", "x", "--at", "tomorrow"], 2, "3 weeks ago"),
-        (["note", "reviews", "x", "--at", "2026-13-01"], 2, "--at: '2026-13-01' is no time"),
-        (["note", "reviews", "x", "--at", "3000-01-01"], 2, "lies in the future"),
-        (["note", "reviews", " "], 2, "the note is empty"),
-        (["note", "reviews", "\udcff"], 2, "not a character"),
-        (["note", "-p", "reviews"], 2, "TEXT"),
-        (["note", "revews", "x"], 4, "did you mean 'reviews'"),
-        (["notes", "revews"], 4, "did you mean 'reviews'"),
-        (["notes", "reviews", "--json", "--csv"], 2, "cannot be combined"),
-        (["unnote", "reviews", "9"], 4, "see: tracker project notes reviews"),
-        (["unnote", "sandwich", "1"], 4, "make one: tracker project note sandwich"),
-        (["unnote", "reviews", "v2"], 2, "NOTE"),
-    ],
-    ids=str,
-)
-def test_what_cannot_be(run: Run, words: list[str], code: int, told: str) -> None:
-    failed = run("project", *words, code=code)
-    assert told in failed.err
-    assert failed.out == ""
-    assert texts(run) == ["guideline v2"]

@@ -32,7 +32,7 @@ def test_a_column_appears_in_every_face(
     monkeypatch.setattr(columns, name, (*getattr(columns, name), Column("toys", kind="count")))
     for form in ("table", "markdown", "latex", "html"):
         assert "toys" in run("agreement", "p", *TABLES[name], "--format", form).out, form
-    for file in ("page.html", "page.md", "page.ipynb"):
+    for file in ("page.html", "page.md"):
         run("report", "p", "-o", file)
         assert "toys" in Path(file).read_text("utf-8"), file
     with TestClient(create_app(Ledger(url)), base_url="http://127.0.0.1:8000") as client:

@@ -3,43 +3,13 @@
 from __future__ import annotations
 
 import re
-from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any
-
-import pytest
 
 from tests.cli.commands import leaves, options
 from tests.cli.conftest import Run
-from tracker.conformance.check import Conformance, check_installation
-from tracker.ledger import Ledger
 
 # These read another program, which is there in the tests of tests/sync.
 LIVE = {"sync label-studio", "sync mlflow"}
-
-
-@pytest.fixture(autouse=True)
-def gate(folder: Path) -> None:
-    held_to_a_gate(folder)
-
-
-def held_to_a_gate(folder: Path) -> None:
-    """Write what the project is held to, and holds; and who is in which team."""
-    (folder / "gate.toml").write_text("[[check]]\nitems_at_least = 100\n")
-    (folder / "people.csv").write_text("annotator,team\nannotator 01,north\n")
-
-
-@pytest.fixture(autouse=True)
-def conformance_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The installation is checked once, however often that is shown."""
-    monkeypatch.setattr("tracker.conformance.check.check_installation", lambda *_: check_once())
-
-
-@cache
-def check_once() -> Conformance:
-    with TemporaryDirectory() as folder:
-        return check_installation(Ledger(f"sqlite:///{folder}/conformance.db"), Path(folder))
 
 
 def commands_with(option: str) -> list[str]:
@@ -54,81 +24,9 @@ def test_two_formats_exclude_each_other(run: Run, furnished: Path) -> None:
     assert "table, json" in run("status", "--format", "yaml", code=2).err
 
 
-def test_names_stay_text_in_every_format(run: Run, folder: Path) -> None:
-    Path("a.csv").write_text("item,annotator,category\n1,a|b,x_1\n1,<b>,x_1\n", "utf-8")
-    run("import", "a.csv", "-p", "p")
-    assert "a\\|b" in run("annotator", "list", "p", "--format", "markdown").out
-    assert r"x\_1" in run("category", "list", "p", "--format", "latex").out
-    assert "&lt;b&gt;" in run("annotator", "list", "p", "--format", "html").out
-
-
 def test_a_table_is_also_json_or_csv(run: Run, furnished: Path) -> None:
     """Whatever takes --csv takes --json."""
     assert set(commands_with("--csv")) <= set(commands_with("--json"))
-
-
-# -- shapes --------------------------------------------------------------------------------
-
-
-def test_agreement(run: Run, furnished: Path) -> None:
-    told = run("agreement", "sandwich", "--json").json()
-    assert told["project"] == "sandwich"
-    assert told["as_of"] is None
-    assert told["scale"] == "nominal"
-    assert told["counts"] == {
-        "items": 1000,
-        "items_compared": 1000,
-        "annotators": 2,
-        "answers": 2000,
-        "labels": 2000,
-    }
-    rates = [
-        (row["category"], row["agreements"], row["potential_agreements"], row["rate"])
-        for row in told["categories"]
-    ]
-    assert rates == [("0", 400, 550, 400 / 550), ("1", 450, 600, 450 / 600)]
-    assert told["summary"]["lowest"] == {"category": "0", "rate": 400 / 550}
-    assert told["gold"] is None
-    alpha = next(m for m in told["measures"] if m["measure"] == "krippendorff_alpha")
-    assert alpha["ci_low"] < alpha["value"] < alpha["ci_high"]
-    assert alpha["confidence"] == 0.95
-    assert alpha["undefined"] is None
-
-
-def test_what_cannot_be_computed_is_null_with_its_reason(run: Run, folder: Path) -> None:
-    run("import", "-", "-p", "p", stdin="item,annotator,category\n1,A,x\n2,B,x\n")
-    told = run("agreement", "p", "--json").json()
-    assert {measure["value"] for measure in told["measures"]} == {None}
-    assert all(measure["undefined"] for measure in told["measures"])
-    assert told["summary"]["lowest"] is None
-
-
-def test_pairs_annotators_and_items(run: Run, furnished: Path) -> None:
-    def rows(by: str) -> list[dict[str, Any]]:
-        told = run("agreement", "sandwich", "--by", by, "--json").json()
-        found: list[dict[str, Any]] = told[f"{by}s"]
-        return found
-
-    (pair,) = rows("pair")
-    assert pair["annotators"] == ["A", "B"]
-    assert (pair["items"], pair["observed"]) == (1000, 0.85)
-    assert [row["annotator"] for row in rows("annotator")] == ["A", "B"]
-    assert rows("item")[0]["votes"] == {"0": 2}
-    assert rows("item")[-1]["vote_score"] == 1
-
-
-def test_the_audit(run: Run, furnished: Path) -> None:
-    told = run("audit", "reviews", "--json").json()
-    flagged = {row["annotator"]: row["flags"] for row in told["annotators"] if row["flags"]}
-    flag = flagged["constant 1"][0]
-    assert (flag["kind"], flag["category"]) == ("constant_category", "positive")
-    assert flag["state"] == "flagged"
-    assert flag["observed"] == 1
-    assert flag["q_value"] < 0.05
-    states = {f["state"] for flags in flagged.values() for f in flags}
-    assert "clear" not in states
-    every = run("audit", "reviews", "--all", "--json").json()
-    assert "clear" in {f["state"] for row in every["annotators"] for f in row["flags"]}
 
 
 def test_a_snapshot_is_an_element_of_the_history(run: Run, furnished: Path) -> None:
@@ -148,10 +46,3 @@ def test_a_snapshot_prints_its_number(run: Run, furnished: Path) -> None:
     assert re.fullmatch(r"snapshot 2: nothing .*\n", run("snapshot", "reviews", "--if-changed").out)
     number = run("--quiet", "snapshot", "reviews").out.strip()
     assert number == str(run("history", "reviews", "--json").json()["snapshots"][-1]["snapshot"])
-
-
-def test_times_are_in_utc(run: Run, furnished: Path) -> None:
-    told = run("imports", "list", "--json").json()
-    for one in told["imports"]:
-        assert one["recorded_at"].endswith("Z")
-    assert run("project", "show", "reviews", "--json").json()["created_at"].endswith("Z")

@@ -4,19 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from tests.cli.conftest import Run
-
-KINDS = ["categories", "history", "pairs", "annotators"]
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_chart_of_each_kind(furnished: Path, folder: Path, run: Run, kind: str) -> None:
-    made = run("plot", kind, "reviews", "-o", f"{kind}.svg")
-    assert made.out.startswith(f"{kind}.svg: reviews: ")
-    assert "next: tracker " in made.err
-    assert (folder / f"{kind}.svg").read_text("utf-8").startswith("<svg")
 
 
 def test_the_curve_of_spans_is_of_their_main_figure(folder: Path, run: Run) -> None:
@@ -64,20 +52,3 @@ def test_png_and_what_is_there_is_replaced_only_with_force(
     assert "already exists" in refused.err
     run(*words, "--force")
     assert (folder / "pairs.png").read_bytes() == first
-
-
-@pytest.mark.parametrize(
-    ("words", "code", "said"),
-    [
-        (("pairs", "reviews", "-o", "pairs.jpg"), 2, "end it in .svg or .png"),
-        (("history", "sandwich", "-o", "a.svg"), 4, "--every week"),
-        (("history", "sandwich", "-o", "a.svg"), 4, "tracker snapshot sandwich"),
-        (("pairs", "nobody", "-o", "pairs.svg"), 4, "nobody"),
-        (("history", "reviews", "-o", "a.svg", "--measure", "a", "--measure", "ac1"), 2, "measure"),
-    ],
-)
-def test_what_cannot_be_drawn(
-    furnished: Path, folder: Path, run: Run, words: tuple[str, ...], code: int, said: str
-) -> None:
-    assert said in run("plot", *words, code=code).err
-    assert not list(folder.glob("*.svg"))

@@ -10,23 +10,6 @@ from tracker.imports.preview import columns_sentence
 TEXT = "doc,coder,tone,note,sex\nd1,ann,good,x,f\nd1,bob,bad,,m\n"
 
 
-def test_a_preview_shows_columns_and_rows_and_stores_nothing(run: Run) -> None:
-    words = ("import", "-", "-p", "p", "--preview", "--keep", "sex", "--map", "category=tone")
-    done = run(*words, stdin=TEXT)
-    for told in ("  item: doc\n", "  annotator: coder\n", "  category: tone\n",
-                 "  kept as attributes: sex\n", "  left out: note\n",
-                 "would import 2 rows into p: 2 inserted"):  # fmt: skip
-        assert told in done.out
-    assert " d1     bob         bad" in done.out
-    assert "nothing was stored" in done.err
-    assert "next:" not in done.err
-    assert not Path("tracker.db").exists()
-    told = run(*words, "--json", stdin=TEXT).json()
-    assert told["import"] is None
-    assert [row["category"] for row in told["preview"]] == ["good", "bad"]
-    assert told["columns"][0]["left_out"] == ["note"]
-
-
 def test_a_preview_says_all_that_the_import_says(run: Run) -> None:
     rows = "".join(f"d{n},Jörg,gut,{n}.01.2026 08:00,x\n" for n in range(10, 20))
     Path("a.csv").write_bytes(f"item,annotator,category,Datum,note\n{rows}".encode("cp1252"))
@@ -40,15 +23,6 @@ def test_a_preview_says_all_that_the_import_says(run: Run) -> None:
     advice = "to use one: --map ROLE=note or --keep note"
     assert f"  {advice}" in lines
     assert f"({advice})" in said
-
-
-def test_a_preview_with_bad_rows_shows_the_good_ones_and_is_3(run: Run) -> None:
-    text = "item,annotator,category,seconds\n1,a,x,2\n2,a,x,soon\n"
-    done = run("import", "-", "-p", "p", "--preview", stdin=text, code=3)
-    assert " 1      a           x" in done.out
-    assert "standard input, line 3: the seconds 'soon'" in done.err
-    assert "1 row would be refused, and with them the import" in done.err
-    run("import", "-", "-p", "p", "--preview", "--skip-invalid", stdin=text)
 
 
 def test_what_was_read_of_a_tools_file_is_one_line() -> None:

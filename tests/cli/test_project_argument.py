@@ -22,13 +22,10 @@ def one(run: Run, answers: Path) -> Path:
     ("before", "after"),
     [
         (["agreement"], ["--json"]),
-        (["annotator", "list"], ["--csv"]),
         (["item", "show"], ["2", "--json"]),
         (["compare"], ["first", "second", "--json"]),
-        (["snapshots", "show"], ["--json", "second"]),
         (["export", "labels"], ["-o", "-"]),
         (["flags", "list"], ["--json"]),
-        (["project", "show"], ["--json"]),
     ],
     ids=" ".join,
 )

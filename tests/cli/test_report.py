@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Run
+from tests.profiles import thorough
 from tests.report.pages import read_page
 from tests.report.projects import KINDS
 from tracker.ledger import Ledger
@@ -63,7 +64,7 @@ def test_a_file_is_replaced_only_if_asked(run: Run, furnished: Path) -> None:
     assert Path("page.html").read_text().startswith("<!DOCTYPE html>")
 
 
-@pytest.mark.parametrize("kind", ["models", "numeric", "ordinal", "questions", "spans"])
+@pytest.mark.parametrize("kind", ["models", "ordinal", "spans"])
 def test_the_command_beside_a_figure_prints_it(run: Run, folder: Path, kind: str) -> None:
     @cache
     def printed(command: str) -> str:
@@ -127,7 +128,10 @@ def test_commands_on_the_page_can_be_run(run: Run, furnished: Path) -> None:
         run(*shlex.split(command)[1:])
 
 
-@pytest.mark.parametrize("words", ["-q tone -q safe", "-q tone --exclude-annotator cleo"])
+@pytest.mark.parametrize(
+    "words",
+    ["-q tone --exclude-annotator cleo", pytest.param("-q tone -q safe", marks=thorough)],
+)
 def test_commands_on_a_page_of_some_questions_name_them(run: Run, folder: Path, words: str) -> None:
     rows = ["item,annotator,tone,safe,other"]
     rows += [

@@ -20,13 +20,6 @@ def test_to_a_file_and_on(run: Run, folder: Path) -> None:
     assert run("agreement", "c", "--json").json()["gold"]["items"] == 40
 
 
-def test_to_standard_output(run: Run, folder: Path) -> None:
-    done = run("simulate", "low", "--items", 2, "-o", "-")
-    assert len(done.out.splitlines()) == 7
-    assert done.err == ""
-    assert list(folder.iterdir()) == []
-
-
 def test_straight_into_a_project(run: Run, folder: Path) -> None:
     done = run("simulate", "mixed", "--items", 100, "-p", "m")
     assert done.out == "import 1: 300 rows into m\n"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 import re
 import shutil
@@ -17,10 +15,11 @@ from tests.cli.commands import parse
 from tests.cli.conftest import Run
 from tests.cli.test_exit_codes import change
 from tests.cli.test_processes import _read, posix
+from tests.profiles import thorough
 from tracker.ledger import Ledger
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def recorded(furnished_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = Path(shutil.copy(furnished_template, tmp_path_factory.mktemp("recorded")))
     ledger = Ledger(f"sqlite:///{path}")
@@ -50,80 +49,18 @@ def next_step(err: str) -> str:
 # -- list ----------------------------------------------------------------------------------
 
 
-def test_the_list(run: Run) -> None:
-    done = run("snapshots", "list", "reviews")
-    shown = [" ".join(line.split()) for line in done.out.splitlines()]
-    assert shown[0] == "reviews 3 snapshots"
-    (header,) = [line for line in shown if line.startswith("snapshot name taken")]
-    assert header.endswith("annotators alpha weakest only answers note")
-    assert any(line.startswith("1 first 20") for line in shown)
-    (row,) = [line for line in shown if line.startswith("2 ")]
-    assert row.endswith("of all but constant 1 without them")
-    assert next_step(done.err) == "snapshots show"
-    run("snapshot", "reviews", "--as-of", "2020-03-01")
-    assert "as of" in run("snapshots", "list", "reviews").out
-
-
-def test_the_list_is_the_history_as_json_and_rows(run: Run) -> None:
-    listed, history = ("snapshots", "list", "reviews"), ("history", "reviews")
-    assert run(*listed, "--json").json() == run(*history, "--json").json()
-    assert run(*listed, "--csv").out == run(*history, "--csv").out
-    rows = list(csv.DictReader(io.StringIO(run(*listed, "--csv").out)))
-    assert [row["snapshot"] for row in rows] == ["1", "2", "3"]
-
-
-def test_the_list_shows_the_last(run: Run) -> None:
-    done = run("snapshots", "list", "reviews", "--last", 1)
-    assert "last of all" in done.out
-    assert "without them" not in done.out
-    assert done.err.startswith("the last 1 of 3; for all: --last 0\n")
-    done = run("snapshots", "list", "sandwich")
-    assert done.out == "sandwich  0 snapshots\n"
-    assert next_step(done.err) == "snapshot"
-
-
 # -- show ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("which", "number"),
-    [("1", 1), ("first", 1), ("last", 3), ("last~2", 1), ("last of all", 3), ("last~0", 3)],
-)
-def test_one_is_meant_in_many_ways(run: Run, which: str, number: int) -> None:
-    assert run("snapshots", "show", "reviews", which, "--json").json()["snapshot"] == number
-
-
-def test_one_whole(run: Run) -> None:
-    done = run("snapshots", "show", "reviews", 2)
-    told = " ".join(done.out.split())
-    assert done.out.startswith("snapshot 2  without them\n")
-    assert "Only answers of all but constant 1." in told
-    assert re.search(r"Krippendorff's alpha, nominal 0\.\d{3} 0\.\d{3} 0\.\d{3} to 0\.\d{3}", told)
-    for label in ("taken 20", "as of everything known then", "through change", "digest", "seal"):
-        assert label in told
-    assert "read on the nominal scale, intervals of 95%" in told
-    assert "left out constant 1, gold" in told
-    assert re.search(r"flag \d+ was open: constant_category of constant 1 on 'positive'", told)
-    assert next_step(done.err) == "compare"
-    assert run("snapshots", "show", "reviews", "last").err == ""
-
-
-def test_one_whole_as_json(run: Run) -> None:
-    of_history = run("history", "reviews", "--json").json()["snapshots"][1]
-    told = run("snapshots", "show", "reviews", 2, "--json").json()
-    assert {name: told[name] for name in of_history} == of_history
-    assert set(told) - set(of_history) == {"settings", "change", "seal", "patterns", "flags"}
-    assert told["settings"]["left_out"] == ["constant 1", "gold"]
-    assert (told["settings"]["confidence"], told["settings"]["where"]) == (0.95, {})
-    assert told["change"]["change"] == told["through_change"]
-    assert re.fullmatch("[0-9a-f]{64}", told["seal"])
-    assert sum(row["items"] for row in told["patterns"]) == told["counts"]["items"]
-    answers = sum(sum(row["pattern"].values()) * row["items"] for row in told["patterns"])
-    assert answers == told["counts"]["answers"]
-    names = {name for row in told["patterns"] for name in row["pattern"]}
-    assert names == {row["category"] for row in told["categories"]}
-    flag = next(flag for flag in told["flags"] if flag["kind"] == "constant_category")
-    assert (flag["annotator"], flag["with"], flag["state"]) == ("constant 1", None, "open")
+def test_one_is_meant_in_many_ways(run: Run) -> None:
+    ways = {"1": 1, "first": 1, "last": 3, "last~2": 1, "last of all": 3, "last~0": 3}
+    for which, number in ways.items():
+        told = run("snapshots", "show", "reviews", which, "--json").json()
+        assert told["snapshot"] == number, which
+    for which in ("4", "0", "frist", "last~3", "last~", ""):
+        failed = run("snapshots", "show", "reviews", which, code=4)
+        assert f"'reviews' has no snapshot {which!r}" in failed.err
+        assert "did you mean" in failed.err or "tracker snapshots list reviews" in failed.err
 
 
 def test_flags_are_shown_as_they_stood(run: Run) -> None:
@@ -155,22 +92,6 @@ def test_patterns_of_sets_and_spans(run: Run) -> None:
     assert "'spans' did not exist then" in failed.err
 
 
-@pytest.mark.parametrize("which", ["4", "0", "frist", "last~3", "last~", ""])
-def test_one_that_is_not_there(run: Run, which: str) -> None:
-    failed = run("snapshots", "show", "reviews", which, code=4)
-    assert f"'reviews' has no snapshot {which!r}" in failed.err
-    assert "did you mean" in failed.err or "tracker snapshots list reviews" in failed.err
-    assert "tracker snapshot sandwich" in run("snapshots", "show", "sandwich", 1, code=4).err
-
-
-@pytest.mark.parametrize(
-    "words", [["list"], ["show", "1"], ["verify"], ["prune", "--keep", "last:1"]], ids=str
-)
-def test_a_project_that_is_not_there(run: Run, words: list[str]) -> None:
-    failed = run("snapshots", words[0], "revews", *words[1:], code=4)
-    assert "did you mean 'reviews'" in failed.err
-
-
 # -- verify --------------------------------------------------------------------------------
 
 
@@ -200,10 +121,8 @@ def test_a_sound_record(run: Run) -> None:
 @pytest.mark.parametrize(
     ("statement", "options"),
     [
-        ("UPDATE snapshot_measures SET value = value / 2 WHERE snapshot_id = 2", []),
         ("UPDATE snapshot_measures SET value = value / 2 WHERE snapshot_id = 2", ["--chain-only"]),
         ("UPDATE snapshot_patterns SET items = items + 1 WHERE snapshot_id = 2", ["--chain-only"]),
-        ("UPDATE snapshots SET note = 'for all' WHERE id = 2", ["--chain-only"]),
         ("UPDATE labels SET category_id = 1 WHERE item_id = 3", []),
     ],
     ids=str,
@@ -230,6 +149,7 @@ def test_the_ledger_is_not_looked_at_for_the_chain_alone(run: Run, record: Path)
 
 
 @posix
+@thorough  # a quick run looks at that of an import
 def test_a_bar_shows_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     pty = pytest.importorskip("pty")
     monkeypatch.setenv("TERM", "xterm-256color")
@@ -305,31 +225,3 @@ def test_what_is_thinned_out(run: Run, many: None) -> None:
     told = run("snapshots", "verify", "reviews", "--json").json()
     assert (told["passed"], told["thinned"], told["recomputed"]) == (True, 2, 4)
     assert "(2 thinned out)" in run("snapshots", "verify", "reviews").out
-
-
-def test_nothing_to_thin_out_is_not_asked(run: Run) -> None:
-    done = run("snapshots", "prune", "reviews", "--keep", "last:10")
-    assert done.out.rstrip().endswith("\nthinned out: none")
-    assert done.err == "no snapshot is thinned out by these rules\n"
-    assert run("snapshots", "prune", "sandwich", "--keep", "last:1").out == "thinned out: none\n"
-
-
-@pytest.mark.parametrize(
-    ("keep", "told"),
-    [
-        ("", "'' is not a rule"),
-        ("dayly:3", "did you mean 'daily'"),
-        ("daily", "'daily' is not a rule"),
-        ("daily:30;weekly:2", "such as daily:30,weekly:52"),
-        ("daily:-1", "is not a rule"),
-    ],
-)
-def test_rules_that_mean_nothing(run: Run, keep: str, told: str) -> None:
-    failed = run("snapshots", "prune", "reviews", "--keep", keep, "--yes", code=2)
-    assert "--keep: " in failed.err
-    assert told in failed.err or "did you mean" in failed.err
-    assert numbers(run) == [1, 2, 3]
-
-
-def test_rules_must_be_given(run: Run) -> None:
-    assert "--keep" in run("snapshots", "prune", "reviews", "--yes", code=2).err

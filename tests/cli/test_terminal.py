@@ -144,35 +144,6 @@ def test_quiet_leaves_results_and_errors(run: Run, furnished: Path) -> None:
     assert "no project" in run("--quiet", "status", "nobody", code=4).err
 
 
-@pytest.mark.parametrize(
-    ("words", "then"),
-    [
-        ("agreement reviews", "audit reviews"),
-        ("status", "flags list reviews"),
-        ("status sandwich", "agreement sandwich"),
-        ("project set sandwich --wanted 3", "status sandwich"),
-        ("annotator report A -p sandwich", "flags list sandwich --annotator A"),
-        ("annotator report A -p sandwich -o A.md", "flags list sandwich --annotator A"),
-        ("gate reviews", "snapshot reviews"),
-    ],
-)
-def test_a_person_is_told_the_next_step(
-    run: Run, furnished: Path, folder: Path, words: str, then: str
-) -> None:
-    (folder / "gate.toml").write_text("[[check]]\nitems_at_least = 1\n")
-    assert run(*words.split()).err == f"next: tracker {then}\n"
-    run(*then.split())
-
-
-def test_a_project_without_answers_says_so_in_one_line(run: Run, folder: Path) -> None:
-    run("project", "create", "two words")
-    head, line = run("agreement", "two words").out.splitlines()
-    assert head.startswith("two words  0 of 0 items compared")
-    assert line == "There are no answers yet; next: tracker import FILE --project 'two words'"
-    assert "import FILE --project 'two words'" in run("status").err
-    assert len(run("agreement", "two words", "--json").json()["measures"]) > 5
-
-
 # -- encodings -----------------------------------------------------------------------------
 
 

@@ -1,16 +1,13 @@
-"""Answers in the forms that other programs take, and what to say once one has mended a failure."""
+"""Answers in the forms that other programs take."""
 
 from __future__ import annotations
 
-import re
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.metadata import version
 from typing import Any
 
 import numpy as np
-import pytest
 from nltk.metrics.agreement import AnnotationTask
 from nltk.metrics.distance import binary_distance
 
@@ -18,8 +15,8 @@ from tests.measures.answered import Answered
 from tracker.measures.spans.overlap import Span
 
 __all__ = [
-    "VALUES", "alpha_rows", "entities", "fleiss_counts", "heard", "nltk_task", "quietly",
-    "square", "still", "tags", "two_columns",
+    "VALUES", "alpha_rows", "entities", "fleiss_counts", "nltk_task", "quietly",
+    "square", "tags", "two_columns",
 ]  # fmt: skip
 
 VALUES = {0: 0.0, 1: 1.0, 2: 2.5, 3: 6.0}  # of the categories, where they are numbers
@@ -31,31 +28,6 @@ def quietly() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
-
-
-def heard(asked: Callable[[], Any]) -> Any:
-    """What a peer gives: a value, or the name of the error that it raises."""
-    with quietly():
-        try:
-            return asked()
-        except (ArithmeticError, AssertionError, LookupError, RuntimeError, TypeError,
-                ValueError) as error:  # fmt: skip
-            return type(error).__name__
-
-
-def still(peer: str, known: str, fails: bool) -> None:
-    """That a peer fails as it did in the version where that was found.
-
-    A newer one that does not makes the test say so, as an expected failure, and break nothing.
-    """
-    found = version(peer)
-    if not fails and _parts(found) > _parts(known):
-        pytest.xfail(f"{peer} {found} has mended this: compare it in test_peers.py instead")
-    assert fails, f"{peer} {found} is no newer than {known}, and does not fail as it did"
-
-
-def _parts(number: str) -> list[int]:
-    return [int(part) for part in re.findall(r"\d+", number)]
 
 
 # -- answers -------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Random answers, with the programs that others use; where they fail is another file.
+"""Random answers, with the programs that others use, where these do not fail.
 
 1e-9 leaves room for rounding and for nothing else: both compute the same formula.
 """
@@ -53,7 +53,7 @@ some = examples(60)
 
 
 def defined(value: float | None) -> float:
-    """The value; where there is none, what the peers do is in the file of their failures."""
+    """The value; where there is none, the peers raise errors or give another number each."""
     assume(value is not None)
     assert value is not None
     return value

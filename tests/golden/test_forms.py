@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.cli.commands import parse
 from tests.golden.commands import GROUPS
 from tests.golden.kept import FOLDER, Kept
 
@@ -60,6 +61,14 @@ def test_people_read_no_names_of_nothing() -> None:
     for call, text in SECTIONS.items():
         if not re.search(r"--(json|csv|format)\b", call):
             assert not re.search(r"\b(None(?! of)|NaN)\b", "\n".join(printed(text))), call
+
+
+def test_every_command_that_is_proposed_can_be_typed() -> None:
+    proposed = {line for text in SECTIONS.values()
+                for line in re.findall(r"^! next: (tracker .*)$", text, re.MULTILINE)}  # fmt: skip
+    assert len(proposed) > 50
+    for line in proposed:
+        assert parse(line), line
 
 
 def test_every_file_belongs_to_a_group() -> None:

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import pandas as pd
-import pytest
-from fastapi.routing import APIRoute
 from fastapi.testclient import TestClient
 
+from tests.profiles import both
 from tracker.ledger import Ledger
-from tracker.web.app import ROUTERS
-from tracker.web.identity import Needs
 from tracker.web.templating import link_to
 
 ANSWERS = pd.DataFrame(
@@ -17,23 +14,10 @@ ANSWERS = pd.DataFrame(
 )
 
 
-def test_every_route_says_once_whom_it_admits() -> None:
-    routes = [route for router in ROUTERS for route in router.routes]
-    assert len(routes) > 2
-    for route in routes:
-        assert isinstance(route, APIRoute)
-        conditions = [one.call for one in route.dependant.dependencies]
-        assert sum(isinstance(one, Needs) for one in conditions) == 1, route.path
-
-
 def test_every_response_lets_no_script_run_but_ours(client: TestClient) -> None:
     for path in ("/", "/projects/none", "/nothing", "/static/app.css"):
         policy = client.get(path).headers["content-security-policy"]
         assert "default-src 'none'; script-src 'self'; style-src 'self'" in policy
-
-
-def test_an_empty_ledger_says_what_to_do(client: TestClient) -> None:
-    assert "tracker import FILE --project NAME" in client.get("/").text
 
 
 def test_a_name_is_a_text_and_its_link_leads_to_it(client: TestClient, ledger: Ledger) -> None:
@@ -43,12 +27,6 @@ def test_a_name_is_a_text_and_its_link_leads_to_it(client: TestClient, ledger: L
     assert "<b>a/b" not in text
     assert link_to("", "projects", name) in text
     assert "&lt;b&gt;a/b&lt;/b&gt;" in client.get(link_to("", "projects", name)).text
-
-
-def test_a_project_that_is_not_there_is_a_page_that_says_so(client: TestClient) -> None:
-    answer = client.get("/projects/none")
-    assert answer.status_code == 404
-    assert "there is no project &#39;none&#39;" in answer.text
 
 
 def test_an_error_page_of_a_project_keeps_its_tabs(client: TestClient, ledger: Ledger) -> None:
@@ -64,6 +42,7 @@ def test_an_error_of_the_interface_is_a_problem_document(client: TestClient) -> 
     assert answer.json()["status"] == answer.status_code == 404
 
 
+@both
 def test_figures_follow_an_import_by_somebody_else(client: TestClient, ledger: Ledger) -> None:
     ledger.projects.create("p")
     assert "There are no answers to count yet" in client.get("/projects/p").text
@@ -71,26 +50,18 @@ def test_figures_follow_an_import_by_somebody_else(client: TestClient, ledger: L
     assert "2 annotators gave 2 answers" in client.get("/projects/p").text
 
 
-@pytest.mark.parametrize(
-    "path", ["/", "/healthz", "/projects/p", "/api/v1/projects", "/api/v1/openapi.json", "/nothing",
-             "/static/app.css"],
-)  # fmt: skip
-def test_head_is_answered_like_get_without_the_body(
-    client: TestClient, ledger: Ledger, path: str
-) -> None:
+def test_head_is_answered_like_get_without_the_body(client: TestClient, ledger: Ledger) -> None:
     ledger.projects.create("p")
-    got, head = client.get(path), client.head(path)
-    assert head.status_code == got.status_code
-    for name in ("content-type", "content-length", "etag"):
-        assert head.headers.get(name) == got.headers.get(name)
-    assert got.content
-    assert head.content == b""
-
-
-def test_head_of_a_stream_of_events_ends(client: TestClient) -> None:
-    answer = client.head("/events")
-    assert answer.status_code == 200
-    assert answer.content == b""
+    for path in ("/", "/healthz", "/projects/p", "/api/v1/projects", "/api/v1/openapi.json",
+                 "/nothing", "/static/app.css"):  # fmt: skip
+        got, head = client.get(path), client.head(path)
+        assert head.status_code == got.status_code, path
+        for name in ("content-type", "content-length", "etag"):
+            assert head.headers.get(name) == got.headers.get(name), path
+        assert got.content, path
+        assert head.content == b"", path
+    stream = client.head("/events")
+    assert (stream.status_code, stream.content) == (200, b"")
 
 
 def test_head_does_not_ask_what_only_post_does(client: TestClient) -> None:

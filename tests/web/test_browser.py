@@ -14,7 +14,9 @@ import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.chromium import FLAGS, Unavailable, chromium
+from tests.filled import FillOnce
 from tests.helpers import write_file
+from tests.profiles import THOROUGH
 from tests.web.browsing import LOOKS, Watched, opened, serious_faults, served
 from tests.web.hostile import HOSTILE, fill_hostile
 from tracker.ledger import Ledger
@@ -102,14 +104,15 @@ def check_shown(watched: Watched, width: int) -> list[str]:
     return faults
 
 
-@pytest.mark.parametrize(("width", "scheme"), LOOKS)
+@pytest.mark.parametrize(("place", "width", "scheme"), [(n, *look) for n, look in enumerate(LOOKS)])
 def test_every_page_is_shown_whole_to_everybody(
-    browser: Browser, ours: Ledger, width: int, scheme: str
+    browser: Browser, ours: Ledger, fill_once: FillOnce, place: int, width: int, scheme: str
 ) -> None:
-    fill(ours)
+    """A quick run shows every page in one of the looks."""
+    fill_once(ours, fill)
     faults = []
     with served(ours) as base, opened(browser, base, width, scheme) as watched:
-        for path in PAGES:
+        for path in PAGES if THOROUGH else PAGES[place :: len(LOOKS)]:
             status = watched.go(path)
             assert status == (404 if path in {"/nothing", "/projects/none"} else 200), path
             faults += check_shown(watched, width)
@@ -146,8 +149,10 @@ def test_hostile_texts_stay_texts_on_every_page(browser: Browser, ours: Ledger) 
     assert HOSTILE[0] in name
 
 
-def test_an_import_elsewhere_is_shown_without_a_reload(browser: Browser, ours: Ledger) -> None:
-    fill(ours)
+def test_an_import_elsewhere_is_shown_without_a_reload(
+    browser: Browser, ours: Ledger, fill_once: FillOnce
+) -> None:
+    fill_once(ours, fill)
     with served(ours) as base, opened(browser, base) as watched:
         watched.go("/projects/empty")
         page = watched.page
@@ -159,12 +164,11 @@ def test_an_import_elsewhere_is_shown_without_a_reload(browser: Browser, ours: L
         assert page.evaluate("window.kept") == 1
 
 
-@pytest.mark.parametrize("width", [375, 1200])
 def test_a_page_is_shown_before_its_figures_are_counted(
-    browser: Browser, ours: Ledger, width: int
+    browser: Browser, ours: Ledger, fill_once: FillOnce
 ) -> None:
-    fill(ours)
-    with served(ours, patience=0) as base, opened(browser, base, width) as watched:
+    fill_once(ours, fill)
+    with served(ours, patience=0) as base, opened(browser, base, 375) as watched:
         page = watched.page
         watched.go("/")
         expect(page.locator("tbody tr .verdict")).to_have_count(2)
@@ -239,8 +243,10 @@ def test_who_is_signed_out_elsewhere_is_led_to_sign_in(browser: Browser, ours: L
         page.wait_for_url("**/sign-in?next=%2Fprojects%2Fempty")
 
 
-def test_what_is_unfolded_stays_so_when_the_project_changes(browser: Browser, ours: Ledger) -> None:
-    fill(ours)
+def test_what_is_unfolded_stays_so_when_the_project_changes(
+    browser: Browser, ours: Ledger, fill_once: FillOnce
+) -> None:
+    fill_once(ours, fill)
     with served(ours) as base, opened(browser, base) as watched:
         watched.go("/projects/p/questions/label")
         page = watched.page
@@ -254,8 +260,10 @@ def test_what_is_unfolded_stays_so_when_the_project_changes(browser: Browser, ou
         assert why.evaluate("one => one.open")
 
 
-def test_the_keyboard_reaches_everything(browser: Browser, ours: Ledger) -> None:
-    fill(ours)
+def test_the_keyboard_reaches_everything(
+    browser: Browser, ours: Ledger, fill_once: FillOnce
+) -> None:
+    fill_once(ours, fill)
     with served(ours) as base, opened(browser, base) as watched:
         for path in ("/", "/projects/p/findings", "/projects/p/items?differ=true"):
             watched.go(path)

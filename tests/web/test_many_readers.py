@@ -12,7 +12,7 @@ import pandas as pd
 from tests.web.test_serving import serving
 from tracker.ledger import Ledger
 
-READERS, IMPORTS, ITEMS = 50, 5, 400
+READERS, IMPORTS, ITEMS = 50, 2, 200
 
 
 def answers(number: int) -> pd.DataFrame:

@@ -40,22 +40,6 @@ def serving(
             run.kill()
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_server_that_is_stopped_ends_its_streams_and_says_nothing(
-    tmp_path: Path, number: signal.Signals
-) -> None:
-    database = tmp_path / "a.db"
-    Ledger(str(database)).projects.create("p")
-    with (
-        serving(database, "--port", "0") as (run, address),
-        urlopen(f"{address}/events") as stream,  # noqa: S310 - of this machine
-    ):
-        assert stream.readline() == b": listening\n"
-        run.send_signal(number)
-        _, errors = run.communicate(timeout=60)
-    assert (run.returncode, errors) == (0, "")
-
-
 def test_a_port_that_is_taken_is_told_with_the_way_out(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
@@ -75,40 +59,30 @@ def job_of(client: httpx.Client, shown: httpx.Response) -> httpx.Response:
     return shown
 
 
-def test_a_server_in_an_empty_folder_makes_its_ledger_and_takes_the_first_file(
+def test_a_server_in_an_empty_folder_takes_the_first_file_and_ends_its_streams(
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "new.db"
     with serving(path, "--port", "0") as (run, address):
         assert run.stdout is not None
         assert run.stdout.readline() == f"the ledger is {path}, which is new\n"
-        files = {"file": ("answers.csv", b"item,annotator,category\n1,a,x\n1,b,x\n")}
         with (
             httpx.Client(base_url=address, timeout=60, follow_redirects=True) as client,
-            client.stream("GET", "/events"),
+            urlopen(f"{address}/events") as stream,  # noqa: S310 - of this machine
         ):
-            looked = job_of(client, client.post("/imports", data={"project": "p"}, files=files))
+            assert stream.readline() == b": listening\n"
+            looked = job_of(client, client.post("/imports", data={"project": "p"}, files=FILES))
             assert "2 rows for p: 2 new" in looked.text
             job_of(client, client.post(looked.url.path, data={"action": "import"}))
             assert "2 annotators gave 2 answers" in client.get("/projects/p").text
+            run.send_signal(signal.SIGTERM)
+            _, errors = run.communicate(timeout=60)
+    assert (run.returncode, errors) == (0, "")
 
 
+FILES = {"file": ("answers.csv", b"item,annotator,category\n1,a,x\n1,b,x\n")}
 HALF = b"POST /sign-in HTTP/1.1\r\nhost: localhost\r\n"
 FORM = b"content-type: application/x-www-form-urlencoded\r\ncontent-length: 5000\r\n\r\n"
-
-FEW_DESCRIPTORS = ("sh", "-c", 'ulimit -n 100 && exec "$@"', "sh")
-
-
-def test_half_sent_requests_take_no_place_from_whole_ones(sqlite_file: Path) -> None:
-    with (
-        ExitStack() as stack,
-        serving(sqlite_file, "--port", "0", within=FEW_DESCRIPTORS) as (_, address),
-    ):
-        parts = urlsplit(address)
-        for _ in range(150):
-            half = stack.enter_context(socket.create_connection((parts.hostname, parts.port)))
-            half.sendall(HALF)
-        assert httpx.get(f"{address}/healthz", timeout=60).status_code == 200
 
 
 @pytest.mark.parametrize("sent", [b"", HALF, b"GET / HTTP/1.1\r\nx: " * 2, HALF + FORM + b"name="])
@@ -148,18 +122,31 @@ def test_a_server_refuses_a_ledger_of_a_newer_program(sqlite_file: Path) -> None
     assert "newer tracker: upgrade the program" in run.stderr
 
 
+FEW_DESCRIPTORS = ("sh", "-c", 'ulimit -n 100 && exec "$@"', "sh")
+
+
 def test_what_a_killed_server_left_is_gone_when_the_next_one_starts(sqlite_file: Path) -> None:
+    """The next one has few descriptors: half-sent requests take no place from whole ones."""
     ledger = Ledger(str(sqlite_file))
-    files = {"file": ("answers.csv", b"item,annotator,category\n1,a,x\n")}
     with serving(sqlite_file, "--port", "0") as (run, address):
         with httpx.Client(base_url=address, timeout=60, follow_redirects=True) as client:
-            job_of(client, client.post("/imports", data={"project": "p"}, files=files))
+            job_of(client, client.post("/imports", data={"project": "p"}, files=FILES))
         assert ledger.requests.begin("program", "key", "digest") is None
         folder = ledger.requests.files_folder().parents[1] / str(run.pid)
-        assert [one.read_bytes() for one in folder.rglob("*.csv")] == [files["file"][1]]
+        assert [one.read_bytes() for one in folder.rglob("*.csv")] == [FILES["file"][1]]
         run.kill()
         run.wait()
-    with serving(sqlite_file, "--port", "0") as (_, address):
+    with (
+        ExitStack() as stack,
+        serving(sqlite_file, "--port", "0", within=FEW_DESCRIPTORS) as (run, address),
+    ):
+        parts = urlsplit(address)
+        for _ in range(150):
+            half = stack.enter_context(socket.create_connection((parts.hostname, parts.port)))
+            half.sendall(HALF)
         assert httpx.get(f"{address}/healthz", timeout=60).status_code == 200
         assert not folder.exists()
         assert ledger.requests.begin("program", "key", "digest") is None
+        run.send_signal(signal.SIGINT)
+        _, errors = run.communicate(timeout=60)
+    assert (run.returncode, errors) == (0, "")

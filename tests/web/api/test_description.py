@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import pytest
 import schemathesis
 from fastapi.testclient import TestClient
 from hypothesis import HealthCheck, Phase, given, settings
@@ -15,7 +14,6 @@ from schemathesis.specs.openapi import checks as openapi
 
 from tests.profiles import THOROUGH
 from tracker.ledger import Ledger
-from tracker.web.api.openapi import TAGS
 from tracker.web.app import create_app
 
 
@@ -77,7 +75,7 @@ CHECKS = [
     openapi.response_schema_conformance,
 ]  # fmt: skip
 EXAMPLES = settings(
-    max_examples=12 if THOROUGH else 2, deadline=None, database=None, derandomize=not THOROUGH,
+    max_examples=5 if THOROUGH else 1, deadline=None, database=None, derandomize=not THOROUGH,
     suppress_health_check=[*HealthCheck], phases=[Phase.explicit, Phase.generate],
 )  # fmt: skip
 
@@ -88,10 +86,9 @@ def toml(_context: object, value: object) -> bytes:
     return value if isinstance(value, bytes) else str(value).encode("utf-8", "replace")
 
 
-@pytest.mark.parametrize("tag", TAGS)
-def test_what_is_answered_is_as_described(program: TestClient, tag: str) -> None:
+def test_what_is_answered_is_as_described(program: TestClient) -> None:
     schema = schemathesis.openapi.from_asgi("/api/v1/openapi.json", program.app, headers=HOST)
-    for found in schema.include(tag=tag).get_all_operations():
+    for found in schema.get_all_operations():
         operation = found.ok()
 
         @EXAMPLES

@@ -49,12 +49,6 @@ def test_pairs_of_ordered_answers_are_weighted_as_in_the_report(
         assert "quadratic weights" in text
 
 
-def test_two_who_share_nothing_are_told_so(client: TestClient, ledger: Ledger) -> None:
-    rows = [("1", "a", "x"), ("2", "b", "y")]
-    ledger.import_frame(pd.DataFrame(rows, columns=["item", "annotator", "category"]), "p")
-    assert "They share no item" in read(client, "/projects/p/annotators/a/with/b").text
-
-
 def test_spans_have_their_own_figures(client: TestClient, ledger: Ledger) -> None:
     ledger.projects.create("p", answers="spans")
     rows = [("1", "a", "x", 0, 3), ("1", "b", "x", 0, 3), ("1", "b", "y", 5, 6)]
@@ -79,13 +73,3 @@ def test_a_page_has_the_question_asked_for(client: TestClient, ledger: Ledger) -
         client, "/projects/p/annotators/a/with/b?question=tone").text  # fmt: skip
     page = read(client, "/projects/p/annotators/a/with/b?question=topic")
     assert ("1", "/projects/p/items/1") in page.links
-
-
-def test_nobody_of_that_name_is_a_page_that_says_so(client: TestClient, flagged: Ledger) -> None:
-    assert "there is no annotator" in read(client, "/projects/p/annotators/none", 404).text
-    assert "none" in read(client, "/projects/p/annotators/constant%201/with/none", 404).text
-
-
-def test_a_project_without_answers_says_what_to_do(client: TestClient, ledger: Ledger) -> None:
-    ledger.projects.create("p")
-    assert "tracker import FILE --project p" in read(client, "/projects/p/annotators").text
