@@ -12,7 +12,7 @@ import shutil
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -38,7 +38,7 @@ from tracker.agreement.pairs import agreement_by_pair
 from tracker.agreement.query import Query
 from tracker.ledger import Ledger
 from tracker.projects.questions import QuestionOptions
-from tracker.simulate.crowds import Experiment, simulate_experiment
+from tracker.simulate.crowds import EXPERIMENTS, simulate_experiment
 
 __all__ = ["folder", "run"]  # fixtures of the command's tests
 
@@ -307,8 +307,8 @@ def test_the_mechanical_turk_is_too_thin_to_accuse(turk: Ledger) -> None:
     ]
 
 
-@pytest.mark.parametrize("name", get_args(Experiment))
-def test_the_notebooks_experiments(ledger: Ledger, name: Experiment) -> None:
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_the_notebooks_experiments(ledger: Ledger, name: str) -> None:
     frame = pd.DataFrame(simulate_experiment(name, seed=3)).drop(columns="gold")
     ledger.import_frame(frame, name)
     assessment = ledger.agreement(name)

@@ -176,7 +176,7 @@ def test_a_model_is_held_beside_the_people_who_do_not_give_its_answers(judged: L
     assert alone.people == model.people
     assert alone.to_dict()["left_out_of_people"] == []
     said = "p3 gives gpt's answers, and so is left out of the people beside it."
-    assert said in "".join(map(str, models_view([model.to_dict()])))
+    assert said in "".join(map(str, models_view([model.to_dict()], 0.95)))
 
 
 def test_the_report_names_both_or_neither(judged: Ledger) -> None:
