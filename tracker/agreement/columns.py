@@ -8,38 +8,30 @@ from typing import Any, Final
 from tracker.agreement.sentences import numbers_of_figure, reason
 from tracker.measures.registry import MEASURES
 from tracker.measures.words import figure_title_words, undefined_in_words
-from tracker.render.blocks import Column
+from tracker.render.blocks import ON_SCREEN, PAGE, PRINTED, REPORT, TERMINAL, WRITTEN, Column
 from tracker.render.cells import figure_cell, interval_cell
 
-_TERMINAL: Final = ("terminal",)
-_REPORT: Final = ("report",)
-_PAGE: Final = ("page",)
-_READ: Final = ("report", "page")
-_PRINTED: Final = ("terminal", "report")
 
-
-def _bounds(row: Mapping[str, Any]) -> str:
-    return interval_cell(row["ci_low"], row["ci_high"])
-
-
-def _bounds_or_reason(key: str, measure: str | None = None) -> Callable[[Mapping[str, Any]], str]:
+def bounds_or_reason(key: str, measure: str | None = None) -> Callable[[Mapping[str, Any]], str]:
     """Return what writes the interval of the figure under a key, or why there is no figure."""
 
     def text(row: Mapping[str, Any]) -> str:
-        return reason({"measure": measure, **row}) if row[key] is None else _bounds(row)
+        if row[key] is None:
+            return reason({"measure": measure, **row})
+        return interval_cell(row["ci_low"], row["ci_high"])
 
     return text
 
 
 def _interval(
-    key: str, measure: str | None = None, *, plain: tuple[str, ...] = _TERMINAL
+    key: str, measure: str | None = None, *, plain: tuple[str, ...] = TERMINAL
 ) -> tuple[Column, Column]:
     """Return the interval of a figure; ``plain`` faces have elsewhere why there is none."""
     column = Column("ci_low", "{level} interval", "interval")
     return (
-        column._replace(text=_bounds, faces=plain),
+        column._replace(faces=plain),
         column._replace(
-            text=_bounds_or_reason(key, measure), faces=set(column.faces).difference(plain)
+            text=bounds_or_reason(key, measure), faces=set(column.faces).difference(plain)
         ),
     )
 
@@ -47,9 +39,9 @@ def _interval(
 def _both(key: str, first: str, second: str, leads: str | None = None) -> tuple[Column, ...]:
     """Return the two names under a key: apart in a terminal, which shortens them, else as one."""
     return (
-        Column(key, first, "name", text=lambda row: row[key][0], faces=_TERMINAL),
-        Column(key, second, "name", text=lambda row: row[key][1], faces=_TERMINAL),
-        Column(key, kind="names", leads=leads, faces=_READ),
+        Column(key, first, "name", text=lambda row: row[key][0], faces=TERMINAL),
+        Column(key, second, "name", text=lambda row: row[key][1], faces=TERMINAL),
+        Column(key, kind="names", leads=leads, faces=WRITTEN),
     )
 
 
@@ -57,37 +49,37 @@ CATEGORY_COLUMNS: Final = (
     Column("question", kind="name", rare=True),
     Column("category", kind="name", leads="category"),
     Column("rate", kind="figure"),
-    Column("rate", "0 to 1", kind="range", faces=("terminal", "page")),
-    Column("standard_error", "se", kind="figure", faces=_TERMINAL),
-    Column("ci_low", "{level} interval", kind="interval", text=_bounds_or_reason("rate")),
+    Column("rate", "0 to 1", kind="range", faces=ON_SCREEN),
+    Column("standard_error", "se", kind="figure", faces=TERMINAL),
+    Column("ci_low", "{level} interval", kind="interval", text=bounds_or_reason("rate")),
     Column("agreements", kind="count"),
     Column("potential_agreements", "potential", kind="count"),
     Column("labels", kind="count", leads="items"),
-    Column("specific_agreement", kind="figure", faces=_TERMINAL),
+    Column("specific_agreement", kind="figure", faces=TERMINAL),
 )
 
 MEASURE_COLUMNS: Final = (
     Column("measure", kind="title", text=figure_title_words),
     Column("value", kind="figure"),
-    Column("value", "low to 1", kind="scale", faces=_PAGE),
-    Column("standard_error", "se", kind="figure", faces=_TERMINAL),
-    *_interval("value", plain=_PRINTED),
-    Column("observed", kind="figure", faces=("terminal", "page")),
-    Column("expected", kind="figure", faces=("terminal", "page")),
+    Column("value", "low to 1", kind="scale", faces=PAGE),
+    Column("standard_error", "se", kind="figure", faces=TERMINAL),
+    *_interval("value", plain=PRINTED),
+    Column("observed", kind="figure", faces=ON_SCREEN),
+    Column("expected", kind="figure", faces=ON_SCREEN),
     Column("items", kind="count"),
-    Column("reading", faces=_TERMINAL),
+    Column("reading", faces=TERMINAL),
     Column(
         "value",
         "numbers",
         text=lambda row: reason(row) if row["value"] is None else numbers_of_figure(row),
-        faces=_REPORT,
+        faces=REPORT,
     ),
 )
 
 INTRACLASS_COLUMNS: Final = (
     Column("form", "intraclass", kind="name"),
     Column("value", kind="figure"),
-    Column("ci_low", "{level} interval", "interval", text=_bounds),
+    Column("ci_low", "{level} interval", "interval"),
     Column("f", "F", "number", text=lambda row: "-" if row["f"] is None else f"{row['f']:.2f}"),
     Column("items", kind="count"),
     Column("note", text=lambda row: reason(row) if row["value"] is None else row["note"] or ""),
@@ -95,23 +87,23 @@ INTRACLASS_COLUMNS: Final = (
 
 _KAPPA: Final = (
     Column("cohen_kappa", "Cohen's kappa", "figure"),
-    Column("cohen_kappa", "low to 1", "scale", faces=_PAGE),
+    Column("cohen_kappa", "low to 1", "scale", faces=PAGE),
     *_interval("cohen_kappa", "cohen_kappa"),
 )
 PAIR_COLUMNS: Final = (
     *_both("annotators", "annotator", "and", leads="pair"),
     *_KAPPA,
-    Column("observed", kind="figure", faces=_PRINTED),
-    Column("expected", kind="figure", faces=_PRINTED),
+    Column("observed", kind="figure", faces=PRINTED),
+    Column("expected", kind="figure", faces=PRINTED),
     Column("items", kind="count", leads="items of both"),
     *(
-        Column(f"numeric.{key}.value", title, "figure", rare=True, faces=_TERMINAL)
+        Column(f"numeric.{key}.value", title, "figure", rare=True, faces=TERMINAL)
         for key, title in {
             "pearson": "Pearson", "spearman": "Spearman", "concordance": "Lin", "bias": "bias",
             "lower_limit": "from", "upper_limit": "to",
         }.items()
     ),
-    Column("reading", rare=True, faces=_TERMINAL),
+    Column("reading", rare=True, faces=TERMINAL),
 )  # fmt: skip
 PEER_COLUMNS: Final = (
     Column("other", "annotator", "name", leads="pair"),
@@ -123,27 +115,27 @@ PEER_COLUMNS: Final = (
 
 SPAN_PAIR_COLUMNS: Final = (
     *_both("annotators", "reference", "response"),
-    Column("items", "documents", "count", faces=_TERMINAL),
-    Column("span_f1_exact.precision", "precision", "figure", faces=_TERMINAL),
-    Column("span_f1_exact.recall", "recall", "figure", faces=_TERMINAL),
+    Column("items", "documents", "count", faces=TERMINAL),
+    Column("span_f1_exact.precision", "precision", "figure", faces=TERMINAL),
+    Column("span_f1_exact.recall", "recall", "figure", faces=TERMINAL),
     Column("span_f1_exact.value", "exact F1", "figure"),
-    Column("span_f1_unlabelled.value", "unlabeled", "figure", faces=_TERMINAL),
-    Column("span_f1_overlap.value", "overlap", "figure", faces=_TERMINAL),
-    Column("token_f1.value", "token F1", "figure", faces=_TERMINAL),
-    Column("token_f1_unlabelled.value", "unlabeled", "figure", faces=_TERMINAL),
+    Column("span_f1_unlabelled.value", "unlabeled", "figure", faces=TERMINAL),
+    Column("span_f1_overlap.value", "overlap", "figure", faces=TERMINAL),
+    Column("token_f1.value", "token F1", "figure", faces=TERMINAL),
+    Column("token_f1_unlabelled.value", "unlabeled", "figure", faces=TERMINAL),
 )
 
 CONFUSION_COLUMNS: Final = (
     *_both("categories", "one", "the other", leads="categories"),
     Column("disagreements", kind="count"),
     Column("share", kind="share"),
-    Column("share", "0 to 100%", "range", faces=_PAGE, drawn=()),
+    Column("share", "0 to 100%", "range", faces=PAGE, drawn=()),
     Column("items", kind="count", leads="confused items"),
     Column(
         "examples",
         "such as",
         text=lambda row: row["examples"][0]["item"] if row["examples"] else "-",
-        faces=_TERMINAL,
+        faces=TERMINAL,
     ),
 )
 
@@ -170,7 +162,7 @@ GOLD_COLUMNS: Final = (
     Column("annotator", kind="name"),
     Column("answers", kind="count"),
     Column("observed", "right", "share"),
-    Column("ci_low", "interval", "interval", text=_bounds),
+    Column("ci_low", "interval", "interval"),
     Column("expected", "by chance", "share"),
     Column("cohen_kappa", "Cohen's kappa", "figure"),
 )
@@ -200,8 +192,10 @@ def _figure_of(measure: str, *, bounds: bool = False) -> Callable[[Mapping[str, 
 
     def text(row: Mapping[str, Any]) -> str:
         figure = next(one for one in row["measures"] if one["measure"] == measure)
-        below = f"\n{_bounds(figure)}" if bounds and figure["ci_low"] is not None else ""
-        return f"{figure_cell(figure['value'])}{below}"
+        value, low = figure_cell(figure["value"]), figure["ci_low"]
+        if not bounds or low is None:
+            return value
+        return f"{value}\n{interval_cell(low, figure['ci_high'])}"
 
     return text
 
@@ -257,7 +251,12 @@ def group_columns(attribute: str, rows: Iterable[Mapping[str, Any]]) -> tuple[Co
 def _reliability(key: str, title: str) -> tuple[Column, ...]:
     return (
         Column(f"{key}.value", title, "figure"),
-        Column(f"{key}.ci_low", "{level} interval", "interval", text=lambda row: _bounds(row[key])),
+        Column(
+            f"{key}.ci_low",
+            "{level} interval",
+            "interval",
+            drawn=(f"{key}.ci_low", f"{key}.ci_high"),
+        ),
     )
 
 
@@ -305,11 +304,6 @@ BIN_COLUMNS: Final = (
     Column("accuracy", " ", "range"),
 )
 SHARE_COLUMNS: Final = (Column("category", kind="name"), Column("share", kind="share"))
-
-
-def _votes(votes: Mapping[str, int]) -> str:
-    return ", ".join(f"{category} {number}" for category, number in votes.items())
-
 
 ITEM_COLUMNS: Final = (
     Column("item", kind="name"),

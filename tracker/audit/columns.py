@@ -7,15 +7,12 @@ from functools import partial
 from typing import Any, Final
 
 from tracker.audit.sentences import is_accusation, percent_text
-from tracker.render.blocks import Column
-from tracker.render.cells import count_cell, figure_cell, interval_cell, share_cell
+from tracker.render.blocks import ON_SCREEN, PAGE, PRINTED, REPORT, TERMINAL, WRITTEN, Column
+from tracker.render.cells import count_cell, figure_cell, share_cell
 from tracker.render.filter import selection_in_words
 from tracker.render.nouns import percent
 
 Row = Mapping[str, Any]
-_TERMINAL: Final = ("terminal",)
-_IN_REPORT: Final = ("report",)
-_WRITTEN: Final = ("report", "page")
 _MOST_SHARES: Final = 6  # categories that have a column
 
 
@@ -39,26 +36,26 @@ def _small(row: Row) -> str:
 
 PEOPLE: Final = (
     Column("annotator", kind="name", leads="annotator", small=_small),
-    Column("flags", "findings", "count", faces=_WRITTEN,
+    Column("flags", "findings", "count", faces=WRITTEN,
            text=lambda row: count_cell(_findings(row)),
            tone=lambda row: "bad" if _findings(row) else None),
-    Column("question", rare=True, faces=_TERMINAL),
+    Column("question", rare=True, faces=TERMINAL),
     Column("answers", kind="count", leads="items"),
-    Column("items_shared", "shared items", "count", faces=_TERMINAL),
+    Column("items_shared", "shared items", "count", faces=TERMINAL),
     Column("agreement_with_peers", "agrees with others", "figure"),
-    Column("agreement_with_peers", "0 to 1", "range", faces=("page",),
+    Column("agreement_with_peers", "0 to 1", "range", faces=PAGE,
            drawn=("agreement_low", "agreement_high", "agreement_of_peers")),
-    Column("agreement_low", "95% interval", "interval", faces=_WRITTEN,
-           text=lambda row: interval_cell(row.get("agreement_low"), row.get("agreement_high"))),
+    Column("agreement_low", "95% interval", "interval", faces=WRITTEN,
+           drawn=("agreement_low", "agreement_high")),
     Column("agreement_of_peers", "others with each other", "figure", rare=True),
     Column("self_agreement", "agrees with self", "figure", rare=True,
-           faces=("terminal", "report")),
+           faces=PRINTED),
     Column("gold_accuracy", "right on gold", "figure", rare=True),
-    Column("median_seconds", "seconds", "number", rare=True, faces=_TERMINAL,
+    Column("median_seconds", "seconds", "number", rare=True, faces=TERMINAL,
            text=lambda row: "-" if row["median_seconds"] is None
            else f"{row['median_seconds']:.3g}"),
 )  # fmt: skip
-_KINDS: Final = Column("flags", text=finding_kinds, faces=_TERMINAL)
+_KINDS: Final = Column("flags", text=finding_kinds, faces=TERMINAL)
 _OF_NUMBERS: Final = {"annotator", "flags", "answers"}
 _OF_SEVERAL: Final = {"annotator", "question", "answers", "agreement_with_peers"}
 
@@ -67,7 +64,7 @@ def people_columns(rows: Sequence[Row]) -> list[Column]:
     """Return the columns of annotators, with the shares of the first categories."""
     names = list(rows[0]["category_shares"])[:_MOST_SHARES] if rows else []
     shares = [
-        Column("category_shares", name, "share", text=partial(_share, name), faces=_TERMINAL)
+        Column("category_shares", name, "share", text=partial(_share, name), faces=TERMINAL)
         for name in names
     ]
     return [*PEOPLE, *shares, *([_KINDS] if rows and "flags" in rows[0] else [])]
@@ -85,10 +82,10 @@ def _share(name: str, row: Row) -> str:
 
 
 SHARES: Final = (
-    Column("annotator", kind="name", faces=("report",), rare=True),
+    Column("annotator", kind="name", faces=REPORT, rare=True),
     Column("category", kind="name", leads="items"),
     Column("share", kind="share"),
-    Column("share", "0 to 100%", "range", faces=("terminal", "page"),
+    Column("share", "0 to 100%", "range", faces=ON_SCREEN,
            drawn=("share", "others", "others")),
     Column("others", "others, same items", "share"),
 )  # fmt: skip
@@ -220,24 +217,24 @@ def _pairs(agreements: int, potential: int) -> str:
 
 
 _WITH_PEOPLE: Final = (
-    Column("with_people", kind="figure", faces=_TERMINAL),
-    Column("with_people", kind="percent", faces=_IN_REPORT),
-    Column("low", "{level} interval", "interval", faces=_TERMINAL,
-           text=lambda row: interval_cell(row["low"], row["high"])),
-    Column("low", "{level} interval", "interval", faces=_IN_REPORT, text=_percents),
+    Column("with_people", kind="figure", faces=TERMINAL),
+    Column("with_people", kind="percent", faces=REPORT),
+    Column("low", "{level} interval", "interval", faces=TERMINAL,
+           drawn=("low", "high")),
+    Column("low", "{level} interval", "interval", faces=REPORT, text=_percents),
 )  # fmt: skip
 MODELS: Final = (
     Column("model", kind="name"),
-    Column("question", faces=_IN_REPORT),
+    Column("question", faces=REPORT),
     *_WITH_PEOPLE,
-    Column("people", kind="figure", faces=_TERMINAL),
-    Column("people", kind="percent", faces=_IN_REPORT),
-    Column("items", kind="count", faces=_TERMINAL),
+    Column("people", kind="figure", faces=TERMINAL),
+    Column("people", kind="percent", faces=REPORT),
+    Column("items", kind="count", faces=TERMINAL),
     Column("kappa_with_majority", kind="figure"),
-    Column("kappa_low", "{level} interval", "interval", faces=_TERMINAL,
-           text=lambda row: interval_cell(row["kappa_low"], row["kappa_high"])),
-    Column("majority_items", "items", "count", faces=_TERMINAL),
-    Column("items", kind="count", faces=_IN_REPORT),
+    Column("kappa_low", "{level} interval", "interval", faces=TERMINAL,
+           drawn=("kappa_low", "kappa_high")),
+    Column("majority_items", "items", "count", faces=TERMINAL),
+    Column("items", kind="count", faces=REPORT),
 )  # fmt: skip
 MODEL_CATEGORIES: Final = (
     Column("category", kind="name"),
@@ -245,8 +242,8 @@ MODEL_CATEGORIES: Final = (
     *_WITH_PEOPLE,
     Column("agreements", "pairs", "number",
            text=lambda row: _pairs(row["agreements"], row["potential_agreements"])),
-    Column("people", kind="figure", faces=_TERMINAL),
-    Column("people", kind="percent", faces=_IN_REPORT, text=_ceiling),
+    Column("people", kind="figure", faces=TERMINAL),
+    Column("people", kind="percent", faces=REPORT, text=_ceiling),
     Column("people_agreements", "pairs of people", "number",
            text=lambda row: "-" if row["people"] is None
            else _pairs(row["people_agreements"], row["people_potential"])),

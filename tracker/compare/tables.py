@@ -17,7 +17,7 @@ from tracker.measures.difference_sentences import judge_change_sentence
 from tracker.measures.difference_tests import Comparison
 from tracker.measures.intervals import NOT_APPLICABLE, TOO_FEW_ANNOTATORS
 from tracker.measures.words import figure_title_words, measure_title_words, undefined_in_words
-from tracker.render.blocks import Column, listing_table
+from tracker.render.blocks import PAGE, TERMINAL, Column, listing_table
 from tracker.render.cells import (
     Text,
     change_cell,
@@ -51,7 +51,7 @@ def compared_columns(
 
     With ``tests`` the terminal shows which test was made; pages always say why.
     """
-    test = Column("test", faces=("terminal",), text=_test)
+    test = Column("test", faces=TERMINAL, text=_test)
     return [
         Column("figure", of, "title"),
         Column("a", a, "figure"),
@@ -61,7 +61,7 @@ def compared_columns(
         Column("p_value", "p", "p"),
         Column("p_value_annotators", "other people", "p", text=_other_people),
         *([test] if tests else []),
-        Column("why", "test", faces=("page",)),
+        Column("why", "test", faces=PAGE),
     ]
 
 

@@ -19,7 +19,7 @@ from tracker.core.errors import escaped_text
 from tracker.core.results import Message
 from tracker.core.version import VERSION
 from tracker.gate.evaluate import CheckResult, GateResult
-from tracker.render.blocks import STYLES, Column, columns_of, listing_table
+from tracker.render.blocks import PAGE, STYLES, Column, columns_of, listing_table
 from tracker.render.cells import Text, count_cell, figure_cell, printable_part
 from tracker.render.filter import selection_view
 
@@ -55,7 +55,7 @@ CHECKS: Final = (
     Column("check", kind="title"),
     Column("threshold", kind="figure", text=partial(_number, "threshold")),
     Column("value", kind="figure", text=partial(_number, "value")),
-    Column("why", faces=("page",)),
+    Column("why", faces=PAGE),
 )  # fmt: skip
 
 

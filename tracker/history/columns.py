@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from tracker.agreement.columns import bounds_or_reason
 from tracker.agreement.result import Assessment
-from tracker.agreement.sentences import reason
 from tracker.history.snapshot import SnapshotRecord
 from tracker.measures.registry import MEASURES
-from tracker.render.blocks import Column
+from tracker.render.blocks import PAGE, REPORT, Column
 from tracker.render.cells import bar_cell, interval_cell, minute_cell, share_cell
 from tracker.render.filter import selection_in_words
 
@@ -94,20 +94,18 @@ def history_columns(measures: Sequence[str]) -> list[Column]:
 
 
 POINTS: Final = (
-    Column("a", "from", "choice", faces=("page",)),
-    Column("b", "to", "choice", faces=("page",)),
+    Column("a", "from", "choice", faces=PAGE),
+    Column("b", "to", "choice", faces=PAGE),
     Column("snapshot", kind="name", rare=True, leads="snapshot",
            text=lambda row: str(row.get("name") or row["snapshot"] or ""),
            small=lambda row: row.get("note")),
     Column("as_of", kind="minute"),
     Column("value", kind="figure"),
-    Column("value", "low to 1", "scale", faces=("page",)),
-    Column("ci_low", "95% interval", "interval",
-           text=lambda row: reason(row) if row["value"] is None
-           else interval_cell(row["ci_low"], row["ci_high"])),
+    Column("value", "low to 1", "scale", faces=PAGE),
+    Column("ci_low", "95% interval", "interval", text=bounds_or_reason("value")),
     Column("items", kind="count"),
-    Column("answers", kind="count", faces=("page",)),
-    Column("so_far", kind="figure", faces=("report",)),
+    Column("answers", kind="count", faces=PAGE),
+    Column("so_far", kind="figure", faces=REPORT),
 )  # fmt: skip
 """The columns of one figure over time."""
 
@@ -165,8 +163,7 @@ def question_columns(level: str) -> list[Column]:
         Column("items", kind="count"),
         Column("measure"),
         Column("value", kind="figure"),
-        Column("ci_low", f"{level} interval", "interval",
-               text=lambda row: interval_cell(row["ci_low"], row["ci_high"])),
+        Column("ci_low", f"{level} interval", "interval"),
         Column("weakest_category", none="-"),
         Column("rate", kind="figure"),
         Column("change", kind="change"),

@@ -12,6 +12,15 @@ if TYPE_CHECKING:
     from tracker.render.tables import Table
 
 
+TERMINAL: Final = ("terminal",)
+REPORT: Final = ("report",)
+PAGE: Final = ("page",)
+WRITTEN: Final = (*REPORT, *PAGE)
+PRINTED: Final = (*TERMINAL, *REPORT)
+ON_SCREEN: Final = (*TERMINAL, *PAGE)
+EVERY_FACE: Final = (*TERMINAL, *REPORT, *PAGE)
+
+
 class Column(NamedTuple):
     """A column of a listing.
 
@@ -22,15 +31,15 @@ class Column(NamedTuple):
         kind: what its values are, see `writers`, or a function that returns how one is written. A
             "name" or "title" says what the row is about; a title is wrapped, a name shortened. A
             "range" is drawn from 0 to 1, a "scale" from the least bound to 1; a "choice" is made
-            on a page.
+            on a page. An "interval" is written from its two bounds if the key is one of them.
         rare: whether it is left out if no row has a value.
         text: returns what is shown of a row, if it is not the value under the key.
-        faces: those that show it, if not all: "terminal", "report" or "page".
+        faces: those that show it, if not all.
         leads: what the pages link a cell to: "category", "items" or another name that they know.
         none: what stands where there is no value, if not what its kind has.
         tone: returns how a cell stands out: "bad", "unsure", "good", "quiet" or not at all.
         small: returns what pages write beside it in small letters.
-        drawn: the keys of the ends of what is drawn, and of a tick on it.
+        drawn: the keys of the bounds of what is written or drawn, and of a tick on it.
     """
 
     key: str
@@ -38,7 +47,7 @@ class Column(NamedTuple):
     kind: str | Callable[[Any], str] = "text"
     rare: bool = False
     text: Callable[[Mapping[str, Any]], str] | None = None
-    faces: Collection[str] = ("terminal", "report", "page")
+    faces: Collection[str] = EVERY_FACE
     leads: str | None = None
     none: str | None = None
     tone: Callable[[Mapping[str, Any]], str | None] | None = None
@@ -66,20 +75,26 @@ class Column(NamedTuple):
 
     def value(self, row: Mapping[str, Any]) -> Any:
         """Return what a row has under the key; None if there is nothing."""
-        value: Any = row
-        for name in self.key.split("."):
-            value = None if value is None else value.get(name)
-        return value
+        return _value(row, self.key)
 
     def cell(self, row: Mapping[str, Any]) -> str:
         if self.text is not None:
             return self.text(row)
+        if self.kind == "interval" and self.key in self.drawn:
+            return writers()["bounds"]([_value(row, key) for key in self.drawn[:2]])
         if self.key.partition(".")[0] not in row:
             return ""
         value = self.value(row)
         if value is None and self.none is not None:
             return self.none
         return self.kind(value) if callable(self.kind) else writers()[self.kind](value)
+
+
+def _value(row: Mapping[str, Any], key: str) -> Any:
+    value: Any = row
+    for name in key.split("."):
+        value = None if value is None else value.get(name)
+    return value
 
 
 def _day(value: Any) -> str:
@@ -110,6 +125,7 @@ def writers() -> Mapping[str, Callable[[Any], str]]:
         change_cell,
         count_cell,
         figure_cell,
+        interval_cell,
         minute_cell,
         p_value_cell,
         share_cell,
@@ -120,7 +136,7 @@ def writers() -> Mapping[str, Callable[[Any], str]]:
         "count": count_cell,
         "number": _number, "known": _number, "day": _day, "minute": minute_cell, "yes": _yes,
         "figure": figure_cell, "share": share_cell, "percent": percent, "change": change_cell,
-        "p": p_value_cell,
+        "p": p_value_cell, "bounds": lambda bounds: interval_cell(*bounds),
         **dict.fromkeys(("range", "scale", "choice"), lambda _: ""),
     }  # fmt: skip
 
