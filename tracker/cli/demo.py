@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from shlex import quote
@@ -13,12 +12,11 @@ import typer
 from tracker.cli.context import ledger_of_command
 from tracker.cli.output import print_result
 from tracker.cli.report import report_file
-from tracker.cli.terminal import is_database_file, new_output_file, progress_bars_wanted, say
+from tracker.cli.terminal import is_database_file, new_output_file, progress_bar, say
 from tracker.core.errors import InvalidOption
 
 if TYPE_CHECKING:
     from tracker.ledger import Ledger
-    from tracker.simulate.demo.year import Week
 
 PROJECT: Final = "year"
 _GUIDELINE: Final = ("..guideline v2", "guideline v2..2025-07-31")
@@ -205,25 +203,17 @@ def _import_year(ledger: Ledger) -> None:
     """Import the weeks, with a snapshot of the end of each month, and what managers noted."""
     from tracker.simulate.demo.year import NOTES, simulate_demo_year
 
-    month = 1
-    for week in _with_bar(list(simulate_demo_year())):
-        result = ledger.import_rows(week.rows, PROJECT, f"{week.end:%Y-%m-%d}.csv")
-        for warning in result.warnings:
-            say(f"Said as the file came in: {warning}")
-        if week.end.month != month:
-            end = week.end.replace(day=1, hour=0) - timedelta(microseconds=1)
-            ledger.snapshot(PROJECT, name=f"{end:%Y-%m}", as_of=end)
-            month = week.end.month
+    weeks, month = list(simulate_demo_year()), 1
+    with progress_bar("a year goes by") as progress:
+        for number, week in enumerate(weeks, 1):
+            result = ledger.import_rows(week.rows, PROJECT, f"{week.end:%Y-%m-%d}.csv")
+            for warning in result.warnings:
+                say(f"Said as the file came in: {warning}")
+            if week.end.month != month:
+                end = week.end.replace(day=1, hour=0) - timedelta(microseconds=1)
+                ledger.snapshot(PROJECT, name=f"{end:%Y-%m}", as_of=end)
+                month = week.end.month
+            if progress is not None:
+                progress(number, len(weeks))
     for moment, text in NOTES:
         ledger.notes.add(PROJECT, text, moment)
-
-
-def _with_bar(weeks: list[Week]) -> Iterator[Week]:
-    """Yield the weeks, with a bar on a terminal."""
-    if not progress_bars_wanted():
-        yield from weeks
-        return
-    from rich.console import Console
-    from rich.progress import track
-
-    yield from track(weeks, "a year goes by", console=Console(stderr=True), transient=True)

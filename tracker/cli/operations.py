@@ -22,7 +22,7 @@ from tracker.cli.context import (
 from tracker.cli.output import Output, print_answer, print_result
 from tracker.cli.signatures import flatten_option_groups, keyword_parameter, parameter_of
 from tracker.cli.terminal import is_quiet, progress_bar
-from tracker.core.operations import Given, Operation, operations_of
+from tracker.core.operations import Given, Operation, operations_of, taken_by
 from tracker.core.results import Answer
 from tracker.render.blocks import flat_rows, listing_table
 
@@ -89,9 +89,7 @@ def _command(operation: Operation, namespace: type) -> Callable[..., None]:
 def _parameters(operation: Operation) -> list[inspect.Parameter]:
     """Return what Typer is to read of the command of an operation."""
     parameters = [keyword_parameter("context", typer.Context, inspect.Parameter.empty)]
-    for field in operation.fields:
-        if "command" not in field.option.faces:
-            continue
+    for field in taken_by("command", operation.fields):
         if field.name == "project" and field.is_word:
             word = keyword_parameter("project", ProjectArgument, inspect.Parameter.empty)
             parameters.append(word)

@@ -12,7 +12,7 @@ from typing import Annotated, Any, TypeVar, get_args, get_type_hints, is_typeddi
 import typer
 from typer.models import OptionInfo
 
-from tracker.core.operations import Field, Option, arguments_of, field_of, fields_of_group
+from tracker.core.operations import Field, Option, arguments_of, field_of, fields_of_group, taken_by
 
 _Function = TypeVar("_Function", bound=Callable[..., None])
 _REQUIRED = inspect.Parameter.empty
@@ -75,8 +75,8 @@ def group_fields(hint: Any) -> list[Field]:
     helps: Mapping[str, str | None] = notes[0] if notes else {}
     return [
         one._replace(option=one.option.saying(helps.get(one.name)))
-        for one in fields_of_group(kind)
-        if helps.get(one.name, "") is not None and "command" in one.option.faces
+        for one in taken_by("command", fields_of_group(kind))
+        if helps.get(one.name, "") is not None
     ]
 
 

@@ -166,6 +166,11 @@ def fields_of_group(group: Any) -> tuple[Field, ...]:
     return tuple(fields)
 
 
+def taken_by(face: str, fields: Iterable[Field]) -> list[Field]:
+    """Return the fields that a face takes: "command" or "route"."""
+    return [field for field in fields if face in field.option.faces]
+
+
 def part_of(group: Any, given: Mapping[str, object]) -> Any:
     """Return those of the arguments given that are keys of a TypedDict."""
     return {name: given[name] for name in group.__annotations__ if name in given}

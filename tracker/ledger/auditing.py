@@ -102,14 +102,14 @@ class AuditFindings(Namespace):
         private = {name: reporting[name] for name in ("pseudonyms", "suppress_below")}
         pages = tuple(ledger.anonymized(page, **private) for page in audit.audits)
         shown = replace(audit, audits=pages)
-        payload = shown.to_dict(clear=everything)
+        payload = partial(shown.to_dict, clear=everything)
         failure = None
         if fails:
             verb = "fails" if len(fails) == 1 else "fail"
             failure = f"{count_noun(len(fails), 'finding')} {verb} {fail_on}"
         return Answer(
-            lambda: payload,
-            lambda: audit_rows(payload),
+            payload,
+            lambda: audit_rows(payload()),
             lambda: audit_by_question_view(
                 shown, clear=everything, limit=reporting["limit"] or None
             ),

@@ -80,8 +80,8 @@ class Importing(Transactions):
         ``values``, likewise; no others are read, whatever the mapping names.
         """
         beside = beside or {}
-        for name, key in (("values", "values_file"), ("mapping", "mapping")):
-            how[key] = beside[name][0] if name in beside else None  # type: ignore[literal-required]
+        how["values_file"] = beside["values"][0] if "values" in beside else None
+        how["mapping"] = beside["mapping"][0] if "mapping" in beside else None
         with _errors_by_name(beside.values()), _uploads(files) as sources:
             keywords = _with_mapping(how)
             if "values" not in beside and keywords.get("values_file"):

@@ -10,7 +10,7 @@ from fastapi import Query
 from fastapi.exceptions import RequestValidationError
 from pydantic import TypeAdapter, ValidationError
 
-from tracker.core.operations import Field, arguments_of, fields_of_group
+from tracker.core.operations import Field, arguments_of, fields_of_group, taken_by
 from tracker.imports.choosing import AnnotatorOptions, AnswerOptions
 from tracker.ledger.imports import QuestionOptions
 from tracker.projects.choosing import NewSettings
@@ -20,8 +20,7 @@ _SETTINGS = fields_of_group(NewSettings)
 
 def _options_of(name: str, *groups: Any) -> Any:
     """Return a class whose fields are the options of groups, by the names of the faces."""
-    options = [field for group in groups for field in fields_of_group(group)]
-    sent = [field for field in options if "route" in field.option.faces]
+    sent = taken_by("route", (field for group in groups for field in fields_of_group(group)))
     return make_dataclass(
         name, [(field.face_name, _in_query(field), field.default) for field in sent], frozen=True
     )
@@ -41,7 +40,7 @@ AnnotatorImportOptions = _options_of("AnnotatorImportOptions", AnnotatorOptions)
 def arguments_of_import(options: Any, group: Any = AnswerOptions) -> dict[str, Any]:
     """Return the keywords of an import that options are; of one of answers with its settings."""
     given = vars(options)
-    sent = [field for field in fields_of_group(group) if "route" in field.option.faces]
+    sent = taken_by("route", fields_of_group(group))
     keywords = arguments_of(sent, {field.name: given[field.face_name] for field in sent})
     if group is AnswerOptions:
         keywords["options"] = QuestionOptions(**arguments_of(_SETTINGS, given))

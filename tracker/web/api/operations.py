@@ -11,7 +11,7 @@ from fastapi import APIRouter, Path, Query, Response
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from tracker.core.operations import Field as Argument
-from tracker.core.operations import Given, Operation, operations_of
+from tracker.core.operations import Given, Operation, operations_of, taken_by
 from tracker.web.api.parameters import bounds_of, route_parameter
 from tracker.web.api.routing import Answer, Answering, reads, writes
 from tracker.web.api.schema import result_model
@@ -35,7 +35,7 @@ def add_routes(router: APIRouter, *namespaces: type) -> APIRouter:
 def _add(router: APIRouter, operation: Operation, namespace: type) -> None:
     verb, path = (operation.route or "").split()
     in_path = _NAME.findall(path)
-    fields = [field for field in operation.fields if "route" in field.option.faces]
+    fields = taken_by("route", operation.fields)
     names = {field.face_name: field for field in fields}
     segments = {name: names[name].kind is str for name in in_path}
     path = _NAME.sub(lambda one: f"{{{one[1]}:segment}}" if segments[one[1]] else one[0], path)

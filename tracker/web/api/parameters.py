@@ -11,13 +11,13 @@ from typing import Annotated, Any
 
 from fastapi import Depends, Path, Query
 
-from tracker.core.operations import Field, arguments_of, fields_of_group
+from tracker.core.operations import Field, arguments_of, fields_of_group, taken_by
 from tracker.counts.choosing import Answers, Moment
 
 
 def query_of(group: Any) -> Any:
     """Return what gives a route the arguments of a TypedDict, read from the query."""
-    fields = [field for field in fields_of_group(group) if "route" in field.option.faces]
+    fields = taken_by("route", fields_of_group(group))
 
     def arguments(**given: Any) -> dict[str, Any]:
         return arguments_of(fields, given)
