@@ -16,7 +16,7 @@ from tracker.cli.import_options import (
 from tracker.cli.output import AsJson, print_json
 from tracker.cli.signatures import flatten_option_groups
 from tracker.cli.terminal import hint, progress_bar, say, warn
-from tracker.imports.choosing import SyncOptions
+from tracker.imports.choosing import SyncOptions, Tasks, Traces
 
 if TYPE_CHECKING:
     from tracker.sync.run import SyncResult
@@ -39,23 +39,11 @@ def sync_label_studio_command(
         int, typer.Option(metavar="NUMBER", min=1, help="The number of the project there.")
     ],
     project: IntoProject,
-    item: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FIELD", help="Field of a task's data that is its key (default: its number)."
-        ),
-    ] = None,
-    repeat: Annotated[
-        str | None,
-        typer.Option(
-            metavar="revision|pass",
-            help="What a second answer of an annotator to a task is (default: pass).",
-        ),
-    ] = None,
+    *,
+    tasks: Tasks,
     whole: Annotated[
         bool, typer.Option("--all", help="Read everything again, not only what was updated.")
     ] = False,
-    *,
     options: Options,
     as_json: AsJson = False,
 ) -> None:
@@ -74,8 +62,8 @@ def sync_label_studio_command(
     with import_rejections_printed(as_json=as_json), progress_bar("reading") as progress:
         ledger = ledger_of_command(context)
         done = ledger.sync_label_studio(
-            url, project_id, project, token=token, item=item, repeat=repeat, whole=whole,
-            progress=progress, **options,
+            url, project_id, project, token=token, whole=whole, progress=progress,
+            **tasks, **options,
         )  # fmt: skip
     _print_result(done, dry_run=options["dry_run"], as_json=as_json)
 
@@ -89,15 +77,8 @@ def sync_mlflow_command(
         str, typer.Option(metavar="NAME|NUMBER", help="The experiment that has the traces.")
     ],
     project: IntoProject,
-    item: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FIELD",
-            help="Field of a trace that is its item's key (default: its client_request_id, else "
-            "its own).",
-        ),
-    ] = None,
     *,
+    traces: Traces,
     options: Options,
     as_json: AsJson = False,
 ) -> None:
@@ -119,8 +100,8 @@ def sync_mlflow_command(
     with import_rejections_printed(as_json=as_json), progress_bar("reading") as progress:
         ledger = ledger_of_command(context)
         done = ledger.sync_mlflow(
-            url, experiment, project, item=item, token=token, username=username,
-            password=password, progress=progress, **options,
+            url, experiment, project, token=token, username=username, password=password,
+            progress=progress, **traces, **options,
         )  # fmt: skip
     _print_result(done, dry_run=options["dry_run"], as_json=as_json)
 

@@ -133,12 +133,17 @@ class Making(TypedDict, total=False):
     create: Annotated[bool, Option("Create the project if it does not exist.", True)]
 
 
-class Taking(TypedDict, total=False):
-    """What becomes of what is read."""
+class Skipping(TypedDict, total=False):
+    """Whether what cannot be read is left out."""
 
     skip_invalid: Annotated[
         bool, Option("Skip invalid rows instead of refusing the whole import.", False)
     ]
+
+
+class Taking(Skipping, total=False):
+    """What becomes of what is read."""
+
     dry_run: Annotated[bool, Option("Show what would happen; store nothing.", False)]
 
 
@@ -169,8 +174,8 @@ class AnnotatorOptions(Mapped, Taking, total=False):
     """How files of annotators are imported."""
 
 
-class SyncOptions(Making, Taking, total=False):
-    """How another program is read."""
+class SyncedFields(TypedDict, total=False):
+    """What of another program's records is taken."""
 
     questions: Annotated[
         Sequence[str],
@@ -184,3 +189,53 @@ class SyncOptions(Making, Taking, total=False):
         Sequence[str],
         Option("Keep a field as an attribute of items (repeatable).", metavar="FIELD"),
     ]
+
+
+class SyncOptions(Making, Taking, SyncedFields, total=False):
+    """How another program is read."""
+
+
+class Tasks(TypedDict, total=False):
+    """How tasks of Label Studio become items and answers."""
+
+    item: Annotated[
+        str | None,
+        Option("Field of a task's data that is its key (default: its number).", metavar="FIELD"),
+    ]
+    repeat: Annotated[
+        str | None,
+        Option(
+            "What a second answer of an annotator to a task is (default: pass).",
+            metavar="revision|pass",
+        ),
+    ]
+
+
+class Traces(TypedDict, total=False):
+    """How traces of MLflow become items."""
+
+    item: Annotated[
+        str | None,
+        Option(
+            "Field of a trace that is its item's key (default: its client_request_id, else its "
+            "own).",
+            metavar="FIELD",
+        ),
+    ]
+
+
+class EventOptions(Tasks, SyncedFields, Making, Skipping, total=False):
+    """How an event that Label Studio sends is read, as a sync would read it."""
+
+    url: Annotated[
+        str | None,
+        Option(
+            "Where Label Studio runs, as in a sync; the next sync then withdraws what was deleted "
+            "there.",
+            examples=("https://labels.example.org",),
+        ),
+    ]
+
+
+class ExperimentOptions(Traces, SyncedFields, total=False):
+    """How an experiment of MLflow is read."""

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
 
 from tracker.core.errors import NotFound, Refused, TrackerError
-from tracker.imports.choosing import AnswerOptions, SyncOptions
+from tracker.core.operations import part_of
+from tracker.imports.choosing import AnswerOptions, EventOptions, SyncOptions
 from tracker.ledger.transactions import Transactions
 from tracker.projects.projects import find_project
 from tracker.projects.questions import QuestionOptions
@@ -414,14 +415,7 @@ class Syncing(Importing):
         self,
         event: Mapping[str, Any],
         project: str,
-        *,
-        url: str | None = None,
-        item: str | None = None,
-        questions: Sequence[str] = (),
-        keep: Sequence[str] = (),
-        repeat: str | None = None,
-        create: bool = True,
-        skip_invalid: bool = False,
+        **how: Unpack[EventOptions],
     ) -> EventResult:
         """Import what Label Studio sends by a webhook, as a sync would.
 
@@ -431,14 +425,7 @@ class Syncing(Importing):
         Args:
             event: what was sent, with its payload.
             project: the project's name here; it is made if it is not there.
-            url: where Label Studio runs; a sync from there then has the answers for its own, and
-                withdraws what was deleted.
-            item: the field of a task's data that is the item's key; else the task's number is.
-            questions: and
-            keep: and
-            repeat: and
-            create: and
-            skip_invalid: as in `Syncs`.
+            how: see `EventOptions`.
         """
         from tracker.sync.label_studio import (
             FOR_SYNC,
@@ -451,20 +438,21 @@ class Syncing(Importing):
         )
         from tracker.sync.run import NothingNew
 
+        url, item = how.get("url"), how.get("item")
         found = event_of(event, url)
         if found is None:
             return EventResult(project, event["action"], IGNORED, "it concerns no answers")
-        run = EventRun(found, by_number=item is None, repeat=repeat)
+        run = EventRun(found, by_number=item is None, repeat=how.get("repeat"))
         if not found.tasks and not (found.deleted and item is None):
             why = f"{found.for_sync or 'items have other keys than tasks'}: {_for_sync(url)}"
             return EventResult(project, found.action, FOR_SYNC, why)
+        columns = [f"item={item}"] if item else []
+        recording = part_of(Recording, how)
         outcome, why = KNOWN, ""
         try:
             self._import(
-                [run.file], project, columns=[f"item={item}"] if item else [], keep=keep,
-                questions=questions, repeat=repeat, create=create, skip_invalid=skip_invalid,
-                format=run.tool, sync=run,
-            )  # fmt: skip
+                [run.file], project, columns=columns, format=run.tool, sync=run, **recording
+            )
             outcome = IMPORTED
         except NothingNew:
             pass

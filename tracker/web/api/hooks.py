@@ -4,13 +4,16 @@ FastAPI reads the annotations of these classes as they are, so they are no texts
 """
 
 import shlex
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from fastapi import Depends, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
+from tracker.core.operations import fields_of_group
+from tracker.imports.choosing import EventOptions, ExperimentOptions
 from tracker.ledger import Ledger
+from tracker.web.api.parameters import query_of
 from tracker.web.api.routing import Answer, known_parameters, resource, stores_nothing, writes
 from tracker.web.api.schema import model_of, schema_of
 from tracker.web.identity import Role
@@ -19,7 +22,6 @@ from tracker.web.mlflow import MLflowServer, NeedsSignature
 
 router = resource("hooks")
 
-_Words = tuple[str, ...]
 _Some = dict[str, Any] | list[dict[str, Any]] | None
 
 
@@ -50,7 +52,6 @@ class SyncBegun(JobJson):
     experiment: str
 
 
-_STATUS = {"imported": 201, "for_sync": 202}
 _RESPONSES: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "The event has nothing new, or concerns no answers.",
@@ -63,37 +64,6 @@ _RESPONSES: dict[int | str, dict[str, Any]] = {
 }
 
 
-@dataclass(frozen=True)
-class EventOptions:
-    """How an event is read, as the options of `tracker sync label-studio`."""
-
-    url: Annotated[
-        str | None,
-        Query(
-            description="Where Label Studio runs, as in a sync; the next sync then withdraws what "
-            "was deleted there.",
-            examples=["https://labels.example.org"],
-        ),
-    ] = None
-    item: Annotated[
-        str | None,
-        Query(description="Field of a task's data that is its key; else its number."),
-    ] = None
-    question: Annotated[
-        _Words, Query(description="Only this control, NAME=CONTROL[:WORD] (repeatable).")
-    ] = ()
-    keep: Annotated[_Words, Query(description="Field kept as an attribute (repeatable).")] = ()
-    repeat: Annotated[str | None, Query(description="revision or pass")] = None
-    create: Annotated[bool, Query(description="Make the project if it is not there.")] = True
-    skip_invalid: Annotated[bool, Query(description="Leave out what cannot be read.")] = False
-
-    @property
-    def taking(self) -> dict[str, Any]:
-        """The keywords of the ledger."""
-        told = dict(vars(self))
-        return {"questions": told.pop("question"), **told}
-
-
 @router.post(
     "/hooks/label-studio/{project:segment}",
     status_code=201,
@@ -104,43 +74,18 @@ def take_label_studio_event(
     answer: Answer,
     project: str,
     sent: LabelStudioEvent,
-    options: Annotated[EventOptions, Depends()],
+    options: Annotated[EventOptions, query_of(EventOptions)],
 ) -> Response:
     """Import the annotations of an event, as a sync of Label Studio would.
 
     `outcome` is `imported`, `known`, `ignored` (it concerns no answers), or `for_sync`: answers
     were deleted, but the event does not say which.
     """
-    told = answer.ledger.take_label_studio_event(sent.model_dump(), project, **options.taking)
-    body = told.to_dict()
-    if told.outcome == "imported":
-        return answer.made(body, "imports", str(body["import"]))
-    return answer.done(body, _STATUS.get(told.outcome, 200))
-
-
-@dataclass(frozen=True)
-class SyncOptions:
-    """How an experiment is read, as the options of `tracker sync mlflow`."""
-
-    item: Annotated[
-        str | None, Query(description="Field of a trace that is its item's key, as tags.case.")
-    ] = None
-    question: Annotated[
-        _Words, Query(description="Only this assessment, NAME=NAME[:WORD] (repeatable).")
-    ] = ()
-    keep: Annotated[_Words, Query(description="Field kept as an attribute (repeatable).")] = ()
-
-    @property
-    def reading(self) -> dict[str, Any]:
-        """The keywords of the ledger."""
-        return {"item": self.item, "questions": self.question, "keep": self.keep}
-
-    def __str__(self) -> str:
-        """The options as the command has them; in brackets, if there are any."""
-        words = [] if self.item is None else ["--item", self.item]
-        for name, values in (("--question", self.question), ("--keep", self.keep)):
-            words += [word for value in values for word in (name, value)]
-        return f" ({shlex.join(words)})" if words else ""
+    result = answer.ledger.take_label_studio_event(sent.model_dump(), project, **options)
+    payload = result.to_dict()
+    if result.outcome == "imported":
+        return answer.made(payload, "imports", str(payload["import"]))
+    return answer.done(payload, 202 if result.outcome == "for_sync" else 200)
 
 
 _ANY = {"requestBody": {"content": {"application/json": {"schema": {"type": "object"}}}}}
@@ -161,7 +106,7 @@ def take_mlflow_event(
     answer: Answer,
     project: str,
     experiment: Annotated[str, Query(description="The experiment, by name or number.")],
-    options: Annotated[SyncOptions, Depends()],
+    options: Annotated[ExperimentOptions, query_of(ExperimentOptions)],
 ) -> Response:
     """Start a sync of an experiment, whatever the event says; `tracker sync mlflow`.
 
@@ -169,8 +114,8 @@ def take_mlflow_event(
     signature admits its events; other programs send a token.
     """
     server: MLflowServer = request.app.state.mlflow
-    how: dict[str, Any] = options.reading | server.reading()
-    title = f"Sync of MLflow's experiment {experiment}{options}"
+    how: dict[str, Any] = options | server.reading()
+    title = f"Sync of MLflow's experiment {experiment}{_as_command({**options})}"
     jobs, ledger = request.app.state.jobs, answer.ledger
 
     def work(step: Step) -> Outcome:
@@ -181,6 +126,14 @@ def take_mlflow_event(
     job = _waiting(jobs, title, project) or jobs.start(title, project, answer.by, work)
     payload = {"experiment": experiment, **job.to_dict()}
     return answer.made(payload, "jobs", str(job.number), status=202)
+
+
+def _as_command(options: Mapping[str, Any]) -> str:
+    """Return the options as a command has them, in brackets, if there are any."""
+    words = [word for field in fields_of_group(ExperimentOptions) if (value := options[field.name])
+             for one in (value if field.repeated else [value])
+             for word in (f"--{field.face_name}", one)]  # fmt: skip
+    return f" ({shlex.join(words)})" if words else ""
 
 
 def _waiting(jobs: Jobs, title: str, project: str) -> Job | None:
