@@ -26,6 +26,8 @@ from processes import run, tracker
 READERS, REQUESTS = 50, 10_000
 PAGE_SECONDS, BUSY_SECONDS = 0.3, 1.0
 PLACES = (f"/projects/{PROJECT}", f"/api/v1/projects/{PROJECT}/agreement", "/", "/healthz")
+PAGES = ("", "annotators", "findings", "items", "imports", "snapshots", "changes", "gate",
+         "settings", "questions/label")  # fmt: skip
 ROWS = "item,annotator,category\n" + "".join(
     f"new-{n},annotator-{a},joy\n" for n in range(2_000) for a in range(5)
 )
@@ -45,7 +47,8 @@ def main() -> int:
     with place as folder:
         database = database_of(Path(folder), asked.labels)
         with serving(database) as (process, address):
-            met = [page(address), flat(process, address, asked.requests)]
+            met = [page(address), acted(address, database)]
+            met.append(flat(process, address, asked.requests))
             met.append(busy(address, database, Path(folder)))
     return 0 if all(met) else 1
 
@@ -84,6 +87,23 @@ def page(address: str) -> bool:
         flush=True,
     )
     return usual < 1000 * PAGE_SECONDS
+
+
+def acted(address: str, database: Path) -> bool:
+    """Every page of the project after an act that changes no answer."""
+    places = [f"{PLACES[0]}/{name}".rstrip("/") for name in PAGES]
+    for place in places:
+        seconds(address + place)
+    slowest, name = 0.0, ""
+    for act in (("project", "note", PROJECT, "a holiday"), ("snapshot", PROJECT)):
+        run(tracker("--database", database, *act))
+        slowest, name = max((slowest, name), *((seconds(address + at), at) for at in places))
+    print(
+        f"pages after a note and a snapshot: at most {1000 * slowest:.0f} ms, {name} "
+        f"(target {1000 * PAGE_SECONDS:.0f} ms)",
+        flush=True,
+    )
+    return slowest < PAGE_SECONDS
 
 
 def flat(process: subprocess.Popen[str], address: str, requests: int) -> bool:

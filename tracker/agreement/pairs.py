@@ -24,6 +24,7 @@ from tracker.measures.numeric import NumericAgreement, numeric_agreement
 from tracker.projects.annotators import annotator_names, find_annotators
 from tracker.projects.categories import category_names, find_category
 from tracker.projects.items import item_texts_of
+from tracker.projects.kept import kept_with_answers
 from tracker.projects.names import is_numeric_category_name
 from tracker.projects.questions import QuestionInfo
 
@@ -57,6 +58,7 @@ class PairAgreement:
         } | ({} if self.numeric is None else {"numeric": self.numeric.to_dict()})
 
 
+@kept_with_answers
 def agreement_by_pair(
     connection: Connection, question: QuestionInfo, query: Query | None = None
 ) -> list[PairAgreement]:
@@ -168,6 +170,7 @@ class Confusions(Record):
     pairs: Annotated[Sequence[ConfusedPair], Json("confusions")]
 
 
+@kept_with_answers
 def confused_categories(
     connection: Connection,
     question: QuestionInfo,

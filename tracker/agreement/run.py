@@ -58,6 +58,7 @@ from tracker.measures.sample import Floats, Sample
 from tracker.projects.annotators import annotator_names
 from tracker.projects.categories import category_names
 from tracker.projects.items import check_item_attribute
+from tracker.projects.kept import kept_with_answers
 from tracker.projects.questions import QuestionInfo
 
 
@@ -212,6 +213,7 @@ def _summed(
 # -- A project assessed: tallies counted, measures and rates computed, named and put in order -----
 
 
+@kept_with_answers
 def assess(
     connection: Connection,
     question: QuestionInfo,
@@ -323,6 +325,7 @@ def assess_project_spans(
     return found, selection
 
 
+@kept_with_answers
 def span_pair_agreement(
     connection: Connection, question: QuestionInfo, asked: Query
 ) -> tuple[SpanPair, ...]:

@@ -20,6 +20,7 @@ from tracker.measures.cohen import cohen_kappa
 from tracker.measures.intervals import Coefficient
 from tracker.projects.annotators import list_annotators
 from tracker.projects.categories import category_names
+from tracker.projects.kept import kept_with_answers
 from tracker.projects.questions import QuestionInfo
 
 CONFIDENCE = 0.95
@@ -114,6 +115,7 @@ class ModelAgreement:
         }
 
 
+@kept_with_answers
 def models_beside_people(
     connection: Connection,
     question: QuestionInfo,

@@ -96,6 +96,11 @@ class Audit(Shown):
     design: tuple[ProjectFinding, ...] = ()
     settled: Mapping[Any, int] = field(default_factory=dict)
 
+    def with_evidence(self, most: int) -> Audit:
+        """Return the audit with no more items for each finding."""
+        shown = {key: rows[:most] for key, rows in self.shown.items()} if most else {}
+        return replace(self, shown=shown)
+
     def flagged(self, remarks: Collection[str] = ()) -> list[tuple[AuditedAnnotator, Finding]]:
         """Return every finding that stands up, with its annotator; of a pair, with both.
 

@@ -42,6 +42,7 @@ from tracker.counts.timeline import count_active_days
 from tracker.projects.annotators import annotator_names
 from tracker.projects.categories import category_names
 from tracker.projects.items import item_names
+from tracker.projects.kept import keeps_results, kept_with_answers
 from tracker.projects.questions import QuestionInfo
 
 # -- The items that show a finding best, by name, with the own answer and the others' -------------
@@ -224,6 +225,20 @@ def audit_questions(
     held over the tests of all these questions. Raises InvalidOption for an alpha outside (0, 1).
     """
     query = query or AuditQuery()
+    most = query.evidence
+    if keeps_results(connection):  # one audit for all who ask, however many items they want
+        query = replace(query, evidence=max(most, _KEPT_EVIDENCE))
+    audits = _audits(connection, list(questions), query)
+    return [audit.with_evidence(most) for audit in audits] if query.evidence > most else audits
+
+
+_KEPT_EVIDENCE = 10
+
+
+@kept_with_answers
+def _audits(
+    connection: Connection, questions: Sequence[QuestionInfo], query: AuditQuery
+) -> list[Audit]:
     counted = [_counted(connection, question, query) for question in questions]
     tests = [make_tests(query.kinds, one.evidence) for one in counted]
     judged = judge_tests(tests, query.alpha)

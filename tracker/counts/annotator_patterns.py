@@ -38,6 +38,7 @@ from tracker.counts.selection import (
     select_answer_rows,
     stream_rows,
 )
+from tracker.projects.kept import kept_with_answers
 
 
 def count_annotator_marginals(
@@ -225,6 +226,7 @@ NOBODY = 0
 """Whose answers truths are among the answers to their item; annotators are numbered from 1."""
 
 
+@kept_with_answers
 def count_gold_confusions(
     connection: Connection, selection: Selection
 ) -> tuple[dict[int, dict[tuple[Answer, Answer], int]], int]:
@@ -248,6 +250,7 @@ def count_gold_confusions(
     return counts, items
 
 
+@kept_with_answers
 def gold_tallies(connection: Connection, selection: Selection) -> GoldTallies:
     """Return on how many items with a truth each annotator's answer met it, by item pattern.
 

@@ -18,6 +18,7 @@ from tracker.counts.selection import (
     stream_rows,
     where_counted,
 )
+from tracker.projects.kept import kept_with_answers
 from tracker.storage.current import standing_item_facts
 from tracker.storage.schema import Annotator, Item
 from tracker.storage.schema.labels import of_question
@@ -39,6 +40,7 @@ def select_answers_to_items(
     return answers
 
 
+@kept_with_answers
 def select_items_below(
     connection: Connection, selection: Selection, wanted: int, most: int
 ) -> list[tuple[int, str, int]]:
@@ -228,6 +230,7 @@ def count_votes(connection: Connection, selection: Selection) -> Iterator[tuple[
     yield from stream_rows(connection, statement)
 
 
+@kept_with_answers
 def count_answers_per_item(connection: Connection, selection: Selection) -> dict[int, int]:
     """Return how many items have each number of answers: ``{answers: items}``."""
     number = _answers_per_item(selection).c.answers
@@ -262,6 +265,7 @@ def count_model_answers(connection: Connection, selection: Selection) -> list[Mo
     return sorted(answers, key=lambda model: model.name)
 
 
+@kept_with_answers
 def count_recent_labels(
     connection: Connection, selection: Selection, days: int
 ) -> tuple[int, int, int] | None:

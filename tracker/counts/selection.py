@@ -25,6 +25,7 @@ from sqlalchemy.sql.selectable import FromClause
 
 from tracker.core import clock
 from tracker.core.tallies import Answer
+from tracker.projects.kept import kept_with_answers
 from tracker.projects.questions import QuestionInfo
 from tracker.storage.schema import SKIPPED, Alias, Annotator, ItemAttribute, Label
 from tracker.storage.schema.labels import of_question
@@ -214,6 +215,7 @@ def read_selected_answer(text: int | str) -> Answer:
     return tuple(sorted(number for number in map(int, text.split("+")) if number > 0))
 
 
+@kept_with_answers
 def select_answering_annotators(connection: Connection, selection: Selection) -> list[int]:
     """Return the ids of annotators with an answer that counts, ascending."""
     project = selection.question.project_id

@@ -54,6 +54,7 @@ from tracker.counts.selection import (
     where_counted,
 )
 from tracker.measures.cohen import Cells, kappa_cells
+from tracker.projects.kept import kept_with_answers
 from tracker.storage.schema import NONE_APPLIES, SKIPPED
 from tracker.storage.schema.labels import of_question
 
@@ -95,6 +96,7 @@ def pair_tallies(connection: Connection, selection: Selection) -> PairTallies:
     return PairTallies(counts)
 
 
+@kept_with_answers
 def count_pair_cells(
     connection: Connection, selection: Selection, answers: tuple[Answer, ...] = ()
 ) -> tuple[list[tuple[int, int]], Cells]:
@@ -188,6 +190,7 @@ def _seen(selection: Selection, name: str) -> Subquery:
     return statement.add_columns(skipped_any).group_by(*key).subquery(name)
 
 
+@kept_with_answers
 def count_item_patterns(connection: Connection, selection: Selection) -> ItemPatterns:
     """Return how many items have each pattern of answers, in the order of the patterns.
 
@@ -233,6 +236,7 @@ def select_items_of_patterns(
     return first
 
 
+@kept_with_answers
 def count_annotator_tallies(connection: Connection, selection: Selection) -> AnnotatorTallies:
     """Return for each annotator on how many items an own answer met a pattern of the item."""
     return count_tallies_of_rows(connection, selection, select_answer_rows(selection))
@@ -291,6 +295,7 @@ class Present(NamedTuple):
     repeats: bool
 
 
+@kept_with_answers
 def select_label_contents(connection: Connection, selection: Selection) -> Present:
     """Return what the labels contain; each search stops at the first hit."""
     given = labels.c.category_id != SKIPPED

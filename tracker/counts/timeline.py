@@ -66,6 +66,7 @@ from tracker.counts.selection import (
     with_dated_answers,
 )
 from tracker.counts.valid_periods import NEVER, Window, select_valid_periods
+from tracker.projects.kept import kept_with_answers
 from tracker.projects.projects import ProjectInfo
 from tracker.storage.schema import Label, PastLabel, Snapshot
 from tracker.storage.schema.labels import of_question
@@ -351,6 +352,7 @@ class Timeline:
         return ItemPatterns(dict(sorted(counts.items())))
 
 
+@kept_with_answers
 def count_timeline(connection: Connection, selection: Selection, window: Window) -> Timeline:
     """Return the timeline of the answers that count in a window at the end of each day."""
     question = selection.question.key
@@ -474,6 +476,7 @@ def count_timeline_blocks(
     return blocks
 
 
+@kept_with_answers
 def count_patterns_by_moment(
     connection: Connection, selection: Selection
 ) -> dict[int, ItemPatterns]:

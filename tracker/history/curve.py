@@ -30,6 +30,7 @@ from tracker.counts.timeline import count_patterns_by_moment, count_timeline
 from tracker.counts.valid_periods import Window
 from tracker.history.snapshot import CourseJson, FiguresOverTime, own_figures
 from tracker.projects.categories import category_names
+from tracker.projects.kept import kept_with_answers
 from tracker.projects.notes import NoteInfo, list_notes
 from tracker.projects.questions import QuestionInfo
 
@@ -157,21 +158,34 @@ def rebuilt_curve(
             f"the curve of {question.description} of spans, cannot be rebuilt",
             f"record it: tracker snapshot {quote(question.project.name)}",
         )
+    query = replace(query, filter=within_guideline(connection, question.project, query.filter))
+    zone, now = question.project.timezone, clock.now()
+    points = tuple(
+        Point(min(clock.end_of_day_number(day, zone), now), assessment, of_period)
+        for day, assessment, of_period in _states(connection, question, every, window, query)
+    )
+    notes = _between(list_notes(connection, question.project), query.filter)
+    return Curve(question.project.name, every, window, points, notes, zone)
+
+
+@kept_with_answers
+def _states(
+    connection: Connection, question: QuestionInfo, every: str, window: str, query: Query
+) -> list[tuple[int, Assessment, Assessment]]:
+    """Return the last day of each period, the figures then, and those of its own items."""
     names = category_names(connection, question)
     zone = question.project.timezone
     measures = measures_of_patterns(question, names, query)
     spanned = parse_curve_window(window)
-    query = replace(query, filter=within_guideline(connection, question.project, query.filter))
     choice = replace(query.filter, since=None, until=None, guideline=None)
     selection = select_answers(connection, question, choice)
     found = count_timeline(connection, selection, spanned)
     ends = _ends(found.first, found.last, every, query, zone)
     own = _own_patterns(connection, selection, ends, query)
-    points: list[Point] = []
-    now = clock.now()
+    states: list[tuple[int, Assessment, Assessment]] = []
     for day, state in zip(ends, found.at(ends), strict=True):
         if state is None:
-            assessment = points[-1].assessment
+            _, assessment, _ = states[-1]
         else:
             _, patterns, annotators = state
             assessment = assess_patterns(question, names, patterns, annotators, measures, query)
@@ -179,10 +193,8 @@ def rebuilt_curve(
         people = assessment.counts.annotators
         patterns = own.get(day, ItemPatterns())
         of_period = assess_patterns(question, names, patterns, people, measures, query)
-        end = min(clock.end_of_day_number(day, zone), now)
-        points.append(Point(end, assessment, of_period))
-    notes = _between(list_notes(connection, question.project), query.filter)
-    return Curve(question.project.name, every, window, tuple(points), notes, zone)
+        states.append((day, assessment, of_period))
+    return states
 
 
 def _own_patterns(

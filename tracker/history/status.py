@@ -22,6 +22,7 @@ from tracker.counts.selection import select_answering_annotators
 from tracker.imports.undo import list_imports
 from tracker.projects.annotators import annotator_names, find_departed, project_aliases
 from tracker.projects.items import count_project_items
+from tracker.projects.kept import kept_with_answers
 from tracker.projects.questions import QuestionInfo
 
 if TYPE_CHECKING:
@@ -211,6 +212,7 @@ def project_status(
     )
 
 
+@kept_with_answers
 def _recent(connection: Connection, question: QuestionInfo) -> dict[str, Any] | None:
     query = Query(("krippendorff_alpha",))
     # Intervals cost a listing the start of scipy: they are made if there is something to say.

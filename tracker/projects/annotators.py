@@ -15,6 +15,7 @@ from sqlalchemy import Connection, Subquery, and_, func, insert, or_, select, up
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.core.results import Hidden, Json, Record, Spread
+from tracker.projects.kept import kept_with_answers
 from tracker.projects.names import check_entered_name, near_names
 from tracker.projects.projects import ProjectInfo, lock_project, record_change
 from tracker.projects.questions import QuestionInfo
@@ -401,6 +402,7 @@ def annotator_attributes(connection: Connection, project: ProjectInfo) -> dict[i
     return {number: dict(sorted(values.items())) for number, values in attributes.items()}
 
 
+@kept_with_answers
 def annotators_with_labels(connection: Connection, project: ProjectInfo) -> list[AnnotatorLabels]:
     labels = project_labels_by_annotator(connection, project)
     attributes = annotator_attributes(connection, project)

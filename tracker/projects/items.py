@@ -26,6 +26,7 @@ from tracker.core.results import Json, Record, Spread
 from tracker.projects.annotators import annotator_names
 from tracker.projects.categories import every_category_name
 from tracker.projects.item_aliases import item_aliases, standing_item_alias
+from tracker.projects.kept import kept_with_answers
 from tracker.projects.names import near_names
 from tracker.projects.projects import ProjectInfo
 from tracker.projects.questions import every_question, list_questions
@@ -135,6 +136,7 @@ def item_texts_by_name(
     return dict(connection.execute(ours).all())
 
 
+@kept_with_answers
 def count_project_items(connection: Connection, project: ProjectInfo) -> int:
     """Return how many items the project has, with answers or without."""
     items = select(func.count()).where(

@@ -22,6 +22,7 @@ from tracker.storage.schema import (
     FlagChange,
     FlagSighting,
     Import,
+    Note,
     Project,
     Purge,
     Snapshot,
@@ -94,6 +95,27 @@ def project_revisions(connection: Connection, project_id: int | None = None) -> 
     if project_id is not None:
         statement = statement.where(Project.id == project_id)
     return {name: ".".join(map(str, parts)) for name, *parts in connection.execute(statement)}
+
+
+_OF_NO_ANSWER = ("note", "prune")
+"""The kinds of changes on which no figure of answers rests, but for a note of a guideline."""
+
+
+def answers_revision(connection: Connection, project_id: int) -> tuple[int | None, int | None]:
+    """Return what differs after every change on which figures of a project's answers rest.
+
+    Acts on findings, audits, snapshots and notes without a guideline are none.
+    """
+    changes = select(func.max(Change.id)).where(
+        Change.project_id == project_id, Change.kind.not_in(_OF_NO_ANSWER)
+    )
+    guidelines = select(func.max(Note.change_id)).where(
+        Note.project_id == project_id, Note.guideline.is_not(None)
+    )
+    change, guideline = connection.execute(
+        select(changes.scalar_subquery(), guidelines.scalar_subquery())
+    ).one()
+    return change, guideline
 
 
 _COLUMNS = ["project_id", "question_id", "change_id", "first_item", "last_item"]

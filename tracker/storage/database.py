@@ -25,6 +25,7 @@ from sqlalchemy.exc import (
 )
 
 from tracker.core.errors import DatabaseUnusable, InvalidOption, Refused
+from tracker.core.kept import KEPT, KeptResults
 from tracker.storage import backends, seals
 from tracker.storage.backends import Backend
 from tracker.storage.backends.backend import DAMAGED, MISSING_TABLE, NO_SCHEMA
@@ -79,6 +80,8 @@ class Database:
         """Who changes something, for the change log; None for the one at the command line."""
         self.wait: float | None = None
         """Seconds to wait for a lock that others hold; None for the usual time."""
+        self.kept: KeptResults | None = None
+        """The figures that a server keeps; None to keep none."""
         self._held = threading.local()
 
     def use_schema(self, name: str) -> None:
@@ -153,6 +156,7 @@ class Database:
             connection = stack.enter_context(self._at_head())
             if connection is None:
                 connection = stack.enter_context(_empty())
+            connection.info[KEPT] = self.kept
             with connection.begin():
                 yield connection
 
@@ -205,6 +209,7 @@ class Database:
                 opened = stack.enter_context(self.engine.connect() if keep else _empty())
             connection = backends.backend_of(opened).writing(opened, bulk=bulk)
             connection.info[CHANGED_BY] = self.by  # of a connection that others had before
+            connection.info[KEPT] = None
             with connection.begin() as transaction:
                 seals.reset_seals(connection)
                 yield connection

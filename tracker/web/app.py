@@ -19,6 +19,7 @@ from fastapi.staticfiles import StaticFiles
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from tracker.core.errors import InvalidOption, TrackerError
+from tracker.core.kept import KeptResults
 from tracker.core.version import VERSION
 from tracker.ledger import Ledger
 from tracker.web import health, sign_in, style
@@ -31,7 +32,7 @@ from tracker.web.jobs import Jobs
 from tracker.web.middleware import BehindPath, Guard, HeadAsGet, SecureHeaders
 from tracker.web.mlflow import NO_MLFLOW, MLflowServer
 from tracker.web.pages import PAGES
-from tracker.web.request import PATIENCE, Figures
+from tracker.web.request import PATIENCE
 from tracker.web.sign_in import HERE_ONLY, Access
 from tracker.web.templating import HERE
 from tracker.web.uploads import Staging
@@ -119,8 +120,8 @@ def create_app(
         docs_url=None, redoc_url=None, openapi_url=None,
         redirect_slashes=False,  # such a redirect leads to whatever host the request names
     )  # fmt: skip
-    app.state.ledger = ledger
-    app.state.figures, app.state.patience = Figures(), PATIENCE
+    app.state.ledger, app.state.patience = ledger, PATIENCE
+    app.state.figures = KeptResults()
     app.state.stopping = asyncio.Event()
     app.state.max_upload = max_upload
     app.state.observed = Observed(ledger)

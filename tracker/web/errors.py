@@ -6,7 +6,7 @@ import logging
 import re
 from http import HTTPStatus
 from typing import Any, NotRequired, TypedDict, cast
-from urllib.parse import quote, urlencode, urlsplit, urlunsplit
+from urllib.parse import quote, urlsplit, urlunsplit
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -22,10 +22,11 @@ from tracker.core.errors import (
     Refused,
     TrackerError,
 )
+from tracker.core.kept import StillCounting
 from tracker.formats.batch import Rejection
 from tracker.imports.loader import Rejected
 from tracker.web.identity import Identity
-from tracker.web.request import WAIT, Place, StillCounting, parameter_names, place_of
+from tracker.web.request import Place, parameter_names, place_of
 from tracker.web.templating import link_to, page
 
 _STATUS: dict[type[TrackerError], int] = {
@@ -159,14 +160,13 @@ def _invalid(request: Request, error: Exception) -> Response:
 
 
 def _still_counting(request: Request, error: Exception) -> Response:
-    """Return a page that fetches the one that was asked for when its figures are there."""
+    """Return a page that fetches the page or file that was asked for when it can be made."""
     name = request.path_params.get("project")
     asked = request.query_params
     place = name and place_of(name, asked.get("as_of"), asked.get("known_at"))
     tab = "".join(path_of(request).split("/")[3:4])
-    waiting = urlencode([*asked.multi_items(), (WAIT, "yes")])
     return page(
-        request, "counting.html", status=202, place=place or None, tab=tab, waiting=waiting,
+        request, "counting.html", status=202, place=place or None, tab=tab, file=tab == "report",
         layout="of_project.html" if place else "base.html",
     )  # fmt: skip
 

@@ -34,7 +34,7 @@ from tracker.report.html import page_environment
 from tracker.web import drawing
 from tracker.web.file_form import reworded_for_form
 from tracker.web.forms import csrf_field, csrf_token, may_post
-from tracker.web.request import Place
+from tracker.web.request import WAIT, Asked, Place
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -53,11 +53,13 @@ def page(request: Request, template: str, *, status: int = 200, **values: Any) -
     ``link`` is `link_to` behind the path at which a proxy serves the pages, ``home`` the first page
     that the reader may see, ``may_post`` whether they may send a form to an address,
     ``kept`` what the address asks for beside a moment. A page of a project has its ``place``, and
-    ``here``: the same as ``link`` for pages of the project, at the time that is shown.
+    ``here``: the same as ``link`` for pages of the project, at the time that is shown. ``older``
+    is about figures that stand in for those being computed, for which ``waiting`` is the query.
     """
     root = request.scope.get("root_path", "")
     place: Place | None = values.get("place")
     who: Identity | None = getattr(request.state, "identity", None)
+    asked: Asked | None = getattr(request.state, "asked", None)
     own = who is not None and not who.sees_projects
     known = {
         "request": request,
@@ -68,9 +70,12 @@ def page(request: Request, template: str, *, status: int = 200, **values: Any) -
         "csrf_field": partial(csrf_field, request),
         "may_post": partial(may_post, request),
         "here": None if place is None else partial(_in_project, root, place),
+        "older": None if asked is None else asked.older,
+        "waiting": urlencode([*request.query_params.multi_items(), (WAIT, "yes")]),
         "kept": [pair for pair in request.query_params.multi_items() if pair[0] not in _MOMENTARY],
     }
-    common = {"place": None, "notices": (), "tab": ""}
+    notices = () if asked is None else asked.notices
+    common = {"place": None, "notices": notices, "tab": ""}
     text = _environment.get_template(template).render(common | values | known)
     return HTMLResponse(text, status)
 

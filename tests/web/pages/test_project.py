@@ -164,7 +164,31 @@ def test_a_page_that_is_opened_does_not_wait_for_its_figures(
     assert "by Krippendorff&#39;s rule" in client.get("/projects/p/row").text
     assert client.get("/projects/p?wait=yes", headers=opened).status_code == 200
     assert client.get("/projects/p", headers=opened).status_code == 200, "kept"
-    assert client.get("/projects/p/report", headers=opened).status_code == 200
+    page = client.get("/projects/p/report", headers=opened)
+    assert page.status_code == 202
+    assert 'content="0; url=?wait=yes"' in page.text
+    report = client.get("/projects/p/report?wait=yes", headers=opened)
+    assert report.headers["content-disposition"].startswith("attachment")
+
+
+def test_figures_of_before_a_change_are_shown_until_there_are_new_ones(
+    client: TestClient, flagged: Ledger
+) -> None:
+    before = read(client, "/projects/p").text
+    client.app.state.patience = 0  # type: ignore[attr-defined]
+    opened = {"sec-fetch-mode": "navigate"}
+    rows = [(f"new {n}", who, "x") for n in range(40) for who in ("ada", "bo")]
+    flagged.import_frame(pd.DataFrame(rows, columns=COLUMNS), "p")
+    for headers in (opened, {"hx-request": "true"}):
+        shown = client.get("/projects/p?x=1", headers=headers)
+        assert shown.status_code == 200
+        assert "New answers are being counted" in shown.text
+        assert 'hx-get="?x=1&amp;wait=yes"' in shown.text
+        assert "counting …" in client.get("/", headers=headers).text
+    new = read(client, "/projects/p?wait=yes").text
+    assert "are being counted" not in new
+    assert new != before
+    assert "are being counted" not in client.get("/projects/p", headers=opened).text
 
 
 def test_a_collapse_is_told_by_every_page_that_shows_the_figure(

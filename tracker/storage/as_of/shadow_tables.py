@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlalchemy import Column, Connection, Integer, MetaData, Select, Table, insert, select
 
+from tracker.core.kept import MOMENT
 from tracker.storage import backends
 from tracker.storage.as_of.annotators import (
     Rows,
@@ -38,8 +39,13 @@ def as_it_was(connection: Connection, project_id: int, moment: Moment) -> Iterat
         rows |= facts_as_of(connection, project_id, moment.through)
     if moment.known_at is not None:
         rows |= flags_as_of(project_id, moment.known_at)
-    with _hidden(connection, project_id, moment, rows):
-        yield
+    before = connection.info.get(MOMENT)
+    connection.info[MOMENT] = moment
+    try:
+        with _hidden(connection, project_id, moment, rows):
+            yield
+    finally:
+        connection.info[MOMENT] = before
 
 
 @contextmanager

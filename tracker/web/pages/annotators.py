@@ -46,7 +46,7 @@ def annotators_page(request: Request, place: At, asked: AskedLedger) -> HTMLResp
         request, "annotators.html", place=place, tab="annotators", audits=audits, links=links,
         columns=PEOPLE, columns_of_numbers=PEOPLE_OF_NUMBERS,
         others=[person for name, person in people.items() if name not in counted],
-        numbers=known.questions_of_numbers(asked, place), notices=asked.notices,
+        numbers=known.questions_of_numbers(asked, place),
     )  # fmt: skip
 
 
@@ -78,7 +78,7 @@ def annotator_page(request: Request, place: At, annotator: str, asked: AskedLedg
         place.project, states=["all"], annotator=who["annotator"]).flags]  # fmt: skip
     return page(
         request, "annotator.html", place=place, tab="annotators", who=who, questions=questions,
-        recorded=recorded, share_columns=SHARES, numbers=numbers, notices=asked.notices,
+        recorded=recorded, share_columns=SHARES, numbers=numbers,
     )  # fmt: skip
 
 

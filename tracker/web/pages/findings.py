@@ -70,7 +70,7 @@ def findings_page(
     rows = [flag.to_dict() for flag in found.flags]
     return page(
         request, "findings.html", place=place, tab="findings", rows=rows, choice=choice,
-        states=STATES, any_recorded=found.any_recorded, notices=asked.notices,
+        states=STATES, any_recorded=found.any_recorded,
         standing=None if choice.done else _standing(asked, place),
     )  # fmt: skip
 

@@ -28,7 +28,7 @@ def gate_page(request: Request, place: At, asked: AskedLedger) -> HTMLResponse:
     except NoFigures:
         text = None
     return page(request, "gate.html", place=place, tab="gate", text=text, found=None, problem=None,
-                summary="", notices=asked.notices)  # fmt: skip
+                summary="")  # fmt: skip
 
 
 @router.post("/projects/{project:name}/gate", dependencies=[needs(Role.VIEWER)])
@@ -47,6 +47,6 @@ def run_gate(
     return page(
         request, "gate.html", place=place, tab="gate", text=text, found=found, problem=problem,
         summary="" if found is None else gate_summary_text(found), columns=CHECKS,
-        rows=[] if found is None else gate_rows(found), notices=asked.notices,
+        rows=[] if found is None else gate_rows(found),
         status=422 if problem else 200,
     )  # fmt: skip

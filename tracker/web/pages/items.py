@@ -61,5 +61,5 @@ def items_page(
     return page(
         request, "items.html", place=place, tab="items", choice=choice, found=found,
         questions=names, numbers=shown.many_numbers, categories=shown.categories,
-        notices=asked.notices, wanted=shown.question.target_answers or 2,
+        wanted=shown.question.target_answers or 2,
     )  # fmt: skip

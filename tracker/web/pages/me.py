@@ -26,7 +26,7 @@ def own_page(request: Request, asked: AskedLedger) -> HTMLResponse:
     """Show the reader's own reports."""
     who: Identity = request.state.identity
     reports = [_report(asked, project, name) for project, name in who.annotators]
-    return page(request, "me.html", reports=reports, columns=COMPARED, notices=asked.notices)
+    return page(request, "me.html", reports=reports, columns=COMPARED)
 
 
 def _report(asked: Asked, project: str, annotator: str) -> dict[str, Any]:

@@ -39,7 +39,7 @@ def pair_page(
         request, "pair.html", place=place, tab="annotators", two=(annotator, other),
         question=about, questions=names, differ=differ, numbers=numbers,
         table=None if spans or numbers else _table(asked, place, (annotator, other), about),
-        figures=_figures(asked, place, about, {annotator, other}), notices=asked.notices,
+        figures=_figures(asked, place, about, {annotator, other}),
     )  # fmt: skip
 
 

@@ -37,7 +37,6 @@ def project_page(request: Request, place: At, asked: AskedLedger) -> HTMLRespons
         numbers=[question["name"] for question in questions if question["name"] in numbers],
         any_recorded=known.has_recorded_findings(asked, place),
         unfit=[one.to_dict() for one in agreement.unfit], sections=_sections(asked, place),
-        notices=asked.notices,
     )  # fmt: skip
 
 
@@ -73,7 +72,6 @@ def report_page(place: At, asked: AskedLedger) -> Response:
     """Return a report to send, as a file."""
     from tracker.report.report import FORMATS, made_document
 
-    asked.until = None  # a file cannot be shown before it is there
     found = _gathered(asked, place)
     made = asked.figure(
         place.project, "report", place.key,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from time import monotonic
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -10,9 +9,10 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from tracker.agreement.sentences import main_figure_sentence
 from tracker.core.errors import TrackerError
+from tracker.core.kept import StillCounting
 from tracker.web import known
 from tracker.web.identity import Role, needs
-from tracker.web.request import Asked, AskedLedger, At, Place, StillCounting
+from tracker.web.request import Asked, AskedLedger, At, Place
 from tracker.web.templating import link_to, page
 
 router = APIRouter(include_in_schema=False)
@@ -24,8 +24,6 @@ def projects_page(request: Request, asked: AskedLedger) -> Response:
     if not request.state.identity.sees_projects:
         return RedirectResponse(link_to(request.scope.get("root_path", ""), "me"), 303)
     names = dict.fromkeys(one.project.name for one in asked.ledger.projects.list())
-    if "hx-request" in request.headers:  # the rows that are shown are fetched anew
-        asked.until = monotonic() + request.app.state.patience
     rows = [_row_if_counted(asked, Place(name)) for name in names]
     archived = {one.project.name for one in asked.ledger.projects.list(archived=True)} - set(names)
     return page(request, "projects.html", rows=rows, archived=sorted(archived))
@@ -36,17 +34,20 @@ def project_row(request: Request, place: At, asked: AskedLedger) -> HTMLResponse
     """Show what the list of projects says of one."""
     asked.until = None
     try:
-        row = _row(asked, place)
+        row = _row(asked, place) | {"older": None}
     except TrackerError as error:
         row = {"name": place.project, "problem": error.message}
     return page(request, "project_row.html", one=row)
 
 
 def _row_if_counted(asked: Asked, place: Place) -> dict[str, Any]:
+    before, asked.older = asked.older, None
     try:
-        return _row(asked, place)
+        return _row(asked, place) | {"older": asked.older}
     except StillCounting:
         return {"name": place.project, "counting": True}
+    finally:
+        asked.older = before
 
 
 def _row(asked: Asked, place: Place) -> dict[str, Any]:

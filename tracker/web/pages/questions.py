@@ -36,7 +36,7 @@ def question_page(request: Request, place: At, question: str, asked: AskedLedger
         links=_links(page_links(request, place), found),
         formulas={row["measure"]: formula(row["measure"]) for row in found["measures"]},
         confusions=None if spans or numbers else _confusions(asked, place, question),
-        pairs=_weakest_pairs(asked, place, question), notices=asked.notices,
+        pairs=_weakest_pairs(asked, place, question),
     )  # fmt: skip
 
 
@@ -58,7 +58,7 @@ def category_page(
         request, "category.html", place=place, found=found, own=own, spans=spans,
         links=_links(page_links(request, place), found),
         confusions=None if spans else _confusions(asked, place, question, category),
-        examples=examples, notices=asked.notices,
+        examples=examples,
     )  # fmt: skip
 
 

@@ -119,8 +119,8 @@ def compare_page(
         }
     return page(
         request, "compare.html", place=place, tab="snapshots", a=a, b=b, question=about,
-        questions=names, found=found, numbers=about in known.questions_of_numbers(asked, place),
-        notices=asked.notices, **tables,
+        questions=names, found=found,
+        numbers=about in known.questions_of_numbers(asked, place), **tables,
     )  # fmt: skip
 
 
