@@ -11,6 +11,7 @@ import itertools
 import os
 import shutil
 import sqlite3
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cache, partialmethod
@@ -46,6 +47,16 @@ NO_POSTGRES = "NO POSTGRES"
 STARTED = {"label_studio", "mlflow", "browser"}
 """The fixtures that install and start another program."""
 _numbers = itertools.count(1)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Compile each file once, also where Python is told to write nothing beside the sources.
+
+    Half of what a program takes that a test starts is to compile what it imports.
+    """
+    if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):
+        os.environ["PYTHONPYCACHEPREFIX"] = str(config.rootpath / ".pytest_cache" / "compiled")
+        sys.pycache_prefix, sys.dont_write_bytecode = os.environ["PYTHONPYCACHEPREFIX"], False
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
