@@ -14,7 +14,7 @@ import sqlite3
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from functools import cache, partialmethod
+from functools import partialmethod
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -73,20 +73,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 class _ByFile(LoadScopeScheduling):
-    """Tests go to a worker one by one, and those of a file that makes something once together.
-
-    Groups of xdist 3.8 are lost on pytest 9.2, which does not read the name that they change.
-    """
+    """Tests of a file go to one worker, which makes once what they share; so do all goldens."""
 
     def _split_scope(self, nodeid: str) -> str:
         file = nodeid.partition("::")[0]
-        return file if _makes_once(self.config.rootpath / file) else nodeid
-
-
-@cache
-def _makes_once(file: Path) -> bool:
-    text = file.read_text("utf-8")
-    return 'scope="module"' in text or "xdist_group(" in text
+        return f"goldens {'[postgresql' in nodeid}" if "golden/" in file else file
 
 
 @pytest.hookimpl(optionalhook=True)

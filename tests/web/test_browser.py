@@ -25,10 +25,7 @@ from tracker.report.report import FORMATS, report_document
 from tracker.simulate.crowds import Group, simulate_crowd
 from tracker.web.templating import link_to
 
-pytestmark = [
-    pytest.mark.xdist_group("browser"),
-    pytest.mark.filterwarnings("ignore::ResourceWarning"),
-]
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 NO_BROWSER = "NO BROWSER"
 
 
