@@ -31,6 +31,7 @@ from tests.helpers import write_file
 from tests.profiles import ON_BOTH, THOROUGH
 from tracker.ledger import Ledger
 from tracker.storage.backends import BACKENDS
+from tracker.storage.backends.postgres import Postgres
 from tracker.storage.database import Database
 
 # No deadline: the first interval of a process imports scipy, and a database takes its time.
@@ -222,10 +223,22 @@ def postgres_url(admin_url: str, postgres_template: str, worker: str) -> Iterato
 
 @pytest.fixture(scope="session")
 def postgres_ledger(admin_url: str, postgres_template: str, worker: str) -> Iterator[Ledger]:
-    """A ledger on Postgres that one test uses after another, its statements compiled once."""
+    """A ledger on Postgres that one test uses after another, its statements compiled once.
+
+    Who opens it anew, as each command does, is given its connections.
+    """
     name = f"shared 100 % {worker}"
     shared = Ledger(postgres.create_database(admin_url, name, template=postgres_template))
-    with shared.database.keep_connections():
+    connect = Postgres.engine
+
+    def engine(
+        self: Postgres, url: URL, wait: float | None = None, *, keep: bool = False
+    ) -> Engine:
+        ours = url == shared.database.url and wait is None and not keep
+        return shared.database.engine if ours else connect(self, url, wait, keep=keep)
+
+    with shared.database.keep_connections(), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Postgres, "engine", engine)
         yield shared
     postgres.drop_database(admin_url, name)
 
