@@ -11,9 +11,10 @@ import itertools
 import os
 import shutil
 import sqlite3
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from functools import cache, partialmethod
+from functools import partialmethod
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -30,6 +31,7 @@ from tests.helpers import write_file
 from tests.profiles import ON_BOTH, THOROUGH
 from tracker.ledger import Ledger
 from tracker.storage.backends import BACKENDS
+from tracker.storage.backends.postgres import Postgres
 from tracker.storage.database import Database
 
 # No deadline: the first interval of a process imports scipy, and a database takes its time.
@@ -48,6 +50,16 @@ STARTED = {"label_studio", "mlflow", "browser"}
 _numbers = itertools.count(1)
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Compile each file once, also where Python is told to write nothing beside the sources.
+
+    Half of what a program takes that a test starts is to compile what it imports.
+    """
+    if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):
+        os.environ["PYTHONPYCACHEPREFIX"] = str(config.rootpath / ".pytest_cache" / "compiled")
+        sys.pycache_prefix, sys.dont_write_bytecode = os.environ["PYTHONPYCACHEPREFIX"], False
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave Postgres out, but for what depends on the database and who asks by name.
 
@@ -62,20 +74,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 class _ByFile(LoadScopeScheduling):
-    """Tests go to a worker one by one, and those of a file that makes something once together.
-
-    Groups of xdist 3.8 are lost on pytest 9.2, which does not read the name that they change.
-    """
+    """Tests of a file go to one worker, which makes once what they share; so do all goldens."""
 
     def _split_scope(self, nodeid: str) -> str:
         file = nodeid.partition("::")[0]
-        return file if _makes_once(self.config.rootpath / file) else nodeid
-
-
-@cache
-def _makes_once(file: Path) -> bool:
-    text = file.read_text("utf-8")
-    return 'scope="module"' in text or "xdist_group(" in text
+        return f"goldens {'[postgresql' in nodeid}" if "golden/" in file else file
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -220,10 +223,22 @@ def postgres_url(admin_url: str, postgres_template: str, worker: str) -> Iterato
 
 @pytest.fixture(scope="session")
 def postgres_ledger(admin_url: str, postgres_template: str, worker: str) -> Iterator[Ledger]:
-    """A ledger on Postgres that one test uses after another, its statements compiled once."""
+    """A ledger on Postgres that one test uses after another, its statements compiled once.
+
+    Who opens it anew, as each command does, is given its connections.
+    """
     name = f"shared 100 % {worker}"
     shared = Ledger(postgres.create_database(admin_url, name, template=postgres_template))
-    with shared.database.keep_connections():
+    connect = Postgres.engine
+
+    def engine(
+        self: Postgres, url: URL, wait: float | None = None, *, keep: bool = False
+    ) -> Engine:
+        ours = url == shared.database.url and wait is None and not keep
+        return shared.database.engine if ours else connect(self, url, wait, keep=keep)
+
+    with shared.database.keep_connections(), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Postgres, "engine", engine)
         yield shared
     postgres.drop_database(admin_url, name)
 

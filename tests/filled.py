@@ -47,7 +47,7 @@ def _vacuum_now_and_then(ledger: Ledger) -> None:
     if next(_emptied) % 10 == 0:
         engine = ledger.database.engine
         with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-            connection.exec_driver_sql("VACUUM")
+            connection.exec_driver_sql("VACUUM ANALYZE")
 
 
 def _file(ledger: Ledger) -> Path:

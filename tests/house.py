@@ -203,15 +203,20 @@ def faults(module: Module) -> list[str]:
 Fault = tuple[int, str]
 
 
+@cache
 def _imports(
     tree: ast.AST, *, types: bool = True, functions: bool = True
-) -> Iterator[tuple[int, str]]:
+) -> tuple[tuple[int, str], ...]:
     """The dotted name of every module that a tree imports, wherever the statement stands.
 
     Of this package's own, with what is imported from it, which may be a module, too. Left out are,
     if said, what is for type checkers and what stands in functions.
     """
-    for node in _statements(tree, types, functions):
+    return tuple(_imported(_statements(tree, types, functions)))
+
+
+def _imported(statements: Iterator[ast.AST]) -> Iterator[tuple[int, str]]:
+    for node in statements:
         if isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):

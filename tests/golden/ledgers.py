@@ -42,7 +42,6 @@ def build(name: str, url: str) -> None:
         connection.execute(delete(keys))
         connection.execute(insert(keys).values(id=1, key="0" * 64))
     LEDGERS[name](ledger)
-    ledger.database.engine.dispose()
 
 
 # -- team ----------------------------------------------------------------------------------

@@ -19,7 +19,6 @@ from tracker.report.document import Document
 from tracker.report.gathered import Asked
 from tracker.report.report import FORMATS, report_document
 
-pytestmark = pytest.mark.xdist_group("hostile")  # one worker makes the report, once
 CORPUS = [
     "<script>alert(1)</script>",
     "\"><img src=x onerror=alert(1)>",

@@ -27,7 +27,6 @@ HAPPENED = (
 """The guideline; rico joins; rico has gone; everybody hurries."""
 ALARMS = (HAPPENED[0], HAPPENED[1], HAPPENED[3])
 """What an alarm tells of: that rico has gone is seen as a change of level."""
-pytestmark = pytest.mark.xdist_group("year")  # one worker imports it, once
 CROWD = ("ann", "bob", "cem", "dia", "eva", "fay", "gus", "hal", "ida", "jon")
 
 

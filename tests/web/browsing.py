@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
 
 import uvicorn
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request
@@ -15,10 +15,17 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, Request
 from tracker.ledger import Ledger
 from tracker.web.app import create_app, listening_socket
 
-__all__ = ["LOOKS", "Watched", "opened", "served", "serious_faults"]
+__all__ = ["LOOKS", "Look", "Watched", "opened", "served", "serious_faults"]
 
-LOOKS = ((1200, "light"), (375, "dark"))
-"""Widths in pixels, each with a colour scheme."""
+
+class Look(NamedTuple):
+    """A width of the window in pixels, and a colour scheme."""
+
+    width: int
+    scheme: Any
+
+
+LOOKS = (Look(1200, "light"), Look(375, "dark"))
 _SERIOUS = {"serious", "critical"}
 
 
@@ -84,13 +91,9 @@ class Watched:
 
 
 @contextmanager
-def opened(
-    browser: Browser, base: str, width: int = 1200, scheme: Any = "light"
-) -> Iterator[Watched]:
-    """Open an empty page of a width in pixels, in a colour scheme."""
-    context = browser.new_context(
-        viewport={"width": width, "height": 900}, color_scheme=scheme, reduced_motion="reduce"
-    )
+def opened(browser: Browser, base: str, width: int = 1200) -> Iterator[Watched]:
+    """Open an empty page of a width in pixels."""
+    context = browser.new_context(viewport={"width": width, "height": 900}, reduced_motion="reduce")
     try:
         watched = Watched(context.new_page(), base)
         watched.watch()
