@@ -125,6 +125,7 @@ class ItemVotes(NamedTuple):
     votes: dict[int, int]
 
 
+@kept_with_answers
 def select_item_page(
     connection: Connection, selection: Selection, choice: ItemChoice, after: int, most: int
 ) -> list[ItemVotes]:

@@ -58,10 +58,13 @@ def items_page(
     names = [setting.question.name for setting in settings]
     question = choice.question or names[0]
     categories = [name for name in choice.category if name]
-    found = asked.ledger.items.page(
-        place.project, search=choice.q, categories=categories, differ=choice.differ,
-        answered_by=[name for name in choice.annotator if name], fewer_than=choice.fewer,
-        order=choice.order or "import", after=choice.after, **place.of(question),
+    found = asked.figure(
+        place.project, "items", place.key, choice.model_dump_json(),
+        compute=lambda it: it.items.page(
+            place.project, search=choice.q, categories=categories, differ=choice.differ,
+            answered_by=[name for name in choice.annotator if name], fewer_than=choice.fewer,
+            order=choice.order or "import", after=choice.after, **place.of(question),
+        ),
     )  # fmt: skip
     shown = next(
         (setting for setting in settings if setting.question.name == question), settings[0]
