@@ -9,7 +9,7 @@ from tests.counts.plain import Rows
 from tests.counts.selected import Selected, both_kinds, check_each, selected
 from tests.profiles import both
 from tracker.core.tallies import Answer
-from tracker.counts.items import ItemChoice, select_item_page
+from tracker.counts.items import ORDERS, ItemChoice, ItemVotes, select_item_page
 from tracker.ledger import Ledger
 from tracker.projects.items import item_names
 from tracker.storage.schema import NONE_APPLIES
@@ -59,6 +59,26 @@ def by_hand(chosen: Selected, choice: ItemChoice) -> list[int]:
     return [item for item in sorted({one.item for one in chosen.raw.given}) if fits(item)]
 
 
+def in_order(chosen: Selected, order: str) -> list[ItemVotes]:
+    """The items of all pages of two, in an order."""
+    choice, found = ItemChoice(order=order), list[ItemVotes]()
+    while page := select_item_page(chosen.connection, chosen.selection, choice, len(found), 2):
+        found += page
+    return found
+
+
+def key_by_hand(chosen: Selected, item: int, order: str) -> float:
+    """By what an item is ordered, the first the least, from plain rows."""
+    said = chosen.compared.get(item, {})
+    if order == "answers":
+        return len(said)
+    if order == "recent":
+        return 0.0  # these rows have no times of their own
+    given_labels = [one for answer in said.values() for one in given(answer)]
+    pairs = [*combinations(given_labels, 2)]
+    return -sum(a != b for a, b in pairs) / len(pairs) if pairs else 1.0
+
+
 @both
 @both_kinds
 def test_items_are_those_that_fit_in_pages_of_any_size_with_their_votes(
@@ -78,6 +98,11 @@ def test_items_are_those_that_fit_in_pages_of_any_size_with_their_votes(
             expected = by_hand(chosen, choice)
             assert listed(chosen, choice) == expected
             assert listed(chosen, choice, 2) == expected
+        for order in ORDERS[1:]:
+            ordered = [one.id for one in in_order(chosen, order)]
+            assert sorted(ordered) == listed(chosen, ALL)
+            keys = [key_by_hand(chosen, item, order) for item in ordered]
+            assert keys == sorted(keys), order
         for one in select_item_page(chosen.connection, chosen.selection, ALL, 0, 100):
             said = chosen.compared.get(one.id, {})
             assert one.answers == len(said)

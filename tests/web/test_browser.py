@@ -162,7 +162,7 @@ def test_an_import_elsewhere_is_shown_without_a_reload(
         rows = [(str(n), who, "x") for n in range(5) for who in "ab"]
         columns = ["item", "annotator", "category"]
         Ledger(str(ours.database.url)).import_frame(pd.DataFrame(rows, columns=columns), "empty")
-        expect(page.locator(".lead")).to_contain_text("2 annotators gave 10 answers")
+        expect(page.locator("#words")).to_contain_text("2 annotators gave 10 answers")
         assert page.evaluate("window.kept") == 1
 
 
@@ -173,7 +173,7 @@ def test_a_page_is_shown_before_its_figures_are_counted(
     with served(ours, patience=0) as base, opened(browser, base, 375) as watched:
         page = watched.page
         watched.go("/")
-        expect(page.locator("tbody tr .verdict")).to_have_count(2)
+        expect(page.locator("tbody tr .pill")).to_have_count(2)
         expect(page.locator("main")).not_to_contain_text("counting")
         assert watched.go("/projects/p/annotators?as_of=2100-01-01") == 202
         expect(page.locator("main")).to_contain_text("lies in the future")
@@ -227,7 +227,7 @@ def test_a_page_catches_up_when_the_server_was_started_again(
         rows = [(str(n), who, "x") for n in range(5) for who in "ab"]
         ours.import_frame(pd.DataFrame(rows, columns=["item", "annotator", "category"]), "empty")
         with served(ours, port=int(base.rpartition(":")[2])):
-            expect(page.locator(".lead")).to_contain_text("gave 10 answers", timeout=60_000)
+            expect(page.locator("#words")).to_contain_text("gave 10 answers", timeout=60_000)
             expect(page.locator("#unreachable")).to_be_hidden()
 
 

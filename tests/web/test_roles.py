@@ -144,7 +144,7 @@ def test_a_role_may_do_what_it_may_and_nothing_else(served: Served, role: str) -
     assert served.browsers[role].get("/me").status_code == 200, "the session is over"
 
 
-@pytest.mark.parametrize(("role", "forms"), [("annotator", 2), ("viewer", 2), ("manager", 13)])
+@pytest.mark.parametrize(("role", "forms"), [("annotator", 2), ("viewer", 2), ("manager", 16)])
 def test_no_page_shows_a_form_that_its_reader_may_not_send(
     filled: Ledger, role: str, forms: int
 ) -> None:

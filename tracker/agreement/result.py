@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, Final, NotRequired, TypedDict
 
 from tracker.agreement.coefficients import COSTLY, are_few
+from tracker.agreement.readiness import Readiness, ReadinessJson, readiness_of
 from tracker.agreement.sentences import few_telling, no_person, own_errors, recent_sentence
 from tracker.core.errors import InvalidOption
 from tracker.core.results import Json, Message, Record, Shown
@@ -223,6 +224,7 @@ class AssessmentJson(FiguresJson):
     changes: list[dict[str, Any]]
     gold: dict[str, Any] | None
     warnings: list[str]
+    readiness: ReadinessJson
     intraclass: NotRequired[list[dict[str, Any]]]
 
 
@@ -266,6 +268,11 @@ class Assessment(Shown):
         """The figure that stands for all: alpha or, if it is not there, the first."""
         known = (measure for measure in self.measures if measure.measure == "krippendorff_alpha")
         return next(known, self.measures[0])
+
+    @property
+    def readiness(self) -> Readiness:
+        """Whether the labels can be trusted, by the main figure."""
+        return readiness_of(_told(self.main))
 
     def measure(self, name: str) -> Coefficient:
         """The coefficient of that name; raises KeyError where it was not asked for."""
@@ -340,6 +347,7 @@ class Assessment(Shown):
             "changes": [change.to_dict() for change in self.changes],
             "gold": None if self.gold is None else self.gold.to_dict(),
             "warnings": list(self.warnings),
+            "readiness": self.readiness.to_dict(),
         }
         for rate, row in zip(self.rates, payload["categories"], strict=True):
             row["measures"] = [one.to_dict() for one in self.binary.get(rate.category, ())]

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from shlex import quote
 from typing import Any, Final
 
-from tracker.measures.benchmarks import krippendorff_reading
+from tracker.agreement.readiness import readiness_of
 from tracker.measures.intervals import Coefficient
 from tracker.measures.registry import MEASURES
 from tracker.measures.words import undefined_in_words
@@ -144,6 +144,7 @@ def without_flagged(names: Sequence[str]) -> str:
 
 
 def main_figure_sentence(figure: Mapping[str, Any]) -> str:
+    """Return a question's main figure, and whether it is high enough to rely on."""
     title = in_a_sentence(figure["measure"])
     if figure["value"] is None:
         return f"There is no figure of agreement: {reason(figure)}."
@@ -151,27 +152,11 @@ def main_figure_sentence(figure: Mapping[str, Any]) -> str:
     if figure["ci_low"] is not None:
         bounds = interval_cell(figure["ci_low"], figure["ci_high"])
         interval = f" ({level_cell(figure['confidence'])} interval {bounds})"
-    words = figure.get("readings")
-    told = ""
-    if words:
-        enough = _ENOUGH_FOR.get(words["krippendorff"], words["krippendorff"])
-        low = figure["ci_low"]
-        unsure = low is not None and krippendorff_reading(low) != words["krippendorff"]
-        told = (
-            f", which Landis and Koch call {words['landis_koch']}; by Krippendorff's rule it is "
-            f"{enough}{', but the lower end of its interval is not' if unsure else ''}"
-        )
-    return f"{title} is {figure_cell(figure['value'])}{interval}{told}."
+    words = readiness_of(figure).words
+    return f"{title} is {figure_cell(figure['value'])}{interval}{': ' if words else ''}{words}."
 
 
 SUPPRESSED: Final = "it rests on too few answers to be shown"
-
-
-_ENOUGH_FOR: Final = {
-    "definite": "enough for conclusions",
-    "tentative": "enough for tentative conclusions",
-    "too low": "too low for conclusions",
-}
 
 
 def in_a_sentence(measure: str) -> str:

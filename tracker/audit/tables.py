@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rich.console import RenderableType
 
+from tracker.agreement.readiness import TITLES
 from tracker.audit.columns import (
     EVIDENCE,
     FLAG_ACTS_OF_ONE,
@@ -33,6 +34,7 @@ from tracker.render.nouns import count_noun
 if TYPE_CHECKING:
     from tracker.audit.kind import Finding
     from tracker.audit.result import Audit, AuditByQuestion, AuditedAnnotator
+    from tracker.audit.verdict import VerdictJson
 
 
 _MOST_ROWS = 60  # annotators that a person reads through
@@ -360,13 +362,23 @@ def slices_view(project: str, rows: Sequence[Mapping[str, Any]]) -> Iterator[Ren
 # -- What is plainly wrong with a project, in the terminal ----------------------------------------
 
 
-def verdict_view(
-    concerns: Sequence[Mapping[str, Any]], nothing: str = ""
-) -> Iterator[RenderableType]:
-    """Yield a line a concern with the command that shows more; without any, ``nothing``."""
+_READINESS_STYLES: Final = {
+    "not_yet": "bold red", "tentative": "bold yellow", "good_enough": "bold green",
+}  # fmt: skip
+
+
+def verdict_view(verdict: VerdictJson, nothing: str = "") -> Iterator[RenderableType]:
+    """Yield a line a concern, with its command, and whether the labels can be trusted.
+
+    Without any concern, ``nothing``.
+    """
+    concerns, weakest = verdict["verdict"], verdict["readiness"]
     if not concerns and nothing:
         yield Text(nothing, style="green")
     for concern in concerns[:MOST]:
         yield Text.assemble((concern["why"], "yellow"), (f"  {concern['command']}", "dim"))
     if len(concerns) > MOST:
         yield Text(f"{len(concerns) - MOST:,} more are in the report and the audit.", style="dim")
+    if weakest is not None and weakest["state"] is not None:
+        style = _READINESS_STYLES[weakest["state"]]
+        yield Text.assemble((f"{TITLES[weakest['state']]}. ", style), weakest["why"])

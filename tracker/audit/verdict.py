@@ -17,7 +17,9 @@ from typing import Any, Final, NamedTuple, TypedDict
 from sqlalchemy import Connection
 
 from tracker.agreement.query import Query
+from tracker.agreement.readiness import ReadinessJson
 from tracker.agreement.run import assess
+from tracker.agreement.sentences import main_figure_sentence
 from tracker.audit.flags import settled_audits
 from tracker.audit.query import AuditQuery
 from tracker.audit.result import Audit
@@ -26,6 +28,7 @@ from tracker.audit.slices_sql import GUIDELINE, IMPORT
 from tracker.core.results import Message
 from tracker.counts.filter import EVERYTHING, AnswerFilter
 from tracker.projects.questions import QuestionInfo
+from tracker.render.nouns import of_question
 
 _SUBJECTS: Final = {
     "weak_slice": "slice",
@@ -66,9 +69,17 @@ class ConcernJson(TypedDict):
     command: str
 
 
-class VerdictJson(TypedDict, total=False):
-    """What is plainly wrong with a project, the weightiest first."""
+class WeakestJson(ReadinessJson):
+    """Whether the labels of the weakest question can be trusted, and a sentence that says so."""
 
+    question: str | None
+    why: str
+
+
+class VerdictJson(TypedDict, total=False):
+    """What is plainly wrong with a project, the weightiest first; whether it can be trusted."""
+
+    readiness: WeakestJson | None
     verdict: list[ConcernJson]
     detectable_gap: float | None
 
@@ -139,17 +150,23 @@ class Verdict(NamedTuple):
         concerns: the weightiest first.
         detectable_gap: by how much less an annotator has to agree with the others to be found in
             most cases, of the question in which that is most; None if nobody could be.
+        weakest: whether the labels of the weakest question can be trusted; None without a figure.
     """
 
     concerns: list[Concern]
     detectable_gap: float | None
+    weakest: WeakestJson | None = None
 
     def to_dict(self, project: str) -> VerdictJson:
         """Return the entries of ``tracker status --json``."""
         return {
+            "readiness": self.weakest,
             "verdict": [concern.to_dict(project) for concern in self.concerns],
             "detectable_gap": self.detectable_gap,
         }
+
+
+NO_VERDICT: Final = Verdict([], None)
 
 
 def concerns_of(questions: Iterable[Figures]) -> list[Concern]:
@@ -172,17 +189,33 @@ def project_verdict(
     if audits is None:
         audits = settled_audits(connection, questions, AuditQuery(filter=choice))
     several = len(questions) > 1
-    figures = []
+    figures, weakest = [], list[WeakestJson]()
     for question, audit in zip(questions, audits, strict=True):
         recent, changes = None, ()
         if question.answers != "spans":
             query = Query(("krippendorff_alpha",), filter=choice)
             payload = assess(connection, question, query, recent=True).to_dict()
             recent, changes = payload["recent"], payload["changes"]
+            weakest.append(weakest_json(question.name if several else None, payload))
         name = question.name if several else None
         figures.append(Figures(name, recent, changes, audit.to_dict()))
     gaps = [one.detectable_gap for one in audits if one.detectable_gap is not None]
-    return Verdict(concerns_of(figures), max(gaps, default=None))
+    return Verdict(concerns_of(figures), max(gaps, default=None), weakest_of(weakest))
+
+
+def weakest_json(question: str | None, agreement: Mapping[str, Any]) -> WeakestJson:
+    """Return whether the labels of a question can be trusted, by its figures as JSON."""
+    readiness: ReadinessJson = agreement["readiness"]
+    figure = next(row for row in agreement["measures"] if row["measure"] == readiness["measure"])
+    begin = "" if question is None else of_question(question)
+    why = begin + main_figure_sentence(figure)
+    return {**readiness, "question": question, "why": why}
+
+
+def weakest_of(questions: Iterable[WeakestJson]) -> WeakestJson | None:
+    """Return the question whose bound is the least; None if no figure says anything."""
+    known = [one for one in questions if one["state"] is not None]
+    return min(known, key=lambda one: one["bound"] or 0.0, default=None)
 
 
 def _of_question(figures: Figures) -> Iterator[Concern]:

@@ -176,7 +176,7 @@ def _year(ledger: Ledger) -> None:
 
     _say("4. What is plainly wrong, unasked", f"tracker status {PROJECT}")
     ledger.audit(PROJECT, record=True)
-    print_result(None, view=verdict_view(ledger.verdict(PROJECT)["verdict"]))
+    print_result(None, view=verdict_view(ledger.verdict(PROJECT)))
     say("All that went wrong in this year, and what shows more of it:")
     for event, command in _PLANTED:
         say(f"  {event:<60}tracker {command}")

@@ -4,9 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, FromClause, Subquery, func, literal, or_, select
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Double,
+    FromClause,
+    Select,
+    Subquery,
+    and_,
+    case,
+    func,
+    literal,
+    or_,
+    select,
+)
+from sqlalchemy import cast as sql_cast
 
 from tracker.core import clock
 from tracker.core.tallies import Answer
@@ -20,10 +34,11 @@ from tracker.counts.selection import (
 )
 from tracker.projects.kept import kept_with_answers
 from tracker.storage.current import standing_item_facts
-from tracker.storage.schema import Annotator, Item
+from tracker.storage.schema import Annotator, Category, Item
 from tracker.storage.schema.labels import of_question
 
 _items = Item.__table__
+_categories = Category.__table__
 
 
 def select_answers_to_items(
@@ -85,6 +100,7 @@ class ItemChoice:
         categories: somebody chose each; of two, two annotators.
         differ: whether two annotators' answers differ.
         fewer_than: it has fewer answers than that.
+        order: one of `ORDERS`.
     """
 
     search: str = ""
@@ -92,6 +108,11 @@ class ItemChoice:
     categories: Collection[int] = ()
     differ: bool = False
     fewer_than: int | None = None
+    order: str = "import"
+
+
+ORDERS: Final = ("import", "disagreement", "answers", "recent")
+"""Of items: their first import; how much answers differ; the fewest answers, the last one first."""
 
 
 class ItemVotes(NamedTuple):
@@ -104,19 +125,27 @@ class ItemVotes(NamedTuple):
     votes: dict[int, int]
 
 
+@kept_with_answers
 def select_item_page(
     connection: Connection, selection: Selection, choice: ItemChoice, after: int, most: int
 ) -> list[ItemVotes]:
     """Return the next items behind the one numbered ``after``, in the order of their import.
 
-    Items without an answer are among them, unless the choice asks for one.
+    In another order ``after`` is the number of items before them. Items without an answer are among
+    them, unless the choice asks for one.
     """
-    statement = (
-        select(_items.c.id, _items.c.name, _items.c.text)
-        .where(*_of_project(selection), _items.c.id > after, *_conditions(selection, choice))
-        .order_by(_items.c.id)
-        .limit(most)
+    statement = select(_items.c.id, _items.c.name, _items.c.text).where(
+        *_of_project(selection), *_conditions(selection, choice)
     )
+    if choice.order == "import":
+        statement = statement.where(_items.c.id > after).order_by(_items.c.id)
+    else:
+        key = _order_keys(selection)[choice.order].subquery("keys")
+        statement = statement.outerjoin_from(_items, key, key.c.item_id == _items.c.id)
+        first = key.c.key.asc() if choice.order == "answers" else key.c.key.desc()
+        missing = first.nulls_first() if choice.order == "answers" else first.nulls_last()
+        statement = statement.order_by(missing, _items.c.id).offset(after)
+    statement = statement.limit(most)
     rows = connection.execute(statement).all()
     numbers = [row.id for row in rows]
     counted = (where_counted(selection), labels.c.item_id.in_(numbers))
@@ -132,6 +161,43 @@ def select_item_page(
     return [
         ItemVotes(row.id, row.name, row.text, answers.get(row.id, 0), votes[row.id]) for row in rows
     ]
+
+
+def _order_keys(selection: Selection) -> dict[str, Select[Any]]:
+    """Return statements of (item_id, key) by which items are put in order.
+
+    Categories differ by the share of pairs of labels that are not the same one; numbers, by their
+    variance.
+    """
+    counted = where_counted(selection)
+    people = func.count(labels.c.annotator_id.distinct()).label("votes")
+    item = labels.c.item_id
+    of_category = (
+        select(item, labels.c.category_id, people)
+        .where(counted)
+        .group_by(item, labels.c.category_id)
+        .subquery("votes")
+    )
+    votes, total = of_category.c.votes, func.sum(of_category.c.votes)
+    differing = total * total - func.sum(votes * votes)
+    key: Any = case((total > 1, differing * 1.0 / (total * (total - 1))))
+    by_votes = select(of_category.c.item_id)
+    if selection.question.scale in {"interval", "ratio"}:
+        same = _categories.c.id == of_category.c.category_id
+        joined = of_category.join(
+            _categories, and_(of_question(_categories, selection.question.key), same)
+        )
+        number = sql_cast(_categories.c.name, Double)
+        mean = func.sum(votes * number) / total
+        key = case((total > 1, func.sum(votes * number * number) / total - mean * mean))
+        by_votes = by_votes.select_from(joined)
+    return {
+        "disagreement": by_votes.add_columns(key.label("key")).group_by(of_category.c.item_id),
+        "answers": select(item, people.label("key")).where(counted).group_by(item),
+        "recent": select(item, func.max(labels.c.labeled_at).label("key"))
+        .where(counted)
+        .group_by(item),
+    }
 
 
 def _conditions(selection: Selection, choice: ItemChoice) -> list[ColumnElement[bool]]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias, Typ
 from sqlalchemy import Connection
 
 from tracker.audit.kinds import KINDS
-from tracker.audit.verdict import ConcernJson, project_verdict
+from tracker.audit.verdict import NO_VERDICT, ConcernJson, Verdict, WeakestJson, project_verdict
 from tracker.core.results import Json, Message, Record, Shown, Spread
 from tracker.counts.filter import EVERYTHING, AnswerFilter
 from tracker.gate.config import (
@@ -121,6 +121,7 @@ class GateJson(TypedDict):
     config: str
     selection: dict[str, Any] | None
     checks: list[CheckResult]
+    readiness: WeakestJson | None
     verdict: list[ConcernJson]
 
 
@@ -129,15 +130,15 @@ class GateResult(Shown):
     """What became of every check, in the order of the file.
 
     ``config`` is the file's name as it was given; ``selection`` says which answers were looked
-    at, as JSON; None for all. ``verdict`` is what is plainly wrong, whether a check asks for it or
-    not: see `tracker.audit.verdict.Concern`.
+    at, as JSON; None for all. ``verdict`` is what is plainly wrong, and whether the labels can be
+    trusted, whether a check asks for it or not: see `tracker.audit.verdict.Verdict`.
     """
 
     project: str
     config: str
     checks: tuple[CheckResult, ...]
     selection: Mapping[str, Any] | None = None
-    verdict: tuple[Mapping[str, Any], ...] = ()
+    verdict: Verdict = NO_VERDICT
 
     @property
     def passed(self) -> bool:
@@ -162,7 +163,8 @@ class GateResult(Shown):
             "config": self.config,
             "selection": None if self.selection is None else dict(self.selection),
             "checks": [check.to_dict() for check in self.checks],
-            "verdict": [dict(concern) for concern in self.verdict],
+            "readiness": self.verdict.weakest,
+            "verdict": [concern.to_dict(self.project) for concern in self.verdict.concerns],
         }
 
     def to_frame(self) -> pd.DataFrame:
@@ -417,7 +419,7 @@ def judge_gate(
     if not with_verdict:
         return result
     verdict = project_verdict(connection, questions, choice, list(audits.by_question.values()))
-    return replace(result, verdict=tuple(concern.to_dict(project) for concern in verdict.concerns))
+    return replace(result, verdict=verdict)
 
 
 def _is_of(check: Check, question: str, names: Mapping[str, Collection[str]]) -> bool:

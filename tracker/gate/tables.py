@@ -81,7 +81,7 @@ def gate_view(gate_result: GateResult) -> Iterator[RenderableType]:
     """Yield the parts of the page, in order."""
     yield Text.assemble((gate_result.project, "bold"), f"  {gate_summary_text(gate_result)}")
     yield from selection_view(gate_result.selection)
-    yield from verdict_view(gate_result.verdict)
+    yield from verdict_view(gate_result.verdict.to_dict(gate_result.project))
     yield listing_table(CHECKS, gate_rows(gate_result))
     for check in (*gate_result.failed, *gate_result.unknown):
         yield Text.assemble(

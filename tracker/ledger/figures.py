@@ -92,7 +92,10 @@ class Figures(Namespace):
         most = max(status.annotators for status in statuses)
         unseen = nothing(most, verdict["detectable_gap"])
         return _status_answer(
-            page, [page], statuses, lambda: verdict_view(verdict["verdict"], unseen)
+            page,
+            [page],
+            statuses,
+            lambda: verdict_view(verdict, unseen),
         )
 
     @operation(
@@ -256,7 +259,7 @@ def _status_answer(
     """Return the progress of questions; people see first what ``before`` returns."""
     from tracker.history.snapshot_tables import status_pace_view, status_view
 
-    nested = {"answers_per_item", "last_import", "recent", "verdict", "detectable_gap"}
+    nested = {"answers_per_item", "last_import", "recent", "verdict", "detectable_gap", "readiness"}
     rows = [
         {name: row[name] for name in row if name not in nested}
         for page in pages

@@ -90,6 +90,13 @@ class Items(Namespace):
         with self._ledger.reading(project) as (connection, info):
             return list_items(connection, info, limit)
 
+    def texts(self, project: str, items: Iterable[str]) -> dict[str, str | None]:
+        """Return the texts of items by their keys."""
+        from tracker.projects.items import item_texts_by_name
+
+        with self._ledger.reading(project) as (connection, info):
+            return item_texts_by_name(connection, info, items)
+
     def list_page(
         self,
         project: str,
@@ -212,11 +219,12 @@ class Items(Namespace):
         categories: Sequence[str] = (),
         differ: bool = False,
         fewer_than: int | None = None,
+        order: str = "import",
         after: int = 0,
         most: int = 50,
         **selecting: Unpack[Selecting],
     ) -> ItemsPage:
-        """Return some items in import order, with the votes of a question; see `ItemChoice`.
+        """Return some items in an order, with the votes of a question; see `ItemChoice`.
 
         Args:
             project: the project's name.
@@ -225,6 +233,7 @@ class Items(Namespace):
             categories: names of categories that somebody chose.
             differ: whether two answers differ.
             fewer_than: of fewer answers than that.
+            order: "import", "disagreement", "answers" or "recent"; see `ORDERS`.
             after: the ``next`` of the page before.
             most: items of a page.
             selecting: see `tracker.counts.filter.Selecting`.
@@ -248,6 +257,7 @@ class Items(Namespace):
                 [find_category(connection, question, name) for name in categories],
                 differ,
                 fewer_than,
+                order,
             )
             selection = select_answers(connection, question, choice)
             rows = select_item_page(connection, selection, wanted, after, most + 1)
@@ -261,7 +271,10 @@ class Items(Namespace):
             )
             for row in rows[:most]
         ]
-        return ItemsPage(question.name, items, rows[most - 1].id if len(rows) > most else None)
+        following = None
+        if len(rows) > most:
+            following = rows[most - 1].id if order == "import" else after + most
+        return ItemsPage(question.name, items, following)
 
 
 def _pairs_of_file(path: str | Path) -> list[Pair]:

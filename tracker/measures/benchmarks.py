@@ -40,6 +40,8 @@ class ReadingScale:
         return next((word for limit, word in self.steps if near >= limit), self.steps[-1][1])
 
 
+TENTATIVE, DEFINITE = 0.667, 0.8
+"""From which alpha Krippendorff draws tentative, and definite conclusions."""
 SCALES: Final = {
     "landis_koch": ReadingScale(
         LANDIS_KOCH,
@@ -63,7 +65,8 @@ SCALES: Final = {
         ),
     ),
     "krippendorff": ReadingScale(
-        KRIPPENDORFF, ((0.8, "definite"), (0.667, "tentative"), (-math.inf, "too low"))
+        KRIPPENDORFF,
+        ((DEFINITE, "definite"), (TENTATIVE, "tentative"), (-math.inf, "too low")),
     ),
 }
 

@@ -38,6 +38,7 @@ from tracker.projects.annotators import (
     project_aliases,
     project_labels_by_annotator,
 )
+from tracker.projects.kept import kept_with_answers
 from tracker.projects.mentions import Mention, erase_from_readings, forget_kept_texts
 from tracker.projects.projects import (
     ProjectInfo,
@@ -91,6 +92,7 @@ class Duplicate(Record):
     merge: str
 
 
+@kept_with_answers
 def likely_duplicates(connection: Connection, project: ProjectInfo) -> list[Duplicate]:
     """Return the pairs of one kind that look like one person, those without conflicts first.
 

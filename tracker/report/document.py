@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from tracker.render.blocks import Column, columns_of
 
@@ -165,14 +165,29 @@ class Examples:
     items: Sequence[Example]
 
 
+class Destination(NamedTuple):
+    """The page of the dashboard on which something is done.
+
+    Attributes:
+        label: of a button that leads there.
+        path: below the project's.
+        query: what it asks for.
+    """
+
+    label: str
+    path: tuple[str, ...]
+    query: Mapping[str, Any] | None = None
+
+
 @dataclass(frozen=True)
 class Act:
-    """One thing to do, or that there is nothing to do: the question, the answer, why."""
+    """One thing to do, or that there is nothing to do: the question, the answer, why, where."""
 
     question: str
     answer: Line
     why: Why
     needed: bool
+    at: Destination | None = None
 
 
 @dataclass(frozen=True)

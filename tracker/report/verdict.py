@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
+from tracker.agreement.readiness import TITLES, readiness_of
 from tracker.agreement.sentences import main_figure_sentence, title
 from tracker.audit.kind import MINIMUM_INFORMATIVE
 from tracker.audit.sentences import MOST, is_accusation, plainly
@@ -16,6 +17,7 @@ from tracker.report import words
 from tracker.report.document import (
     Act,
     Acts,
+    Destination,
     Fact,
     Facts,
     Line,
@@ -125,7 +127,8 @@ def _what_happened(gathered: Gathered) -> Iterator[Act]:
         begin = of_question(question.name) if gathered.several else ""
         shown = command(gathered, "agreement", "--since", recent["day"], question=question.name)
         why = Why([line(recent["why"]), line(words.WHY_HAPPENED)], shown)
-        yield Act(words.WHAT_HAPPENED, line(begin, sentence), why, needed=True)
+        at = Destination("See all figures", ("questions", question.name))
+        yield Act(words.WHAT_HAPPENED, line(begin, sentence), why, True, at)
 
 
 def concerns(gathered: Gathered) -> list[Concern]:
@@ -165,7 +168,8 @@ def _where(gathered: Gathered) -> list[tuple[float, Act]]:
         shown = command(gathered, "agreement", "--by", "slice", question=one.name)
         why = Why([line(words.WHY_WHERE)], shown)
         sentence = line(definition_sentence(gathered, one, row))
-        acts.append((row["explained"], Act(words.WHERE, sentence, why, needed=True)))
+        at = Destination("See items that differ", ("items",), _differing(one))
+        acts.append((row["explained"], Act(words.WHERE, sentence, why, True, at)))
     return acts
 
 
@@ -175,8 +179,19 @@ def _divided(gathered: Gathered) -> Act | None:
         if row["kind"] == "divided_definition":
             why = Why([line(words.WHY_DIVIDED)], command(gathered, "audit", question=one.name))
             sentence = line(definition_sentence(gathered, one, row))
-            return Act(words.WHICH, sentence, why, needed=True)
+            category = row["category"]
+            at = Destination(words.look_at(category), _category_page(one, category))
+            return Act(words.WHICH, sentence, why, True, at)
     return None
+
+
+def _differing(one: OfQuestion) -> dict[str, str]:
+    """Return the query of the page of items whose answers to a question differ."""
+    return {"question": one.name, "differ": "true", "order": "disagreement"}
+
+
+def _category_page(one: OfQuestion, category: str) -> tuple[str, ...]:
+    return ("questions", one.name, "categories", category)
 
 
 def _is_near(at: str, since: str) -> bool:
@@ -211,7 +226,12 @@ def _whom(gathered: Gathered) -> Act:
     models = _models(gathered)
     also = [_by_model(gathered)] if models else []
     why = Why([line(reason) for reason in reasons], shown, also)
-    return Act(words.WHOM, line(*begin, *_too(others), models), why, needed=True)
+    number = sum(name in {one, told["with"]} for one, told in standing)
+    place = (
+        ("annotators", name) if flag["with"] is None else ("annotators", name, "with", flag["with"])
+    )
+    at = Destination(words.review(who, number), place)
+    return Act(words.WHOM, line(*begin, *_too(others), models), why, True, at)
 
 
 def _models(gathered: Gathered) -> str:
@@ -292,7 +312,14 @@ def _which(gathered: Gathered, asked: OfQuestion) -> Act:
     without = words.NUMBERS if one.numbers else words.NO_CONFUSIONS_COUNTED
     parts = (*_caveat(asked), *(parts or line(without)), *_with_flagged(asked))
     of = of_question(one.name) if gathered.several and needed else ""
-    return Act(words.WHICH, line(of, *parts), why, needed=needed)
+    at = None
+    if needed and top is not None:
+        at = Destination(
+            words.compare(top), ("items",), {**_differing(one), "category": top["categories"]}
+        )
+    elif needed and lowest is not None:
+        at = Destination(words.look_at(lowest["category"]), _category_page(one, lowest["category"]))
+    return Act(words.WHICH, line(of, *parts), why, needed, at)
 
 
 def _top(one: OfQuestion) -> Told | None:
@@ -357,7 +384,9 @@ def _next(gathered: Gathered) -> Act:
     if not _short(one) or not status["items"]:
         return Act(words.WHAT_NEXT, line(words.nothing_next(status)), why, needed=False)
     text = words.alone(status, _short(one)) if status["wanted"] is None else words.missing(status)
-    return Act(words.WHAT_NEXT, line(prefix, text, words.start_with(names)), why, needed=True)
+    fewer = {"question": one.name, "fewer": str(status["wanted"] or 2)}
+    at = Destination(words.get_answers(status, _short(one)), ("items",), fewer)
+    return Act(words.WHAT_NEXT, line(prefix, text, words.start_with(names)), why, True, at)
 
 
 def _more_items(gathered: Gathered, one: OfQuestion, figure: Told) -> Act:
@@ -393,44 +422,49 @@ Told = Mapping[str, Any]
 def verdict_section(gathered: Gathered) -> Section:
     """Return the opening of a page: what was found, and what to do about it."""
     one = gathered.questions[0]
-    figure = main_figure(one)
-    told = one.agreement
-    flagged = list(dict.fromkeys(name for name, _ in standing_findings(gathered)))
-    warnings = told["warnings"]
-    if not told["counts"]["answers"] and warnings:
-        sentences, warnings = warnings, []
-    else:
-        sentences = [
-            words.counted(
-                told["counts"], len(gathered.questions), one.name, advised_question(gathered).name
-            ),
-            main_figure_sentence(figure),
-            words.people(
-                flagged,
-                len(answering(gathered)),
-                _change(one),
-                compared=sum(of.agreement["counts"]["items_compared"] for of in gathered.questions),
-                shared=items_shared(gathered),
-                left_out=findings_left_out(gathered),
-            ),
-        ]
+    flagged = _flagged(gathered)
+    warnings = one.agreement["warnings"] if one.agreement["counts"]["answers"] else ()
     return Section(
         "verdict",
         "Verdict",
         [
-            *_opening([concern.why for concern in concerns(gathered)[:MOST]], " ".join(sentences)),
-            _facts(gathered, one, figure, flagged),
+            *verdict_paragraphs(gathered),
+            _facts(gathered, one, main_figure(one), flagged),
             acts(gathered),
             *(Paragraph(line(warning), "quiet") for warning in warnings),
         ],
     )
 
 
-def _opening(wrong: Sequence[str], figures: str) -> list[Paragraph]:
-    """Return what is wrong, if anything is, and what the figures of all answers are."""
-    if not wrong:
-        return [Paragraph(line(figures), "lead")]
-    return [Paragraph(line(" ".join(wrong)), "lead"), Paragraph(line(figures))]
+def _flagged(gathered: Gathered) -> list[str]:
+    return list(dict.fromkeys(name for name, _ in standing_findings(gathered)))
+
+
+def verdict_paragraphs(gathered: Gathered) -> list[Paragraph]:
+    """Return what is wrong, whether the labels can be trusted, and what the figures rest on."""
+    one = gathered.questions[0]
+    counts, warnings = one.agreement["counts"], one.agreement["warnings"]
+    if not counts["answers"] and warnings:
+        return [Paragraph(line(" ".join(warnings)), "lead")]
+    figure = main_figure(one)
+    state = readiness_of(figure).state
+    title = Strong(f"{TITLES[state]}. ") if state else ""
+    begin = of_question(one.name) if gathered.several else ""
+    trusted = line(title, begin, main_figure_sentence(figure))
+    people = words.people(
+        _flagged(gathered),
+        len(answering(gathered)),
+        _change(one),
+        compared=sum(of.agreement["counts"]["items_compared"] for of in gathered.questions),
+        shared=items_shared(gathered),
+        left_out=findings_left_out(gathered),
+    )
+    counted = words.counted(
+        counts, len(gathered.questions), one.name, advised_question(gathered).name
+    )
+    wrong = [concern.why for concern in concerns(gathered)[:MOST]]
+    leads = [line(" ".join(wrong)), trusted] if wrong else [trusted]
+    return [*(Paragraph(lead, "lead") for lead in leads), Paragraph(line(f"{counted} {people}"))]
 
 
 def _change(one: OfQuestion) -> str:

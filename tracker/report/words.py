@@ -284,6 +284,25 @@ WHY_WHICH: Final = (
 )
 
 
+def review(names: Sequence[str], number: int) -> str:
+    """Return the label of a button that leads to findings about somebody, or a pair."""
+    return f"Review {listed(names)} ({count_noun(number, 'finding')})"
+
+
+def look_at(category: str) -> str:
+    return f"Look at {quoted(category)}"
+
+
+def compare(pair: Mapping[str, Any]) -> str:
+    return f"Compare {count_noun(pair['items'], 'item')}: {' / '.join(pair['categories'])}"
+
+
+def get_answers(payload: Mapping[str, Any], number: int) -> str:
+    if payload["wanted"] is None:
+        return f"See {count_noun(number, 'item')} with too few answers"
+    return f"Get {count_noun(number, 'missing answer')}"
+
+
 def missing(payload: Mapping[str, Any]) -> str:
     short = payload["items"] - (payload["items_complete"] or 0)
     missing = payload["answers_missing"]

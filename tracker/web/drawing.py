@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from tracker.history.plot import Figure, are_steady
 
-__all__ = ["HEIGHT", "WIDTH", "across", "are_steady", "curve", "scale_from"]
+__all__ = ["HEIGHT", "WIDTH", "across", "are_steady", "curve", "percent", "scale_from"]
 
 WIDTH, HEIGHT = 120, 16
 """Size of a drawing in its own units."""
@@ -22,6 +22,11 @@ def across(value: float, begin: float = 0.0) -> float:
     """Return how far to the right a number lies on a scale from ``begin`` to 1."""
     share = (min(max(value, begin), 1.0) - begin) / (1.0 - begin)
     return round(_EDGE + share * (WIDTH - 2 * _EDGE), 1)
+
+
+def percent(value: float, begin: float = 0.0) -> str:
+    """Return where a number lies on a scale from ``begin`` to 1 that is as wide as the page."""
+    return f"{100 * (min(max(value, begin), 1.0) - begin) / (1.0 - begin):.1f}%"
 
 
 def curve(figures: Sequence[Figure]) -> list[str]:

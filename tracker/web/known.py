@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tracker.history.status import Status
     from tracker.ledger import Ledger
     from tracker.ledger.agreement import Pairs
+    from tracker.projects.identities import Duplicate
 
 _EVIDENCE = 5
 """Items that show a finding."""
@@ -80,6 +81,15 @@ def has_recorded_findings(asked: Asked, place: Place) -> bool:
         place.project,
         "recorded",
         compute=lambda it: it.flags.list(place.project).any_recorded,
+    )
+
+
+def duplicates_of(asked: Asked, place: Place) -> Sequence[Duplicate]:
+    """Return names of annotators that may be one person's."""
+    return asked.figure(
+        place.project,
+        "duplicates",
+        compute=lambda it: it.annotators.duplicates(place.project),
     )
 
 

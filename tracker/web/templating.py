@@ -16,12 +16,14 @@ from markupsafe import Markup
 from starlette.convertors import Convertor, register_url_convertor
 
 from tracker.agreement import columns as tables
+from tracker.agreement.readiness import THRESHOLDS
 from tracker.agreement.sentences import reason, without_flagged
 from tracker.audit.tables import flag_standing_in_words
 from tracker.core.errors import escaped_text
 from tracker.measures.words import measure_title_words, undefined_in_words
 from tracker.render.blocks import columns_of
 from tracker.render.cells import (
+    change_cell,
     count_cell,
     figure_cell,
     interval_cell,
@@ -169,14 +171,16 @@ def _made() -> Environment:
     made.globals |= report.globals | {"drawing": drawing}
     made.filters |= report.filters
     made.filters |= {
-        "count": count_cell, "figure": figure_cell, "share": share_cell, "minute": minute_cell,
+        "count": count_cell, "difference": change_cell, "figure": figure_cell,
+        "share": share_cell, "minute": minute_cell,
         "level": level_cell, "noun": count_noun, "measure": measure_title_words,
         "reason": undefined_in_words, "words": _words, "lacking": reason,
         "capitalized": capitalized, "standing": flag_standing_in_words,
         "reworded_for_form": reworded_for_form, "without_flagged": without_flagged,
     }  # fmt: skip
     made.globals |= {
-        "interval": interval_cell, "columns_of": columns_of, "tables": tables,
+        "interval": interval_cell, "thresholds": THRESHOLDS, "columns_of": columns_of,
+        "tables": tables,
     }  # fmt: skip
     made.globals["parts"] = made.get_template("parts.html").module
     return made

@@ -21,7 +21,7 @@ def test_who_has_findings_comes_first_with_their_evidence(
               if row["annotator"] == "constant 1"]  # fmt: skip
     item = own["flags"][0]["evidence"][0]["item"]
     assert item in read(client, page.to(item)).text
-    assert "Finding 1: " in read(client, page.to("Finding 1")).text
+    assert "Finding 1 · " in read(client, page.to("Finding 1")).text
 
 
 def test_two_annotators_stand_against_each_other(client: TestClient, ledger: Ledger) -> None:

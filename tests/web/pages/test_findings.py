@@ -40,7 +40,12 @@ def test_what_is_done_is_kept_with_who_and_why_and_can_be_undone(
 def test_what_makes_no_sense_changes_nothing_and_says_why(
     browser: TestClient, flagged: Ledger
 ) -> None:
-    browser.post(AT, data={"flag": ["1"], "action": "dismiss"})
+    nothing = browser.post(AT, data={"action": "resolve"})
+    assert (nothing.status_code, "no finding is chosen" in nothing.text) == (422, True)
+    unsaid = browser.post(AT, data={"flag": ["1"], "action": "dismiss", "note": " "})
+    assert (unsaid.status_code, "with a reason" in unsaid.text) == (422, True)
+    assert states(flagged)[1] == "open"
+    browser.post(AT, data={"flag": ["1"], "action": "dismiss", "note": "easy items"})
     refused = browser.post(AT, data={"flag": ["1"], "action": "acknowledge"})
     assert refused.status_code == 422
     assert "flag 1 is dismissed (by local" in refused.text
@@ -55,7 +60,7 @@ def test_the_list_shows_a_state_and_a_finding_all_of_its_own(
     assert "Finding 1 " not in read(browser, AT).text
     page = read(browser, f"{AT}?state=dismissed")
     assert "only had the easy batch" in page.text
-    one = read(browser, page.to("Finding 1"))
+    one = read(browser, f"{AT}/1")
     assert [row[1:3] + row[-1:] for row in one.rows if "dismissed" in row] == [
         ["dismissed", "ann", "only had the easy batch"]
     ]
@@ -78,3 +83,30 @@ def test_without_findings_the_page_records_an_audit(client: TestClient, flagged:
     job.wait(60)
     assert job.state == "done"
     assert "Finding 1" in read(client, AT).text
+
+
+def test_after_an_act_the_next_finding_is_shown(browser: TestClient, flagged: Ledger) -> None:
+    page = read(browser, AT)
+    order = [int(href.rsplit("/", 1)[1]) for _, href in page.links if href.startswith(f"{AT}/")]
+    first, second = [*dict.fromkeys(order)][:2]
+    assert f"Finding {first} " in page.text, "the gravest is shown beside the list"
+    form = {"flag": [str(first)], "next": str(second), "action": "resolve"}
+    done = browser.post(AT, data=form)
+    assert done.headers["location"].startswith(f"{AT}/{second}?")
+    following = read(browser, done.headers["location"])
+    assert f"Finding {second} " in following.text
+    assert "1 finding: resolved" in following.text
+    assert states(flagged)[first] == "resolved"
+
+
+def test_a_finding_has_its_items_with_texts_and_votes_and_its_test_one_step_behind(
+    browser: TestClient, flagged: Ledger
+) -> None:
+    rows = flagged.flags.list("p", states=["all"]).to_dict()["flags"]
+    number = next(row["flag"] for row in rows if row["kind"] == "constant_category")
+    page = read(browser, f"{AT}/{number}")
+    shown = [row for row in page.rows if row[0].startswith("item") or len(row) == 3]
+    assert len(shown) > 1
+    lead = browser.get(f"{AT}/{number}").text.split('class="lead">')[1].split("</p>")[0]
+    assert "q =" not in lead
+    assert "q =" in page.text

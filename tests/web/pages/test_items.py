@@ -98,3 +98,21 @@ def test_the_moment_that_is_shown_stays_in_the_links(client: TestClient, ledger:
         assert "Nobody had answered it then" in page.text
         assert page.to("Items").endswith(moment)
     assert page.to("Show the project as it is now") == "?"
+
+
+@both
+def test_the_most_disputed_item_comes_first(client: TestClient, ledger: Ledger) -> None:
+    answers = {"alike": "33", "near": "34", "far": "15", "alone": "2"}
+    rows = [(item, who, given) for item, said in answers.items()
+            for who, given in zip("ab", said, strict=False)]  # fmt: skip
+    fill(ledger, rows)
+    for scale, order in (
+        ("nominal", ["near", "far", "alike", "alone"]),
+        ("interval", ["far", "near", "alike", "alone"]),
+    ):
+        ledger.projects.set("p", scale=scale)
+        page = read(client, "/projects/p/items?order=disagreement")
+        assert [row[0] for row in page.rows[1:]] == order
+    page = read(client, "/projects/p/items?order=answers")
+    assert page.rows[1][0] == "alone"
+    assert client.get("/projects/p/items?order=none").status_code == 422

@@ -20,8 +20,9 @@ def test_a_project_says_what_to_do_and_leads_to_its_figures(
     client: TestClient, flagged: Ledger
 ) -> None:
     page = read(client, "/projects/p")
-    for words in ("Whom to talk to", "Which definition to fix", "What to label next"):
+    for words in ("Can these labels be trusted?", "What to do first", "Whom to talk to"):
         assert words in page.text
+    assert "Review constant 1" in page.text
     figures = flagged.agreement("p").to_dict()
     first = figures["categories"][0]
     (row,) = [row for row in page.rows if row[0] == first["category"] and len(row) == 5]
@@ -81,7 +82,7 @@ def test_the_weakest_question_comes_first(client: TestClient, ledger: Ledger) ->
     start = read(client, "/")
     assert "weakest: bad" in start.text
     (row,) = start.rows[1:]
-    assert row[3].endswith("to 2 questions"), "the overview counts those to one"
+    assert row[4].endswith("to 2 questions"), "the overview counts those to one"
 
 
 def test_the_report_to_send_is_a_file(client: TestClient, flagged: Ledger) -> None:
@@ -161,7 +162,7 @@ def test_a_page_that_is_opened_does_not_wait_for_its_figures(
     assert client.get("/projects/none", headers=opened).status_code == 404
     assert client.get("/api/v1/projects/p/status", headers=opened).status_code == 200
     assert "counting …" in client.get("/", headers=opened).text
-    assert "by Krippendorff&#39;s rule" in client.get("/projects/p/row").text
+    assert "(needs 0.667)" in client.get("/projects/p/row").text
     assert client.get("/projects/p?wait=yes", headers=opened).status_code == 200
     assert client.get("/projects/p", headers=opened).status_code == 200, "kept"
     page = client.get("/projects/p/report", headers=opened)

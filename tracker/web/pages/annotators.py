@@ -47,6 +47,8 @@ def annotators_page(request: Request, place: At, asked: AskedLedger) -> HTMLResp
         columns=PEOPLE, columns_of_numbers=PEOPLE_OF_NUMBERS,
         others=[person for name, person in people.items() if name not in counted],
         numbers=known.questions_of_numbers(asked, place),
+        duplicates=known.duplicates_of(asked, place) if request.state.identity.role >= Role.MANAGER
+        else (),
     )  # fmt: skip
 
 
@@ -58,9 +60,11 @@ def _items_of(here: Callable[..., str], question: str, row: Mapping[str, Any]) -
 
 @router.get("/projects/{project:name}/annotators/{annotator:name}",
             dependencies=[needs(Role.VIEWER)])  # fmt: skip
-def annotator_page(request: Request, place: At, annotator: str, asked: AskedLedger) -> HTMLResponse:
-    """Show an annotator."""
-    who = _found(asked, place, annotator)
+def annotator_page(
+    request: Request, place: At, annotator: str, asked: AskedLedger, merged: str = ""
+) -> HTMLResponse:
+    """Show an annotator; ``merged`` is one who was merged into them just now."""
+    who, people = _found(asked, place, annotator)
     own = {
         name: [row for row in rows if row["annotator"] == who["annotator"]]
         for name, rows in _audits(asked, place).items()
@@ -78,7 +82,7 @@ def annotator_page(request: Request, place: At, annotator: str, asked: AskedLedg
         place.project, states=["all"], annotator=who["annotator"]).flags]  # fmt: skip
     return page(
         request, "annotator.html", place=place, tab="annotators", who=who, questions=questions,
-        recorded=recorded, share_columns=SHARES, numbers=numbers,
+        recorded=recorded, share_columns=SHARES, numbers=numbers, people=people, merged=merged,
     )  # fmt: skip
 
 
@@ -97,12 +101,14 @@ def set_presence(
     return see(request, place, "annotators", annotator)
 
 
-def _found(asked: Asked, place: Place, name: str) -> dict[str, Any]:
-    """Return an annotator by name or alias."""
-    for one in asked.ledger.annotators.list(place.project):
-        payload = one.to_dict()
-        if name in {payload["annotator"], *payload["aliases"]}:
-            return payload
+def _found(asked: Asked, place: Place, name: str) -> tuple[dict[str, Any], list[str]]:
+    """Return an annotator by name or alias, and the others of the same kind, by name."""
+    everybody = [one.to_dict() for one in asked.ledger.annotators.list(place.project)]
+    for one in everybody:
+        if name in {one["annotator"], *one["aliases"]}:
+            others = [other["annotator"] for other in everybody
+                      if other["kind"] == one["kind"] and other is not one]  # fmt: skip
+            return one, others
     raise NotFound(f"there is no annotator {name!r} in {place.project!r}")
 
 

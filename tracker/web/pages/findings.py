@@ -1,14 +1,18 @@
-"""The findings that were recorded: a queue to work through."""
+"""The findings that were recorded: an inbox, the list beside the finding that is looked at."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Form, Path, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 from pydantic import BaseModel, Field
 
 from tracker.audit.columns import FLAG_ACTS_OF_ONE, SIGHTINGS
+from tracker.audit.sentences import plainly
+from tracker.core.errors import InvalidOption
 from tracker.web import known
 from tracker.web.identity import Role, needs
 from tracker.web.jobs import Outcome, Step
@@ -21,6 +25,7 @@ STATES = {
     "": "to do", "open": "open", "acknowledged": "acknowledged", "dismissed": "dismissed",
     "resolved": "resolved", "all": "all",
 }  # fmt: skip
+_SEVERITIES = ("high", "medium", "low", "remark")
 Number = Annotated[int, Path(ge=1, lt=2**31)]
 
 
@@ -31,6 +36,7 @@ class Asked(BaseModel):
         state: that of `STATES`.
         annotator: about whom; empty for all.
         kind: of this kind; empty for all.
+        question: of this question; empty for all.
         done: the numbers of findings about which something was done just now.
         action: what that was.
     """
@@ -38,8 +44,15 @@ class Asked(BaseModel):
     state: Literal["", "open", "acknowledged", "dismissed", "resolved", "all"] = ""
     annotator: str = ""
     kind: str = ""
+    question: str = ""
     done: list[int] = Field(default_factory=list, max_length=1000)
     action: str = ""
+
+    @property
+    def choice(self) -> dict[str, str | None]:
+        """What is shown, as a part of an address."""
+        return {name: getattr(self, name) or None
+                for name in ("state", "annotator", "kind", "question")}  # fmt: skip
 
 
 class Acting(BaseModel):
@@ -49,30 +62,94 @@ class Acting(BaseModel):
         flag: their numbers.
         action: what to do.
         note: why.
-        state: the list that was shown.
+        state, annotator, kind, question: the list that was shown.
+        next: the finding to show then.
     """
 
     flag: list[int] = Field(default_factory=list)
     action: Literal["acknowledge", "dismiss", "resolve", "reopen", "uphold", "reject"]
     note: str = ""
     state: str = ""
+    annotator: str = ""
+    kind: str = ""
+    question: str = ""
+    next: int | None = None
+
+
+Choice = Annotated[Asked, Query()]
 
 
 @router.get("/projects/{project:name}/findings", dependencies=[needs(Role.VIEWER)])
-def findings_page(
-    request: Request, place: At, asked: AskedLedger, choice: Annotated[Asked, Query()]
+def findings_page(request: Request, place: At, asked: AskedLedger, choice: Choice) -> HTMLResponse:
+    """Show the findings that somebody has to do something about, or others, and the first one."""
+    return _inbox(request, place, asked, choice, None)
+
+
+@router.get("/projects/{project:name}/findings/{number}", dependencies=[needs(Role.VIEWER)])
+def finding_page(
+    request: Request, place: At, number: Number, asked: AskedLedger, choice: Choice
 ) -> HTMLResponse:
-    """Show the findings that somebody has to do something about, or others."""
-    found = asked.ledger.flags.list(
+    """Show a finding: its evidence, what was done about it, each time it was seen."""
+    return _inbox(request, place, asked, choice, number)
+
+
+def _inbox(
+    request: Request, place: At, asked: AskedLedger, choice: Asked, number: int | None
+) -> HTMLResponse:
+    listed = asked.ledger.flags.list(
         place.project, states=[choice.state] if choice.state else None,
         annotator=choice.annotator or None, kind=choice.kind or None,
+        questions=[choice.question] if choice.question else (),
     )  # fmt: skip
-    rows = [flag.to_dict() for flag in found.flags]
+    groups = _by_subject([flag.to_dict() for flag in listed.flags])
+    order = [row["flag"] for _, rows in groups for row in rows]
+    shown = number if number is not None else next(iter(order), None)
+    finding = None if shown is None else asked.ledger.flags.show(place.project, shown).to_dict()
+    at = order.index(shown) if shown in order else None
     return page(
-        request, "findings.html", place=place, tab="findings", rows=rows, choice=choice,
-        states=STATES, any_recorded=found.any_recorded,
-        standing=None if choice.done else _standing(asked, place),
+        request, "findings.html", place=place, tab="findings", groups=groups, choice=choice,
+        states=STATES, any_recorded=listed.any_recorded, finding=finding, alone=number is not None,
+        previous=order[at - 1] if at else None,
+        following=None if at is None else next(iter(order[at + 1 :]), None),
+        plain="" if finding is None else plainly(finding),
+        items=[] if finding is None else _items(asked, place, finding),
+        acts=FLAG_ACTS_OF_ONE, sightings=SIGHTINGS,
+        standing=None if choice.done or order else _standing(asked, place),
     )  # fmt: skip
+
+
+def _by_subject(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[Mapping[str, Any]]]]:
+    """Return findings by what they are about, the gravest first."""
+    groups: dict[str, list[Mapping[str, Any]]] = {}
+    for row in sorted(rows, key=lambda row: (_SEVERITIES.index(row["severity"]), row["flag"])):
+        groups.setdefault(subject_of(row), []).append(row)
+    return [*groups.items()]
+
+
+def subject_of(finding: Mapping[str, Any]) -> str:
+    """Return what a finding is about: an annotator, a pair, a category, a slice, the project."""
+    people = [finding[key] for key in ("annotator", "with") if finding.get(key)]
+    if people:
+        return " and ".join(people)
+    return str(finding.get("subject") or finding.get("category") or "the project")
+
+
+def _items(asked: AskedLedger, place: At, finding: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the items that show a finding, with their texts, as the answers are now."""
+    audits = known.audit_of(asked, place).audits
+    of_question = [
+        audit for audit in audits if finding.get("question", audit.question) == audit.question
+    ]
+    rows: Iterable[Mapping[str, Any]] = chain.from_iterable(
+        flag.get("evidence", ())
+        for audit in of_question
+        for person in audit.to_dict()["annotators"] if person["annotator"] == finding["annotator"]
+        for flag in person["flags"]
+        if all(flag[key] == finding[key] for key in ("kind", "category", "with"))
+    )  # fmt: skip
+    items = [dict(row) for row in rows if "item" in row]
+    texts = asked.ledger.items.texts(place.project, [row["item"] for row in items])
+    return [row | {"text": texts.get(row["item"])} for row in items]
 
 
 def _standing(asked: AskedLedger, place: At) -> int:
@@ -87,12 +164,20 @@ def _standing(asked: AskedLedger, place: At) -> int:
 def act(
     request: Request, place: At, asked: AskedLedger, form: Annotated[Acting, Form()]
 ) -> RedirectResponse:
-    """Do something about findings, and show the list again."""
-    who = request.state.identity.name
+    """Do something about findings, and show the next one."""
+    note = form.note.strip()
+    if not form.flag:
+        raise InvalidOption("no finding is chosen", "tick those that it is about, and try again")
+    if form.action == "dismiss" and not note:
+        raise InvalidOption(
+            "a finding is dismissed with a reason", "say why it is harmless, and try again"
+        )
     does = getattr(asked.ledger.flags, form.action)
-    done = does(place.project, form.flag, by=who, note=form.note.strip() or None)
-    return see(request, place, "findings", state=form.state or None, done=done.changed,
-               action=form.action)  # fmt: skip
+    done = does(place.project, form.flag, by=request.state.identity.name, note=note or None)
+    then = () if form.next is None else (str(form.next),)
+    choice = {name: getattr(form, name) or None
+              for name in ("state", "annotator", "kind", "question")}  # fmt: skip
+    return see(request, place, "findings", *then, **choice, done=done.changed, action=form.action)
 
 
 @router.post("/projects/{project:name}/findings/record", dependencies=[needs(Role.MANAGER)])
@@ -107,11 +192,3 @@ def record(request: Request, place: At, asked: AskedLedger) -> RedirectResponse:
 
     who = request.state.identity.name
     return see_job(request, request.app.state.jobs.start("Audit", place.project, who, work))
-
-
-@router.get("/projects/{project:name}/findings/{number}", dependencies=[needs(Role.VIEWER)])
-def finding_page(request: Request, place: At, number: Number, asked: AskedLedger) -> HTMLResponse:
-    """Show a finding: its evidence, what was done about it, each time it was seen."""
-    found = asked.ledger.flags.show(place.project, number).to_dict()
-    return page(request, "finding.html", place=place, tab="findings", found=found,
-                acts=FLAG_ACTS_OF_ONE, sightings=SIGHTINGS)  # fmt: skip

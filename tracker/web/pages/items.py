@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
@@ -13,6 +13,12 @@ from tracker.web.request import AskedLedger, At
 from tracker.web.templating import page
 
 router = APIRouter(include_in_schema=False)
+_ORDERS = {
+    "": "as imported",
+    "disagreement": "most disputed first",
+    "answers": "fewest answers first",
+    "recent": "last answered first",
+}
 
 
 class Asked(BaseModel):
@@ -25,7 +31,8 @@ class Asked(BaseModel):
         annotator: each of these answered.
         differ: whether two answers differ.
         fewer: than so many answers.
-        after: the number of the last item of the page before.
+        order: by which they are sorted; see `ORDERS`.
+        after: the ``next`` of the page before.
     """
 
     question: str = ""
@@ -34,6 +41,7 @@ class Asked(BaseModel):
     annotator: list[str] = Field(default_factory=list, max_length=5)
     differ: bool = False
     fewer: Annotated[int | None, Field(ge=0, le=10**6)] = None
+    order: Literal["", "disagreement", "answers", "recent"] = ""
     after: int = Field(0, ge=0, lt=2**31)
 
     def query(self) -> dict[str, Any]:
@@ -50,10 +58,13 @@ def items_page(
     names = [setting.question.name for setting in settings]
     question = choice.question or names[0]
     categories = [name for name in choice.category if name]
-    found = asked.ledger.items.page(
-        place.project, search=choice.q, categories=categories, differ=choice.differ,
-        answered_by=[name for name in choice.annotator if name], fewer_than=choice.fewer,
-        after=choice.after, **place.of(question),
+    found = asked.figure(
+        place.project, "items", place.key, choice.model_dump_json(),
+        compute=lambda it: it.items.page(
+            place.project, search=choice.q, categories=categories, differ=choice.differ,
+            answered_by=[name for name in choice.annotator if name], fewer_than=choice.fewer,
+            order=choice.order or "import", after=choice.after, **place.of(question),
+        ),
     )  # fmt: skip
     shown = next(
         (setting for setting in settings if setting.question.name == question), settings[0]
@@ -61,5 +72,5 @@ def items_page(
     return page(
         request, "items.html", place=place, tab="items", choice=choice, found=found,
         questions=names, numbers=shown.many_numbers, categories=shown.categories,
-        wanted=shown.question.target_answers or 2,
+        orders=_ORDERS, wanted=shown.question.target_answers or 2,
     )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
@@ -14,10 +14,16 @@ from tracker.web.request import Asked, AskedLedger, At, Place
 from tracker.web.templating import page, render_sections
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tracker.history.by_question import QuestionAgreement
+    from tracker.ledger import Ledger
+    from tracker.report.document import Act
     from tracker.report.gathered import Gathered
 
 router = APIRouter(include_in_schema=False)
-_SHOWN = ("verdict", "history", "progress")
+_SHOWN = ("history", "progress")
+_CARDS = 3
 _OWN_STYLE = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
 
 
@@ -26,18 +32,28 @@ def project_page(request: Request, place: At, asked: AskedLedger) -> HTMLRespons
     """Show a project."""
     agreement = known.agreement_of(asked, place)
     numbers = known.questions_of_numbers(asked, place)
-    questions = [
-        {"name": question.question.name, "main": question.main.to_dict(),
-         "categories": _weakest_first(question.assessment.to_dict()["categories"])}
-        for question in agreement.questions
-    ]  # fmt: skip
+    questions = [_question_row(question) for question in agreement.questions]
+    opening = _opening(asked, place)
     return page(
-        request, "project.html", place=place, questions=questions,
+        request, "project.html", place=place, questions=questions, progress=opening.status,
+        cards=opening.cards, words=opening.words, sections=opening.sections,
         listed=[question for question in questions if question["name"] not in numbers],
         numbers=[question["name"] for question in questions if question["name"] in numbers],
         any_recorded=known.has_recorded_findings(asked, place),
-        unfit=[one.to_dict() for one in agreement.unfit], sections=_sections(asked, place),
+        unfit=[one.to_dict() for one in agreement.unfit],
     )  # fmt: skip
+
+
+def _question_row(question: QuestionAgreement) -> dict[str, Any]:
+    """Return what the overview has of a question: its main figure, change, findings, categories."""
+    payload = question.to_dict()
+    figure = next(row for row in payload["measures"] if row["measure"] == payload["main"])
+    return {
+        "name": question.question.name, "main": figure, "readiness": question.assessment.readiness,
+        "since": payload["since_snapshot"], "findings": question.findings,
+        "recent": question.assessment.recent_dict,
+        "categories": _weakest_first(payload["categories"]),
+    }  # fmt: skip
 
 
 def _weakest_first(categories: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -56,15 +72,40 @@ def _gathered(asked: Asked, place: Place) -> Gathered:
     )
 
 
-def _sections(asked: Asked, place: Place) -> dict[str, Markup]:
-    """Return parts of the project's report, by name."""
-    from tracker.report.report import SECTIONS
+class _Opening(NamedTuple):
+    """What the overview has of the project's report.
 
-    found = _gathered(asked, place)
-    return asked.figure(
-        place.project, "sections", place.key,
-        compute=lambda _: {name: render_sections([SECTIONS[name](found)]) for name in _SHOWN},
-    )  # fmt: skip
+    Attributes:
+        cards: what to do first.
+        words: the verdict in sentences, rendered.
+        sections: some of its parts, rendered, by name.
+        status: how far each question is, as JSON, the weakest first.
+    """
+
+    cards: list[Act]
+    words: Markup
+    sections: dict[str, Markup]
+    status: list[Mapping[str, Any]]
+
+
+def _opening(asked: Asked, place: Place) -> _Opening:
+    from tracker.report.document import Section
+    from tracker.report.report import SECTIONS
+    from tracker.report.verdict import acts, verdict_paragraphs
+
+    gathered = _gathered(asked, place)
+
+    def opening(_: Ledger) -> _Opening:
+        needed = [act for act in acts(gathered).acts if act.needed]
+        words = Section("words", "In words", verdict_paragraphs(gathered))
+        return _Opening(
+            needed[:_CARDS],
+            render_sections([words]),
+            {name: render_sections([SECTIONS[name](gathered)]) for name in _SHOWN},
+            [question.status for question in gathered.questions],
+        )
+
+    return asked.figure(place.project, "opening", place.key, compute=opening)
 
 
 @router.get("/projects/{project:name}/report", dependencies=[needs(Role.VIEWER)])

@@ -7,7 +7,6 @@ from typing import Any
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
-from tracker.agreement.sentences import main_figure_sentence
 from tracker.core.errors import TrackerError
 from tracker.core.kept import StillCounting
 from tracker.web import known
@@ -76,7 +75,7 @@ def _row(asked: Asked, place: Place) -> dict[str, Any]:
         row |= {
             "weakest": weakest.question.name,
             "main": told,
-            "verdict": main_figure_sentence(told),
+            "readiness": weakest.assessment.readiness,
             "trend": known.trend_of(asked, place, weakest.question.name, main.measure),
         }
     return row

@@ -43,9 +43,9 @@ def question_page(request: Request, place: At, question: str, asked: AskedLedger
 @router.get("/projects/{project:name}/questions/{question:name}/categories/{category:name}",
             dependencies=[needs(Role.VIEWER)])  # fmt: skip
 def category_page(
-    request: Request, place: At, question: str, category: str, asked: AskedLedger
+    request: Request, place: At, question: str, category: str, asked: AskedLedger, merged: str = ""
 ) -> HTMLResponse:
-    """Show a category."""
+    """Show a category; ``merged`` is one that was merged into it just now."""
     found = _figures(asked, place, question)
     own = next((row for row in found["categories"] if row["category"] == category), None)
     if own is None:
@@ -58,7 +58,7 @@ def category_page(
         request, "category.html", place=place, found=found, own=own, spans=spans,
         links=_links(page_links(request, place), found),
         confusions=None if spans else _confusions(asked, place, question, category),
-        examples=examples,
+        examples=examples, merged=merged,
     )  # fmt: skip
 
 
