@@ -102,7 +102,7 @@ FACES = {"web", "cli"}
 BELOW_FACES = {"core", "simulate", "ledger", "conformance", "render", "report", "web"}
 # What faces take from below the ledger all the same: words and tables, and no answers.
 SHOWN = re.compile(
-    r"tracker\.\w+\.((\w+_)?(asking|choosing|columns|looking|plot|sentences|tables|words)(\.|$)|"
+    r"tracker\.\w+\.((\w+_)?(asking|choosing|columns|looking|plot|readiness|sentences|tables|words)(\.|$)|"
     r"[\w.]+_(as_json|cells|lines|rows|sentence|view)$)"
 )
 BELOW_THE_LEDGER = {
