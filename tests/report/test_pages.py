@@ -51,7 +51,7 @@ SAID = {
         "Curves of spans are drawn from snapshots",
     ],
     "questions": ["The weakest of 2 questions is “tone”", "-q tone"],
-    "flagged": ["1 of 5 annotators has answers that stand out", "guideline v2: always joined"],
+    "flagged": ["1 of 5 annotators needs a look", "guideline v2: always joined"],
 }  # fmt: skip
 """What a page says; the goldens have those of other kinds of projects."""
 IN_EVERY_FORMAT = {"nothing", "spans"}

@@ -272,6 +272,33 @@ def test_the_keyboard_reaches_everything(
             assert not _unreached(watched.page), path
 
 
+def test_findings_are_worked_through_by_keys_alone(
+    browser: Browser, ours: Ledger, fill_once: FillOnce
+) -> None:
+    fill_once(ours, fill)
+    with served(ours) as base, opened(browser, base) as watched:
+        page = watched.page
+        watched.go("/projects/p/findings")
+        shown = page.locator(".list li.shown a")
+        first = shown.get_attribute("href")
+        page.keyboard.press("j")
+        expect(shown).not_to_have_attribute("href", first or "")
+        page.wait_for_load_state()
+        page.keyboard.press("k")
+        expect(shown).to_have_attribute("href", first or "")
+        page.wait_for_load_state()
+        page.keyboard.press("d")
+        page.keyboard.type("only easy items")
+        page.get_by_role("article").get_by_role("button", name="Dismiss").press("Enter")
+        expect(page.get_by_role("status").first).to_contain_text("1 finding: dismissed")
+        dismissed = ours.flags.list("p", states=["dismissed"]).flags
+        assert [flag.note for flag in dismissed] == ["only easy items"]
+        page.wait_for_load_state()
+        page.keyboard.press("/")
+        expect(page.get_by_role("searchbox")).to_be_focused()
+        assert watched.complaints == []
+
+
 def _unreached(page: Page) -> set[str]:
     """Return what can be clicked and is not reached by Tab, or reached without being seen."""
     page.evaluate(

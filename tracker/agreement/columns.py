@@ -53,7 +53,7 @@ CATEGORY_COLUMNS: Final = (
     Column("standard_error", "se", kind="figure", faces=TERMINAL),
     Column("ci_low", "{level} interval", kind="interval", text=bounds_or_reason("rate")),
     Column("agreements", kind="count"),
-    Column("potential_agreements", "potential", kind="count"),
+    Column("potential_agreements", "possible", kind="count"),
     Column("labels", kind="count", leads="items"),
     Column("specific_agreement", kind="figure", faces=TERMINAL),
 )

@@ -285,7 +285,7 @@ def _short_of_items(informative: int) -> str:
 
 def _tested(test_result: TestResult) -> str:
     return (
-        f"{_odds(test_result)}{test_result['informative']} items that could show a difference, "
+        f"{_odds(test_result)}tested on {count_noun(test_result['informative'], 'item')}, "
         f"p {_small(test_result['p_value'] or 0.0)}, q {_small(test_result['q_value'])}"
     )
 

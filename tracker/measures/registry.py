@@ -106,7 +106,7 @@ _ALL = (
         "(Po - Pe) / (1 - Pe), Pe = sum of the products of the two annotators' own shares",
         "Cohen (1960), Educational and Psychological Measurement 20, 37-46",
         SOURCES["cohen1960"],
-        _CHANCE | {"not_applicable": "there are more or fewer than two annotators"},
+        _CHANCE | {"not_applicable": "only for exactly two annotators"},
         weighted=True,
     ),
     Measure(

@@ -65,10 +65,8 @@ def people(
     if not compared and not flagged:
         return "Nobody can be compared with anybody yet."
     if flagged:
-        has = "has" if len(flagged) == 1 else "have"
-        sentence = (
-            f"{len(flagged)} of {count_noun(total, 'annotator')} {has} answers that stand out"
-        )
+        needs = "needs" if len(flagged) == 1 else "need"
+        sentence = f"{len(flagged)} of {count_noun(total, 'annotator')} {needs} a look"
         sentence += f", and {left_out}" if left_out else ""
     elif left_out:
         sentence = f"This page cannot say whose answers stand out: {left_out}"

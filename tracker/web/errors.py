@@ -58,6 +58,11 @@ class Problem(TypedDict):
     parameters: NotRequired[list[dict[str, Any]]]
 
 
+_TITLES = {
+    403: "Not for you", 404: "Not found", 409: "Not now", 413: "Too large",
+    422: "That does not work", 500: "Something went wrong", 503: "The database is away",
+}  # fmt: skip
+"""Of pages; programs are told the phrase of the status."""
 LOG = logging.getLogger("tracker.web.errors")
 _UNUSABLE = "the database cannot be used", "try again later; the server's log says why"
 
@@ -200,9 +205,10 @@ def _told(request: Request, problem: Problem) -> Response:
     ):  # a command lists what is there; links do, too
         mend = None
     place = _project_of(request)
+    title = _TITLES.get(status, title)
     return page(
         request, "error.html", status=status, title=title, mend=mend, place=place, tab=None,
-        message=None if message == title else message,
+        message=None if message == problem["title"] else message,
         layout="of_project.html" if place else "base.html",
     )  # fmt: skip
 

@@ -84,6 +84,7 @@ At = Annotated[Place, Depends(place_of)]
 _Result = TypeVar("_Result")
 PATIENCE = 0.7
 """Seconds after which a page is shown with older figures, or without."""
+_FIGURES = "live"  # the element of a page that has them
 WAIT = "wait"
 """In an address: to wait for the figures."""
 
@@ -176,9 +177,9 @@ def asked_of(request: Request) -> Asked:
 
 
 def _can_wait(request: Request) -> bool:
-    """Return whether a browser shows a page, or a part of it anew, that can fetch it later."""
+    """Return whether a browser shows a page, or its figures anew, that can fetch them later."""
     told, of_program = request.headers, request.scope["route"].path.startswith("/api/")
-    shown = told.get("sec-fetch-mode") == "navigate" or "hx-request" in told
+    shown = told.get("sec-fetch-mode") == "navigate" or told.get("hx-target") == _FIGURES
     return shown and request.method == "GET" and not of_program and WAIT not in request.query_params
 
 

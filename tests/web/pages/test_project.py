@@ -180,7 +180,7 @@ def test_figures_of_before_a_change_are_shown_until_there_are_new_ones(
     opened = {"sec-fetch-mode": "navigate"}
     rows = [(f"new {n}", who, "x") for n in range(40) for who in ("ada", "bo")]
     flagged.import_frame(pd.DataFrame(rows, columns=COLUMNS), "p")
-    for headers in (opened, {"hx-request": "true"}):
+    for headers in (opened, {"hx-request": "true", "hx-target": "live"}):
         shown = client.get("/projects/p?x=1", headers=headers)
         assert shown.status_code == 200
         assert "New answers are being counted" in shown.text

@@ -51,14 +51,18 @@ document.addEventListener("htmx:afterSettle", () => {
   for (const one of document.querySelectorAll("details")) if (unfolded.has(nameOf(one))) one.open = true;
 });
 
-// Keys of the inbox of findings; none while somebody types.
+// Keys: "/" searches; in the inbox of findings j, k, a, r, d. None while somebody types.
 const KEYS = { j: "[rel=next]", k: "[rel=prev]", a: "[value=acknowledge]", r: "[value=resolve]", d: "[value=dismiss]" };
 document.addEventListener("keydown", (event) => {
-  const detail = document.querySelector(".inbox .detail");
   const typing = event.target.closest("input:not([type=checkbox]), textarea, select");
-  if (!detail || typing || event.ctrlKey || event.metaKey || event.altKey || !(event.key in KEYS)) return;
-  const note = detail.querySelector("[name=note]");
+  if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
+  const detail = document.querySelector(".inbox .detail");
+  const note = detail?.querySelector("[name=note]");
+  let to = null;
+  if (event.key === "/") to = document.querySelector(".find input");
+  else if (event.key === "d" && note && !note.value.trim()) to = note;
+  else if (event.key in KEYS) detail?.querySelector(KEYS[event.key])?.click();
+  if (!to) return;
   event.preventDefault();
-  if (event.key === "d" && note && !note.value.trim()) note.focus();
-  else detail.querySelector(KEYS[event.key])?.click();
+  to.focus();
 });
