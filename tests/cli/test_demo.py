@@ -32,8 +32,8 @@ def test_the_tour(run: Run, furnished: Path, folder: Path) -> None:
     shown = run("demo", "-o", "tracker.db", "--force", env={"COLUMNS": "140"}).out
     for words in (
         "Weakest category: 0  0.727",
-        "400         550",
-        "450         600",
+        "400        550",
+        "450        600",
         "Cohen's kappa 0.467, moderate",
         "73.3% right, 50.0% expected by chance",
         "rebuilt to be consistent with every published figure",
