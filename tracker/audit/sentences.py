@@ -519,6 +519,13 @@ def plainly(flag: Mapping[str, Any]) -> str:
     return f"{_ASIDE.sub('', sentence).split(';', 1)[0].rstrip('.')}."
 
 
+def without_test(flag: Mapping[str, Any]) -> str:
+    """Return a finding's sentence without the clause of its test, which has p and q."""
+    clauses = str(flag["why"] or flag["kind"].replace("_", " ")).rstrip(".").split("; ")
+    return f"{'; '.join(clause for clause in clauses if not _TEST.search(clause))}."
+
+
+_TEST: Final = re.compile(r"tested on .*, p .*, q ")
 _ASIDE: Final = re.compile(r" \([^()]*;[^()]*\)")  # of several clauses
 
 

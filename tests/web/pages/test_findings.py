@@ -109,4 +109,5 @@ def test_a_finding_has_its_items_with_texts_and_votes_and_its_test_one_step_behi
     assert len(shown) > 1
     lead = browser.get(f"{AT}/{number}").text.split('class="lead">')[1].split("</p>")[0]
     assert "q =" not in lead
+    assert "the others gave it" in lead
     assert "q =" in page.text

@@ -11,7 +11,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from pydantic import BaseModel, Field
 
 from tracker.audit.columns import FLAG_ACTS_OF_ONE, SIGHTINGS
-from tracker.audit.sentences import plainly
+from tracker.audit.sentences import without_test
 from tracker.core.errors import InvalidOption
 from tracker.web import known
 from tracker.web.identity import Role, needs
@@ -111,7 +111,7 @@ def _inbox(
         states=STATES, any_recorded=listed.any_recorded, finding=finding, alone=number is not None,
         previous=order[at - 1] if at else None,
         following=None if at is None else next(iter(order[at + 1 :]), None),
-        plain="" if finding is None else plainly(finding),
+        plain="" if finding is None else without_test(finding),
         items=[] if finding is None else _items(asked, place, finding),
         acts=FLAG_ACTS_OF_ONE, sightings=SIGHTINGS,
         standing=None if choice.done or order else _standing(asked, place),
