@@ -20,6 +20,7 @@ def test_a_snapshot_is_taken_listed_and_compared(client: TestClient, flagged: Le
     client.post(AT)
     page = read(client, AT)
     told = flagged.history("p", measures=["krippendorff_alpha"]).to_dict()["snapshots"]
+    assert [(one["name"], one["note"]) for one in told] == [("first", "why"), (None, None)]
     values = [one["measures"][0]["value"] for one in told]
     assert [row[4] for row in page.rows[1:]] == [f"{value:.3f}" for value in values[::-1]]
     compared = read(client, "/projects/p/compare?a=first&b=2")
