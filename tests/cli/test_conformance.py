@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import sqlite3
 from collections.abc import Sequence
 from dataclasses import replace
 from importlib.metadata import version
@@ -112,6 +113,7 @@ def test_its_json_and_rows(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     assert set(told) == {"versions", "checks", "passed", "failed"}
     assert list(told["versions"]) == ["tracker", "Python", "SQLAlchemy", "numpy", "scipy", "sqlite"]
     assert told["versions"]["numpy"] == version("numpy")
+    assert told["versions"]["sqlite"] == sqlite3.sqlite_version
     assert (told["passed"], told["failed"]) == (len(told["checks"]), 0)
     assert {check["by"] for check in told["checks"]} == {"functions", "program"}
     assert set(told["checks"][0]) == {

@@ -46,7 +46,7 @@ def test_the_tour(run: Run, furnished: Path, folder: Path) -> None:
     assert "flagged      Q" not in shown
     assert Path("tracker.html").read_text() == "dear to somebody"
     assert "open it: tracker-2.html" in shown
-    read_page(Path("tracker-2.html").read_bytes())
+    assert "rico" in read_page(Path("tracker-2.html").read_bytes()).text
 
     # The commands that it names are such that run on what it made.
     at = ("--database", "tracker.db")

@@ -55,6 +55,12 @@ def test_only_the_rows_shown_are_made(run: Run, monkeypatch: pytest.MonkeyPatch)
     assert made == []
 
 
+def test_a_note_is_told_unless_the_snapshots_beside_it_are_not(run: Run) -> None:
+    run("project", "note", "reviews", "long before", "--at", "2025-09-01")
+    for last, times in ((0, 2), (2, 1)):  # below the curve, and among the rows
+        assert run("history", "reviews", "--last", last).out.count("long before") == times
+
+
 # -- the rebuilt curve ---------------------------------------------------------------------
 
 

@@ -68,9 +68,12 @@ def test_new_names_that_resemble_each_other_are_told(sqlite_ledger: Ledger, writ
     assert sqlite_ledger.import_file(write(two), "two categories").warnings == ()
 
 
-def test_many_names_that_are_alike_are_counted(sqlite_ledger: Ledger, write: Write) -> None:
-    rows = [f"1,{who}{'abcdefghijklmno'[n]},x\n" for n in range(15) for who in ("Kim ", "KIM ")]
+@pytest.mark.parametrize(("pairs", "told"), [(15, "5 more pairs"), (11, "1 more pair")])
+def test_many_names_that_are_alike_are_counted(
+    sqlite_ledger: Ledger, write: Write, pairs: int, told: str
+) -> None:
+    rows = [f"1,{who}{'abcdefghijklmno'[n]},x\n" for n in range(pairs) for who in ("Kim ", "KIM ")]
     *_, last = sqlite_ledger.import_file(
         write("item,annotator,category\n" + "".join(rows)), "p"
     ).warnings
-    assert last.startswith("5 more pairs of annotators have names that are alike")
+    assert last.startswith(f"the names of {told} of annotators are alike: ")

@@ -9,7 +9,7 @@ import pytest
 
 from tests.monitoring.series import weekly
 from tracker.monitoring import Point
-from tracker.monitoring.series import series_of_points
+from tracker.monitoring.series import series_as_angles, series_of_points
 
 
 def test_no_error_counts_as_less_than_the_median_of_those_above_zero() -> None:
@@ -35,6 +35,14 @@ def test_without_any_error_all_weigh_the_same(so_far: bool) -> None:
 def test_the_mean_of_a_stretch_is_weighted() -> None:
     series = series_of_points(weekly([1.0, 2.0, 5.0, 9.0], [0.1, 0.1, 0.2, 0.1]))
     assert series.mean(1, 3) == pytest.approx((4 * 2.0 + 5.0) / 5)
+
+
+def test_a_share_of_few_items_is_an_angle_short_of_the_end() -> None:
+    """Anscombe (1948): three eighths of an item on either side."""
+    points = [Point(n, 1.0, 0.0, items) for n, items in enumerate((6, 600))]
+    few, many = (point.value for point in series_as_angles(points, (-1.0, 1.0)))
+    assert few == pytest.approx(math.asin(2 * 6.375 / 6.75 - 1))
+    assert few < many < math.pi / 2
 
 
 def test_no_points() -> None:

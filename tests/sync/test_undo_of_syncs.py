@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,12 +11,13 @@ from sqlalchemy import select
 
 from tests.helpers import standing, undo
 from tests.profiles import both
-from tests.sync.source import Source, sync
+from tests.sync.source import START, Source, sync
 from tracker.core import clock
 from tracker.ledger import Ledger
 from tracker.storage.as_of import Moment, as_it_was
 from tracker.storage.schema import Change, Label
 
+Write = Callable[..., Path]
 COLUMNS = ("item", "annotator", "category", "pass", "labeled_at")
 
 
@@ -128,6 +131,24 @@ def test_the_better_of_two_answers_comes_back(ledger: Ledger) -> None:
     source.delete(1, numbers[1])
     done = sync(ledger, source, repeat="revision").imported
     assert done is not None
+    assert standing(ledger) == [("1", "ann", "good")]
+    undo(ledger, done.id)
+    assert standing(ledger) == [("1", "ann", "bad")]
+    assert ledger.database.check() == []
+
+
+def test_what_is_given_back_stands_again_in_place_of_an_older_answer(
+    ledger: Ledger, write: Write
+) -> None:
+    """One that a file brought after the other was withdrawn."""
+    source = Source()
+    number = source.answer(1, "ann", "bad")
+    sync(ledger, source)
+    source.delete(1, number)
+    done = sync(ledger, source).imported
+    assert done is not None
+    rows = [("item", "annotator", "category", "labeled_at"), (1, "ann", "good", clock.iso(START))]
+    ledger.import_file(write(rows), "p")
     assert standing(ledger) == [("1", "ann", "good")]
     undo(ledger, done.id)
     assert standing(ledger) == [("1", "ann", "bad")]

@@ -27,6 +27,7 @@ from tracker.projects.categories import category_names, project_labels_by_catego
 from tracker.projects.identities import alike_annotators, name_fullness
 from tracker.projects.names import look_alike_names, resembling_names
 from tracker.projects.questions import QuestionInfo
+from tracker.render.nouns import count_noun
 from tracker.storage.current import forget_annotator_facts, forget_category_facts
 
 
@@ -176,7 +177,8 @@ def resembling_names_warnings(connection: Connection, intake: Intake) -> Iterato
             yield _same_as(what, "annotator", [less, "--into", fuller, "-p", project.name])
         if (more := len(pairs) - _MOST_TOLD) > 0:
             command = shlex.join(["annotator", "duplicates", "-p", project.name])
-            yield f"{more:,} more pairs of annotators have names that are alike: tracker {command}"
+            pairs_more = count_noun(more, "more pair")
+            yield f"the names of {pairs_more} of annotators are alike: tracker {command}"
 
 
 def _same_as(what: str, command: str, words: Sequence[str]) -> str:
