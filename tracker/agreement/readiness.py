@@ -9,7 +9,7 @@ known of a figure speaks for nothing.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, Literal, NamedTuple, TypedDict
+from typing import Any, Final, Literal, NamedTuple, TypedDict, cast
 
 from tracker.measures.benchmarks import DEFINITE, TENTATIVE
 from tracker.render.cells import figure_cell
@@ -75,13 +75,7 @@ class Readiness(NamedTuple):
 
     def to_dict(self) -> ReadinessJson:
         """Return the JSON."""
-        return {
-            "state": self.state,
-            "measure": self.measure,
-            "value": self.value,
-            "bound": self.bound,
-            "needs": self.needs,
-        }
+        return cast("ReadinessJson", self._asdict())
 
 
 def readiness_of(figure: Mapping[str, Any]) -> Readiness:

@@ -8,11 +8,12 @@ from typing import Any, Final
 from tracker.agreement.sentences import WITH_FLAGGED, in_a_sentence, without_flagged
 from tracker.audit.kind import MINIMUM_INFORMATIVE
 from tracker.audit.sentences import could_be_missed
+from tracker.measures.benchmarks import DEFINITE
 from tracker.measures.registry import MEASURES
 from tracker.render.cells import figure_cell, interval_cell, minute_cell
 from tracker.render.nouns import count_noun, is_or_are, listed, percent, quoted
 
-ENOUGH: Final = 0.8
+ENOUGH: Final = DEFINITE
 """Krippendorff's customary least value of alpha for conclusions."""
 
 WHAT_HAPPENED = "What happened"

@@ -29,50 +29,53 @@ _SEVERITIES = ("high", "medium", "low", "remark")
 Number = Annotated[int, Path(ge=1, lt=2**31)]
 
 
-class Asked(BaseModel):
-    """Which findings to show.
+class Listed(BaseModel):
+    """Which findings are on the list.
 
     Attributes:
         state: that of `STATES`.
         annotator: about whom; empty for all.
         kind: of this kind; empty for all.
         question: of this question; empty for all.
+    """
+
+    state: str = ""
+    annotator: str = ""
+    kind: str = ""
+    question: str = ""
+
+    @property
+    def choice(self) -> dict[str, str | None]:
+        """The list, as a part of an address."""
+        return {name: getattr(self, name) or None for name in Listed.model_fields}
+
+
+class Asked(Listed):
+    """Which findings to show.
+
+    Attributes:
         done: the numbers of findings about which something was done just now.
         action: what that was.
     """
 
     state: Literal["", "open", "acknowledged", "dismissed", "resolved", "all"] = ""
-    annotator: str = ""
-    kind: str = ""
-    question: str = ""
     done: list[int] = Field(default_factory=list, max_length=1000)
     action: str = ""
 
-    @property
-    def choice(self) -> dict[str, str | None]:
-        """What is shown, as a part of an address."""
-        return {name: getattr(self, name) or None
-                for name in ("state", "annotator", "kind", "question")}  # fmt: skip
 
-
-class Acting(BaseModel):
+class Acting(Listed):
     """What to do about some findings, and where the form was.
 
     Attributes:
         flag: their numbers.
         action: what to do.
         note: why.
-        state, annotator, kind, question: the list that was shown.
         next: the finding to show then.
     """
 
     flag: list[int] = Field(default_factory=list)
     action: Literal["acknowledge", "dismiss", "resolve", "reopen", "uphold", "reject"]
     note: str = ""
-    state: str = ""
-    annotator: str = ""
-    kind: str = ""
-    question: str = ""
     next: int | None = None
 
 
@@ -122,11 +125,11 @@ def _by_subject(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[Mappi
     """Return findings by what they are about, the gravest first."""
     groups: dict[str, list[Mapping[str, Any]]] = {}
     for row in sorted(rows, key=lambda row: (_SEVERITIES.index(row["severity"]), row["flag"])):
-        groups.setdefault(subject_of(row), []).append(row)
+        groups.setdefault(_subject_of(row), []).append(row)
     return [*groups.items()]
 
 
-def subject_of(finding: Mapping[str, Any]) -> str:
+def _subject_of(finding: Mapping[str, Any]) -> str:
     """Return what a finding is about: an annotator, a pair, a category, a slice, the project."""
     people = [finding[key] for key in ("annotator", "with") if finding.get(key)]
     if people:
@@ -175,9 +178,9 @@ def act(
     does = getattr(asked.ledger.flags, form.action)
     done = does(place.project, form.flag, by=request.state.identity.name, note=note or None)
     then = () if form.next is None else (str(form.next),)
-    choice = {name: getattr(form, name) or None
-              for name in ("state", "annotator", "kind", "question")}  # fmt: skip
-    return see(request, place, "findings", *then, **choice, done=done.changed, action=form.action)
+    return see(
+        request, place, "findings", *then, **form.choice, done=done.changed, action=form.action
+    )
 
 
 @router.post("/projects/{project:name}/findings/record", dependencies=[needs(Role.MANAGER)])

@@ -47,9 +47,9 @@ def project_page(request: Request, place: At, asked: AskedLedger) -> HTMLRespons
 def _question_row(question: QuestionAgreement) -> dict[str, Any]:
     """Return what the overview has of a question: its main figure, change, findings, categories."""
     payload = question.to_dict()
-    figure = next(row for row in payload["measures"] if row["measure"] == payload["main"])
     return {
-        "name": question.question.name, "main": figure, "readiness": question.assessment.readiness,
+        "name": question.question.name, "main": question.main.to_dict(),
+        "readiness": question.assessment.readiness,
         "since": payload["since_snapshot"], "findings": question.findings,
         "recent": question.assessment.recent_dict,
         "categories": _weakest_first(payload["categories"]),

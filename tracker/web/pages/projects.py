@@ -70,11 +70,10 @@ def _row(asked: Asked, place: Place) -> dict[str, Any]:
         ],
     }
     if weakest is not None and row["answers"]:
-        main, measures = weakest.main, weakest.assessment.to_dict()["measures"]
-        told = next(measure for measure in measures if measure["measure"] == main.measure)
+        main = weakest.main
         row |= {
             "weakest": weakest.question.name,
-            "main": told,
+            "main": main.to_dict(),
             "readiness": weakest.assessment.readiness,
             "trend": known.trend_of(asked, place, weakest.question.name, main.measure),
         }
