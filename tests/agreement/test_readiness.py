@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tracker.agreement.readiness import readiness_of
+from tracker.agreement.readiness import THRESHOLDS, readiness_of
 from tracker.agreement.sentences import main_figure_sentence
 
 
@@ -34,16 +34,16 @@ def figure(value: float | None, low: float | None = None, **more: Any) -> dict[s
 def test_krippendorff_2004_thresholds_on_the_lower_end(
     value: float, low: float | None, state: str, needs: float | None, words: str
 ) -> None:
-    readiness = readiness_of(figure(value, low))
+    readiness = readiness_of(figure(value, low), THRESHOLDS)
     assert (readiness.state, readiness.needs, readiness.words) == (state, needs, words)
     assert readiness.bound == (value if low is None else low)
-    assert main_figure_sentence(figure(value, low)).endswith(f": {words}.")
+    assert main_figure_sentence(figure(value, low), THRESHOLDS).endswith(f": {words}.")
 
 
 def test_what_has_no_figure_or_no_threshold_is_not_judged() -> None:
-    assert readiness_of(figure(None)).title == "No figure yet"
+    assert readiness_of(figure(None), THRESHOLDS).title == "No figure yet"
     exact = figure(0.9, 0.85, measure="span_f1_exact")
     del exact["readings"]
-    assert readiness_of(exact).title == "No threshold"
-    assert readiness_of(exact).words == ""
-    assert main_figure_sentence(exact).endswith("0.850).")
+    assert readiness_of(exact, THRESHOLDS).title == "No threshold"
+    assert readiness_of(exact, THRESHOLDS).words == ""
+    assert main_figure_sentence(exact, THRESHOLDS).endswith("0.850).")

@@ -270,6 +270,14 @@ def sample(revision: str) -> dict[str, list[dict[str, Any]]]:
             for name in ("flag_sightings", "flag_changes")
         },
     }
+    samples["0017"] = samples["0016"] | {
+        "projects": [
+            row
+            | {"tentative_from": 0.6, "good_from": 0.75, "media_hosts": "https://m.example.org"}
+            | {"item_link": "https://l.example.org/{item}"}
+            for row in samples["0016"]["projects"]
+        ]
+    }
     return samples[revision]
 
 

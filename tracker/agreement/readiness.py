@@ -2,17 +2,20 @@
 
 Krippendorff, K. (2004). Reliability in content analysis: Some common misconceptions and
 recommendations. Human Communication Research 30(3), 411-433: conclusions from an alpha of .800,
-tentative ones from .667. It is the lower end of the interval that has to reach them, as what is not
-known of a figure speaks for nothing.
+tentative ones from .667; a project may have thresholds of its own. It is the lower end of the
+interval that has to reach them, as what is not known of a figure speaks for nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, Literal, NamedTuple, TypedDict, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypedDict, cast
 
 from tracker.measures.benchmarks import DEFINITE, TENTATIVE
 from tracker.render.cells import figure_cell
+
+if TYPE_CHECKING:
+    from tracker.projects.projects import ProjectInfo
 
 State = Literal["not_yet", "tentative", "good_enough"]
 THRESHOLDS: Final = (TENTATIVE, DEFINITE)
@@ -32,6 +35,7 @@ class ReadinessJson(TypedDict):
     value: float | None
     bound: float | None
     needs: float | None
+    thresholds: tuple[float, float]
 
 
 class Readiness(NamedTuple):
@@ -43,6 +47,7 @@ class Readiness(NamedTuple):
         value: its value.
         bound: the lower end of its interval; the figure itself if it has none.
         needs: the threshold that the bound has to reach next; None if it has reached both.
+        thresholds: for tentative conclusions and for others, those of the project.
     """
 
     state: State | None
@@ -50,6 +55,7 @@ class Readiness(NamedTuple):
     value: float | None
     bound: float | None
     needs: float | None
+    thresholds: tuple[float, float]
 
     @property
     def title(self) -> str:
@@ -78,13 +84,22 @@ class Readiness(NamedTuple):
         return cast("ReadinessJson", self._asdict())
 
 
-def readiness_of(figure: Mapping[str, Any]) -> Readiness:
+def readiness_of(figure: Mapping[str, Any], thresholds: tuple[float, float]) -> Readiness:
     """Return what a coefficient, as JSON has it, says about the labels."""
     value, low = figure["value"], figure["ci_low"]
     bound = value if low is None else low
     state: State | None = None
     needs = None
     if "readings" in figure and bound is not None:
-        needs = next((needs for needs in THRESHOLDS if bound < needs), None)
-        state = "good_enough" if needs is None else STATES[THRESHOLDS.index(needs)]
-    return Readiness(state, figure["measure"], value, bound, needs)
+        needs = next((needs for needs in thresholds if bound < needs), None)
+        state = "good_enough" if needs is None else STATES[thresholds.index(needs)]
+    return Readiness(state, figure["measure"], value, bound, needs, thresholds)
+
+
+def thresholds_of(project: ProjectInfo) -> tuple[float, float]:
+    """Return the thresholds of a project, the customary ones if it has none of its own."""
+    own = project.tentative_from, project.good_from
+    tentative, good = (
+        usual if own is None else own for own, usual in zip(own, THRESHOLDS, strict=True)
+    )
+    return tentative, good

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, Final, NotRequired, TypedDict
 
 from tracker.agreement.coefficients import COSTLY, are_few
-from tracker.agreement.readiness import Readiness, ReadinessJson, readiness_of
+from tracker.agreement.readiness import THRESHOLDS, Readiness, ReadinessJson, readiness_of
 from tracker.agreement.sentences import few_telling, no_person, own_errors, recent_sentence
 from tracker.core.errors import InvalidOption
 from tracker.core.results import Json, Message, Record, Shown
@@ -240,7 +240,7 @@ class Assessment(Shown):
     ``answers_of_models`` are left out if no person has answered; ``errors`` is the method of the
     errors that were asked for, which not every figure can have; ``recent`` the last change of
     the level of agreement, if it was looked for and there is one; ``changes`` likewise those of
-    categories, annotators and shares.
+    categories, annotators and shares; ``thresholds`` are those of the project.
     """
 
     project: str
@@ -258,6 +258,7 @@ class Assessment(Shown):
     errors: str | None = None
     recent: Recent | None = None
     changes: tuple[Changed, ...] = ()
+    thresholds: tuple[float, float] = THRESHOLDS
 
     @property
     def summary(self) -> Summary:
@@ -272,7 +273,7 @@ class Assessment(Shown):
     @property
     def readiness(self) -> Readiness:
         """Whether the labels can be trusted, by the main figure."""
-        return readiness_of(_told(self.main))
+        return readiness_of(_told(self.main), self.thresholds)
 
     def measure(self, name: str) -> Coefficient:
         """The coefficient of that name; raises KeyError where it was not asked for."""

@@ -25,6 +25,7 @@ from tracker.agreement.query import (
     check_metric,
     sample_under_metric,
 )
+from tracker.agreement.readiness import thresholds_of
 from tracker.agreement.recent import recent_level
 from tracker.agreement.result import Assessment, Counts
 from tracker.agreement.spans import SpanFigures, SpanPair, assess_spans
@@ -300,6 +301,7 @@ def assessment_of(
         categories=names,
         gold=None,
         patterns=patterns,
+        thresholds=thresholds_of(question.project),
         binary=one_vs_rest_coefficients(of, list(names), query.confidence, query.interval)
         if binary
         else {},
@@ -360,6 +362,7 @@ def _assess_spans(
         categories=names,
         gold=None,
         patterns=ItemPatterns(),
+        thresholds=thresholds_of(question.project),
         selection=selection.told,
     )
     return replace(made, answers_of_models=_answers_of_models(connection, selection, made))

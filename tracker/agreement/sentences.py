@@ -143,7 +143,7 @@ def without_flagged(names: Sequence[str]) -> str:
     return f"Without the answers of {listed(names)}, who {is_or_are(len(names))} flagged"
 
 
-def main_figure_sentence(figure: Mapping[str, Any]) -> str:
+def main_figure_sentence(figure: Mapping[str, Any], thresholds: tuple[float, float]) -> str:
     """Return a question's main figure, and whether it is high enough to rely on."""
     title = in_a_sentence(figure["measure"])
     if figure["value"] is None:
@@ -152,7 +152,7 @@ def main_figure_sentence(figure: Mapping[str, Any]) -> str:
     if figure["ci_low"] is not None:
         bounds = interval_cell(figure["ci_low"], figure["ci_high"])
         interval = f" ({level_cell(figure['confidence'])} interval {bounds})"
-    words = readiness_of(figure).words
+    words = readiness_of(figure, thresholds).words
     return f"{title} is {figure_cell(figure['value'])}{interval}{': ' if words else ''}{words}."
 
 

@@ -208,7 +208,7 @@ def weakest_json(question: str | None, agreement: Mapping[str, Any]) -> WeakestJ
     readiness: ReadinessJson = agreement["readiness"]
     figure = next(row for row in agreement["measures"] if row["measure"] == readiness["measure"])
     begin = "" if question is None else of_question(question)
-    why = begin + main_figure_sentence(figure)
+    why = begin + main_figure_sentence(figure, readiness["thresholds"])
     return {**readiness, "question": question, "why": why}
 
 

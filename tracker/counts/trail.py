@@ -27,7 +27,7 @@ from sqlalchemy import (
 from tracker.core.errors import InvalidOption
 from tracker.core.results import Hidden, Json, Record, Time
 from tracker.projects.annotators import annotator_names
-from tracker.projects.projects import ProjectInfo
+from tracker.projects.projects import PROJECT_CHANGES, ProjectInfo
 from tracker.projects.questions import every_question
 from tracker.render.nouns import count_noun
 from tracker.storage.schema import Category, Change, FlagChange, Import, Snapshot
@@ -212,7 +212,7 @@ def _act(row: Any, names: _Names) -> Act:
 
 _SENTENCES: Final = {
     "create": "created the project",
-    "time zone": "set the time zone from {from} to {to}",
+    **{kind: f"set the {kind} from {{from}} to {{to}}" for kind, _ in PROJECT_CHANGES.values()},
     "rename": "renamed the project from {from} to {to}",
     "archive": "archived the project",
     "restore": "put the project back on the list",

@@ -10,7 +10,13 @@ from tracker.core.operations import Given, Option, operation
 from tracker.counts.choosing import QuestionName
 from tracker.ledger.namespace import Namespace
 from tracker.ledger.parameters import NewName, Project, most_of
-from tracker.projects.choosing import ChangedSettings, NewSettings, Timezone
+from tracker.projects.choosing import (
+    ChangedProject,
+    ChangedSettings,
+    NewSettings,
+    OfProject,
+    Timezone,
+)
 from tracker.render.blocks import Column, listing_table
 
 if TYPE_CHECKING:
@@ -51,13 +57,17 @@ def _created(made: QuestionSettings, _: Given) -> Iterator[str]:
 
 
 def _changed(changed: QuestionSettings, given: Given) -> Iterator[str]:
+    from tracker.projects.projects import PROJECT_CHANGES
     from tracker.projects.settings import settings_sentence
 
     name = changed.project.name
-    if given.timezone is not None:
-        would = "would begin" if given.dry_run else "begin"
-        yield f"days of {name} {would} at 00:00 in {changed.project.zone}"
-    else:
+    project, would = changed.project.to_dict(), "would be" if given.dry_run else "is now"
+    for key, (title, unset) in PROJECT_CHANGES.items():
+        if getattr(given, key) is not None:
+            value = project.get(key) or unset
+            shown = ", ".join(value) if isinstance(value, list) else value
+            yield f"the {title} of {name} {would}: {shown}"
+    if any(getattr(given, key) not in (None, False) for key in ChangedSettings.__annotations__):
         yield f"{name} {settings_sentence(changed, dry_run=given.dry_run)}"
 
 
@@ -193,13 +203,14 @@ class Projects(Namespace):
         project: Project,
         *,
         question: QuestionName = None,
-        timezone: Timezone = None,
         dry_run: CheckOnly = False,
-        **settings: Unpack[ChangedSettings],
+        **settings: Unpack[ChangedProject],
     ) -> QuestionSettings:
         """Change a project's settings; snapshots keep those they were taken with.
 
         A scale or a closed list that does not fit the answers is refused. --wanted 0 is no number.
+        The time zone, the thresholds, the link and the hosts are the project's, the others those
+        of a question.
 
         Raises InvalidOption for a setting that is none, Refused for one that contradicts the
         answers.
@@ -208,23 +219,26 @@ class Projects(Namespace):
         - `tracker project set reviews --wanted 3`
         - `tracker project set reviews --scale ordinal --categories low,mid,high`
         - `tracker project set reviews --timezone Europe/Berlin`
+        - `tracker project set reviews --tentative-from .6 --good-from .75`
+        - `tracker project set reviews --item-link 'https://label.example.com/tasks/{task_id}'`
 
         Next: `tracker status reviews`
         """
-        from tracker.projects.projects import find_project, set_project_timezone
+        from tracker.projects.projects import find_project, set_project
         from tracker.projects.questions import find_question, list_questions
         from tracker.projects.settings import QuestionSettings, set_question
 
         with self._ledger.database.write(keep=not dry_run) as connection:
             about = find_project(connection, project)
-            if timezone is not None:
-                about = set_project_timezone(connection, about, timezone)
-                if question is None and not any(
-                    setting not in (None, False) for setting in settings.values()
-                ):
+            given = {key: value for key, value in settings.items() if value not in (None, False)}
+            whole = {key: given.pop(key) for key in OfProject.__annotations__ if key in given}
+            if whole:
+                about = set_project(connection, about, whole)
+                if question is None and not given:
                     return QuestionSettings.read(connection, list_questions(connection, about)[0])
             asked = find_question(connection, about, question)
-            return QuestionSettings.read(connection, set_question(connection, asked, **settings))
+            own = cast("ChangedSettings", given)
+            return QuestionSettings.read(connection, set_question(connection, asked, **own))
 
     @operation(
         "project rename", f"POST {_ONE}/rename", "renameProject",

@@ -16,6 +16,40 @@ Timezone = Annotated[
 ]  # fmt: skip
 
 
+class OfProject(TypedDict, total=False):
+    """What is set for a project as a whole; None leaves one as it is."""
+
+    timezone: Timezone
+    tentative_from: Annotated[
+        float | None,
+        Option(
+            "Lower end of the interval that tentative conclusions need (.667 at first).",
+            metavar="X",
+        ),
+    ]
+    good_from: Annotated[
+        float | None,
+        Option("Lower end of the interval that is good enough (.8 at first).", metavar="X"),
+    ]
+    item_link: Annotated[
+        str | None,
+        Option(
+            'Address of an item elsewhere, with {item} or the name of an attribute; "" for none.',
+            metavar="URL",
+            examples=("https://label.example.com/tasks/{task_id}",),
+        ),
+    ]
+    media_hosts: Annotated[
+        Sequence[str] | None,
+        Option(
+            'Hosts whose pictures, sound and films the pages show; "" for none.',
+            metavar="HOST,…",
+            in_one=True,
+            examples=("media.example.com",),
+        ),
+    ]
+
+
 class Settings(TypedDict, total=False):
     """The settings of a question that can change; None leaves one as it is."""
 
@@ -48,3 +82,7 @@ class ChangedSettings(Settings, total=False):
     opened: Annotated[
         bool, Option("Accept categories that are not on the list.", False, name="open")
     ]
+
+
+class ChangedProject(ChangedSettings, OfProject, total=False):
+    """The settings of a project, and of one of its questions, to change."""

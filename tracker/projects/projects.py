@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from string import Formatter
 from typing import Annotated, Any
+from urllib.parse import quote, urlsplit
 from zoneinfo import available_timezones
 
 from sqlalchemy import Connection, Select, delete, func, insert, literal, select, update
@@ -13,6 +17,7 @@ from sqlalchemy import Connection, Select, delete, func, insert, literal, select
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.core.results import Hidden, Json, OptionalTime, Record, Time
+from tracker.measures.benchmarks import DEFINITE, TENTATIVE
 from tracker.projects.names import check_entered_name, near_names
 from tracker.storage import seals
 from tracker.storage.database import CHANGED_BY
@@ -163,6 +168,7 @@ def last_change(connection: Connection, project_id: int) -> tuple[int, int]:
 
 
 _UTC = "UTC"
+_HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?|[0-9a-f:]+")
 
 
 class ProjectExists(InvalidOption):
@@ -171,13 +177,30 @@ class ProjectExists(InvalidOption):
 
 @dataclass(frozen=True)
 class ProjectInfo(Record):
-    """One project as it stands; its days begin in a time zone, None for UTC."""
+    """One project as it stands.
+
+    Attributes:
+        id: its number.
+        name: its name.
+        created_at: when it was made.
+        archived_at: when it was taken off the list, if it was.
+        timezone: the zone in which its days begin; None for UTC.
+        tentative_from: what the lower end of the main figure's interval has to reach for tentative
+            conclusions; None for the customary threshold.
+        good_from: likewise for others.
+        item_link: the address of an item in another program; see `item_address`.
+        media_hosts: the origins of media that pages show, a blank between them.
+    """
 
     id: Annotated[int, Hidden]
     name: Annotated[str, Json("project")]
     created_at: Time
     archived_at: OptionalTime
     timezone: Annotated[str | None, Hidden] = None
+    tentative_from: Annotated[float | None, Json(rare=True)] = None
+    good_from: Annotated[float | None, Json(rare=True)] = None
+    item_link: Annotated[str | None, Json(rare=True)] = None
+    media_hosts: Annotated[str | None, Json(write=str.split, rare=True)] = None
 
     @property
     def zone(self) -> Annotated[str, Json("timezone")]:
@@ -256,15 +279,112 @@ def checked_timezone(name: str) -> str | None:
     return None if name == _UTC else name
 
 
-def set_project_timezone(connection: Connection, project: ProjectInfo, name: str) -> ProjectInfo:
-    """Say in which time zone a project's days begin; raises InvalidOption for none."""
-    zone = checked_timezone(name)
+def _checked_threshold(name: str, value: float) -> float:
+    if not 0 < value <= 1:
+        raise InvalidOption(f"--{name} {value:g} is not above 0 and at most 1", "such as: .667")
+    return value
+
+
+def _checked_link(link: str) -> str | None:
+    """Return the template of an address, None for an empty one; raises InvalidOption for none."""
+    link = link.strip()
+    if not link:
+        return None
+    try:
+        origin_of(link)
+        parts = [part for _, *part in Formatter().parse(link) if part[0] is not None]
+    except ValueError as error:
+        raise InvalidOption(f"--item-link: {error}", _LINK) from None
+    if not parts or any(not name or form or conversion for name, form, conversion in parts):
+        raise InvalidOption("--item-link: the address has no {item} and no {attribute}", _LINK)
+    return link
+
+
+def _checked_hosts(hosts: Sequence[str]) -> str | None:
+    """Return origins as they are stored; raises InvalidOption for what is no host."""
+    try:
+        origins = [origin_of(host if "://" in host else f"https://{host}") for host in hosts]
+    except ValueError as error:
+        raise InvalidOption(f"--media-hosts: {error}", "such as: media.example.com") from None
+    return " ".join(sorted(set(origins))) or None
+
+
+_LINK = "such as: https://label.example.com/tasks/{item}"
+_CHECKED: Mapping[str, Callable[[Any], Any]] = {
+    "timezone": checked_timezone,
+    "tentative_from": partial(_checked_threshold, "tentative-from"),
+    "good_from": partial(_checked_threshold, "good-from"),
+    "item_link": _checked_link,
+    "media_hosts": _checked_hosts,
+}
+PROJECT_CHANGES: Mapping[str, tuple[str, str]] = {
+    "timezone": ("time zone", _UTC),
+    "tentative_from": ("threshold for tentative conclusions", str(TENTATIVE)),
+    "good_from": ("threshold to rely on", str(DEFINITE)),
+    "item_link": ("link of items", "none"),
+    "media_hosts": ("hosts of media", "none"),
+}
+"""What the change log calls each setting of a project, and what it has of one that is not set."""
+
+
+def set_project(
+    connection: Connection, project: ProjectInfo, settings: Mapping[str, Any]
+) -> ProjectInfo:
+    """Change settings of `PROJECT_CHANGES`, None leaving one as it is; returns what is then.
+
+    Raises InvalidOption for a value that is none.
+    """
+    columns = {name: _CHECKED[name](value) for name, value in settings.items() if value is not None}
     lock_project(connection, project.id)
-    if zone != project.timezone:
-        connection.execute(update(Project).where(Project.id == project.id).values(timezone=zone))
-        detail = {"from": project.timezone or _UTC, "to": zone or _UTC}
-        record_change(connection, project.id, "time zone", detail)
-    return replace(project, timezone=zone)
+    changed = replace(project, **columns)
+    low, high = changed.tentative_from or TENTATIVE, changed.good_from or DEFINITE
+    if low > high:
+        raise InvalidOption(
+            f"tentative conclusions would need {low:g}, more than the {high:g} that is good enough",
+            "set both: --tentative-from, --good-from",
+        )
+    for name, value in columns.items():
+        before = getattr(project, name)
+        if value != before:
+            connection.execute(
+                update(Project).where(Project.id == project.id).values({name: value})
+            )
+            kind, unset = PROJECT_CHANGES[name]
+            record_change(
+                connection, project.id, kind, {"from": before or unset, "to": value or unset}
+            )
+    return changed
+
+
+def origin_of(address: str) -> str:
+    """Return the scheme, host and port of an address; raises ValueError if it has none."""
+    parts = urlsplit(address)
+    host = parts.hostname
+    if parts.scheme not in {"http", "https"} or not host or not _HOST.fullmatch(host):
+        raise ValueError(f"{address!r} is no address of a host")
+    if parts.username is not None or parts.password is not None:
+        raise ValueError(f"{parts.scheme}://…@{host} has a user in it")
+    return f"{parts.scheme}://{host}" + (f":{parts.port}" if parts.port else "")
+
+
+def item_address(project: ProjectInfo, item: str, attributes: Mapping[str, str]) -> str | None:
+    """Return where an item is in another program; None if the project has no link.
+
+    None, too, if the item lacks an attribute that the link names.
+    """
+    if project.item_link is None:
+        return None
+    values = {
+        name: quote(value, safe="") for name, value in ({"item": item} | dict(attributes)).items()
+    }
+    parts = []
+    for text, name, *_ in Formatter().parse(project.item_link):
+        parts.append(text)
+        if name is not None:
+            if name not in values:
+                return None
+            parts.append(values[name])
+    return "".join(parts)
 
 
 def archive_project(connection: Connection, project: ProjectInfo, *, archived: bool) -> None:

@@ -100,6 +100,12 @@ class OfQuestion:
         return replace(self, agreement=agreement, confusions=self.without.confusions)
 
     @property
+    def thresholds(self) -> tuple[float, float]:
+        """What the lower end of the main figure has to reach; see `readiness_of`."""
+        tentative, good = self.agreement["readiness"]["thresholds"]
+        return tentative, good
+
+    @property
     def weights(self) -> str | None:
         """With which weights two annotators are compared: answers in order may nearly agree."""
         return pair_weights(self.settings["answers"], self.settings["scale"])

@@ -295,14 +295,18 @@ def _which(gathered: Gathered, asked: OfQuestion) -> Act:
     top = _top(one)
     confused = command(gathered, "agreement", "--by", "confusion", question=one.name)
     also = [confused] if top is not None else []
-    why = Why(list(_which_lines(figure, lowest, spans=confusions is None)), print_it, also)
-    enough = (figure["value"] or 0.0) >= words.ENOUGH
+    why = Why(list(_which_lines(one, lowest, spans=confusions is None)), print_it, also)
+    enough = (figure["value"] or 0.0) >= one.thresholds[1]
     unsaid = confusions is not None and top is None and confusions.get("left_out", False)
     agreed = confusions is not None and top is None and not unsaid
     parts: Line = ()
     needed = not (figure["value"] is None or enough or agreed)
     if not needed:
-        parts = line(words.no_definition(figure, None if top is None else top["categories"]))
+        parts = line(
+            words.no_definition(
+                figure, None if top is None else top["categories"], one.thresholds[1]
+            )
+        )
     elif top is not None and confusions is not None:
         parts = _between(one, top, confusions["disagreements"])
     elif unsaid:
@@ -364,12 +368,13 @@ def _caveat(one: OfQuestion) -> Line:
     return line(words.ANSWERS_OF, Strong(listed(careless)), words.LOOK_FIRST)
 
 
-def _which_lines(figure: Told, lowest: Told | None, *, spans: bool) -> Iterator[Line]:
+def _which_lines(one: OfQuestion, lowest: Told | None, *, spans: bool) -> Iterator[Line]:
     yield line(words.NO_CONFUSIONS_COUNTED if spans else words.WHY_WHICH)
     if lowest is not None and lowest["rate"] is not None:
         yield line(words.rate_numbers(lowest))
+    figure = main_figure(one)
     if figure["value"] is not None:
-        yield line(main_figure_sentence(figure))
+        yield line(main_figure_sentence(figure, one.thresholds))
 
 
 def _next(gathered: Gathered) -> Act:
@@ -393,7 +398,8 @@ def _more_items(gathered: Gathered, one: OfQuestion, figure: Told) -> Act:
     of = of_question(one.name) if gathered.several else ""
     text = words.more_items(figure, one.agreement["counts"]["items_compared"])
     why = Why(
-        [line(main_figure_sentence(figure))], command(gathered, "agreement", question=one.name)
+        [line(main_figure_sentence(figure, one.thresholds))],
+        command(gathered, "agreement", question=one.name),
     )
     return Act(words.WHAT_NEXT, line(of, text), why, needed=True)
 
@@ -447,10 +453,10 @@ def verdict_paragraphs(gathered: Gathered) -> list[Paragraph]:
     if not counts["answers"] and warnings:
         return [Paragraph(line(" ".join(warnings)), "lead")]
     figure = main_figure(one)
-    state = readiness_of(figure).state
+    state = readiness_of(figure, one.thresholds).state
     title = Strong(f"{TITLES[state]}. ") if state else ""
     begin = of_question(one.name) if gathered.several else ""
-    trusted = line(title, begin, main_figure_sentence(figure))
+    trusted = line(title, begin, main_figure_sentence(figure, one.thresholds))
     people = words.people(
         _flagged(gathered),
         len(answering(gathered)),

@@ -8,13 +8,9 @@ from typing import Any, Final
 from tracker.agreement.sentences import WITH_FLAGGED, in_a_sentence, without_flagged
 from tracker.audit.kind import MINIMUM_INFORMATIVE
 from tracker.audit.sentences import could_be_missed
-from tracker.measures.benchmarks import DEFINITE
 from tracker.measures.registry import MEASURES
 from tracker.render.cells import figure_cell, interval_cell, minute_cell
 from tracker.render.nouns import count_noun, is_or_are, listed, percent, quoted
-
-ENOUGH: Final = DEFINITE
-"""Krippendorff's customary least value of alpha for conclusions."""
 
 WHAT_HAPPENED = "What happened"
 WHOM = "Whom to talk to"
@@ -241,16 +237,18 @@ def rate_numbers(row: Mapping[str, Any]) -> str:
     )
 
 
-def no_definition(figure: Mapping[str, Any] | None, pair: Sequence[str] | None) -> str:
+def no_definition(
+    figure: Mapping[str, Any] | None, pair: Sequence[str] | None, enough: float
+) -> str:
     """Return that no definition needs work, and why; None for a figure that there is not."""
     if figure is None or figure["value"] is None:
         return "Nothing can be said yet: there is no figure of agreement."
     if pair is None and figure["value"] < 1:
-        return f"None in a hurry: {_enough(figure)}."
+        return f"None in a hurry: {_enough(figure, enough)}."
     if pair is None:
         return "None: wherever two annotators answered the same item, they agree."
     return (
-        f"None in a hurry: {_enough(figure)}. If anything, annotators confuse "
+        f"None in a hurry: {_enough(figure, enough)}. If anything, annotators confuse "
         f"{quoted(pair[0])} and {quoted(pair[1])}."
     )
 
@@ -260,10 +258,10 @@ def confusions_left_out(least: int) -> str:
     return f"The confusions are left out: each is on fewer than {count_noun(least, 'item')}."
 
 
-def _enough(figure: Mapping[str, Any]) -> str:
+def _enough(figure: Mapping[str, Any], enough: float) -> str:
     value, low = figure_cell(figure["value"]), figure["ci_low"]
-    sentence = f"{in_a_sentence(figure['measure'])} is {value}, and {ENOUGH} is customarily enough"
-    if low is None or low >= ENOUGH:
+    sentence = f"{in_a_sentence(figure['measure'])} is {value}, and {enough:g} is enough"
+    if low is None or low >= enough:
         return sentence
     return f"{sentence}, though its interval begins at {figure_cell(low)}"
 

@@ -8,6 +8,7 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     CheckConstraint,
+    Double,
     ForeignKey,
     Integer,
     SmallInteger,
@@ -44,6 +45,18 @@ class Project(Base, never_renumbered=True):
     archived_at: Mapped[int | None] = optional(BigInteger, comment=MOMENT)
     timezone: Mapped[str | None] = optional(
         Text, comment="the zone in which its days begin, such as Europe/Berlin; NULL for UTC"
+    )
+    tentative_from: Mapped[float | None] = optional(
+        Double, comment="least agreement for tentative conclusions; NULL for the customary one"
+    )
+    good_from: Mapped[float | None] = optional(
+        Double, comment="least agreement to rely on; NULL for the customary one"
+    )
+    item_link: Mapped[str | None] = optional(
+        Text, comment="address of an item in another program, with {item} or {attribute}"
+    )
+    media_hosts: Mapped[str | None] = optional(
+        Text, comment="origins of pictures, sound and films that pages show, a blank between them"
     )
 
 

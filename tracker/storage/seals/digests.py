@@ -15,6 +15,7 @@ from sqlalchemy import (
     case,
     func,
     literal,
+    or_,
     select,
 )
 
@@ -50,6 +51,9 @@ Sums = dict[int, tuple[int, int]]
 """How many labels the record of each change has, and the sum of their contents."""
 
 QUESTION = "question_id"
+_OF_PROJECT = (
+    Project.tentative_from, Project.good_from, Project.item_link, Project.media_hosts
+)  # fmt: skip
 LETTERS = 32  # of a digest of a part, in hexadecimal
 _AT_ONCE = 10_000  # rows
 
@@ -115,6 +119,10 @@ STATE: dict[str, tuple[Any, Any]] = {
         Project.id,
     ),
     "the time zone": (select(Project.timezone).where(Project.timezone.is_not(None)), Project.id),
+    "thresholds and links": (
+        select(*_OF_PROJECT).where(or_(*(column.is_not(None) for column in _OF_PROJECT))),
+        Project.id,
+    ),
     "names of questions": (
         select(Question.id, Question.name).order_by(Question.id),
         Question.project_id,
