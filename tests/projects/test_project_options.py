@@ -10,7 +10,7 @@ import pytest
 from tests.profiles import both
 from tracker.core.errors import InvalidOption
 from tracker.ledger import Ledger
-from tracker.projects.projects import item_address, origin_of
+from tracker.projects.item_links import item_address, media_of, origin_of
 
 
 @both
@@ -51,9 +51,9 @@ def test_an_items_address_is_made_of_its_key_and_attributes(
 ) -> None:
     sqlite_ledger.projects.create("p")
     project = sqlite_ledger.projects.set("p", item_link=link).project
-    assert item_address(project, "a/b c", {"task id": "7&x=1"}) == address
+    assert item_address(project.item_link, "a/b c", {"task id": "7&x=1"}) == address
     project = sqlite_ledger.projects.set("p", item_link="").project
-    assert item_address(project, "a/b c", {}) is None
+    assert item_address(project.item_link, "a/b c", {}) is None
 
 
 @pytest.mark.parametrize(
@@ -78,3 +78,13 @@ def test_hosts_of_media_are_kept_as_origins(sqlite_ledger: Ledger) -> None:
             sqlite_ledger.projects.set("p", media_hosts=[host])
     assert origin_of("HTTPS://M.Test:443/x.png") == "https://m.test:443"
     assert "media_hosts" not in sqlite_ledger.projects.set("p", media_hosts=[]).to_dict()
+
+
+def test_media_of_an_item_are_those_of_hosts_that_the_project_shows() -> None:
+    texts = ["https://m.test/a.PNG?v=1", "https://n.test/b.mp3 ", "see https://m.test/a.png",
+             "https://m.test/page.html", "https://u:p@m.test/a.png", "https://m.test/c.webm",
+             "https://m.test/a.PNG?v=1"]  # fmt: skip
+    media = [(medium.tag, medium.origin, medium.allowed)
+             for medium in media_of(texts, ["https://m.test"])]  # fmt: skip
+    assert media == [("img", "https://m.test", True), ("audio", "https://n.test", False),
+                     ("video", "https://m.test", True)]  # fmt: skip

@@ -34,7 +34,7 @@ from tracker.counts.selection import (
 )
 from tracker.projects.kept import kept_with_answers
 from tracker.storage.current import standing_item_facts
-from tracker.storage.schema import Annotator, Category, Item
+from tracker.storage.schema import Annotator, Category, Item, ItemAttribute
 from tracker.storage.schema.labels import of_question
 
 _items = Item.__table__
@@ -100,6 +100,7 @@ class ItemChoice:
         categories: somebody chose each; of two, two annotators.
         differ: whether two annotators' answers differ.
         fewer_than: it has fewer answers than that.
+        attributes: it has one of the values of each of these attributes.
         order: one of `ORDERS`.
     """
 
@@ -108,6 +109,7 @@ class ItemChoice:
     categories: Collection[int] = ()
     differ: bool = False
     fewer_than: int | None = None
+    attributes: tuple[tuple[str, tuple[str, ...]], ...] = ()
     order: str = "import"
 
 
@@ -210,6 +212,14 @@ def _conditions(selection: Selection, choice: ItemChoice) -> list[ColumnElement[
         is_there = select(literal(1)).select_from(label)
         is_there = is_there.where(_of_item(selection, label), label.c.annotator_id == annotator)
         conditions.append(is_there.correlate(_items).exists())
+    for name, values in choice.attributes:
+        has_value = select(literal(1)).where(
+            ItemAttribute.project_id == selection.question.project_id,
+            ItemAttribute.item_id == _items.c.id,
+            ItemAttribute.name == name,
+            ItemAttribute.value.in_(values),
+        )
+        conditions.append(has_value.correlate(_items).exists())
     if choice.categories:
         conditions.append(_chosen(selection, choice))
     if choice.differ:

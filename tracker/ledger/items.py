@@ -219,6 +219,7 @@ class Items(Namespace):
         categories: Sequence[str] = (),
         differ: bool = False,
         fewer_than: int | None = None,
+        with_attributes: Mapping[str, Sequence[str]] | None = None,
         order: str = "import",
         after: int = 0,
         most: int = 50,
@@ -233,21 +234,26 @@ class Items(Namespace):
             categories: names of categories that somebody chose.
             differ: whether two answers differ.
             fewer_than: of fewer answers than that.
+            with_attributes: one of these values of each attribute.
             order: "import", "disagreement", "answers" or "recent"; see `ORDERS`.
             after: the ``next`` of the page before.
             most: items of a page.
             selecting: see `tracker.counts.filter.Selecting`.
 
-        Raises NotFound for an annotator or a category that there is not.
+        Raises NotFound for an annotator or a category that there is not, InvalidOption for an
+        attribute or a value.
         """
         from tracker.counts.filter import make_answer_filter, select_answers
         from tracker.counts.items import ItemChoice, select_item_page
         from tracker.projects.annotators import find_annotators
         from tracker.projects.categories import category_names, find_category
+        from tracker.projects.items import check_item_values
         from tracker.storage.schema import NONE_APPLIES
 
         choice = make_answer_filter(**selecting)
+        attributes = with_attributes or {}
         with self._ledger.asking(project, choice) as (connection, question):
+            check_item_values(connection, question.project, attributes)
             wanted = ItemChoice(
                 search.strip(),
                 [
@@ -257,6 +263,7 @@ class Items(Namespace):
                 [find_category(connection, question, name) for name in categories],
                 differ,
                 fewer_than,
+                tuple((name, tuple(values)) for name, values in attributes.items()),
                 order,
             )
             selection = select_answers(connection, question, choice)

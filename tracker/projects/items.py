@@ -22,10 +22,11 @@ from sqlalchemy import (
 
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
-from tracker.core.results import Json, Record, Spread
+from tracker.core.results import Hidden, Json, Record, Spread
 from tracker.projects.annotators import annotator_names
 from tracker.projects.categories import every_category_name
 from tracker.projects.item_aliases import item_aliases, standing_item_alias
+from tracker.projects.item_links import Medium, item_address, media_of
 from tracker.projects.kept import kept_with_answers
 from tracker.projects.names import near_names
 from tracker.projects.projects import ProjectInfo
@@ -100,13 +101,18 @@ class ItemLabel(Record):
 
 @dataclass(frozen=True)
 class ItemRecord(Record):
-    """One item with every label it ever had, standing and past."""
+    """One item with every label it ever had, standing and past.
+
+    ``address`` is where it is in another program; ``media`` what it consists of but its text.
+    """
 
     name: Annotated[str, Json("item")]
     aliases: tuple[str, ...]
     text: str | None
     attributes: dict[str, str]
     labels: tuple[ItemLabel, ...]
+    address: Annotated[str | None, Json(rare=True)] = None
+    media: Annotated[tuple[Medium, ...], Hidden] = ()
 
 
 def item_names(
@@ -237,7 +243,11 @@ def find_item(
         this = select(literal(item.id))
         with shadow_tables_of_items(connection, project.id, moment, this, past=True):
             labels = _labels_of(connection, project, item.id)
-    return ItemRecord(item.name, tuple(aliases), item.text, attributes, tuple(labels))
+    media = media_of([item.text or "", *attributes.values()], (project.media_hosts or "").split())
+    address = item_address(project.item_link, item.name, attributes)
+    return ItemRecord(
+        item.name, tuple(aliases), item.text, attributes, tuple(labels), address, tuple(media)
+    )
 
 
 def _labels_of(connection: Connection, project: ProjectInfo, item_id: int) -> list[ItemLabel]:

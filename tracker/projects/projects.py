@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from string import Formatter
 from typing import Annotated, Any
-from urllib.parse import quote, urlsplit
 from zoneinfo import available_timezones
 
 from sqlalchemy import Connection, Select, delete, func, insert, literal, select, update
@@ -17,7 +15,7 @@ from sqlalchemy import Connection, Select, delete, func, insert, literal, select
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.core.results import Hidden, Json, OptionalTime, Record, Time
-from tracker.measures.benchmarks import DEFINITE, TENTATIVE
+from tracker.projects.item_links import origin_of
 from tracker.projects.names import check_entered_name, near_names
 from tracker.storage import seals
 from tracker.storage.database import CHANGED_BY
@@ -168,7 +166,6 @@ def last_change(connection: Connection, project_id: int) -> tuple[int, int]:
 
 
 _UTC = "UTC"
-_HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?|[0-9a-f:]+")
 
 
 class ProjectExists(InvalidOption):
@@ -309,6 +306,7 @@ def _checked_hosts(hosts: Sequence[str]) -> str | None:
     return " ".join(sorted(set(origins))) or None
 
 
+_USUAL = "the customary one"
 _LINK = "such as: https://label.example.com/tasks/{item}"
 _CHECKED: Mapping[str, Callable[[Any], Any]] = {
     "timezone": checked_timezone,
@@ -319,8 +317,8 @@ _CHECKED: Mapping[str, Callable[[Any], Any]] = {
 }
 PROJECT_CHANGES: Mapping[str, tuple[str, str]] = {
     "timezone": ("time zone", _UTC),
-    "tentative_from": ("threshold for tentative conclusions", str(TENTATIVE)),
-    "good_from": ("threshold to rely on", str(DEFINITE)),
+    "tentative_from": ("threshold for tentative conclusions", _USUAL),
+    "good_from": ("threshold to rely on", _USUAL),
     "item_link": ("link of items", "none"),
     "media_hosts": ("hosts of media", "none"),
 }
@@ -334,6 +332,8 @@ def set_project(
 
     Raises InvalidOption for a value that is none.
     """
+    from tracker.measures.benchmarks import DEFINITE, TENTATIVE  # loads numpy
+
     columns = {name: _CHECKED[name](value) for name, value in settings.items() if value is not None}
     lock_project(connection, project.id)
     changed = replace(project, **columns)
@@ -354,37 +354,6 @@ def set_project(
                 connection, project.id, kind, {"from": before or unset, "to": value or unset}
             )
     return changed
-
-
-def origin_of(address: str) -> str:
-    """Return the scheme, host and port of an address; raises ValueError if it has none."""
-    parts = urlsplit(address)
-    host = parts.hostname
-    if parts.scheme not in {"http", "https"} or not host or not _HOST.fullmatch(host):
-        raise ValueError(f"{address!r} is no address of a host")
-    if parts.username is not None or parts.password is not None:
-        raise ValueError(f"{parts.scheme}://…@{host} has a user in it")
-    return f"{parts.scheme}://{host}" + (f":{parts.port}" if parts.port else "")
-
-
-def item_address(project: ProjectInfo, item: str, attributes: Mapping[str, str]) -> str | None:
-    """Return where an item is in another program; None if the project has no link.
-
-    None, too, if the item lacks an attribute that the link names.
-    """
-    if project.item_link is None:
-        return None
-    values = {
-        name: quote(value, safe="") for name, value in ({"item": item} | dict(attributes)).items()
-    }
-    parts = []
-    for text, name, *_ in Formatter().parse(project.item_link):
-        parts.append(text)
-        if name is not None:
-            if name not in values:
-                return None
-            parts.append(values[name])
-    return "".join(parts)
 
 
 def archive_project(connection: Connection, project: ProjectInfo, *, archived: bool) -> None:

@@ -99,11 +99,11 @@ def _csv(result: Answer) -> Iterator[str]:
     rows = result.rows()
     rows = [_flat(result.json())] if rows is None else list(rows)
     columns = list(dict.fromkeys(column for row in rows for column in row))
-    cells = ([_defused(row.get(name)) for name in columns] for row in rows)
-    yield from csv_lines([_defused(name) for name in columns], cells)
+    cells = ([defused(row.get(name)) for name in columns] for row in rows)
+    yield from csv_lines([defused(name) for name in columns], cells)
 
 
-def _defused(cell: Any) -> Any:
+def defused(cell: Any) -> Any:
     """Return a cell that no spreadsheet takes for a formula; a number needs no apostrophe."""
     if isinstance(cell, str) and _FORMULA.match(cell) and not _NUMBER.fullmatch(cell):
         return f"'{cell}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import suppress
 from functools import partial
 from urllib.parse import urlsplit
@@ -231,6 +232,18 @@ POLICY = (
     "connect-src 'self'; font-src 'self'; form-action 'self'; base-uri 'none'; "
     "frame-ancestors 'none'"
 )
+
+
+def policy_with_media(origins: Iterable[str]) -> str:
+    """Return the policy of a page that shows pictures, sound and films of other hosts, too."""
+    hosts = " ".join(sorted(origins))
+    if not hosts:
+        return POLICY
+    return POLICY.replace(
+        "img-src 'self' data:", f"img-src 'self' data: {hosts}; media-src {hosts}"
+    )
+
+
 _HEADERS = {
     "content-security-policy": POLICY,
     "x-content-type-options": "nosniff",

@@ -76,7 +76,7 @@ def test_an_item_shows_what_was_said_before(client: TestClient, ledger: Ledger) 
         ledger.import_frame(pd.DataFrame([row], columns=columns), "p")
     page = read(client, "/projects/p/items/i")
     assert "the text" in page.text
-    (_, now), (_, before) = page.rows[:2], page.rows[2:]
+    (_, now), (_, before) = page.rows[2:4], page.rows[4:]
     assert [now[:3], now[-1]] == [["a", "y", "2026-01-02 00:00"], "now <b>"]
     assert [before[:4], before[-1]] == [["a", "x", "superseded", "2026-01-01 00:00"], "sure?"]
 
@@ -91,7 +91,7 @@ def test_the_moment_that_is_shown_stays_in_the_links(client: TestClient, ledger:
     votes = {row[0]: row[1] for row in page.rows[1:]}
     assert votes["old"] == "x 1"
     assert votes.get("new", "") == ""
-    assert page.to("old").endswith("as_of=2026-01-15")
+    assert "as_of=2026-01-15" in page.to("old")
     assert "as_of" not in page.to("Show the project as it is now")
     for moment in ("as_of=2026-01-15", "known_at=2026-01-15"):
         page = read(client, f"/projects/p/items/new?{moment}")
@@ -116,3 +116,66 @@ def test_the_most_disputed_item_comes_first(client: TestClient, ledger: Ledger) 
     page = read(client, "/projects/p/items?order=answers")
     assert page.rows[1][0] == "alone"
     assert client.get("/projects/p/items?order=none").status_code == 422
+
+
+@both
+def test_items_are_chosen_by_their_attributes(client: TestClient, ledger: Ledger) -> None:
+    rows = [("i", "a", "x", "nl"), ("j", "a", "x", "de"), ("k", "a", "y", "nl")]
+    frame = pd.DataFrame(rows, columns=[*COLUMNS, "language"])
+    ledger.import_frame(frame, "p", keep=["language"])
+    assert names(client, "/projects/p/items?where=language%3Dnl") == ["i", "k"]
+    assert names(client, "/projects/p/items?where=language%3Dnl&category=y") == ["k"]
+    page = read(client, "/projects/p/items/i")
+    assert names(client, page.to("nl")) == ["i", "k"]
+    assert "no item" in read(client, "/projects/p/items?where=language%3Dfr", 422).text
+
+
+def test_an_item_leads_to_those_beside_it_in_the_list(client: TestClient, ledger: Ledger) -> None:
+    fill(ledger, [(f"i{n:02}", who, category) for n in range(60)
+                  for who, category in (("a", "x"), ("b", "xy"[n % 2]))])  # fmt: skip
+    page = read(client, read(client, "/projects/p/items?differ=true").to("i01"))
+    assert "Previous" not in page.text
+    page = read(client, page.to("Next"))
+    assert "i03" in page.text
+    assert "/items/i01?" in page.to("Previous")
+    assert page.to("Back to the list").endswith("?differ=True")
+    page = read(client, read(client, "/projects/p/items").to("i49"))
+    assert names(client, page.to("Next items"))[0] == "i50"
+    assert "Previous" not in read(client, "/projects/p/items/i55").text
+
+
+def test_an_item_tells_whose_answer_differs(client: TestClient, ledger: Ledger) -> None:
+    fill(ledger, [("i", who, "x" if who != "c" else "y") for who in "abc"])
+    ledger.import_frame(pd.DataFrame([("i", "gpt", "x")], columns=COLUMNS), "p")
+    ledger.annotators.kind("p", "gpt", "model")
+    page = read(client, "/projects/p/items/i")
+    assert page.rows[1:6] == [
+        ["a", "x"], ["b", "x"], ["c", "ydiffers"], ["gptmodel", "x"], ["Majority", "x3 of 4"],
+    ]  # fmt: skip
+    assert page.to("c").endswith("/annotators/c")
+
+
+def test_media_are_shown_only_of_hosts_that_the_project_names(
+    client: TestClient, ledger: Ledger
+) -> None:
+    frame = pd.DataFrame([("i", "a", "x", "https://m.test/i.png")], columns=[*COLUMNS, "text"])
+    ledger.import_frame(frame, "p")
+    page = client.get("/projects/p/items/i")
+    assert "<img" not in page.text
+    assert "is not shown" in page.text
+    assert "m.test" not in page.headers["content-security-policy"]
+    ledger.projects.set("p", media_hosts=["m.test"], item_link="https://l.test/{item}")
+    page = client.get("/projects/p/items/i")
+    assert '<img src="https://m.test/i.png"' in page.text
+    policy = page.headers["content-security-policy"]
+    assert "img-src 'self' data: https://m.test; media-src https://m.test;" in policy
+    assert 'href="https://l.test/i"' in page.text
+
+
+@both
+def test_all_chosen_items_are_a_file(client: TestClient, ledger: Ledger) -> None:
+    fill(ledger, [("i", "a", "x"), ("i", "b", "=y"), ("j", "a", "x")])
+    answer = client.get("/projects/p/items.csv?differ=true")
+    assert answer.headers["content-type"].startswith("text/csv")
+    assert answer.text.splitlines() == ["item,text,answers,'=y,x,(none)", "i,,2,1,1,0"]
+    assert len(client.get("/projects/p/items.csv?order=recent").text.splitlines()) == 3

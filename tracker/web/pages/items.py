@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request
-from fastapi.responses import HTMLResponse
+from fastapi.responses import HTMLResponse, StreamingResponse
 from pydantic import BaseModel, Field
 
+from tracker.counts.choosing import values_by_attribute
+from tracker.ledger.items import NONE
+from tracker.render.formats import csv_lines, defused
+from tracker.web import request as requests
 from tracker.web.identity import Role, needs
-from tracker.web.request import AskedLedger, At
+from tracker.web.request import AskedLedger, At, Place
 from tracker.web.templating import page
+
+if TYPE_CHECKING:
+    from tracker.ledger import Ledger
+    from tracker.ledger.items import ItemsPage
 
 router = APIRouter(include_in_schema=False)
 _ORDERS = {
@@ -19,9 +28,10 @@ _ORDERS = {
     "answers": "fewest answers first",
     "recent": "last answered first",
 }
+_AT_ONCE = 10_000  # items of a part of a file
 
 
-class Asked(BaseModel):
+class Choice(BaseModel):
     """Which items to show; an empty text is none.
 
     Attributes:
@@ -29,6 +39,7 @@ class Asked(BaseModel):
         q: a text in an item's name or text.
         category: somebody gave each of these.
         annotator: each of these answered.
+        where: attributes that it has, such as language=nl.
         differ: whether two answers differ.
         fewer: than so many answers.
         order: by which they are sorted; see `ORDERS`.
@@ -39,6 +50,7 @@ class Asked(BaseModel):
     q: str = Field("", max_length=500)
     category: list[str] = Field(default_factory=list, max_length=5)
     annotator: list[str] = Field(default_factory=list, max_length=5)
+    where: list[str] = Field(default_factory=list, max_length=5)
     differ: bool = False
     fewer: Annotated[int | None, Field(ge=0, le=10**6)] = None
     order: Literal["", "disagreement", "answers", "recent"] = ""
@@ -48,29 +60,68 @@ class Asked(BaseModel):
         """Return what is asked for as a part of an address."""
         return {name: value or None for name, value in self.model_dump().items()}
 
+    @property
+    def any(self) -> bool:
+        """Whether anything is asked for."""
+        return any(self.query().values())
+
+
+def chosen_items(asked: requests.Asked, place: Place, choice: Choice) -> ItemsPage:
+    """Return the items of a page of the list; raises InvalidOption, NotFound."""
+    return asked.figure(
+        place.project, "items", place.key, choice.model_dump_json(),
+        compute=lambda ledger: _items(ledger, place, choice),
+    )  # fmt: skip
+
+
+def _items(ledger: Ledger, place: Place, choice: Choice, **part: int) -> ItemsPage:
+    question = choice.question or ledger.questions.list(place.project)[0].name
+    return ledger.items.page(
+        place.project, search=choice.q, categories=[name for name in choice.category if name],
+        answered_by=[name for name in choice.annotator if name], differ=choice.differ,
+        fewer_than=choice.fewer, order=choice.order or "import",
+        with_attributes=values_by_attribute(pair for pair in choice.where if pair),
+        **{"after": choice.after, **part}, **place.of(question),
+    )  # fmt: skip
+
 
 @router.get("/projects/{project:name}/items", dependencies=[needs(Role.VIEWER)])
 def items_page(
-    request: Request, place: At, asked: AskedLedger, choice: Annotated[Asked, Query()]
+    request: Request, place: At, asked: AskedLedger, choice: Annotated[Choice, Query()]
 ) -> HTMLResponse:
     """Show some items."""
     settings = asked.ledger.projects.settings(place.project).questions
-    names = [setting.question.name for setting in settings]
-    question = choice.question or names[0]
-    categories = [name for name in choice.category if name]
-    found = asked.figure(
-        place.project, "items", place.key, choice.model_dump_json(),
-        compute=lambda it: it.items.page(
-            place.project, search=choice.q, categories=categories, differ=choice.differ,
-            answered_by=[name for name in choice.annotator if name], fewer_than=choice.fewer,
-            order=choice.order or "import", after=choice.after, **place.of(question),
-        ),
-    )  # fmt: skip
-    shown = next(
-        (setting for setting in settings if setting.question.name == question), settings[0]
-    )
+    found = chosen_items(asked, place, choice)
+    shown = next(setting for setting in settings if setting.question.name == found.question)
     return page(
         request, "items.html", place=place, tab="items", choice=choice, found=found,
-        questions=names, numbers=shown.many_numbers, categories=shown.categories,
-        orders=_ORDERS, wanted=shown.question.target_answers or 2,
+        questions=[setting.question.name for setting in settings], numbers=shown.many_numbers,
+        categories=shown.categories, orders=_ORDERS, wanted=shown.question.target_answers or 2,
     )  # fmt: skip
+
+
+@router.get("/projects/{project:name}/items.csv", dependencies=[needs(Role.VIEWER)])
+def items_file(
+    place: At, asked: AskedLedger, choice: Annotated[Choice, Query()]
+) -> StreamingResponse:
+    """Return all items that are chosen as a file: a column of votes for each category."""
+    first = _items(asked.ledger, place, choice, after=0, most=_AT_ONCE)
+    setting = asked.ledger.questions.show(place.project, first.question)
+    names = () if setting.many_numbers else (*setting.categories, NONE)
+
+    def rows() -> Iterator[list[Any]]:
+        part = first
+        while True:
+            for row in part.items:
+                votes: list[Any] = [row.votes.get(name, 0) for name in names]
+                if not names:
+                    votes = ["; ".join(f"{name}: {votes}" for name, votes in row.votes.items())]
+                yield [defused(cell) for cell in (row.name, row.text, row.answers, *votes)]
+            if part.next is None:
+                return
+            part = _items(asked.ledger, place, choice, after=part.next, most=_AT_ONCE)
+
+    columns = [defused(name) for name in ("item", "text", "answers", *(names or ["votes"]))]
+    headers = {"content-disposition": 'attachment; filename="items.csv"'}
+    lines = (f"{line}\n" for line in csv_lines(columns, rows()))
+    return StreamingResponse(lines, media_type="text/csv", headers=headers)

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Form, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 from pydantic import BaseModel, Field
 
+from tracker.agreement.readiness import THRESHOLDS, thresholds_of
 from tracker.web.identity import Role, needs
 from tracker.web.request import AskedLedger, At, Place
 from tracker.web.templating import page, see
@@ -40,8 +41,8 @@ def settings_page(request: Request, place: At, asked: AskedLedger) -> HTMLRespon
     found = asked.ledger.projects.settings(place.project)
     return page(
         request, "settings.html", place=place, tab="settings", questions=found.questions,
-        scales=_SCALES, archived=found.project.archived_at is not None,
-        timezone=found.project.zone,
+        scales=_SCALES, archived=found.project.archived_at is not None, project=found.project,
+        own_thresholds=thresholds_of(found.project),
         notes=[one.to_dict() for one in asked.ledger.notes.list(place.project)],
     )  # fmt: skip
 
@@ -80,12 +81,33 @@ def rename_project(
     return see(request, Place(made.project.name), "settings")
 
 
-@router.post("/projects/{project:name}/settings/timezone", dependencies=[needs(Role.MANAGER)])
-def set_timezone(
-    request: Request, place: At, asked: AskedLedger, timezone: Annotated[str, Form()] = ""
+class OfProject(BaseModel):
+    """What a form changes of a project; see `choosing.OfProject`.
+
+    Attributes:
+        timezone: in which its days begin.
+        tentative_from: the lower threshold.
+        good_from: the upper one.
+        item_link: the address of an item elsewhere.
+        media_hosts: a host each line.
+    """
+
+    timezone: str = ""
+    tentative_from: float = THRESHOLDS[0]
+    good_from: float = THRESHOLDS[1]
+    item_link: str = ""
+    media_hosts: str = ""
+
+
+@router.post("/projects/{project:name}/settings/project", dependencies=[needs(Role.MANAGER)])
+def set_project(
+    request: Request, place: At, asked: AskedLedger, form: Annotated[OfProject, Form()]
 ) -> RedirectResponse:
-    """Say in which time zone the project's days begin."""
-    asked.ledger.projects.set(place.project, timezone=timezone)
+    """Change what is set for the project as a whole."""
+    asked.ledger.projects.set(
+        place.project, timezone=form.timezone, tentative_from=form.tentative_from,
+        good_from=form.good_from, item_link=form.item_link, media_hosts=form.media_hosts.split(),
+    )  # fmt: skip
     return see(request, place, "settings")
 
 
