@@ -34,6 +34,7 @@ from tracker.projects.questions import QuestionInfo
 _COMPARED = (
     "answers",
     "agreement_with_peers",
+    "mean_difference",
     "kappa_with_majority",
     "self_agreement",
     "gold_accuracy",

@@ -28,6 +28,7 @@ _SOMEBODY = "another annotator"
 _NAMES = {
     "answers": "answers",
     "agreement_with_peers": "agrees with others",
+    "mean_difference": "answers higher or lower than others",
     "kappa_with_majority": "kappa with the majority of the others",
     "self_agreement": "same answer again",
     "gold_accuracy": "right on gold",
@@ -90,6 +91,10 @@ def _figures(payload: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     theirs = "" if peers is None else f"; others with each other {peers:.3f}"
     over = f"{bounds}, over {payload['items_shared']:,} shared items{theirs}"
     yield "agrees with others", figure_cell(payload["agreement_with_peers"]), over
+    if payload.get("mean_difference") is not None:
+        spread = payload["spread_of_difference"]
+        note = "" if spread is None else f"standard deviation {spread:.2f}"
+        yield _NAMES["mean_difference"], f"{payload['mean_difference']:+.2f}", note
     if payload.get("kappa_with_majority") is not None:
         yield _NAMES["kappa_with_majority"], figure_cell(payload["kappa_with_majority"]), ""
     if payload["self_agreement"] is not None:

@@ -48,6 +48,8 @@ PEOPLE: Final = (
     Column("agreement_low", "95% interval", "interval", faces=WRITTEN,
            drawn=("agreement_low", "agreement_high")),
     Column("agreement_of_peers", "others with each other", "figure", rare=True),
+    Column("mean_difference", "higher or lower", "change", rare=True),
+    Column("spread_of_difference", "spread", "figure", rare=True, faces=WRITTEN),
     Column("self_agreement", "agrees with self", "figure", rare=True,
            faces=PRINTED),
     Column("gold_accuracy", "right on gold", "figure", rare=True),
@@ -56,7 +58,7 @@ PEOPLE: Final = (
            else f"{row['median_seconds']:.3g}"),
 )  # fmt: skip
 _KINDS: Final = Column("flags", text=finding_kinds, faces=TERMINAL)
-_OF_NUMBERS: Final = {"annotator", "flags", "answers"}
+_OF_NUMBERS: Final = {"annotator", "flags", "answers", "mean_difference", "spread_of_difference"}
 _OF_SEVERAL: Final = {"annotator", "question", "answers", "agreement_with_peers"}
 
 

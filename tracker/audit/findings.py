@@ -19,6 +19,7 @@ from tracker.audit.second_opinion import Opinion, second_opinion_consensus
 from tracker.audit.statistics.exact_tests import benjamini_hochberg
 from tracker.audit.statistics.mantel_haenszel import mantel_haenszel_usages
 from tracker.audit.statistics.peer_agreement import majority_kappa, majority_tables
+from tracker.audit.statistics.point_differences import Difference, point_differences
 from tracker.core.audit_tallies import JointAnswers, audit_tallies_without, joint_answers_of
 from tracker.core.tallies import AnnotatorTallies, Pattern
 from tracker.core.tally_columns import TallyColumns, tally_columns_of
@@ -364,6 +365,7 @@ class AnnotatorFigures:
         agreement_interval: its 95% interval over items, within 0 to 1; None below two.
         agreement_of_peers: the co-annotators' agreement with each other on the same items; None
             where none has three answers.
+        difference: on an ordered scale, from the others' answers to the same items; None elsewhere.
         kappa_with_majority: Cohen's kappa with what most of the others gave, without the items
             on which answers are equally common; None where undefined.
         category_shares: for each category the annotator used, the share of all their answers that
@@ -377,6 +379,7 @@ class AnnotatorFigures:
     agreement_with_peers: float | None
     agreement_interval: tuple[float, float] | None
     agreement_of_peers: float | None
+    difference: Difference | None
     kappa_with_majority: float | None
     category_shares: Mapping[int, float]
     peer_shares: Mapping[int, float]
@@ -388,6 +391,8 @@ def audited_annotator_figures(evidence: Evidence) -> dict[int, AnnotatorFigures]
     peers: dict[int, dict[int, float]] = {}
     for usage in evidence.usages:
         peers.setdefault(usage.annotator, {})[usage.category] = usage.peer_share
+    points = evidence.points
+    differences = point_differences(evidence.shared_columns, points) if points else {}
     found = {}
     annotators, own = evidence.columns.annotators.tolist(), _own_shares(evidence.columns)
     for place, (annotator, (answers, shares)) in enumerate(zip(annotators, own, strict=True)):
@@ -398,6 +403,7 @@ def audited_annotator_figures(evidence: Evidence) -> dict[int, AnnotatorFigures]
             agreement_with_peers=alignment.observed if alignment else None,
             agreement_interval=alignment.observed_interval if alignment else None,
             agreement_of_peers=alignment.peers if alignment else None,
+            difference=differences.get(annotator),
             kappa_with_majority=majority_kappa(majority[place]),
             category_shares=shares,
             peer_shares=peers.get(annotator, {}),

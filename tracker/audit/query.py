@@ -129,7 +129,7 @@ def gather_evidence(
     """
     asked = set(needs or (need for kind in query.kinds for need in kind.needs | kind.reads))
     if needs is None:
-        asked |= {"gold", "repeats"}  # figures of annotators, whatever is tested
+        asked |= {"gold", "repeats", "points"}  # figures of annotators, whatever is tested
     spans = selection.question.answers == "spans"
     tallies, files = AnnotatorTallies(), None
     if not spans:

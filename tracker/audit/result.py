@@ -260,6 +260,8 @@ _RESTING_ON = {
     "agreement_low": "items_shared",
     "agreement_high": "items_shared",
     "agreement_of_peers": "items_shared",
+    "mean_difference": "items_shared",
+    "spread_of_difference": "items_shared",
     "kappa_with_majority": "items_shared",
     "self_agreement": "repeats",
     "gold_accuracy": "gold_answers",

@@ -205,7 +205,7 @@ def best_answers_for_finding(
 MOST_MODELS = 12
 """Each is joined with every answer of a person, and counted beside the people."""
 
-_FIGURES = ("gold", "repeats", "times")
+_FIGURES = ("gold", "repeats", "times", "points")
 
 
 def audit_project(
@@ -415,7 +415,9 @@ def audited_figure_rows(
     """One row per annotator with an answer, by id.
 
     ``answers``; ``items_shared`` with others; ``agreement_with_peers`` with its interval and the
-    peers' own, ``agreement_of_peers``; ``kappa_with_majority`` of the others; ``self_agreement``
+    peers' own, ``agreement_of_peers``; ``mean_difference`` from the
+    others on an ordered scale, with its standard deviation, ``spread_of_difference``;
+    ``kappa_with_majority`` of the others; ``self_agreement``
     over ``repeats``; ``gold_accuracy`` over ``gold_answers``; ``median_seconds``; ``days_active``
     between ``first_answer`` and ``last_answer``; ``category_shares``, and ``peer_shares`` of the
     others on the same items. None where there is no such figure; days are looked up of answers
@@ -429,6 +431,7 @@ def audited_figure_rows(
         again, repeats = _same((evidence.repeats or {}).get(annotator, {}))
         time = (evidence.times or {}).get(annotator)
         low, high = figures.agreement_interval or (None, None)
+        difference = figures.difference
         rows[annotator] = {
             "answers": figures.answers,
             "items_shared": figures.items_shared,
@@ -436,6 +439,8 @@ def audited_figure_rows(
             "agreement_low": low,
             "agreement_high": high,
             "agreement_of_peers": figures.agreement_of_peers,
+            "mean_difference": None if difference is None else difference.mean,
+            "spread_of_difference": None if difference is None else difference.spread,
             "kappa_with_majority": figures.kappa_with_majority,
             "self_agreement": again / repeats if repeats else None,
             "repeats": repeats,

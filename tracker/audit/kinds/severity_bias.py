@@ -32,6 +32,7 @@ from tracker.audit.statistics.exact_tests import (
     exchangeable_draws,
     exchangeable_sum_tails,
 )
+from tracker.audit.statistics.point_differences import differences_from_others
 from tracker.core.tallies import Answer, Pattern, answers_in_pattern
 
 NAME = "severity_bias"
@@ -52,8 +53,7 @@ def run_test(evidence: Evidence) -> Iterator[TestResult]:
     own = np.array([points[answer[0]] for answer in shared.answers])[shared.own]
     size = np.array([answers_in_pattern(pattern) for pattern in shared.patterns])[shared.pattern]
     mean, variance = draws.mean[shared.pattern], draws.variance[shared.pattern]
-    # The mean of the others, one's own answer taken out, is further from it by n / (n - 1).
-    difference = (own - mean) * size / (size - 1)
+    difference = differences_from_others(shared, points)
     per_row = (
         1.0, own, mean, difference, difference**2, variance * size / (size - 1), variance > 0
     )  # fmt: skip
