@@ -9,7 +9,15 @@ from rich.console import RenderableType
 
 from tracker.agreement.sentences import left_out_of_people_sentence
 from tracker.audit.annotator_report import OwnReport
-from tracker.audit.columns import COMPARED, FIGURES, MODEL_CATEGORIES, MODELS, SHARES, share_rows
+from tracker.audit.columns import (
+    COMPARED,
+    DIFFERS,
+    FIGURES,
+    MODEL_CATEGORIES,
+    MODELS,
+    SHARES,
+    share_rows,
+)
 from tracker.audit.sentences import own_finding_sentence
 from tracker.audit.tables import finding_item_line, finding_lines, flag_standing_in_words
 from tracker.measures.words import measure_title_words
@@ -74,6 +82,8 @@ def _page(payload: Mapping[str, Any], annotator: str) -> Iterator[RenderableType
     )
     if payload["category_shares"]:
         yield listing_table(SHARES, list(share_rows(payload)))
+    if payload.get("differs"):
+        yield listing_table(DIFFERS, payload["differs"])
     for flag in payload["flags"]:
         yield from finding_lines(annotator, flag)
     if not payload["flags"]:

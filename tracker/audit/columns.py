@@ -93,6 +93,13 @@ SHARES: Final = (
 )  # fmt: skip
 
 
+DIFFERS: Final = (
+    Column("answer", "gave", "name"),
+    Column("majority", "most of the others"),
+    Column("items", kind="count"),
+)
+
+
 def share_rows(row: Row) -> Iterator[dict[str, Any]]:
     """Yield an annotator's share of each category, and that of the others on the same items."""
     peers = row.get("peer_shares") or {}
@@ -220,23 +227,25 @@ def _pairs(agreements: int, potential: int) -> str:
 
 _WITH_PEOPLE: Final = (
     Column("with_people", kind="figure", faces=TERMINAL),
-    Column("with_people", kind="percent", faces=REPORT),
+    Column("with_people", kind="percent", faces=WRITTEN),
     Column("low", "{level} interval", "interval", faces=TERMINAL,
            drawn=("low", "high")),
-    Column("low", "{level} interval", "interval", faces=REPORT, text=_percents),
+    Column("low", "{level} interval", "interval", faces=WRITTEN, text=_percents),
 )  # fmt: skip
 MODELS: Final = (
-    Column("model", kind="name"),
+    Column("model", kind="name", leads="annotator"),
     Column("question", faces=REPORT),
+    Column("question", rare=True, faces=PAGE),
     *_WITH_PEOPLE,
     Column("people", kind="figure", faces=TERMINAL),
     Column("people", kind="percent", faces=REPORT),
+    Column("people", "people with each other", "percent", faces=PAGE),
     Column("items", kind="count", faces=TERMINAL),
     Column("kappa_with_majority", kind="figure"),
     Column("kappa_low", "{level} interval", "interval", faces=TERMINAL,
            drawn=("kappa_low", "kappa_high")),
     Column("majority_items", "items", "count", faces=TERMINAL),
-    Column("items", kind="count", faces=REPORT),
+    Column("items", kind="count", faces=WRITTEN),
 )  # fmt: skip
 MODEL_CATEGORIES: Final = (
     Column("category", kind="name"),

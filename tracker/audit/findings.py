@@ -21,7 +21,7 @@ from tracker.audit.statistics.mantel_haenszel import mantel_haenszel_usages
 from tracker.audit.statistics.peer_agreement import majority_kappa, majority_tables
 from tracker.audit.statistics.point_differences import Difference, point_differences
 from tracker.core.audit_tallies import JointAnswers, audit_tallies_without, joint_answers_of
-from tracker.core.tallies import AnnotatorTallies, Pattern
+from tracker.core.tallies import AnnotatorTallies, Answer, FloatArray, Pattern
 from tracker.core.tally_columns import TallyColumns, tally_columns_of
 
 # -- One finding said once ------------------------------------------------------------------------
@@ -298,6 +298,7 @@ def _opinions(
     return opinions
 
 
+_MOST_DIFFERING = 5
 _ORDER: dict[State, int] = {"flagged": 0, "insufficient": 1, "clear": 2}
 
 
@@ -372,6 +373,8 @@ class AnnotatorFigures:
             hold it; the shares exceed 1 together where an answer holds several.
         peer_shares: for each category of the shared items, the mean over these of the share of
             co-annotators who gave it.
+        differs: the answers that differ from what most of the others gave, with theirs and the
+            number of items, the most frequent of them.
     """
 
     answers: int
@@ -383,6 +386,7 @@ class AnnotatorFigures:
     kappa_with_majority: float | None
     category_shares: Mapping[int, float]
     peer_shares: Mapping[int, float]
+    differs: Sequence[tuple[Answer, Answer, int]]
 
 
 def audited_annotator_figures(evidence: Evidence) -> dict[int, AnnotatorFigures]:
@@ -391,6 +395,7 @@ def audited_annotator_figures(evidence: Evidence) -> dict[int, AnnotatorFigures]
     peers: dict[int, dict[int, float]] = {}
     for usage in evidence.usages:
         peers.setdefault(usage.annotator, {})[usage.category] = usage.peer_share
+    kinds = evidence.shared_columns.distinct_answers
     points = evidence.points
     differences = point_differences(evidence.shared_columns, points) if points else {}
     found = {}
@@ -407,8 +412,19 @@ def audited_annotator_figures(evidence: Evidence) -> dict[int, AnnotatorFigures]
             kappa_with_majority=majority_kappa(majority[place]),
             category_shares=shares,
             peer_shares=peers.get(annotator, {}),
+            differs=_differing(majority[place], kinds),
         )
     return found
+
+
+def _differing(table: FloatArray, answers: Sequence[Answer]) -> list[tuple[Answer, Answer, int]]:
+    apart = table - np.diag(np.diag(table))
+    first = np.argsort(-apart, axis=None, kind="stable")[:_MOST_DIFFERING]
+    return [
+        (answers[own], answers[others], round(apart[others, own]))
+        for others, own in zip(*np.unravel_index(first, apart.shape), strict=True)
+        if apart[others, own]
+    ]
 
 
 def _own_shares(columns: TallyColumns) -> Iterator[tuple[int, dict[int, float]]]:

@@ -233,6 +233,7 @@ class Audit(Shown):
             flagged = (flag for flag in row["flags"] if flag["state"] == "flagged")
             row["flags"] = [flag["kind"] for flag in flagged if flag["severity"] != "remark"]
             shares, peers = row.pop("category_shares"), row.pop("peer_shares")
+            row.pop("differs", None)
             row |= {f"share of {name}": share for name, share in shares.items()}
             row |= {f"peers' share of {name}": share for name, share in peers.items()}
         return pd.DataFrame(rows)

@@ -164,6 +164,10 @@ def _answers_of_models(
     return given
 
 
+def _answer_words(answer: Iterable[int], categories: Mapping[int, str]) -> str:
+    return "+".join(categories[category] for category in answer)
+
+
 @dataclass(frozen=True)
 class _Words:
     """Rows with names in place of numbers."""
@@ -183,7 +187,7 @@ class _Words:
         return {"item": self.items[item], **payload}
 
     def _told(self, answer: Iterable[int]) -> str:
-        return "+".join(self.categories[category] for category in answer)
+        return _answer_words(answer, self.categories)
 
 
 def best_answers_for_finding(
@@ -420,7 +424,8 @@ def audited_figure_rows(
     ``kappa_with_majority`` of the others; ``self_agreement``
     over ``repeats``; ``gold_accuracy`` over ``gold_answers``; ``median_seconds``; ``days_active``
     between ``first_answer`` and ``last_answer``; ``category_shares``, and ``peer_shares`` of the
-    others on the same items. None where there is no such figure; days are looked up of answers
+    others on the same items; ``differs``, the answers that are most often not those of the
+    majority of the others. None where there is no such figure; days are looked up of answers
     that are ``timed``.
     """
     active = count_active_days(connection, selection) if timed else {}
@@ -454,6 +459,14 @@ def audited_figure_rows(
             "peer_shares": _by_name(figures.peer_shares, categories)
             if figures.items_shared
             else {},
+            "differs": [
+                {
+                    "answer": _answer_words(own, categories) or "(none)",
+                    "majority": _answer_words(others, categories) or "(none)",
+                    "items": items,
+                }
+                for own, others, items in figures.differs
+            ],
         }
     return rows
 

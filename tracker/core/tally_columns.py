@@ -91,6 +91,11 @@ class TallyColumns(Mapping[int, Mapping[tuple[Answer, Pattern], int]]):
         key, place = np.unique(self.pattern * width + self.own, return_inverse=True)
         return [(self.answers[n % width], self.patterns[n // width]) for n in key.tolist()], place
 
+    @cached_property
+    def distinct_answers(self) -> tuple[Answer, ...]:
+        """The answers in any pattern, ascending."""
+        return tuple(sorted({answer for pattern in self.patterns for answer, _ in pattern}))
+
     def total(self, values: NDArray[Any] | float) -> FloatArray:
         """Return the sum over each annotator's items of a value per row; shape (annotators,)."""
         weights = (self.number * values).astype(np.float64)

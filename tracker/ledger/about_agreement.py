@@ -173,7 +173,7 @@ def _by_annotator(request: AgreementRequest) -> Answer:
 
     def rows() -> list[dict[str, Any]]:
         return [
-            {key: value for key, value in row.items() if key != "category_shares"}
+            {key: value for key, value in row.items() if not isinstance(value, list | dict)}
             | {f"share of {name}": value for name, value in row["category_shares"].items()}
             for row in result
         ]

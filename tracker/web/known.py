@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from tracker.web.request import Asked, Place
 
@@ -65,6 +65,20 @@ def questions_of_numbers(asked: Asked, place: Place) -> frozenset[str]:
     )
 
 
+def questions_with_scale(asked: Asked, place: Place, *scales: str) -> frozenset[str]:
+    """Return the names of the questions on one of some scales."""
+    return asked.figure(
+        place.project,
+        "scales",
+        scales,
+        compute=lambda ledger: frozenset(
+            question.name
+            for question in ledger.questions.list(place.project)
+            if question.scale in scales
+        ),
+    )
+
+
 def progress_of(asked: Asked, place: Place) -> list[Status]:
     """Return how far each question is."""
     return asked.figure(
@@ -101,6 +115,19 @@ def pairs_of(asked: Asked, place: Place, question: str) -> Pairs:
         return ledger.by_pair(place.project, weights=weights, **place.of(question))
 
     return asked.figure(place.project, "pairs", place.key, question, compute=pairs)
+
+
+def models_of(asked: Asked, place: Place, question: str) -> list[dict[str, Any]]:
+    """Return each model that answered a question beside the people, and these with each other."""
+    return asked.figure(
+        place.project,
+        "models",
+        place.key,
+        question,
+        compute=lambda ledger: [
+            model.to_dict() for model in ledger.models(place.project, **place.of(question))
+        ],
+    )
 
 
 def trend_of(asked: Asked, place: Place, question: str, measure: str) -> Sequence[Figure]:

@@ -182,7 +182,7 @@ def majority_tables(shared: TallyColumns, *, ties: bool = True) -> FloatArray:
         Shape (annotators, answers, answers), the answers ascending: the others' answer in rows,
         the own in columns.
     """
-    answers = tuple(sorted({answer for pattern in shared.patterns for answer, _ in pattern}))
+    answers = shared.distinct_answers
     place = {answer: index for index, answer in enumerate(answers)}
     met, row_key = shared.met
     rows, others, shares, owns = [], [], [], []

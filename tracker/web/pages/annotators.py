@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from tracker.audit.columns import PEOPLE, PEOPLE_OF_NUMBERS, SHARES, share_rows
+from tracker.agreement.columns import PAIR_COLUMNS, SPAN_PAIR_COLUMNS
+from tracker.audit.columns import DIFFERS, MODELS, PEOPLE, PEOPLE_OF_NUMBERS, SHARES, share_rows
 from tracker.audit.sentences import is_accusation
 from tracker.core.errors import NotFound
 from tracker.web import known
@@ -33,22 +34,106 @@ def annotators_page(request: Request, place: At, asked: AskedLedger) -> HTMLResp
     audits = _audits(asked, place)
     people = {row["annotator"]: row for row in (
         one.to_dict() for one in asked.ledger.annotators.list(place.project))}  # fmt: skip
+    numbers = known.questions_of_numbers(asked, place)
     here = page_links(request, place)
     links = {question: {
         "annotator": lambda row: here("annotators", row["annotator"]),
         "items": partial(_items_of, here, question),
     } for question in audits}  # fmt: skip
+    measured = known.questions_with_scale(asked, place, "interval", "ratio")
+    models = [
+        row | {"question": question if len(audits) > 1 else None}
+        for question in audits if question not in numbers
+        for row in known.models_of(asked, place, question)
+    ]  # fmt: skip
     for rows in audits.values():
         for row in rows:
             row |= {key: people.get(row["annotator"], {}).get(key) for key in ("kind", "left_on")}
     counted = {row["annotator"] for rows in audits.values() for row in rows}
     return page(
         request, "annotators.html", place=place, tab="annotators", audits=audits, links=links,
-        columns=PEOPLE, columns_of_numbers=PEOPLE_OF_NUMBERS,
-        others=[person for name, person in people.items() if name not in counted],
-        numbers=known.questions_of_numbers(asked, place),
+        columns=PEOPLE, columns_of_numbers=PEOPLE_OF_NUMBERS, model_columns=MODELS, models=models,
+        matrix=_matrix(audits, measured), measured=measured,
+        model_links={"annotator": lambda row: here("annotators", row["model"])},
+        others=[person for name, person in people.items()
+                if name not in counted and name not in {row["model"] for row in models}],
+        numbers=numbers,
         duplicates=known.duplicates_of(asked, place) if request.state.identity.role >= Role.MANAGER
         else (),
+    )  # fmt: skip
+
+
+class _Row(NamedTuple):
+    """A person in the matrix of people and questions.
+
+    Attributes:
+        annotator: the figures of the first question that they answered.
+        findings: the number of findings that stand up, on all questions.
+        answers: to all questions.
+        cells: the figures by question; None for one that they did not answer.
+    """
+
+    annotator: Mapping[str, Any]
+    findings: int
+    answers: int
+    cells: Mapping[str, Mapping[str, Any] | None]
+
+
+def _matrix(audits: Mapping[str, list[dict[str, Any]]], measured: Collection[str]) -> list[_Row]:
+    """Return the people with their figures of each question, those with most findings first.
+
+    A cell's ``apart`` is by how much the person differs from the others: by their agreement with
+    each other or, on a ``measured`` scale of numbers, in standard deviations of the differences.
+    """
+    people: dict[str, dict[str, dict[str, Any]]] = {}
+    for question, rows in audits.items():
+        for row in rows:
+            people.setdefault(row["annotator"], {})[question] = row | {
+                "apart": _apart(row, measured=question in measured)
+            }
+    matrix = [
+        _Row(
+            next(iter(cells.values())),
+            sum(len(row["standing"]) for row in cells.values()),
+            sum(row["answers"] for row in cells.values()),
+            {question: cells.get(question) for question in audits},
+        )
+        for cells in people.values()
+    ]
+    return sorted(matrix, key=lambda row: (-row.findings, row.annotator["annotator"]))
+
+
+def _apart(row: Mapping[str, Any], *, measured: bool) -> float | None:
+    if measured:
+        mean, spread = row.get("mean_difference"), row.get("spread_of_difference")
+        return mean / spread if mean is not None and spread else None
+    own, others = row["agreement_with_peers"], row.get("agreement_of_peers")
+    return None if own is None or others is None else own - others
+
+
+@router.get("/projects/{project:name}/pairs", dependencies=[needs(Role.VIEWER)])
+def pairs_page(request: Request, place: At, asked: AskedLedger, question: str = "") -> HTMLResponse:
+    """Show how much each two annotators agree on a question."""
+    names = [setting.name for setting in asked.ledger.questions.list(place.project)]
+    about = question or names[0]
+    pairs = known.pairs_of(asked, place, about).to_dict()["pairs"]
+    spans = bool(pairs) and "span_f1_exact" in pairs[0]
+    values = {}
+    for row in pairs:
+        value = row["span_f1_exact"]["value"] if spans else row["cohen_kappa"]
+        one, other = row["annotators"]
+        values[one, other] = values[other, one] = value
+    here = page_links(request, place)
+    return page(
+        request, "pairs.html", place=place, tab="annotators", question=about, questions=names,
+        people=sorted({name for pair in values for name in pair}), values=values, pairs=pairs,
+        columns=SPAN_PAIR_COLUMNS if spans else PAIR_COLUMNS, spans=spans,
+        links={
+            "pair": lambda row: here("annotators", row["annotators"][0], "with",
+                                     row["annotators"][1], question=about),
+            "items of both": lambda row: here(
+                "items", question=about, annotator=row["annotators"]),
+        },
     )  # fmt: skip
 
 
@@ -78,11 +163,13 @@ def annotator_page(
         for name, rows in own.items()
         if rows
     ]  # fmt: skip
+    questions.sort(key=lambda one: -len(one["standing"]))
     recorded = [flag.to_dict() for flag in asked.ledger.flags.list(
         place.project, states=["all"], annotator=who["annotator"]).flags]  # fmt: skip
     return page(
         request, "annotator.html", place=place, tab="annotators", who=who, questions=questions,
-        recorded=recorded, share_columns=SHARES, numbers=numbers, people=people, merged=merged,
+        recorded=recorded, share_columns=SHARES, differ_columns=DIFFERS, numbers=numbers,
+        people=people, merged=merged,
     )  # fmt: skip
 
 
