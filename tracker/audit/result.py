@@ -340,6 +340,8 @@ def suppressed_audit_figures(figures: Mapping[str, Any], least: int) -> dict[str
     for name, number in _RESTING_ON.items():
         if (figures.get(number) or 0) < least and name in told:
             told[name] = None
+    if "differs" in told:
+        told["differs"] = [row for row in told["differs"] if row["items"] >= least]
     for name, number in _SHARES.items():
         answers = figures.get(number) or 0
         told[name] = {

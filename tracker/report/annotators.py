@@ -13,7 +13,7 @@ from tracker.audit.annotator_tables import (
     own_finding_lines,
 )
 from tracker.audit.columns import COMPARED, PEOPLE, PEOPLE_OF_NUMBERS, SHARES, share_rows
-from tracker.audit.sentences import is_accusation
+from tracker.audit.sentences import is_accusation, without_test
 from tracker.core import clock
 from tracker.core.version import VERSION
 from tracker.render.cells import minute_cell
@@ -115,7 +115,7 @@ Told = Mapping[str, Any]
 def own_document(told: Told) -> Document:
     """Return the JSON of ``tracker annotator report`` as a page."""
     pages = told.get("questions", [told])
-    sections = [_section(page, place) for place, page in enumerate(pages)]
+    sections = [_section(page, str(place)) for place, page in enumerate(pages)]
     meaning = Section("meaning", people.MEANING, [Paragraph(line(WHAT_IT_MEANS))])
     made = people.made(minute_cell(clock.now()), VERSION)
     return Document(
@@ -126,12 +126,16 @@ def own_document(told: Told) -> Document:
     )
 
 
-def _section(page: Told, place: int) -> Section:
+def _section(page: Told, place: str) -> Section:
     title = page.get("question", people.OWN_ANSWERS)
-    return Section(f"answers-{place}", title, [*_own_figures(page, place), *_own_findings(page)])
+    return Section(f"answers-{place}", title, [*own_figures(page, place), *_own_findings(page)])
 
 
-def _own_figures(page: Told, place: int) -> Iterator[Block]:
+def own_figures(page: Told, place: str) -> Iterator[Block]:
+    """Yield an annotator's figures beside those of the others, who have no names."""
+    sentences = [*people.own_sentences(page["figures"], page["others"])]
+    if sentences:
+        yield Paragraph(line(" ".join(sentences)), "lead")
     yield listing(people.OWN_FIGURES, COMPARED, compared_figures(page))
     yield Paragraph(line(MIDDLE_HALF), "quiet")
     shares = page["figures"]["category_shares"] or {}
@@ -160,7 +164,7 @@ def _own_figures(page: Told, place: int) -> Iterator[Block]:
 def _own_findings(page: Told) -> Iterator[Block]:
     blocks: list[Block] = []
     for finding in page["findings"]:
-        blocks.append(Paragraph(line(finding["why"])))
+        blocks.append(Paragraph(line(without_test(finding))))
         if finding["recorded"] is not None:
             blocks.append(Paragraph(line(finding["recorded"]["words"])))
         shown = [line(row) for row in own_finding_lines(finding)]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from tracker.render.cells import minute_cell
-from tracker.render.nouns import count_noun, listed
+from tracker.render.nouns import count_noun, listed, percent
 
 SHARES: Final = (
     "A small chart for each annotator. The dot is the share of their answers that hold the "
@@ -40,6 +40,32 @@ OWN_SHARES_READ: Final = (
     "the same items."
 )
 STANDS_OUT: Final = "What stands out"
+
+
+def own_sentences(figures: Mapping[str, Any], others: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what an annotator's figures say, each beside the middle half of the others."""
+    for name, sentence in _OWN_SHARES.items():
+        value, between = figures.get(name), others.get(name)
+        if value is not None:
+            low, high = (
+                map(percent, (between["lower_quartile"], between["upper_quartile"]))
+                if between
+                else ("", "")
+            )
+            beside = f" (half of the others: {low} to {high})" if between else ""
+            yield f"{sentence.format(percent(value))}{beside}."
+    difference = figures.get("mean_difference")
+    if difference is not None:
+        way = "higher" if difference > 0 else "lower"
+        yield f"On average your answers are {abs(difference):.2f} {way} than the others'."
+
+
+_OWN_SHARES: Final = {
+    "agreement_with_peers": "You give the same answer as another person to the same item in {} "
+    "of cases",
+    "gold_accuracy": "{} of your answers to items with a known truth are right",
+    "self_agreement": "Asked again, you give the same answer in {} of cases",
+}
 
 
 def own_title(name: str) -> str:

@@ -18,6 +18,7 @@ from starlette.convertors import Convertor, register_url_convertor
 from tracker.agreement import columns as tables
 from tracker.agreement.readiness import THRESHOLDS
 from tracker.agreement.sentences import reason, without_flagged
+from tracker.audit.sentences import without_test
 from tracker.audit.tables import flag_standing_in_words
 from tracker.core.errors import escaped_text
 from tracker.measures.words import measure_title_words, undefined_in_words
@@ -177,6 +178,7 @@ def _made() -> Environment:
         "reason": undefined_in_words, "words": _words, "lacking": reason,
         "capitalized": capitalized, "standing": flag_standing_in_words,
         "reworded_for_form": reworded_for_form, "without_flagged": without_flagged,
+        "without_test": without_test,
     }  # fmt: skip
     made.globals |= {
         "interval": interval_cell, "thresholds": THRESHOLDS, "columns_of": columns_of,

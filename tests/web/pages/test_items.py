@@ -76,9 +76,11 @@ def test_an_item_shows_what_was_said_before(client: TestClient, ledger: Ledger) 
         ledger.import_frame(pd.DataFrame([row], columns=columns), "p")
     page = read(client, "/projects/p/items/i")
     assert "the text" in page.text
-    (_, now), (_, before) = page.rows[2:4], page.rows[4:]
-    assert [now[:3], now[-1]] == [["a", "y", "2026-01-02 00:00"], "now <b>"]
-    assert [before[:4], before[-1]] == [["a", "x", "superseded", "2026-01-01 00:00"], "sure?"]
+    assert page.rows[1] == ["a", "y"]
+    assert [[*row[:4], row[-1]] for row in page.rows[3:]] == [
+        ["a", "x", "superseded", "2026-01-01 00:00", "sure?"],
+        ["a", "y", "stands", "2026-01-02 00:00", "now <b>"],
+    ]
 
 
 def test_the_moment_that_is_shown_stays_in_the_links(client: TestClient, ledger: Ledger) -> None:
@@ -150,7 +152,7 @@ def test_an_item_tells_whose_answer_differs(client: TestClient, ledger: Ledger) 
     ledger.annotators.kind("p", "gpt", "model")
     page = read(client, "/projects/p/items/i")
     assert page.rows[1:6] == [
-        ["a", "x"], ["b", "x"], ["c", "ydiffers"], ["gptmodel", "x"], ["Majority", "x3 of 4"],
+        ["a", "x"], ["b", "x"], ["c", "ydiffers"], ["gptmodel", "x"], ["People", "x2 of 3"],
     ]  # fmt: skip
     assert page.to("c").endswith("/annotators/c")
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from statistics import fmean
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
 
 from tracker.core.errors import TrackerError
+from tracker.web import known
 from tracker.web.identity import Role, needs
 from tracker.web.middleware import policy_with_media
 from tracker.web.pages.items import Choice, chosen_items
@@ -28,10 +30,26 @@ def item_page(
 ) -> HTMLResponse:
     """Show an item; ``choice`` is the list from which the reader came."""
     record = asked.ledger.items.show(place.project, item, **place.then)
+    annotators = _annotators(asked, place, record)
+    people = {row["annotator"] for row in annotators if row["kind"] == "human"}
+    measured = known.questions_with_scale(asked, place, "interval", "ratio")
+    standing: dict[str, list[ItemLabel]] = {}
+    for label in record.labels:
+        standing.setdefault(label.question or "", [])
+        if label.state == "stands":
+            standing[label.question or ""].append(label)
+    labels = [label.to_dict() for label in record.labels]
+    only = asked.ledger.questions.list(place.project)[0].name
     response = page(
         request, "item.html", place=place, tab="items", item=record, choice=choice,
         beside=_beside(asked, place, choice, record.name),
-        questions=_by_question(record), people=_people(asked, place, record),
+        annotators=annotators, people=len(people), labels=labels,
+        past=[row for row in labels if row["state"] != "stands"],
+        commented=any(row.get("comment") for row in labels),
+        questions={
+            name: _said(given, people, measured=(name or only) in measured)
+            for name, given in standing.items()
+        },
     )  # fmt: skip
     shown = {medium.origin for medium in record.media if medium.allowed}
     response.headers["content-security-policy"] = policy_with_media(shown)
@@ -64,45 +82,35 @@ def _beside(asked: Asked, place: Place, choice: Choice, item: str) -> _Beside | 
 
 
 class _Said(NamedTuple):
-    """What was said of an item in answer to a question.
+    """What people said of an item in answer to a question.
 
     Attributes:
-        now: the answers that stand.
-        before: those that do not any longer.
         by: the standing answers of each annotator, in words.
         votes: how many people gave each answer.
-        majority: the answer that most gave; None of spans and if there is none.
+        majority: the answer that most people gave; None of spans and numbers, and if there is none.
+        mean: of people's numbers, on a scale of them.
     """
 
-    now: list[dict[str, Any]]
-    before: list[dict[str, Any]]
-    by: Mapping[str, list[str]]
+    by: Mapping[str, str]
     votes: Mapping[str, int]
     majority: str | None
+    mean: float | None
 
 
-def _by_question(record: ItemRecord) -> dict[str, _Said]:
-    questions = list(dict.fromkeys(label.question or "" for label in record.labels))
-    return {
-        name: _said([label for label in record.labels if (label.question or "") == name])
-        for name in questions
-    }
-
-
-def _said(labels: Sequence[ItemLabel]) -> _Said:
-    now = [label for label in labels if label.state == "stands"]
-    by: dict[str, list[str]] = {}
-    for label in now:
-        by.setdefault(label.annotator, []).append(_words(label))
-    spans = any(label.start is not None for label in now)
-    votes = Counter() if spans else Counter("; ".join(sorted(set(said))) for said in by.values())
-    most = votes.most_common(2)
-    clear = len(most) == 1 or (len(most) > 1 and most[0][1] > most[1][1])
-    return _Said(
-        [label.to_dict() for label in now],
-        [label.to_dict() for label in labels if label.state != "stands"],
-        by, dict(most and votes.most_common()), most[0][0] if clear and len(by) > 1 else None,
-    )  # fmt: skip
+def _said(labels: Sequence[ItemLabel], people: Collection[str], *, measured: bool) -> _Said:
+    given: dict[str, list[str]] = {}
+    for label in labels:
+        given.setdefault(label.annotator, []).append(_words(label))
+    by = {name: "; ".join(sorted({*answers})) for name, answers in given.items()}
+    if measured:
+        own = [float(label.category) for label in labels if label.annotator in people
+               and label.category is not None]  # fmt: skip
+        return _Said(by, {}, None, fmean(own) if own else None)
+    spans = any(label.start is not None for label in labels)
+    votes = Counter(() if spans else (by[name] for name in by if name in people))
+    most = [*votes.most_common(2), ("", 0), ("", 0)]
+    clear = votes.total() > 1 and most[0][1] > most[1][1]
+    return _Said(by, votes, most[0][0] if clear else None, None)
 
 
 def _words(label: ItemLabel) -> str:
@@ -110,7 +118,7 @@ def _words(label: ItemLabel) -> str:
     return answer if label.start is None else f"{answer} {label.start} to {label.end}"
 
 
-def _people(asked: Asked, place: Place, record: ItemRecord) -> list[dict[str, Any]]:
+def _annotators(asked: Asked, place: Place, record: ItemRecord) -> list[dict[str, Any]]:
     """Return who answered, people first, then models and references."""
     names = {label.annotator for label in record.labels if label.state == "stands"}
     rows = [annotator.to_dict() for annotator in asked.ledger.annotators.list(place.project)]

@@ -2,63 +2,54 @@
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 from pydantic import BaseModel, Field
 
-from tracker.audit.annotator_tables import compared_figures, own_finding_lines
-from tracker.audit.columns import COMPARED
+from tracker.audit.annotator_tables import own_finding_lines
 from tracker.core.errors import NotFound, TrackerError
 from tracker.ledger import Ledger
 from tracker.web.identity import Identity, Role, needs
 from tracker.web.request import Asked, AskedLedger
-from tracker.web.templating import link_to, page
+from tracker.web.templating import link_to, page, render_sections
 
 router = APIRouter(include_in_schema=False)
-_TEST = re.compile(r"\b[pq] = ")
 
 
 @router.get("/me", dependencies=[needs(Role.ANNOTATOR)])
 def own_page(request: Request, asked: AskedLedger) -> HTMLResponse:
     """Show the reader's own reports."""
     who: Identity = request.state.identity
-    reports = [_report(asked, project, name) for project, name in who.annotators]
-    return page(request, "me.html", reports=reports, columns=COMPARED)
+    reports = [_report(asked, place, *own) for place, own in enumerate(who.annotators)]
+    return page(request, "me.html", reports=reports)
 
 
-def _report(asked: Asked, project: str, annotator: str) -> dict[str, Any]:
+def _report(asked: Asked, place: int, project: str, annotator: str) -> dict[str, Any]:
     """Return a report as the page shows it, or why there is none."""
 
     def compute(ledger: Ledger) -> dict[str, Any]:
         return ledger.annotator_report_by_question(project, annotator).to_dict()
 
+    from tracker.report.annotators import own_figures
+    from tracker.report.document import Section
+    from tracker.report.people_words import OWN_ANSWERS
+
     payload = {"project": project, "annotator": annotator}
     try:
-        found = asked.figure(project, "own report", annotator, compute=compute)
+        report = asked.figure(project, "own report", annotator, compute=compute)
     except TrackerError as error:
         return {**payload, "missing": error.message, "questions": []}
-    pages = [
-        {
-            "question": one.get("question"),
-            "rows": compared_figures(one),
-            "findings": [_finding(flag) for flag in one["findings"]],
-        }
-        for one in found.get("questions", [found])
-    ]
+    pages = []
+    for number, part in enumerate(report.get("questions", [report])):
+        title, figures = part.get("question", OWN_ANSWERS), own_figures(part, f"{place}-{number}")
+        pages.append({
+            "figures": render_sections([Section(f"own-{place}-{number}", title, [*figures])]),
+            "findings": [finding | {"answers": [*own_finding_lines(finding)]}
+                         for finding in part["findings"]],
+        })  # fmt: skip
     return {**payload, "missing": None, "questions": pages}
-
-
-def _finding(flag: dict[str, Any]) -> dict[str, Any]:
-    """Return a finding in words: how sure a test is of it says little to whom it concerns."""
-    said = [part for part in str(flag["why"]).rstrip(".").split("; ") if not _TEST.search(part)]
-    return {
-        "why": "; ".join(said) + ".",
-        "answers": [*own_finding_lines(flag)],
-        "recorded": flag["recorded"],
-    }
 
 
 class Appealing(BaseModel):
