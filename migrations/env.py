@@ -20,8 +20,8 @@ def migrate(opened):
         target_metadata=Base.metadata,
         render_as_batch=True,  # SQLite alters a table by copying it
         transactional_ddl=True,
-        include_object=lambda made, _name, kind, *_: (
-            kind != "foreign_key_constraint" or backend.is_declared(made)
+        include_object=lambda element, _name, kind, *_: (
+            kind != "foreign_key_constraint" or backend.is_declared(element)
         ),
     )
     with context.begin_transaction():

@@ -73,23 +73,23 @@ def make_facts():
         info={"clustered": True},
         **CLUSTERED,
     )
-    for what, referred, roles, value in (
+    for subject, referred, roles, value in (
         ("annotator", "annotators", "'annotator', 'kind'", sa.Text()),
         ("category", "categories", "'category', 'position'", sa.Integer()),
     ):
-        table = f"{what}_facts"
+        table = f"{subject}_facts"
         op.create_table(
             table,
             sa.Column("project_id", sa.Integer(), nullable=False),
-            sa.Column(f"{what}_id", sa.Integer(), nullable=False),
+            sa.Column(f"{subject}_id", sa.Integer(), nullable=False),
             sa.Column("role", sa.Text(), nullable=False),
             sa.Column("change_id", sa.Integer(), nullable=False),
             sa.Column("value", value, nullable=False),
             sa.CheckConstraint(f"role IN ({roles})", name=op.f(f"ck_{table}_role")),
             sa.ForeignKeyConstraint(
-                ["project_id", f"{what}_id"],
+                ["project_id", f"{subject}_id"],
                 [f"{referred}.project_id", f"{referred}.id"],
-                name=op.f(f"fk_{table}_project_id_{what}_id_{referred}"),
+                name=op.f(f"fk_{table}_project_id_{subject}_id_{referred}"),
             ),
             sa.ForeignKeyConstraint(
                 ["project_id", "change_id"],
@@ -97,7 +97,7 @@ def make_facts():
                 name=op.f(f"fk_{table}_project_id_change_id_changes"),
             ),
             sa.PrimaryKeyConstraint(
-                "project_id", f"{what}_id", "role", "change_id", name=op.f(f"pk_{table}")
+                "project_id", f"{subject}_id", "role", "change_id", name=op.f(f"pk_{table}")
             ),
             info={"clustered": True},
             **CLUSTERED,
@@ -196,7 +196,7 @@ def tell_facts():
 
 def collect(table, column, where="", alone="true"):
     """Which change may have told of each row of a table, as the temporary table ``told``."""
-    said = BY_LABELS.format(column=column, where=where)
+    by_labels = BY_LABELS.format(column=column, where=where)
     apart = f"""
         NOT EXISTS (SELECT 1 FROM labels AS l WHERE l.project_id = t.project_id AND {{0}} = t.id)
         AND NOT EXISTS
@@ -206,10 +206,10 @@ def collect(table, column, where="", alone="true"):
     if column != "item_id":  # no key leads from these to their labels
         apart = f"""
             {alone} AND NOT EXISTS (
-                SELECT 1 FROM ({said}) AS s WHERE s.project_id = t.project_id AND s.id = t.id
+                SELECT 1 FROM ({by_labels}) AS s WHERE s.project_id = t.project_id AND s.id = t.id
             )
         """
-    op.execute(TOLD.format(said=said, table=table, alone=apart))
+    op.execute(TOLD.format(said=by_labels, table=table, alone=apart))
 
 
 def tell_of_items():
@@ -305,7 +305,7 @@ def tell_of_annotators():
     kinds = bind.execute(sa.text("SELECT project_id, id, kind FROM annotators")).all()
     for row in kinds:
         originally.setdefault((row.project_id, row.id), row.kind)
-    told = bind.execute(
+    rows = bind.execute(
         sa.text(
             "SELECT t.project_id, t.id, t.change_id FROM told AS t JOIN annotators AS a "
             "ON a.project_id = t.project_id AND a.id = t.id"
@@ -313,7 +313,7 @@ def tell_of_annotators():
     ).all()
     facts += [
         (row.project_id, row.id, row.change_id, originally[row.project_id, row.id])
-        for row in told
+        for row in rows
         if originally[row.project_id, row.id] != "human"
         and row.change_id < since.get((row.project_id, row.id), row.change_id + 1)
     ]
@@ -399,10 +399,10 @@ ERASABLE = ("made_by", "note")
 
 def sqlite_refusal(erasable):
     kept = " AND ".join(
-        f"(NEW.{one} IS OLD.{one} OR NEW.{one} IS '(erased)')"
-        if one in ERASABLE
-        else f"NEW.{one} IS OLD.{one}"
-        for one in KEPT
+        f"(NEW.{column} IS OLD.{column} OR NEW.{column} IS '(erased)')"
+        if column in ERASABLE
+        else f"NEW.{column} IS OLD.{column}"
+        for column in KEPT
     )
     erased = "(NEW.made_by IS NOT OLD.made_by OR NEW.note IS NOT OLD.note)"
     unless = f" WHEN NOT ({kept} AND {erased})" if erasable else ""
@@ -419,8 +419,8 @@ def let_names_be_erased():
         return
     less = " - 'made_by' - 'note'"
     erased = "to_jsonb(NEW) <> to_jsonb(OLD)" + "".join(
-        f" AND (NEW.{one} IS NOT DISTINCT FROM OLD.{one} OR NEW.{one} = '(erased)')"
-        for one in ERASABLE
+        f" AND (NEW.{column} IS NOT DISTINCT FROM OLD.{column} OR NEW.{column} = '(erased)')"
+        for column in ERASABLE
     )
     op.execute(
         f"""
@@ -468,8 +468,10 @@ def number_imports_once():
     """Let SQLite never give an import's number again; Postgres never does."""
     if not on_sqlite():
         return
-    made = op.get_bind().scalar(sa.text("SELECT sql FROM sqlite_master WHERE name = 'imports'"))
-    if "AUTOINCREMENT" in made:  # a downgrade leaves it
+    statement = op.get_bind().scalar(
+        sa.text("SELECT sql FROM sqlite_master WHERE name = 'imports'")
+    )
+    if "AUTOINCREMENT" in statement:  # a downgrade leaves it
         return
     counts = ("rows", "inserted", "changed", "unchanged", "older", "rejected")
     op.create_table(

@@ -135,7 +135,7 @@ def findings():
         WHERE {0}.project_id = f.project_id AND {0}.flag_id = f.id
     """
     seen = last.format("n", "flag_sightings")
-    made = last.format("m", "flag_changes") + " AND m.action <> 'appealed'"
+    last_change = last.format("m", "flag_changes") + " AND m.action <> 'appealed'"
     return f"""
         SELECT p.name AS project, f.id AS flag, a.name AS annotator,
             o.name AS other_annotator, f.kind, c.name AS category, d.state, g.severity,
@@ -156,7 +156,7 @@ def findings():
         JOIN flag_sightings AS g ON g.project_id = f.project_id AND g.flag_id = f.id
             AND g.number = ({seen})
         JOIN flag_changes AS d ON d.project_id = f.project_id AND d.flag_id = f.id
-            AND d.number = ({made})
+            AND d.number = ({last_change})
     """
 
 

@@ -44,7 +44,7 @@ class T:
         clustered=False,
         asks=True,
     ):
-        self.columns = [one.split() for one in columns.split(", ")]
+        self.columns = [column.split() for column in columns.split(", ")]
         self.key = key.split()
         self.references, self.since, self.before = references, since, before
         self.unique, self.checks = unique, dict(checks)
@@ -325,10 +325,10 @@ def move_settings_out():
 def move_settings_back():
     columns = ", ".join(f"q.{new} AS {old}" for new, old in MOVED.items())
     if on_sqlite():
-        made = "answers TEXT NOT NULL, scale TEXT NOT NULL, offsets TEXT NOT NULL, "
-        made += "closed BOOLEAN NOT NULL, wanted INTEGER, "
+        definitions = "answers TEXT NOT NULL, scale TEXT NOT NULL, offsets TEXT NOT NULL, "
+        definitions += "closed BOOLEAN NOT NULL, wanted INTEGER, "
         remake_projects(
-            made,
+            definitions,
             "id, name, answers, scale, offsets, closed, wanted, created_at, archived_at",
             f"(SELECT p.*, {columns} FROM projects AS p "
             "JOIN questions AS q ON q.project_id = p.id) AS before",
@@ -391,7 +391,7 @@ def column_name(name, *, new):
 
 def names_of(names, *, new):
     """The columns of a key; the question is in none of the old ones."""
-    return [column_name(one, new=new) for one in names if new or one != "question_id"]
+    return [column_name(name, new=new) for name in names if new or name != "question_id"]
 
 
 def constraints(name, table, *, new):
@@ -406,9 +406,9 @@ def constraints(name, table, *, new):
     for reference in [*table.references, *(table.since if new else table.before)]:
         columns, referred = (part.split() for part in reference.split(" > "))
         target = REFERRED.get(referred[0], ["project_id", "id"])
-        told = columns if len(columns) == 2 else [c for c in columns if c != "question_id"]
+        named = columns if len(columns) == 2 else [c for c in columns if c != "question_id"]
         yield (
-            f"fk_{name}_{'_'.join(column_name(c, new=new) for c in told)}_{referred[0]}",
+            f"fk_{name}_{'_'.join(column_name(c, new=new) for c in named)}_{referred[0]}",
             f"FOREIGN KEY ({', '.join(names_of(columns, new=new))}) "
             f"REFERENCES {referred[0]} ({', '.join(names_of(target, new=new))})",
         )
@@ -429,7 +429,9 @@ def copy_table(name, table, *, new):
         parts.append(f"{column_name(column, new=new)} {kinds[kind.rstrip('?')]}{null}")
         into.append(column_name(column, new=new))
         source.append("1" if column == "question_id" else column_name(column, new=not new))
-    parts += [f"CONSTRAINT {one} {sql}" for one, sql in constraints(name, table, new=new)]
+    parts += [
+        f"CONSTRAINT {constraint} {sql}" for constraint, sql in constraints(name, table, new=new)
+    ]
     rowid = " WITHOUT ROWID" if table.clustered else ""
     if not filled:
         op.execute(f"DROP TABLE {name}")
@@ -446,15 +448,15 @@ def copy_table(name, table, *, new):
 def alter_tables(*, new):
     """Alter the tables in place: Postgres writes no row for it."""
     for name, table in TABLES.items():
-        for one, _ in constraints(name, table, new=not new):
-            if one.startswith("fk_"):
-                op.execute(f"ALTER TABLE {name} DROP CONSTRAINT {one}")
+        for constraint, _ in constraints(name, table, new=not new):
+            if constraint.startswith("fk_"):
+                op.execute(f"ALTER TABLE {name} DROP CONSTRAINT {constraint}")
     for name, table in TABLES.items():
         alter_table(name, table, new=new)
     for name, table in TABLES.items():
-        for one, sql in constraints(name, table, new=new):
-            if one.startswith("fk_"):
-                op.execute(f"ALTER TABLE {name} ADD CONSTRAINT {one} {sql}")
+        for constraint, sql in constraints(name, table, new=new):
+            if constraint.startswith("fk_"):
+                op.execute(f"ALTER TABLE {name} ADD CONSTRAINT {constraint} {sql}")
     thinned = PURGED + " OR " + tombstoned(new=new)
     op.execute(
         f"""
@@ -474,9 +476,9 @@ def alter_tables(*, new):
 def alter_table(name, table, *, new):
     """Alter the columns and keys of a table that nothing refers to now, but for its own key."""
     keys = ("uq_", "pk_") if "question_id" in table.key else ("uq_",)
-    for one, _ in constraints(name, table, new=not new):
-        if one.startswith(keys):
-            op.execute(f"ALTER TABLE {name} DROP CONSTRAINT {one}")
+    for constraint, _ in constraints(name, table, new=not new):
+        if constraint.startswith(keys):
+            op.execute(f"ALTER TABLE {name} DROP CONSTRAINT {constraint}")
     for column, _ in table.columns:
         if column in RENAMED:
             before, after = column_name(column, new=not new), column_name(column, new=new)
@@ -486,9 +488,9 @@ def alter_table(name, table, *, new):
         op.execute(f"ALTER TABLE {name} ALTER COLUMN question_id DROP DEFAULT")
     elif table.asks:
         op.execute(f"ALTER TABLE {name} DROP COLUMN question_id")
-    for one, sql in constraints(name, table, new=new):
-        if one.startswith(keys):
-            op.execute(f"ALTER TABLE {name} ADD CONSTRAINT {one} {sql}")
+    for constraint, sql in constraints(name, table, new=new):
+        if constraint.startswith(keys):
+            op.execute(f"ALTER TABLE {name} ADD CONSTRAINT {constraint} {sql}")
 
 
 PURGED = "EXISTS (SELECT 1 FROM purges WHERE project_id = OLD.project_id)"
@@ -539,8 +541,8 @@ def drop_views():
 def make_views(*, new):
     before = revision_before()
     for name, select in before.VIEWS.items():
-        made = VIEWS[name](before) if new and name in VIEWS else select()
-        op.execute(f"CREATE VIEW {name} AS {made}")
+        query = VIEWS[name](before) if new and name in VIEWS else select()
+        op.execute(f"CREATE VIEW {name} AS {query}")
 
 
 OF_QUESTION = "JOIN questions AS q ON q.project_id = {0}.project_id AND q.id = {0}.question_id"

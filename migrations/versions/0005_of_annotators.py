@@ -83,10 +83,10 @@ def upgrade():
 
 
 def downgrade():
-    held = {what: op.get_bind().scalar(sa.text(count)) for what, count in HELD.items()}
-    told = ", ".join(f"{number} {what}" for what, number in held.items() if number)
-    if told:
-        raise RuntimeError(f"{told}: an older program cannot hold them; go back to a backup")
+    held = {unit: op.get_bind().scalar(sa.text(count)) for unit, count in HELD.items()}
+    sentence = ", ".join(f"{number} {unit}" for unit, number in held.items() if number)
+    if sentence:
+        raise RuntimeError(f"{sentence}: an older program cannot hold them; go back to a backup")
     op.execute("DROP VIEW v_annotator_attributes")
     op.execute("DROP VIEW v_answers")
     op.execute(f"CREATE VIEW v_answers AS {answers_before()}")

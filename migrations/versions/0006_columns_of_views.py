@@ -24,12 +24,12 @@ def upgrade():
     # Replaced on Postgres, a view keeps who may read it.
     replaces = op.get_bind().dialect.name == "postgresql"
     for name, select in views_before().items():
-        made = select.replace(*MORE[name])
+        query = select.replace(*MORE[name])
         if replaces:
-            op.execute(f"CREATE OR REPLACE VIEW {name} AS {made}")
+            op.execute(f"CREATE OR REPLACE VIEW {name} AS {query}")
         else:
             op.execute(f"DROP VIEW {name}")
-            op.execute(f"CREATE VIEW {name} AS {made}")
+            op.execute(f"CREATE VIEW {name} AS {query}")
 
 
 def downgrade():

@@ -36,10 +36,10 @@ def upgrade():
 
 
 def downgrade():
-    held = {what: op.get_bind().scalar(sa.text(count)) for what, count in HELD.items()}
-    told = ", ".join(f"{number} {what}" for what, number in held.items() if number)
-    if told:
-        raise RuntimeError(f"{told}: an older program cannot hold them; go back to a backup")
+    held = {unit: op.get_bind().scalar(sa.text(count)) for unit, count in HELD.items()}
+    sentence = ", ".join(f"{number} {unit}" for unit, number in held.items() if number)
+    if sentence:
+        raise RuntimeError(f"{sentence}: an older program cannot hold them; go back to a backup")
     for table, column, before, after in CHECKS:
         word_check(table, column, after, before)
     op.execute("ALTER TABLE projects DROP COLUMN timezone")

@@ -86,24 +86,30 @@ def calibration_csv_rows(calibrations: Calibrations) -> list[dict[str, Any]]:
 _WHOLE = ("annotator", "kind", "brier_score", "expected_calibration_error")
 
 
-def calibration_by_question_csv_rows(found: ByQuestion[Calibrations]) -> list[dict[str, Any]]:
+def calibration_by_question_csv_rows(
+    calibrations: ByQuestion[Calibrations],
+) -> list[dict[str, Any]]:
     """Return the rows of each question, then a row for each that has none and why."""
     rows = [
         {"question": name, **row}
-        for name, one in found.questions.items()
-        for row in calibration_csv_rows(one)
+        for name, page in calibrations.questions.items()
+        for row in calibration_csv_rows(page)
     ]
-    return rows + [one.to_dict() for one in found.unfit]
+    return rows + [question.to_dict() for question in calibrations.unfit]
 
 
-def calibration_by_question_view(found: ByQuestion[Calibrations]) -> Iterator[RenderableType]:
+def calibration_by_question_view(
+    calibrations: ByQuestion[Calibrations],
+) -> Iterator[RenderableType]:
     """Yield a row per question, the worst calibrated first: all of its annotators pooled."""
-    first = next(iter(found.questions.values()))
-    yield Text.assemble((found.project, "bold"), f"  confidence against {_truth(first)}")
-    yield from selections_view({name: one.selection for name, one in found.questions.items()})
-    rows = [{"question": name, **_page_of(page)} for name, page in found.questions.items()]
+    first = next(iter(calibrations.questions.values()))
+    yield Text.assemble((calibrations.project, "bold"), f"  confidence against {_truth(first)}")
+    yield from selections_view(
+        {name: page.selection for name, page in calibrations.questions.items()}
+    )
+    rows = [{"question": name, **_page_of(page)} for name, page in calibrations.questions.items()]
     yield listing_table((*columns.CALIBRATION_COLUMNS, *columns.WORST_COLUMNS), rows)
-    yield from unfit_questions_view(found.unfit)
+    yield from unfit_questions_view(calibrations.unfit)
 
 
 def _page_of(calibrations: Calibrations) -> dict[str, Any]:

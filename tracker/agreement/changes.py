@@ -99,7 +99,7 @@ class Changed:
             "items": self.items,
             "p_value": self.p_value,
         }
-        return {**payload, "why": changed_sentence(told=payload)}
+        return {**payload, "why": changed_sentence(payload)}
 
 
 class _Found(NamedTuple):
@@ -133,21 +133,23 @@ def level_changes(
     begins = [period.first for period in periods]
     curves = {**_of_categories(counted, periods), **_of_annotators(counted, begins)}
     known = {key: curve for key, curve in curves.items() if _has_levels(curve)}
-    found: list[_Found] = list(_certain(known))
+    changes: list[_Found] = list(_certain(known))
     place = None if recent is None else begins.index(recent.since)
     rated = sum(subject == "category" for subject, _ in known)
-    found = list(_not_explained(found, rated, recent, place))
-    people = [one for one in found if one.subject == "annotator"]
+    changes = list(_not_explained(changes, rated, recent, place))
+    people = [change for change in changes if change.subject == "annotator"]
     if people:
         pairs = count_pairs_by_period(counted.connection, counted.selection, begins)
         sure = annotators_who_changed(pairs, {person.of: person.shift for person in people})
-        found = [one for one in found if one.subject != "annotator" or one.of in sure]
+        changes = [
+            change for change in changes if change.subject != "annotator" or change.of in sure
+        ]
         names: Mapping[int, str] = annotator_names(counted.connection, counted.question.project)
     order = ("annotator", "category", "share")
-    found.sort(key=lambda one: (order.index(one.subject), -abs(one.shift.difference)))
+    changes.sort(key=lambda change: (order.index(change.subject), -abs(change.shift.difference)))
     return tuple(
-        _told(counted, periods, one, names if one.subject == "annotator" else counted.names)
-        for one in found
+        _told(counted, periods, change, names if change.subject == "annotator" else counted.names)
+        for change in changes
     )
 
 
@@ -222,7 +224,7 @@ def _of_categories(counted: Study, periods: Sequence[Period]) -> dict[tuple[Subj
         every, without_it = holding[category], Counter(sizes)
         for (place, size, _), items in every.items():
             without_it[place, size] -= items
-        every.update({(*one, 0): items for one, items in without_it.items() if items})
+        every.update({(*key, 0): items for key, items in without_it.items() if items})
         sorts = sorted({(size, count) for _, size, count in every})
         number = {sort: column for column, sort in enumerate(sorts)}
         table = np.zeros((len(periods), len(sorts)))
@@ -257,13 +259,13 @@ def _of_annotators(counted: Study, begins: Sequence[int]) -> dict[tuple[Subject,
 
 
 def _told(
-    counted: Study, periods: Sequence[Period], found: _Found, names: Mapping[int, str]
+    counted: Study, periods: Sequence[Period], change: _Found, names: Mapping[int, str]
 ) -> Changed:
-    shift = found.shift
+    shift = change.shift
     low, high = _interval(shift.now, counted.query.confidence)
     return Changed(
-        found.subject,
-        names[found.of],
+        change.subject,
+        names[change.of],
         periods[shift.place].first,
         shift.before.value,
         shift.now.value,

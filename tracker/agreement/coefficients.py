@@ -133,13 +133,13 @@ def _figure(
 
 
 def finish_coefficients(
-    found: Mapping[str, Estimate | Coefficient], confidence: float, interval: str = ASYMMETRIC
+    figures: Mapping[str, Estimate | Coefficient], confidence: float, interval: str = ASYMMETRIC
 ) -> list[Coefficient]:
     return [
-        one.coefficient(confidence, interval)
-        if isinstance(one, Estimate)
-        else replace(one, confidence=confidence)
-        for one in found.values()
+        figure.coefficient(confidence, interval)
+        if isinstance(figure, Estimate)
+        else replace(figure, confidence=confidence)
+        for figure in figures.values()
     ]
 
 

@@ -191,7 +191,7 @@ def _figure_of(measure: str, *, bounds: bool = False) -> Callable[[Mapping[str, 
     """Return what writes one of a row's measures, above its interval: that saves a column."""
 
     def text(row: Mapping[str, Any]) -> str:
-        figure = next(one for one in row["measures"] if one["measure"] == measure)
+        figure = next(entry for entry in row["measures"] if entry["measure"] == measure)
         value, low = figure_cell(figure["value"]), figure["ci_low"]
         if not bounds or low is None:
             return value
@@ -236,7 +236,12 @@ def group_columns(attribute: str, rows: Iterable[Mapping[str, Any]]) -> tuple[Co
 
     Percent agreement is left out, and each measure of which no group has a figure.
     """
-    known = {one["measure"] for row in rows for one in row["measures"] if one["value"] is not None}
+    known = {
+        figure["measure"]
+        for row in rows
+        for figure in row["measures"]
+        if figure["value"] is not None
+    }
     return (
         _group("value", attribute),
         *GROUP_COLUMNS,

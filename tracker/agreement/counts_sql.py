@@ -283,14 +283,14 @@ def confidences_against_majority(
     return _by_annotator(held())
 
 
-def _same(one: int | str, other: int | str) -> bool:
+def _same(first: int | str, second: int | str) -> bool:
     """Return whether two answers are the same; several categories come in any order."""
-    return read_selected_answer(one) == read_selected_answer(other)
+    return read_selected_answer(first) == read_selected_answer(second)
 
 
 def _majority(pattern: Pattern) -> Answer | None:
     """Return the answer given most often; None if there is none, or several."""
-    ranked = sorted(pattern, key=lambda one: -one[1])
+    ranked = sorted(pattern, key=lambda entry: -entry[1])
     if not ranked or (len(ranked) > 1 and ranked[0][1] == ranked[1][1]):
         return None
     return ranked[0][0]
@@ -327,19 +327,19 @@ def _by_annotator(held: Iterator[tuple[int, ConfidenceTally]]) -> Tallies:
     """Return one tally for each bin of each annotator, and for right and wrong, in order."""
     counts: Counter[tuple[int, int, bool]] = Counter()
     totals: dict[tuple[int, int, bool], list[tuple[float, float]]] = {}
-    for annotator, one in held:
-        key = (annotator, one.bin, one.right)
-        counts[key] += one.answers
-        totals.setdefault(key, []).append((one.total, one.squares))
-    found: Tallies = {}
+    for annotator, tally in held:
+        key = (annotator, tally.bin, tally.right)
+        counts[key] += tally.answers
+        totals.setdefault(key, []).append((tally.total, tally.squares))
+    tallies: Tallies = {}
     for (annotator, number, right), answers in sorted(counts.items()):
         total, squares = (
             sum(sorted(sums)) for sums in zip(*totals[annotator, number, right], strict=True)
         )
-        found.setdefault(annotator, []).append(
+        tallies.setdefault(annotator, []).append(
             ConfidenceTally(number, right, answers, total, squares)
         )
-    return found
+    return tallies
 
 
 # -- Who agreed with whom in each of a project's periods ------------------------------------------
@@ -374,10 +374,12 @@ def count_tallies_by_period(
     who = sql_cast(dated.c.annotator_id, BigInteger).bitwise_lshift(literal(bits, Integer))
     owner = (who + _period(dated.c.labeled_at, begins)).label("annotator_id")
     rows = select(dated.c.item_id, owner, dated.c.answer).subquery("answers")
-    found = tally_columns_of(count_tallies_of_rows(connection, selection, rows, bits))
-    owners, mask = found.annotators.tolist(), (1 << bits) - 1
+    columns = tally_columns_of(count_tallies_of_rows(connection, selection, rows, bits))
+    owners, mask = columns.annotators.tolist(), (1 << bits) - 1
     return PeriodTallies(
-        found, tuple(one >> bits for one in owners), tuple(one & mask for one in owners)
+        columns,
+        tuple(number >> bits for number in owners),
+        tuple(number & mask for number in owners),
     )
 
 
@@ -402,17 +404,19 @@ def count_pairs_by_period(
     named = [column.label(f"key_{place}") for place, column in enumerate(key)]
     statement = select(*named, func.count()).select_from(join_answer_pairs(first, second))
     counts: PairPeriods = {}
-    grouped = statement.group_by(*(one.name for one in named))  # by name: it holds bound values
-    for one, other, period, *answers, items in stream_rows(connection, grouped):
+    grouped = statement.group_by(
+        *(column.name for column in named)
+    )  # by name: it holds bound values
+    for annotator, other, period, *answers, items in stream_rows(connection, grouped):
         alike = answers[0] if len(answers) == 1 else _are_alike(*answers)
-        of_pair = counts.setdefault((one, other), {})
+        of_pair = counts.setdefault((annotator, other), {})
         same, all_items = of_pair.get(period, (0, 0))
         of_pair[period] = same + items * alike, all_items + items
     return counts
 
 
-def _are_alike(one: str, other: str) -> bool:
-    return read_selected_answer(one) == read_selected_answer(other)
+def _are_alike(first: str, second: str) -> bool:
+    return read_selected_answer(first) == read_selected_answer(second)
 
 
 def _rows(selection: Selection, begins: Sequence[int], name: str) -> Subquery:

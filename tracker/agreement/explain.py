@@ -89,9 +89,9 @@ def explain(counted: Study, name: str) -> Explanation:
 
     Raises InvalidOption for a measure that does not exist or does not fit.
     """
-    one = replace(counted, query=replace(counted.query, measures=(name,)))
-    (figure,) = one.figures()
-    shares = _shares(one, figure)
+    study = replace(counted, query=replace(counted.query, measures=(name,)))
+    (figure,) = study.figures()
+    shares = _shares(study, figure)
     counts = (counted.patterns.items, counted.patterns.items_compared)
     return _explained(counted.connection, counted.selection, figure, *counts, shares)
 
@@ -103,10 +103,10 @@ def explain_spans(
 
     Raises InvalidOption for a measure that does not exist or does not fit.
     """
-    found = assess(connection, question, replace(query, measures=(name,)))
-    (figure,) = found.measures
+    assessment = assess(connection, question, replace(query, measures=(name,)))
+    (figure,) = assessment.measures
     selection = select_answers(connection, question, query.filter)
-    counts = (found.counts.items, found.counts.items_compared)
+    counts = (assessment.counts.items, assessment.counts.items_compared)
     return _explained(connection, selection, figure, *counts, {})
 
 
@@ -202,28 +202,28 @@ def agreement_influences(counted: Study, of: str, *, only: int | None = None) ->
     if of not in ways:
         raise InvalidOption(f"--influence {of!r} is not known", f"one of: {', '.join(ways)}")
     measure = _measure(counted, "the influence on ")
-    one = replace(counted, query=replace(counted.query, measures=(measure,)))
-    (found,) = one.estimates.values()
-    if not isinstance(found, Estimate) or found.value is None:
+    study = replace(counted, query=replace(counted.query, measures=(measure,)))
+    (estimate,) = study.estimates.values()
+    if not isinstance(estimate, Estimate) or estimate.value is None:
         return Influences(measure, None, [])
     rows = [
-        Influence(name, value, None if value is None else value - found.value)
-        for name, value in ways[of](one, found)
+        Influence(name, value, None if value is None else value - estimate.value)
+        for name, value in ways[of](study, estimate)
     ]
     if of != "item":
         rows.sort(key=lambda row: (row.change is None, -(row.change or 0.0), row.name))
-    return Influences(measure, found.value, rows)
+    return Influences(measure, estimate.value, rows)
 
 
-def _measure(counted: Study, what: str = "") -> str:
+def _measure(counted: Study, purpose: str = "") -> str:
     """The first measure asked for, else the usual one; raises where item patterns do not do.
 
-    ``what`` of it is wanted begins the message.
+    ``purpose`` of it is wanted begins the message.
     """
     measure = counted.wanted[0] if counted.query.measures else DEFAULT_MEASURE
     if MEASURES[measure].needs != "patterns":
         raise InvalidOption(
-            f"{what}{measure} is not to be had from item patterns",
+            f"{purpose}{measure} is not to be had from item patterns",
             f"--measure {DEFAULT_MEASURE}, for one",
         )
     return measure
@@ -310,8 +310,10 @@ def assess_merged_categories(counted: Study, merges: Sequence[str]) -> Assessmen
     # A merged category keeps the number of the first, where categories are numbers.
     kept = {number: counted.names[number] for number in names}
     as_one = replace(counted, query=query, names=kept, patterns=patterns)
-    found = assessment_of(counted.question, as_one.sample, patterns, names, as_one.figures(), query)
-    return replace(found, selection=counted.selection.told)
+    assessment = assessment_of(
+        counted.question, as_one.sample, patterns, names, as_one.figures(), query
+    )
+    return replace(assessment, selection=counted.selection.told)
 
 
 def _merges(counted: Study, merges: Sequence[str]) -> tuple[dict[int, int], dict[int, str]]:
@@ -341,9 +343,9 @@ def _merges(counted: Study, merges: Sequence[str]) -> tuple[dict[int, int], dict
 
 def _parts(text: str, known: Mapping[str, int]) -> list[str]:
     """The two or more different names in ``a+b``; a name may itself have a plus."""
-    found = next(_splits(text, frozenset(known)), ())
-    if len(found) > 1:
-        return list(found)
+    parts = next(_splits(text, frozenset(known)), ())
+    if len(parts) > 1:
+        return list(parts)
     unknown = [part.strip() for part in text.split("+") if part.strip() not in known]
     if unknown and text.strip() not in known:
         name = next((part for part in unknown if part), text)
@@ -386,12 +388,12 @@ def best_merges(counted: Study, most: int = 10) -> Merges:
         )
     before = _value(counted, counted.patterns, measure)
     rows = []
-    for (first, one), (second, other) in combinations(counted.names.items(), 2):
+    for (first, first_name), (second, second_name) in combinations(counted.names.items(), 2):
         patterns = merge_pattern_table(counted.patterns, {second: first})
         names = {n: name for n, name in counted.names.items() if n != second}
         value = _value(replace(counted, names=names), patterns, measure)
         change = None if value is None or before is None else value - before
-        rows.append(Merge((one, other), value, change))
+        rows.append(Merge((first_name, second_name), value, change))
     rows.sort(key=lambda merge: (merge.change is None, -(merge.change or 0.0)))
     return Merges(measure, before, rows[:most])
 
@@ -413,10 +415,10 @@ class Advice:
     merges: Merges | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        told: dict[str, Any] = {"annotators": list(self.flagged)}
+        payload: dict[str, Any] = {"annotators": list(self.flagged)}
         if self.merges is not None:
-            return told | self.merges.to_dict()
+            return payload | self.merges.to_dict()
         if self.confusions is None:
-            return told
+            return payload
         confusions = self.confusions.to_dict()
-        return told | {key: confusions[key] for key in ("disagreements", "confusions")}
+        return payload | {key: confusions[key] for key in ("disagreements", "confusions")}

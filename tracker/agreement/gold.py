@@ -49,7 +49,7 @@ class AgainstTruth:
             "project": self.project,
             "pooled": self.detail(self.pooled),
             "annotators": [
-                {"annotator": name} | self.detail(found) for name, found in self.annotators
+                {"annotator": name} | self.detail(figures) for name, figures in self.annotators
             ],
         }
 
@@ -176,9 +176,9 @@ def confidence_calibration(
         if annotator.id in tallies
     ]
     annotators.sort(
-        key=lambda one: (-(one.calibration.expected_calibration_error or 0.0), one.annotator)
+        key=lambda row: (-(row.calibration.expected_calibration_error or 0.0), row.annotator)
     )
-    pooled = calibration([one for number in sorted(tallies) for one in tallies[number]])
+    pooled = calibration([tally for number in sorted(tallies) for tally in tallies[number]])
     return Calibrations(question.project.name, against, selection.told, pooled, annotators)
 
 
@@ -189,9 +189,11 @@ def calibration_by_question(
 
     Raises InvalidOption if no question has answers with a confidence.
     """
-    made, unfit = ask_each_question(
-        questions, lambda one: confidence_calibration(connection, one, query)
+    pages, unfit = ask_each_question(
+        questions, lambda question: confidence_calibration(connection, question, query)
     )
-    errors = {name: one.pooled.expected_calibration_error for name, one in made.items()}
-    ranked = sorted(made, key=lambda name: -1.0 if (e := errors[name]) is None else e, reverse=True)
-    return ByQuestion(questions[0].project.name, {name: made[name] for name in ranked}, unfit)
+    errors = {name: page.pooled.expected_calibration_error for name, page in pages.items()}
+    ranked = sorted(
+        pages, key=lambda name: -1.0 if (e := errors[name]) is None else e, reverse=True
+    )
+    return ByQuestion(questions[0].project.name, {name: pages[name] for name in ranked}, unfit)

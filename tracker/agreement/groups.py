@@ -66,7 +66,9 @@ class GroupedAgreement:
             "project": self.project,
             "attribute": self.attribute,
             "selection": None if self.selection is None else dict(self.selection),
-            "groups": [{"value": value} | found.figures() for value, found in self.groups],
+            "groups": [
+                {"value": value} | assessment.figures() for value, assessment in self.groups
+            ],
         }
 
 
@@ -98,7 +100,7 @@ def agreement_by_attribute(
         of = sample_under_metric(question, names, patterns[value], number, query.metric)
         pair = Pairs([(0, 1)], kappa_cells([tables.get(value, {})], of.table.answers))
         figures = coefficients(wanted, of, pair, query.confidence, query.interval)
-        found = assessment_of(
+        assessment = assessment_of(
             question,
             of,
             patterns[value],
@@ -106,7 +108,7 @@ def agreement_by_attribute(
             finish_coefficients(figures, query.confidence, query.interval),
             query,
         )
-        groups.append((value, found))
+        groups.append((value, assessment))
     name = "import" if attribute is None else attribute
     return GroupedAgreement(question.project.name, name, tuple(groups), selection.told)
 
@@ -137,9 +139,9 @@ def _pairs(
     pairs = {value: (who.first, who.last) for value, who in annotators.items() if who.number == 2}
     if not pairs:
         return {}
-    found = pair_tallies_by_group(connection, selection, attribute, list(pairs))
+    tables = pair_tallies_by_group(connection, selection, attribute, list(pairs))
     return {
-        value: found[value].counts.get(pair, {}) if value in found else {}
+        value: tables[value].counts.get(pair, {}) if value in tables else {}
         for value, pair in pairs.items()
     }
 
@@ -176,11 +178,11 @@ def _truths(
         return {}
     truths = Selection(selection.question, only=selection.references, where=selection.where)
     rows = count_votes(connection, truths)
-    found: dict[int, list[str]] = {}
+    answers: dict[int, list[str]] = {}
     for item, category, _ in rows:
         if category in categories:
-            found.setdefault(item, []).append(categories[category])
-    return {item: "|".join(names) for item, names in found.items()}
+            answers.setdefault(item, []).append(categories[category])
+    return {item: "|".join(names) for item, names in answers.items()}
 
 
 def _vote_score(votes: Mapping[int, int], categories: Sequence[int]) -> float | None:
@@ -281,29 +283,29 @@ def agreement_by_annotator_attribute(
             WithinGroup(values[place], sizes[place], patterns.items, patterns.answers, alpha)
         )
     pairs = []
-    for one, other in combinations(used, 2):
-        both = _of_both(counts, one, other)
-        number = sizes[one] + sizes[other]
+    for first, second in combinations(used, 2):
+        both = _of_both(counts, first, second)
+        number = sizes[first] + sizes[second]
         pooled = sample_under_metric(question, names, pool_two_patterns(both), number, query.metric)
-        found = made(cross_replication_reliability(both, pooled))
-        pairs.append(BetweenGroups(values[one], values[other], found))
+        reliability = made(cross_replication_reliability(both, pooled))
+        pairs.append(BetweenGroups(values[first], values[second], reliability))
     return AnnotatorGroups(question.project.name, attribute, selection.told, groups, pairs)
 
 
 def _of_group(counts: Mapping[GroupPatterns, int], group: int) -> ItemPatterns:
     patterns: Counter[Pattern] = Counter()
-    for found, items in counts.items():
-        patterns.update({pattern: items for place, pattern in found if place == group})
+    for group_patterns, items in counts.items():
+        patterns.update({pattern: items for place, pattern in group_patterns if place == group})
     return ItemPatterns(dict(sorted(patterns.items())))
 
 
 def _of_both(
-    counts: Mapping[GroupPatterns, int], one: int, other: int
+    counts: Mapping[GroupPatterns, int], first: int, second: int
 ) -> dict[tuple[Pattern, Pattern], int]:
     """Return the items that both groups answered, by the patterns of their answers."""
     patterns: Counter[tuple[Pattern, Pattern]] = Counter()
-    for found, items in counts.items():
-        by_group = dict(found)
-        if one in by_group and other in by_group:
-            patterns[by_group[one], by_group[other]] += items
+    for group_patterns, items in counts.items():
+        by_group = dict(group_patterns)
+        if first in by_group and second in by_group:
+            patterns[by_group[first], by_group[second]] += items
     return dict(sorted(patterns.items()))

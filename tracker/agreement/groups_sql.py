@@ -225,7 +225,7 @@ def count_patterns_by_annotator_group(
 def _read(text: str) -> GroupPatterns:
     """Return the patterns in a text such as ``0:2,1:3+4``; its order varies."""
     answers: dict[int, list[Answer]] = {}
-    for one in text.split(","):
-        group, _, answer = one.partition(":")
+    for entry in text.split(","):
+        group, _, answer = entry.partition(":")
         answers.setdefault(int(group), []).append(read_selected_answer(answer))
     return tuple((group, make_pattern(answers[group])) for group in sorted(answers))

@@ -115,11 +115,11 @@ def _figures(
     of = sample_under_metric(question, categories, ItemPatterns(patterns), 2, asked.metric)
     pair = Pairs([(0, 1)], kappa_cells([table], of.table.answers))
     timed = sum(row.timed for row in rows)
-    found = coefficients(wanted, of, pair, asked.confidence, asked.interval)
+    figures = coefficients(wanted, of, pair, asked.confidence, asked.interval)
     return SelfAgreement(
         sum(row.times for row in rows),
         sum(row.days for row in rows) / timed if timed else None,
-        tuple(finish_coefficients(found, asked.confidence, asked.interval)),
+        tuple(finish_coefficients(figures, asked.confidence, asked.interval)),
     )
 
 

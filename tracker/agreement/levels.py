@@ -56,7 +56,7 @@ def periods_of_items(counted: Study) -> list[Period]:
 
 def _periods(moments: Mapping[int, ItemPatterns]) -> Iterator[Period]:
     """Yield the periods; what is left over at the end belongs to the last one."""
-    compared = sum(one.items_compared for one in moments.values())
+    compared = sum(patterns.items_compared for patterns in moments.values())
     enough = max(LEAST_ITEMS, -(-compared // _MOST_PERIODS))
     held: list[Period] = []
     items = 0
@@ -168,11 +168,11 @@ def last_shift(curve: Curve, always: float) -> Shift | None:
         return None
     some = Curve(curve.items[there], curve.above, curve.below)
     each = [some.level(place, place + 1) for place in range(len(there))]
-    total = sum(one.items for one in each)
-    spread = sum(one.squares for one in each) / max(total - len(each), 1)
+    total = sum(period.items for period in each)
+    spread = sum(period.squares for period in each) / max(total - len(each), 1)
     points = [
-        Point(int(at), one.value, math.sqrt(spread * one.share), round(one.items))
-        for at, one in zip(there, each, strict=True)
+        Point(int(at), period.value, math.sqrt(spread * period.share), round(period.items))
+        for at, period in zip(there, each, strict=True)
     ]
     levels = change_points(points)
     if not levels.changes:

@@ -85,9 +85,9 @@ def agreement_by_pair(
             n: float(name) for n, name in categories.items() if is_numeric_category_name(name)
         }
         numeric = _numeric(pairs, names, values, asked.confidence)
-    found = [
-        PairAgreement((min(one, other), max(one, other)), kappa, next(numeric, None))
-        for one, other, kappa in (
+    agreements = [
+        PairAgreement((min(first, second), max(first, second)), kappa, next(numeric, None))
+        for first, second, kappa in (
             (names[a], names[b], kappa)
             for (a, b), kappa in zip(
                 pairs.annotators,
@@ -96,7 +96,7 @@ def agreement_by_pair(
             )
         )
     ]
-    return sorted(found, key=lambda pair: pair.annotators)
+    return sorted(agreements, key=lambda pair: pair.annotators)
 
 
 def _numeric(
@@ -107,13 +107,13 @@ def _numeric(
     for place, (a, b) in enumerate(pairs.annotators):
         part = slice(bounds[place], bounds[place + 1])
         table: dict[tuple[Answer, Answer], int] = {}
-        for one, other, items in zip(
+        for first, second, items in zip(
             cells.first[part].tolist(),
             cells.second[part].tolist(),
             cells.items[part].tolist(),
             strict=True,
         ):
-            cell = cells.answers[one], cells.answers[other]
+            cell = cells.answers[first], cells.answers[second]
             table[cell if names[a] <= names[b] else (cell[1], cell[0])] = items
         yield numeric_agreement(table, values, confidence=confidence)
 
@@ -196,20 +196,22 @@ def confusions_of_patterns(
     """Return likewise the confusions of answers that are counted already."""
     question = selection.question
     every = category_confusions(patterns)
-    found = every
+    confusions = every
     if category is not None:
         number = find_category(connection, question, category)
-        found = [one for one in every if number in {one.first, one.second}]
+        confusions = [
+            confusion for confusion in every if number in {confusion.first, confusion.second}
+        ]
     names = {NOTHING: NONE, **category_names(connection, question)}
-    examples = _examples(connection, selection, patterns, found[:MOST], names)
+    examples = _examples(connection, selection, patterns, confusions[:MOST], names)
     return Confusions(
         question.project.name,
         question.name,
-        sum(one.disagreements for one in every),
+        sum(confusion.disagreements for confusion in every),
         [
-            ConfusedPair((names[one.first], names[one.second]), one.disagreements, one.items,
-                         one.share, items)
-            for one, items in zip(found[:MOST], examples, strict=True)
+            ConfusedPair((names[confusion.first], names[confusion.second]),
+                         confusion.disagreements, confusion.items, confusion.share, items)
+            for confusion, items in zip(confusions[:MOST], examples, strict=True)
         ],
     )  # fmt: skip
 
@@ -238,7 +240,7 @@ def _examples(
 
     def shown(item: int) -> ConfusedItem:
         given = [(people[who], _told(answer, names)) for who, answer in answers[item]]
-        return ConfusedItem(*texts[item], sorted(given, key=lambda one: (one[1], one[0])))
+        return ConfusedItem(*texts[item], sorted(given, key=lambda entry: (entry[1], entry[0])))
 
     return [[shown(item) for item in some] for some in chosen]
 
@@ -300,15 +302,15 @@ def cross_table(connection: Connection, question: QuestionInfo, choice: AnswerFi
     turned = people[0].id > people[1].id
 
     def order(answer: Answer) -> list[int]:
-        return sorted(place[one] for one in answer if one in place)
+        return sorted(place[category] for category in answer if category in place)
 
     def told(answer: Answer) -> str:
-        chosen = [names[one] for one in sorted(answer, key=lambda n: place.get(n, -1))
-                  if one in names]  # fmt: skip
+        chosen = [names[category] for category in sorted(answer, key=lambda n: place.get(n, -1))
+                  if category in names]  # fmt: skip
         return " + ".join(chosen) or NONE
 
     used = sorted({answer for cell in counts for answer in cell}, key=order)
-    items = {(told(one), told(other)): n for (one, other), n in counts.items()}
+    items = {(told(first), told(second)): n for (first, second), n in counts.items()}
     if turned:
-        items = {(other, one): n for (one, other), n in items.items()}
-    return CrossTable((people[0].name, people[1].name), [told(one) for one in used], items)
+        items = {(second, first): n for (first, second), n in items.items()}
+    return CrossTable((people[0].name, people[1].name), [told(answer) for answer in used], items)

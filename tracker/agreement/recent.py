@@ -147,8 +147,8 @@ def _last_change(counted: Study, periods: Sequence[Period]) -> Shift | None:
             if pattern in places:
                 row[places[pattern]] += items
     curve = Curve(numbers, parts.within, parts.table.sizes.astype(np.float64))
-    found = last_shift(curve, _ALWAYS * parts.expected)
-    return None if found is None or found.p_value > CERTAIN else found
+    shift = last_shift(curve, _ALWAYS * parts.expected)
+    return None if shift is None or shift.p_value > CERTAIN else shift
 
 
 def _changed_categories(counted: Study, before: ItemPatterns, after: ItemPatterns) -> Iterator[str]:
@@ -181,16 +181,16 @@ def _changed_annotators(counted: Study, start: int, since: int) -> Iterator[str]
         annotator for annotator in counted.annotators if annotator in then and annotator in now
     ]
     names = annotator_names(counted.connection, counted.question.project)
-    for one in known:
-        (mean_then, error_then), (mean_now, error_now) = then[one], now[one]
+    for annotator in known:
+        (mean_then, error_then), (mean_now, error_now) = then[annotator], now[annotator]
         error = math.hypot(error_then, error_now)
         if error and _of_part(mean_then - mean_now, error, len(known)):
-            yield names[one]
+            yield names[annotator]
 
 
 def _with_others(tallies: AnnotatorTallies) -> dict[int, tuple[float, float]]:
     """Return each annotator's mean share of equal answers of others to an item, and its error."""
-    found = {}
+    means = {}
     for annotator, met in tallies.counts.items():
         shares = [
             ((dict(pattern)[own] - 1) / (answers_in_pattern(pattern) - 1), items)
@@ -201,8 +201,8 @@ def _with_others(tallies: AnnotatorTallies) -> dict[int, tuple[float, float]]:
         if number > 1:
             mean = sum(share * items for share, items in shares) / number
             squares = sum(items * (share - mean) ** 2 for share, items in shares)
-            found[annotator] = mean, math.sqrt(squares / (number - 1) / number)
-    return found
+            means[annotator] = mean, math.sqrt(squares / (number - 1) / number)
+    return means
 
 
 def _of_part(difference: float, error: float, parts: int) -> bool:

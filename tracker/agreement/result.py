@@ -58,9 +58,9 @@ _INTERVALS: Final = {
 }
 
 
-def methods_paragraph(found: Assessment, figures: Sequence[Coefficient]) -> str:
+def methods_paragraph(assessment: Assessment, figures: Sequence[Coefficient]) -> str:
     """Return how the project's agreement was measured, by each figure, in words for a paper."""
-    parts = [_what(found)]
+    parts = [_what(assessment)]
     for figure in figures:
         about = MEASURES[figure.measure]
         also = "also " if figure is not figures[0] else ""
@@ -68,11 +68,11 @@ def methods_paragraph(found: Assessment, figures: Sequence[Coefficient]) -> str:
             f"Agreement was {also}measured by {about.title} [@{about.cite}]{_reading(figure)}: "
             f"{_value(figure)}."
         )
-    left_out = [_left_out(found, figure) for figure in figures]
+    left_out = [_left_out(assessment, figure) for figure in figures]
     if len(set(left_out)) > 1:
         # Figures differ in what a single answer counts for: each sentence names its own.
         named = zip(figures, left_out, strict=True)
-        left_out = [f"{MEASURES[one.measure].title}: {text}" for one, text in named if text]
+        left_out = [f"{MEASURES[figure.measure].title}: {text}" for figure, text in named if text]
     parts += [*dict.fromkeys(left_out), f"Computed with tracker {VERSION}."]
     return " ".join(part for part in parts if part)
 
@@ -285,7 +285,7 @@ class Assessment(Shown):
     @property
     def left_out(self) -> list[str]:
         """The measures that were not computed because the answers are many; see `FEW_ANSWERS`."""
-        given = {one.measure for one in self.measures}
+        given = {measure.measure for measure in self.measures}
         if are_few(self.counts.answers) or "krippendorff_alpha" not in given:
             return []
         costly = [name for name, measure in MEASURES.items() if measure.needs in COSTLY]
@@ -296,18 +296,18 @@ class Assessment(Shown):
         """What to know before a figure is used, in sentences; mostly none."""
         if self.answers_of_models and not self.counts.answers:
             return (no_person(answers=self.answers_of_models),)
-        told = []
+        messages = []
         items, compared = posterior_informative_items(self.patterns), self.counts.items_compared
         if 0 < items < _FEW_TELLING:
-            told.append(Message(few_telling, items=items, compared=compared))
+            messages.append(Message(few_telling, items=items, compared=compared))
         known = [
             measure for measure in self.measures if measure.ci_low is not None and measure.method
         ]
-        own = [one.measure for one in known if one.method != self.errors]
+        own = [measure.measure for measure in known if measure.method != self.errors]
         if self.errors and own:
             others = "" if len(own) == len(known) else self.errors
-            told.append(Message(own_errors, measures=own, others=others))
-        return tuple(map(str, told))
+            messages.append(Message(own_errors, measures=own, others=others))
+        return tuple(map(str, messages))
 
     @property
     def recent_words(self) -> str:
@@ -323,7 +323,7 @@ class Assessment(Shown):
             day=recent.day,
             now=recent.now,
             before=recent.before,
-            whole=None if alpha is None else alpha.value,
+            overall=None if alpha is None else alpha.value,
             changed=len(recent.annotators),
             of=self.counts.annotators,
         )
@@ -351,7 +351,7 @@ class Assessment(Shown):
             "readiness": self.readiness.to_dict(),
         }
         for rate, row in zip(self.rates, payload["categories"], strict=True):
-            row["measures"] = [one.to_dict() for one in self.binary.get(rate.category, ())]
+            row["measures"] = [figure.to_dict() for figure in self.binary.get(rate.category, ())]
         if self.intraclass:
             payload["intraclass"] = [form.to_dict() for form in self.intraclass]
         return payload
@@ -401,10 +401,10 @@ class Assessment(Shown):
 def _told(figure: Coefficient) -> dict[str, Any]:
     """A figure as JSON, with its customary words where it has them."""
     words = benchmark_readings(figure)
-    told: dict[str, Any] = figure.to_dict()
+    payload: dict[str, Any] = figure.to_dict()
     if figure.value is not None and MEASURES[figure.measure].no_interval:
-        told["interval_undefined"] = "not_applicable"
-    return told | ({} if words is None else {"readings": words})
+        payload["interval_undefined"] = "not_applicable"
+    return payload | ({} if words is None else {"readings": words})
 
 
 @dataclass(frozen=True)
@@ -447,7 +447,7 @@ def methods_of_assessment(assessment: Assessment, *measures: str) -> Methods:
                 "report",
                 "leave it out" if len(figures) > 1 else None,
             )
-    text = methods_paragraph(found=assessment, figures=figures)
+    text = methods_paragraph(assessment, figures)
     cited = (piece.split("]")[0] for piece in text.split("[@")[1:])
     known = _publications()
     keys = [key for key in cited if key in known]  # an attribute may be called anything

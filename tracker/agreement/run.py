@@ -73,26 +73,26 @@ def study_with_uncertainty(counted: Study) -> tuple[list[Coefficient], list[Cate
     asked = counted.query
     how = asked.uncertainty
     how.check()
-    found = counted.figures()
+    overall = counted.figures()
     rates = category_rates(counted.patterns, list(counted.names), asked.confidence, asked.interval)
     if how.replicates is not None and counted.sample.items:
         of, times, seed = counted.sample, how.replicates, how.seed
         return (
-            bootstrap(of, found, replicates=times, seed=seed),
+            bootstrap(of, overall, replicates=times, seed=seed),
             bootstrapped_rates(of, rates, replicates=times, seed=seed),
         )
     if how.resample == "annotators":
         without = [figures for _, figures in coefficients_without_annotators(counted)]
         resampled = [
-            jackknife_over_annotators(one, [figures[one.measure] for figures in without])
-            if without and one.measure in without[0]
-            else one
-            for one in found
+            jackknife_over_annotators(figure, [figures[figure.measure] for figures in without])
+            if without and figure.measure in without[0]
+            else figure
+            for figure in overall
         ]
         return resampled, rates
     if how.cluster is not None:
-        return uncertainty_by_cluster(counted, how.cluster, found, rates)
-    return found, rates
+        return uncertainty_by_cluster(counted, how.cluster, overall, rates)
+    return overall, rates
 
 
 def coefficients_without_annotators(
@@ -111,9 +111,9 @@ def coefficients_without_annotators(
         if marginals is not None:
             kept = {who: own for who, own in marginals.items() if who != annotator}
             others = replace(others, marginals=kept)
-        found = coefficients(wanted, others, None, counted.query.confidence)
+        figures = coefficients(wanted, others, None, counted.query.confidence)
         # Scott's pi of three annotators has a value for each two of them, and none of its own.
-        yield annotator, {name: one.value for name, one in found.items()}
+        yield annotator, {name: figure.value for name, figure in figures.items()}
 
 
 _AT_A_TIME = 100_000
@@ -124,7 +124,7 @@ Row = tuple[str | int, int, int]  # cluster, the place of a pattern, items
 def uncertainty_by_cluster(
     counted: Study,
     attribute: str,
-    found: Sequence[Coefficient],
+    figures: Sequence[Coefficient],
     rates: Sequence[CategoryRate],
 ) -> tuple[list[Coefficient], list[CategoryRate]]:
     """Figures and rates with the errors of clusters; those without influences keep their own.
@@ -135,9 +135,9 @@ def uncertainty_by_cluster(
     """
     check_item_attribute(counted.connection, counted.question.project, attribute)
     wanted = {
-        name: _entering(counted, one)
-        for name, one in counted.estimates.items()
-        if isinstance(one, Estimate) and one.influence is not None
+        name: _entering(counted, estimate)
+        for name, estimate in counted.estimates.items()
+        if isinstance(estimate, Estimate) and estimate.influence is not None
     }
     of_rates, could_agree = category_rate_influences(
         counted.sample, [rate.category for rate in rates]
@@ -155,29 +155,31 @@ def uncertainty_by_cluster(
         fourths += (sums**4).sum(axis=1)
         clusters += entered
     powers = zip(squares.tolist(), fourths.tolist(), strict=True)
-    told = list(zip(powers, clusters.tolist(), strict=True))
-    of = dict(zip(wanted, told, strict=False))
+    cluster_sums = list(zip(powers, clusters.tolist(), strict=True))
+    of = dict(zip(wanted, cluster_sums, strict=False))
     of_pairs = {n: isinstance(e, Estimate) and e.of_pairs for n, e in counted.estimates.items()}
     how = counted.query.interval
     agreeable = clusters[len(wanted) + len(rates) :].tolist()
     return [
         coefficient_over_clusters(
-            one, *of[one.measure], attribute, how, of_pairs=of_pairs[one.measure]
+            figure, *of[figure.measure], attribute, how, of_pairs=of_pairs[figure.measure]
         )
-        if one.measure in of
-        else one
-        for one in found
+        if figure.measure in of
+        else figure
+        for figure in figures
     ], [
-        clustered_category_rate(rate, one[0], number, could)
-        for rate, (one, number), could in zip(rates, told[len(wanted) :], agreeable, strict=False)
+        clustered_category_rate(rate, moments[0], number, could)
+        for rate, (moments, number), could in zip(
+            rates, cluster_sums[len(wanted) :], agreeable, strict=False
+        )
     ]
 
 
-def _entering(counted: Study, one: Estimate) -> Floats:
+def _entering(counted: Study, estimate: Estimate) -> Floats:
     """The influence of one item of each pattern; NaN where its items do not enter the figure."""
-    influence = np.zeros(0) if one.influence is None else one.influence
+    influence = np.zeros(0) if estimate.influence is None else estimate.influence
     alone = counted.sample.table.sizes < 2
-    return np.where(alone & (one.items == one.compared), np.nan, influence)
+    return np.where(alone & (estimate.items == estimate.compared), np.nan, influence)
 
 
 def _parts(rows: Iterable[Row]) -> Iterator[tuple[list[tuple[int, int, int]], int]]:
@@ -204,7 +206,9 @@ def _summed(
     cluster, pattern, items = np.array(rows, dtype=np.int64).T
     enters = ~np.isnan(influences)
     filled = np.where(enters, influences, 0.0)
-    sums = np.array([np.bincount(cluster, one[pattern] * items, clusters) for one in filled])
+    sums = np.array(
+        [np.bincount(cluster, influence[pattern] * items, clusters) for influence in filled]
+    )
     met = np.array(
         [np.bincount(cluster[enter[pattern]], minlength=clusters) > 0 for enter in enters]
     )
@@ -236,17 +240,17 @@ def assess(
         return _assess_spans(connection, question, asked, selection)
     counted = study(connection, question, asked)
     figures, rates = study_with_uncertainty(counted)
-    found = assessment_of(
+    assessment = assessment_of(
         question, counted.sample, counted.patterns, counted.names, figures, asked, rates
     )
     periods = periods_of_items(counted) if recent else []
     level = recent_level(counted, periods)
     return replace(
-        found,
+        assessment,
         gold=_pooled_gold(connection, counted.selection),
         selection=counted.selection.told,
         intraclass=_intraclass(counted),
-        answers_of_models=_answers_of_models(connection, counted.selection, found),
+        answers_of_models=_answers_of_models(connection, counted.selection, assessment),
         errors=asked.uncertainty.method,
         recent=level,
         changes=level_changes(counted, periods, level),
@@ -317,14 +321,14 @@ def assess_project_spans(
     """Every figure on a project's spans, and whose they are."""
     if selection is None:
         selection = select_answers(connection, question, asked.filter)
-    found = assess_spans(
+    figures = assess_spans(
         connection,
         selection,
         annotators=annotator_names(connection, question.project),
         categories=category_names(connection, question),
         confidence=asked.confidence,
     )
-    return found, selection
+    return figures, selection
 
 
 @kept_with_answers
@@ -350,22 +354,24 @@ def _assess_spans(
             f"{question.project.name!r} is a project of spans, "
             "whose errors are those over documents"
         )
-    found, selection = assess_project_spans(connection, question, asked, selection)
-    made = Assessment(
+    figures, selection = assess_project_spans(connection, question, asked, selection)
+    assessment = Assessment(
         project=question.project.name,
         scale=question.scale,
-        counts=found.counts,
+        counts=figures.counts,
         measures=tuple(
-            coefficient for coefficient in found.coefficients() if coefficient.measure in wanted
+            coefficient for coefficient in figures.coefficients() if coefficient.measure in wanted
         ),
-        rates=found.rates,
+        rates=figures.rates,
         categories=names,
         gold=None,
         patterns=ItemPatterns(),
         thresholds=thresholds_of(question.project),
         selection=selection.told,
     )
-    return replace(made, answers_of_models=_answers_of_models(connection, selection, made))
+    return replace(
+        assessment, answers_of_models=_answers_of_models(connection, selection, assessment)
+    )
 
 
 def _pooled_gold(connection: Connection, selection: Selection) -> GoldAgreement | None:
@@ -412,7 +418,7 @@ def assess_patterns(
     ``rated`` says whether the rates of the categories are wanted.
     """
     of = sample_under_metric(question, names, patterns, annotators, query.metric)
-    found = coefficients(measures, of, None, query.confidence)
+    figures = coefficients(measures, of, None, query.confidence)
     return Assessment(
         project=question.project.name,
         scale=query.metric.scale_of(question),
@@ -423,7 +429,7 @@ def assess_patterns(
             answers=patterns.answers,
             labels=patterns.labels,
         ),
-        measures=tuple(finish_coefficients(found, query.confidence, query.interval)),
+        measures=tuple(finish_coefficients(figures, query.confidence, query.interval)),
         rates=tuple(
             category_rates(patterns, list(names) if rated else [], query.confidence, query.interval)
         ),

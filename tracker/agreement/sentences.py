@@ -49,11 +49,11 @@ def left_out_of_people_sentence(model: Mapping[str, Any]) -> str:
 
 
 def recent_sentence(
-    day: str, now: Coefficient, before: float, whole: float | None, changed: int, of: int
+    day: str, now: Coefficient, before: float, overall: float | None, changed: int, of: int
 ) -> str:
     """Return that the level of agreement is another one since a day.
 
-    ``changed`` annotators ``of`` so many changed, too; ``whole`` is the figure of all answers.
+    ``changed`` annotators ``of`` so many changed, too; ``overall`` is the figure of all answers.
     """
     sentence = (
         f"Since {day} {MEASURES[now.measure].title} is {figure_cell(now.value)} "
@@ -61,9 +61,9 @@ def recent_sentence(
         f"{count_noun(now.items, 'item')}); before, it was {figure_cell(before)}."
     )
     fell = now.value is not None and now.value < before
-    if whole is not None:
+    if overall is not None:
         does = "hides it" if fell else "still counts the time before"
-        sentence += f" The figure of all answers, {figure_cell(whole)}, {does}."
+        sentence += f" The figure of all answers, {figure_cell(overall)}, {does}."
     if changed:
         agree = "agrees" if changed == 1 else "agree"
         way = "less" if fell else "more"
@@ -71,20 +71,20 @@ def recent_sentence(
     return sentence
 
 
-def changed_sentence(told: Mapping[str, Any]) -> str:
+def changed_sentence(change: Mapping[str, Any]) -> str:
     """Return that a category, an annotator or what is labeled is another one since a day."""
-    cell = share_cell if told["subject"] == "share" else figure_cell
+    cell = share_cell if change["subject"] == "share" else figure_cell
     figure, low, high, before = (
-        cell(told[one]) for one in ("value", "ci_low", "ci_high", "before")
+        cell(change[key]) for key in ("value", "ci_low", "ci_high", "before")
     )
-    name = told["name"] if told["subject"] == "annotator" else quoted(told["name"])
-    what = {
+    name = change["name"] if change["subject"] == "annotator" else quoted(change["name"])
+    phrases = {
         "annotator": f" {name} agrees with the others {figure} of the time",
         "category": f", if one annotator gives {name}, another does too {figure} of the time",
         "share": f" {figure} of the answers are {name}",
     }
-    items = count_noun(told["items"], "item")
-    since = f"Since {told['day']}{what[told['subject']]}"
+    items = count_noun(change["items"], "item")
+    since = f"Since {change['day']}{phrases[change['subject']]}"
     return f"{since} ({low} to {high}, {items}); before, {before}."
 
 

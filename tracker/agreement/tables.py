@@ -70,7 +70,7 @@ def agreement_view(assessment: Assessment, *, named: bool = False) -> Iterator[R
             [form.to_dict() for form in assessment.intraclass],
             level=level_cell(assessment.intraclass[0].confidence),
         )
-        if any(one.assumes for one in assessment.intraclass):
+        if any(form.assumes for form in assessment.intraclass):
             yield Text(_ASSUMES, style="dim")
     if assessment.gold is not None:
         yield _gold_line(assessment)
@@ -202,8 +202,8 @@ def _gold_line(assessment: Assessment) -> Text:
 
 def unfit_questions_view(unfit: Iterable[UnfitQuestion]) -> Iterator[RenderableType]:
     """Yield a line for each question that what was asked does not fit: why."""
-    for one in unfit:
-        yield _undefined_line(one.question, one.why)
+    for question in unfit:
+        yield _undefined_line(question.question, question.why)
 
 
 def _undefined_line(question: str, why: str) -> Text:
@@ -228,11 +228,14 @@ _FATES: Final = {
 
 def explanation_view(explanation: Explanation) -> Iterator[RenderableType]:
     """Yield what went in, what was left out, the formula with its numbers, the source."""
-    one = explanation.figure
-    value = figure_cell(one.value) if one.value is not None else figure_reading_words(one)
-    bounds = f"  ({interval_cell(one.ci_low, one.ci_high)})" if one.ci_low is not None else ""
+    figure = explanation.figure
+    value = figure_cell(figure.value) if figure.value is not None else figure_reading_words(figure)
+    bounds = (
+        f"  ({interval_cell(figure.ci_low, figure.ci_high)})" if figure.ci_low is not None else ""
+    )
     yield Text.assemble(
-        (f"{figure_title_words(one.to_dict())} of {explanation.project}: {value}", "bold"), bounds
+        (f"{figure_title_words(figure.to_dict())} of {explanation.project}: {value}", "bold"),
+        bounds,
     )
     fates = explanation.inclusion.to_dict()
     rows = [("answers that stand", count_cell(explanation.inclusion.standing))]
@@ -262,10 +265,10 @@ def explanation_view(explanation: Explanation) -> Iterator[RenderableType]:
         yield listing_table(columns.SHARE_COLUMNS, rows_of_shares)
     yield Text(explanation.measure.formula)
     yield Text(explanation.numbers, style="bold")
-    if one.standard_error is not None:
+    if figure.standard_error is not None:
         yield Text(
-            f"standard error {one.standard_error:.4g} over {count_noun(one.items, 'item')}; "
-            f"{level_cell(one.confidence)} interval: {one.method or 'none'}"
+            f"standard error {figure.standard_error:.4g} over {count_noun(figure.items, 'item')}; "
+            f"{level_cell(figure.confidence)} interval: {figure.method or 'none'}"
         )
     yield Text(explanation.measure.source, style="dim")
 

@@ -33,7 +33,7 @@ def annotators_who_changed(pairs: PairPeriods, shifts: Mapping[int, Shift]) -> s
         pairs: how often each two answered alike, by period.
         shifts: the last change of each annotator's agreement with the others, by id.
     """
-    return {one for one, shift in shifts.items() if _is_own(pairs, one, shift)}
+    return {annotator for annotator, shift in shifts.items() if _is_own(pairs, annotator, shift)}
 
 
 def _is_own(pairs: PairPeriods, annotator: int, shift: Shift) -> bool:
@@ -49,8 +49,8 @@ def _is_own(pairs: PairPeriods, annotator: int, shift: Shift) -> bool:
             rows.append((*both, *before, *now))
     if len(rows) < _LEAST_PAIRS:
         return False
-    one, other, same_before, items_before, same_now, items_now = np.array(rows).T
-    people, place = np.unique([one, other], return_inverse=True)
+    lower, higher, same_before, items_before, same_now, items_now = np.array(rows).T
+    people, place = np.unique([lower, higher], return_inverse=True)
     if annotator not in people:
         return False
     # Half an answer each way, so that two who always agreed have an error.

@@ -87,8 +87,8 @@ def audited_annotator_figures(
     pages = {}
     several = len(questions) > 1
     audits = audit_questions(connection, questions, audit_query(evidence=_ITEMS))
-    for question, found in zip(questions, audits, strict=True):
-        rows = {row["annotator"]: row for row in found.to_dict()["annotators"]}
+    for question, audit in zip(questions, audits, strict=True):
+        rows = {row["annotator"]: row for row in audit.to_dict()["annotators"]}
         page = rows.get(annotator.name, {})
         if page:
             page["influence"] = _influence(connection, question, annotator)
@@ -150,9 +150,9 @@ class OwnReport:
 def annotator_own_report(audit: Audit, annotator: AuditedAnnotator, least: int) -> OwnReport:
     """Return an annotator's own report, without figures of fewer than ``least`` answers."""
     others = [
-        suppressed_audit_figures(one.figures, least)
-        for one in audit.annotators
-        if one.id != annotator.id
+        suppressed_audit_figures(other.figures, least)
+        for other in audit.annotators
+        if other.id != annotator.id
     ]
     return OwnReport(
         audit,
@@ -200,10 +200,10 @@ def annotator_own_reports(
     project = questions[0].project.name
     query = replace(audit_query(evidence=_ITEMS), filter=choice)
     reports = [
-        annotator_own_report(found, one, least)
-        for found in audit_questions(connection, questions, query)
-        for one in found.annotators
-        if one.id == annotator.id
+        annotator_own_report(audit, candidate, least)
+        for audit in audit_questions(connection, questions, query)
+        for candidate in audit.annotators
+        if candidate.id == annotator.id
     ]
     if not reports:
         raise InvalidOption(f"no answer of {annotator.name!r} is counted in {project!r}")

@@ -134,11 +134,11 @@ def _figures(payload: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
 
 def own_report_as_json(report: OwnReport) -> dict[str, Any]:
     """Return the JSON of an annotator's own report, in which nobody else has a name."""
-    found, own = report.audit, report.annotator
-    names = dict.fromkeys(found.names, _SOMEBODY) | {own.id: own.name}
+    audit, own = report.audit, report.annotator
+    names = dict.fromkeys(audit.names, _SOMEBODY) | {own.id: own.name}
     findings = []
     for flag in report.findings:
-        category = found.category_name(flag)
+        category = audit.category_name(flag)
         sentence = own_finding_sentence(flag.to_dict(names, category, own.id))
         findings.append(
             {
@@ -151,7 +151,7 @@ def own_report_as_json(report: OwnReport) -> dict[str, Any]:
             }
         )
     return {
-        "project": found.project,
+        "project": audit.project,
         "annotator": own.name,
         "figures": report.figures,
         "others": report.others,
@@ -238,14 +238,14 @@ NO_MODELS: Final = (
 )
 
 
-def model_csv_rows(told: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def model_csv_rows(models: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return models as flat rows, each before its categories; its own row has no ``category``."""
     return [
-        {"model": one["model"], **dict.fromkeys(_FLAT), **row}
-        for one in told
+        {"model": model["model"], **dict.fromkeys(_FLAT), **row}
+        for model in models
         for row in (
-            {key: value for key, value in one.items() if key not in _NESTED},
-            *one["categories"],
+            {key: value for key, value in model.items() if key not in _NESTED},
+            *model["categories"],
         )
     ]
 
@@ -258,21 +258,21 @@ _FLAT: Final = (
 )  # fmt: skip
 
 
-def models_view(told: Sequence[Mapping[str, Any]], confidence: float) -> Iterator[RenderableType]:
+def models_view(models: Sequence[Mapping[str, Any]], confidence: float) -> Iterator[RenderableType]:
     """Yield each model with the people, then each category of each."""
-    if not told:
+    if not models:
         yield Text(NO_MODELS)
         return
     level = level_cell(confidence)
-    yield listing_table(MODELS, told, level=level)
-    rows = [{"model": one["model"], **row} for one in told for row in one["categories"]]
+    yield listing_table(MODELS, models, level=level)
+    rows = [{"model": model["model"], **row} for model in models for row in model["categories"]]
     if rows:
         yield listing_table(MODEL_CATEGORIES, rows, level=level)
-    for one in told:
-        for flag in one["findings"]:
-            yield from finding_lines(one["model"], flag)
-        if one["left_out_of_people"]:
-            yield Text(left_out_of_people_sentence(one), style="yellow")
+    for model in models:
+        for flag in model["findings"]:
+            yield from finding_lines(model["model"], flag)
+        if model["left_out_of_people"]:
+            yield Text(left_out_of_people_sentence(model), style="yellow")
     yield Text(
         "People: how often two of them gave the same answer on the model's items. "
         "Kappa: with what most people gave, on the items on which one answer was given most.",

@@ -249,12 +249,12 @@ def _sampled(
         wanted = some.c.annotator_id.in_(sorted(annotators))
         parts.append(_first(select(some.c.item_id).where(wanted), some.c.annotator_id, most))
     if pairs:
-        one, other = select_answer_rows(selection, "one"), select_answer_rows(selection, "other")
-        key = _PAIR.pack([one.c.annotator_id, other.c.annotator_id])
-        both = select(one.c.item_id).join_from(one, other, one.c.item_id == other.c.item_id)
+        first, second = select_answer_rows(selection, "one"), select_answer_rows(selection, "other")
+        key = _PAIR.pack([first.c.annotator_id, second.c.annotator_id])
+        both = select(first.c.item_id).join_from(first, second, first.c.item_id == second.c.item_id)
         both = both.where(
-            one.c.annotator_id.in_(sorted({a for a, _ in pairs})),
-            other.c.annotator_id.in_(sorted({b for _, b in pairs})),
+            first.c.annotator_id.in_(sorted({a for a, _ in pairs})),
+            second.c.annotator_id.in_(sorted({b for _, b in pairs})),
             key.in_(sorted(map(_PAIR.number, pairs))),
         )
         parts.append(_first(both, key, OF_A_PAIR))

@@ -63,14 +63,14 @@ def definitions_and_flags(
     divided, and if a slice is weak.
     """
     divided = _divided_definitions(connection, selection, evidence, flags)
-    said = _said_of_people(flags, divided)
+    findings = _said_of_people(flags, divided)
     bad = {
         flag.annotator
-        for flag in said
+        for flag in findings
         if flag.state == "flagged" and not flag.remark and not flag.details.get("divided")
     }
     slices = _told_slices(connection, selection, evidence, categories, frozenset(bad))
-    return said, [*divided, *slices]
+    return findings, [*divided, *slices]
 
 
 def _told_slices(
@@ -91,7 +91,7 @@ def _told_slices(
     weak = weak_slices(_slices(connection, selection, reading, share))
     if not weak:
         return []
-    chosen = [one.slice for one in weak]
+    chosen = [agreement.slice for agreement in weak]
     counts = count_tallies_by_slice(connection, selection, chosen)
     sound = counts
     if bad:
@@ -112,18 +112,22 @@ def _divided_definitions(
     """Return the categories that are read in two ways, with items that show it."""
     blind = {flag.annotator for flag in findings if flag.kind in BLIND and flag.state == "flagged"}
     divided = []
-    for one in [*divided_definitions(evidence, blind)][:MOST_DIVIDED]:
-        sides = count_sides(connection, selection, one.category, one.more, one.less)
+    for definition in [*divided_definitions(evidence, blind)][:MOST_DIVIDED]:
+        sides = count_sides(
+            connection, selection, definition.category, definition.more, definition.less
+        )
         alike = sides_read_alike(sides)
         if alike is False:
             continue
-        telling = patterns_that_show(one.category, evidence.columns.patterns, ITEMS_SHOWN)
+        telling = patterns_that_show(definition.category, evidence.columns.patterns, ITEMS_SHOWN)
         ids = select_items_of_patterns(connection, selection, set(telling), ITEMS_SHOWN)
         shown = [item for pattern in telling for item in ids[pattern]][:ITEMS_SHOWN]
         items = item_names(connection, selection.question.project, shown)
         named = tuple(items[item] for item in shown)
-        told = sum(sides.values())
-        divided.append(replace(one, items=named, certain=alike is not None, informative=told))
+        informative = sum(sides.values())
+        divided.append(
+            replace(definition, items=named, certain=alike is not None, informative=informative)
+        )
     return divided
 
 
@@ -131,7 +135,7 @@ def _said_of_people(
     findings: Sequence[Finding], divided: Sequence[DividedDefinition]
 ) -> list[Finding]:
     """Return the flags; those about a category that is read in two ways say so."""
-    categories = {one.category for one in divided if one.certain}
+    categories = {definition.category for definition in divided if definition.certain}
     return [
         flag.with_details({"divided": True})
         if flag.category in categories and flag.kind not in BLIND
@@ -153,4 +157,4 @@ def question_by_slice(
     annotators = len(select_answering_annotators(connection, selection))
     categories = category_names(connection, question)
     slices = _slices(connection, selection, Reading(question, categories, annotators))
-    return sorted(slices, key=lambda one: (not one.weak, -one.explained))
+    return sorted(slices, key=lambda agreement: (not agreement.weak, -agreement.explained))

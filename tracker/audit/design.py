@@ -39,7 +39,7 @@ class DisconnectedGroups(ProjectFinding):
 
     def values(self, names: Mapping[int, Any], _categories: Mapping[int, str]) -> dict[str, Any]:
         """Return it as JSON; ``needed`` common items would link two groups."""
-        groups = [sorted(names[one] for one in group) for group in self.groups]
+        groups = [sorted(names[annotator] for annotator in group) for group in self.groups]
         return {"groups": groups, "needed": LEAST_SHARED}
 
 
@@ -69,14 +69,14 @@ def design_findings(
     connection: Connection, selection: Selection, evidence: Evidence
 ) -> list[DesignFinding]:
     """Return what is wrong with the design; one statement, of spans two."""
-    found: list[DesignFinding] = []
+    findings: list[DesignFinding] = []
     groups = _groups(connection, selection, evidence)
     if len(groups) > 1:
-        found.append(DisconnectedGroups(groups))
+        findings.append(DisconnectedGroups(groups))
     same = count_same_text(connection, selection.question.project)
     if same.texts >= LEAST_TEXTS:
-        found.append(TextsUnderSeveralKeys(*same))
-    return found
+        findings.append(TextsUnderSeveralKeys(*same))
+    return findings
 
 
 def _groups(connection: Connection, selection: Selection, evidence: Evidence) -> list[list[int]]:
@@ -93,7 +93,9 @@ def _groups(connection: Connection, selection: Selection, evidence: Evidence) ->
     else:
         return []
     groups = connected_annotators([*answers], linked)
-    return [group for group in groups if sum(answers[one] for one in group) >= LEAST_ANSWERS]
+    return [
+        group for group in groups if sum(answers[annotator] for annotator in group) >= LEAST_ANSWERS
+    ]
 
 
 def connected_annotators(annotators: Sequence[int], linked: IntArray) -> list[list[int]]:
@@ -105,5 +107,5 @@ def connected_annotators(annotators: Sequence[int], linked: IntArray) -> list[li
     first, second = np.searchsorted(ids, linked).T
     links = coo_array((np.ones(len(linked)), (first, second)), shape=(len(ids), len(ids)))
     number, group = connected_components(links, directed=False)
-    groups = [ids[group == one].tolist() for one in range(number)]
-    return sorted(groups, key=lambda one: (-len(one), one))
+    groups = [ids[group == component].tolist() for component in range(number)]
+    return sorted(groups, key=lambda members: (-len(members), members))

@@ -63,8 +63,8 @@ class DividedDefinition(ProjectFinding):
         """Return it as JSON."""
         return {
             "category": categories[self.category],
-            "more": sorted(names[one] for one in self.more),
-            "less": sorted(names[one] for one in self.less),
+            "more": sorted(names[annotator] for annotator in self.more),
+            "less": sorted(names[annotator] for annotator in self.less),
             "p_value": self.p_value,
             "evidence": list(self.items),
         }
@@ -94,25 +94,25 @@ def divided_definitions(
             sides[usage.category][0][usage.annotator] = p_value
         elif odds <= 1 / _ODDS:
             sides[usage.category][1][usage.annotator] = p_value
-    found = []
+    candidates = []
     for category, (more, less) in sides.items():
         number, fewer = annotators[category], min(len(more), len(less))
         if fewer >= max(_LEAST, _SHARE * number):
             p_value = _binomial_tail(fewer, number)
             telling = math.fsum(map(math.log, [*more.values(), *less.values()]))
             first, second = (tuple(sorted(side, key=side.__getitem__)) for side in (more, less))
-            found.append((telling, DividedDefinition(category, first, second, p_value)))
-    told: list[DividedDefinition] = []
-    for _, one in sorted(found, key=lambda pair: pair[0]):
-        if not any(_mirrors(one, other) for other in told):
-            told.append(one)
-    yield from told
+            candidates.append((telling, DividedDefinition(category, first, second, p_value)))
+    definitions: list[DividedDefinition] = []
+    for _, definition in sorted(candidates, key=lambda pair: pair[0]):
+        if not any(_mirrors(definition, other) for other in definitions):
+            definitions.append(definition)
+    yield from definitions
 
 
-def _mirrors(one: DividedDefinition, other: DividedDefinition) -> bool:
+def _mirrors(definition: DividedDefinition, other: DividedDefinition) -> bool:
     """Return whether most of those who give one category more often give the other less often."""
-    more, less = set(one.more) & set(other.less), set(one.less) & set(other.more)
-    return 2 * len(more) >= len(one.more) and 2 * len(less) >= len(one.less)
+    more, less = set(definition.more) & set(other.less), set(definition.less) & set(other.more)
+    return 2 * len(more) >= len(definition.more) and 2 * len(less) >= len(definition.less)
 
 
 def sides_read_alike(sides: SideTallies) -> bool | None:

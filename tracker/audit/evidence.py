@@ -70,12 +70,12 @@ def read_audit_thresholds(text: str, source: str, thresholds: Iterable[Threshold
             bounds.
     """
     try:
-        told = tomllib.loads(text)
+        document = tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # what is no TOML, too long or nested too deeply
         raise Refused(f"{source} is not TOML: {error}", "see: tracker audit --help") from None
-    table = told.get("audit", {})
-    if not isinstance(table, dict) or set(told) - {"audit"}:
-        stray = next(iter(set(told) - {"audit"}), "audit")
+    table = document.get("audit", {})
+    if not isinstance(table, dict) or set(document) - {"audit"}:
+        stray = next(iter(set(document) - {"audit"}), "audit")
         raise Refused(
             f"{source}{_line(text, stray)}: {stray!r} is not the table [audit]",
             "thresholds of an audit are keys of the table [audit]",

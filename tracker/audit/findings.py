@@ -39,14 +39,14 @@ def overlapping_findings(
     """
     dropped, also = _explained(states, several=evidence.several)
     biases: dict[int, list[Key]] = {}
-    said: dict[int, list[Key]] = {}
+    constants: dict[int, list[Key]] = {}
     for key, state in states.items():
         if key[1] == CATEGORY_BIAS.name and key not in dropped:
             biases.setdefault(key[0], []).append(key)
         elif key[1] == CONSTANT_CATEGORY.name and state != "clear":
-            said.setdefault(key[0], []).append(key)
+            constants.setdefault(key[0], []).append(key)
     for annotator, keys in biases.items():
-        constant = said.get(annotator, [])
+        constant = constants.get(annotator, [])
         if evidence.several:
             dropped |= _covered_several(keys, constant, states)
         else:
@@ -80,11 +80,11 @@ def _explained(
         if cause is None:
             continue
         blind.add(annotator)
-        told = tuple(sorted(KINDS[cause].explains & kinds.keys()))
-        dropped |= {key for kind in told for key in kinds[kind]}
+        explained = tuple(sorted(KINDS[cause].explains & kinds.keys()))
+        dropped |= {key for kind in explained for key in kinds[kind]}
         unsure = insufficient.get(annotator, ())
         dropped |= {key for key in unsure if key[1] in KINDS[cause].explains}
-        also |= dict.fromkeys(kinds[cause], told)
+        also |= dict.fromkeys(kinds[cause], explained)
     return dropped | {
         key for key in states if key[1] == COPYING.name and blind & {key[0], key[3]}
     }, also
@@ -212,7 +212,9 @@ def decide_findings(
     if findings is None:
         (findings,) = judge_tests([make_tests(kinds, evidence)], evidence.alpha)
     named = {kind.name: kind for kind in kinds if kind.confirm is not None}
-    asked = [one for one in findings.values() if one.stands_out and one.kind in named]
+    asked = [
+        finding for finding in findings.values() if finding.stands_out and finding.kind in named
+    ]
     if consult is None or not asked:
         return Verdict(findings)
     # Models never have a say in a finding about people alone.
@@ -242,7 +244,7 @@ def decide_findings(
 def make_tests(kinds: Sequence[Kind], evidence: Evidence) -> Tests:
     """Make the tests of all kinds that the evidence suffices for."""
     asked = [kind for kind in kinds if not evidence.lacks(kind.needs)]
-    return [one for kind in asked for one in kind.find(evidence)]
+    return [result for kind in asked for result in kind.find(evidence)]
 
 
 def judge_tests(questions: Sequence[Tests], alpha: float) -> list[dict[Key, Finding]]:
@@ -291,10 +293,10 @@ def _opinions(
     consensus = {c: second_opinion_consensus(joint if c is None else joint.about(c)) for c in about}
     opinions = {}
     for finding in asked:
-        one = consensus[finding.category if evidence.several else None]
+        yardstick = consensus[finding.category if evidence.several else None]
         confirm = kinds[finding.kind].confirm
         assert confirm is not None
-        opinions[finding.key] = confirm(finding, one, evidence)
+        opinions[finding.key] = confirm(finding, yardstick, evidence)
     return opinions
 
 
@@ -398,11 +400,11 @@ def audited_annotator_figures(evidence: Evidence) -> dict[int, AnnotatorFigures]
     kinds = evidence.shared_columns.distinct_answers
     points = evidence.points
     differences = point_differences(evidence.shared_columns, points) if points else {}
-    found = {}
+    figures = {}
     annotators, own = evidence.columns.annotators.tolist(), _own_shares(evidence.columns)
     for place, (annotator, (answers, shares)) in enumerate(zip(annotators, own, strict=True)):
         alignment = evidence.alignments.get(annotator)
-        found[annotator] = AnnotatorFigures(
+        figures[annotator] = AnnotatorFigures(
             answers=answers,
             items_shared=alignment.n if alignment else 0,
             agreement_with_peers=alignment.observed if alignment else None,
@@ -414,7 +416,7 @@ def audited_annotator_figures(evidence: Evidence) -> dict[int, AnnotatorFigures]
             peer_shares=peers.get(annotator, {}),
             differs=_differing(majority[place], kinds),
         )
-    return found
+    return figures
 
 
 def _differing(table: FloatArray, answers: Sequence[Answer]) -> list[tuple[Answer, Answer, int]]:

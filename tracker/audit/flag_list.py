@@ -323,11 +323,11 @@ def _sighting(row: Row[Any], names: Names) -> Sighting:
     )
 
 
-def _check(what: str, given: Sequence[str], known: Sequence[str]) -> None:
+def _check(option: str, given: Sequence[str], known: Sequence[str]) -> None:
     for name in given:
         if name not in known:
             raise InvalidOption(
-                f"--{what} {name!r} is none of {', '.join(known)}", near_names(name, known)
+                f"--{option} {name!r} is none of {', '.join(known)}", near_names(name, known)
             )
 
 

@@ -454,11 +454,13 @@ class _Rows:
         payload = {"severity": finding.severity, "informative": finding.informative}
         self.sightings.append(row | payload | {"seen_at": self.moment, "evidence": evidence})
 
-    def change(self, flag: int, number: int, made: tuple[str, str, str | None], seen: int) -> None:
+    def change(
+        self, flag: int, number: int, transition: tuple[str, str, str | None], seen: int
+    ) -> None:
         row = {"project_id": self.project_id, "flag_id": flag, "number": number}
-        told = dict(zip(("state", "action", "note"), made, strict=True))
+        fields = dict(zip(("state", "action", "note"), transition, strict=True))
         of = {"made_at": self.moment, "made_by": None, "informative": seen}
-        self.changes.append(row | told | of)
+        self.changes.append(row | fields | of)
 
     def store(self, connection: Connection) -> None:
         for table, rows in (
@@ -495,15 +497,15 @@ def record_flags(
             rows.change(number, 1, ("open", "found", None), finding.informative)
         elif (why := _why_again(state, finding.informative)) is not None:
             reopened += 1
-            made = ("open", "reopened", why)
-            rows.change(number, state.changes + 1, made, finding.informative)
+            transition = ("open", "reopened", why)
+            rows.change(number, state.changes + 1, transition, finding.informative)
         seen = 0 if state is None else state.sightings
         rows.sighting(number, seen + 1, finding, numbered.evidence(finding))
     for state in known.values():
         if closes and state.state in STANDING and state.key not in findings:
             closed += 1
-            made = ("resolved", "no longer found", "no longer found")
-            rows.change(state.id, state.changes + 1, made, state.informative)
+            transition = ("resolved", "no longer found", "no longer found")
+            rows.change(state.id, state.changes + 1, transition, state.informative)
     rows.store(connection)
     return Recorded(len(rows.flags), len(findings) - len(rows.flags), reopened, closed)
 
@@ -594,8 +596,8 @@ class Numbered:
 
         if isinstance(finding, ProjectFinding):
             ids = {number: number for number in self.found.names}
-            told = finding.values(ids, self.found.categories)
-            values = {"kind": finding.kind, "state": finding.state, **told, "with": None}
+            details = finding.values(ids, self.found.categories)
+            values = {"kind": finding.kind, "state": finding.state, **details, "with": None}
         else:
             pair = {finding.annotator, finding.other} - {None}
             first = min(self.annotators.keys() & pair)  # a model is none of those audited
@@ -616,7 +618,9 @@ def read_flag_evidence(text: str, names: Mapping[int, str]) -> dict[str, Any]:
     if isinstance(values["with"], int):
         values["with"] = names[values["with"]]
     for side in {"more", "less"} & values.keys():
-        values[side] = sorted(names[one] for one in values[side])
+        values[side] = sorted(names[annotator] for annotator in values[side])
     if "groups" in values:
-        values["groups"] = [sorted(names[one] for one in group) for group in values["groups"]]
+        values["groups"] = [
+            sorted(names[annotator] for annotator in group) for group in values["groups"]
+        ]
     return values | {"selection": with_annotator_names(values["selection"], names)}

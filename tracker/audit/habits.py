@@ -83,10 +83,10 @@ def joint_copying_chance(
         likely = 3.0 ** (number - most)
         together = every = 0.0
         for answer, count in pattern:
-            one = first.weight(answer, truth)
+            odds = first.weight(answer, truth)
             for other, times in pattern:
                 ways = count * (times - (answer == other))
-                term = one * second.weight(other, truth) * ways
+                term = odds * second.weight(other, truth) * ways
                 every += term
                 together += term if answer == other and answer in answers else 0.0
         chance += likely * together / every

@@ -202,8 +202,8 @@ class Finding(TestResult):
     @property
     def unconfirmed(self) -> bool:
         """Whether the second opinion was asked, could tell, and did not confirm it."""
-        told = self.consensus is not None and self.consensus.p_value is not None
-        return told and self.state == "insufficient"
+        consulted = self.consensus is not None and self.consensus.p_value is not None
+        return consulted and self.state == "insufficient"
 
     @property
     def remark(self) -> bool:
@@ -470,13 +470,15 @@ def opinion_of_fall(finding: TestResult, consensus: Consensus, least: float) -> 
     if min(share.items[side].sum() for side in sides) < 2:
         return _NOTHING
     surplus = share.right - share.expected_right
-    (before, one), (after, other) = (_mean(surplus[side], share.items[side]) for side in sides)
+    (before, error_before), (after, error_after) = (
+        _mean(surplus[side], share.items[side]) for side in sides
+    )
     right = [_mean(share.right[side], share.items[side])[0] for side in sides]
     return Opinion(
         right[1],
         right[0],
         after - before,
-        _upper_normal(before - after, math.hypot(one, other)),
+        _upper_normal(before - after, math.hypot(error_before, error_after)),
         holds=after - before <= -least,
     )
 

@@ -132,24 +132,28 @@ def models_beside_people(
     """
     known = list_annotators(connection, question.project)
     wanted = [
-        one
-        for one in known
-        if one.name not in choice.excluded
-        and (not choice.annotators or {one.name, *one.aliases} & set(choice.annotators))
+        annotator
+        for annotator in known
+        if annotator.name not in choice.excluded
+        and (not choice.annotators or {annotator.name, *annotator.aliases} & set(choice.annotators))
     ]
-    people = [one.name for one in wanted if one.kind == "human"]
-    models = [one for one in wanted if one.kind == "model"][:MOST_MODELS]
+    people = [annotator.name for annotator in wanted if annotator.kind == "human"]
+    models = [annotator for annotator in wanted if annotator.kind == "model"][:MOST_MODELS]
     if only is not None:
-        models = [one for one in known if one.kind == "model" and one.name in only]
+        models = [
+            annotator for annotator in known if annotator.kind == "model" and annotator.name in only
+        ]
     if not people or not models:
         return []
-    named = {one.id: one.name for one in wanted}
+    named = {annotator.id: annotator.name for annotator in wanted}
     alone = replace(choice, annotators=tuple(sorted(people)))
-    copying = people_giving_model_answers(connection, question, alone, [one.id for one in models])
+    copying = people_giving_model_answers(
+        connection, question, alone, [model.id for model in models]
+    )
     names = category_names(connection, question)
-    found = []
+    agreements = []
     for model in models:
-        out = sorted(named[one] for one in copying.get(model.id, ()))
+        out = sorted(named[number] for number in copying.get(model.id, ()))
         beside = [*(person for person in people if person not in out), model.name]
         together = replace(choice, annotators=tuple(sorted(beside)))
         query = AuditQuery(kinds=audit_kinds_named(_KINDS), filter=together)
@@ -157,8 +161,8 @@ def models_beside_people(
         for row in audit.to_dict()["annotators"]:
             if row["annotator"] == model.name:
                 met = tallies.counts.get(model.id, {})
-                found.append(_model(model.name, row, met, names, confidence, out))
-    return found
+                agreements.append(_model(model.name, row, met, names, confidence, out))
+    return agreements
 
 
 def _model(
@@ -201,8 +205,8 @@ def _categories(
         compared += items if number else 0
         for category in {*answer}.union(*(given for given, _ in others)):
             holding = sum(count for given, count in others if category in given)
-            both, one = (holding, number) if category in answer else (0, holding)
-            own[category].add(both, one, items)
+            both, single = (holding, number) if category in answer else (0, holding)
+            own[category].add(both, single, items)
             people[category].add_answers(number, holding, items)
     return [
         _category(

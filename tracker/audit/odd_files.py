@@ -85,13 +85,13 @@ def _odd_files(
     with shadow_tables_of_items(connection, question.project_id, NOW, select(both.c.item_id)):
         tallies = count_file_tallies(connection, selection)
         evidence = Evidence(AnnotatorTallies(), files=tallies)
-        found = [
+        findings = [
             finding
             for finding in run_test(evidence)
             if finding.notable and finding.p_value is not None and finding.p_value <= _SURE
         ]
-        shifts = file_shifts(connection, selection, evidence, found)
-    for finding in found:
+        shifts = file_shifts(connection, selection, evidence, findings)
+    for finding in findings:
         if finding.annotator in suspected and finding.details["import"] == import_id:
             yield finding.with_details(shifts.get(finding.annotator, {}))
 

@@ -142,9 +142,9 @@ def gather_evidence(
         files=files,
     )
     counted: dict[str, Any] = {
-        need: one.make(connection, selection, evidence) or None
-        for need, one in _COUNTS.items()
-        if need in asked and (one.of_spans or not spans) and one.there(selection, there)
+        need: count.make(connection, selection, evidence) or None
+        for need, count in _COUNTS.items()
+        if need in asked and (count.of_spans or not spans) and count.there(selection, there)
     }
     if (pairs := counted.get("pairs")) is not None:
         counted |= {"pairs": pairs if pairs.pairs else None, "linked": pairs.linked}
@@ -174,7 +174,7 @@ def kinds_not_looked_for(
     lacking = not_applicable_kinds(evidence, kinds)
     if question.answers != "spans":
         return lacking
-    of_spans = {need for need, one in _COUNTS.items() if one.of_spans}
+    of_spans = {need for need, count in _COUNTS.items() if count.of_spans}
     return lacking | {kind.name: "spans" for kind in kinds if not kind.needs <= of_spans}
 
 

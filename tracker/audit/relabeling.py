@@ -74,11 +74,13 @@ def relabeling_details(
     """
     if flag.kind not in _ASKED:
         return {}
-    found = None
+    relabeling = None
     if flag.state != "clear":
         rows = _of_truths if flag.kind == _OF_TRUTHS else _of_others
-        found = find_relabeling(list(rows(flag.annotator, evidence)), _reachable(flag, evidence))
-    return {"relabeling": None} if found is None else found.to_dict(names)
+        relabeling = find_relabeling(
+            list(rows(flag.annotator, evidence)), _reachable(flag, evidence)
+        )
+    return {"relabeling": None} if relabeling is None else relabeling.to_dict(names)
 
 
 def _reachable(flag: Finding, evidence: Evidence) -> float:
@@ -125,9 +127,9 @@ def _halves(rows: list[_Row]) -> tuple[list[_Row], list[_Row]]:
     """Return the items in two halves, drawn at random and each time the same."""
     draw = np.random.default_rng(20)
     first = draw.binomial([row.items for row in rows], 0.5).tolist()
-    one = [row._replace(items=items) for row, items in zip(rows, first, strict=True)]
-    other = [row._replace(items=row.items - items) for row, items in zip(rows, first, strict=True)]
-    return one, other
+    half = [row._replace(items=items) for row, items in zip(rows, first, strict=True)]
+    rest = [row._replace(items=row.items - items) for row, items in zip(rows, first, strict=True)]
+    return half, rest
 
 
 def _assignment(rows: Iterable[_Row]) -> Relabeled:
@@ -151,9 +153,9 @@ def _assignment(rows: Iterable[_Row]) -> Relabeled:
     _, columns = linear_sum_assignment(table + 1e-6 * np.eye(len(places)), maximize=True)
     kept: dict[int, int] = {}
     for cycle in _cycles(columns.tolist()):
-        gain = sum(table[one, columns[one]] - table[one, one] for one in cycle)
-        if gain > 2 * math.sqrt(sum(table[one].sum() for one in cycle)):
-            kept |= {categories[one]: categories[columns[one]] for one in cycle}
+        gain = sum(table[place, columns[place]] - table[place, place] for place in cycle)
+        if gain > 2 * math.sqrt(sum(table[place].sum() for place in cycle)):
+            kept |= {categories[place]: categories[columns[place]] for place in cycle}
     used = {category for category, _ in met}
     return {given: meant for given, meant in kept.items() if given in used}
 

@@ -125,7 +125,9 @@ class Audit(Shown):
         They have a flag of their own of a kind that says so.
         """
         spoiling = {name for name, kind in KINDS.items() if kind.spoils}
-        return self._share({one.id for one, flag in self.flagged() if flag.kind in spoiling})
+        return self._share(
+            {annotator.id for annotator, flag in self.flagged() if flag.kind in spoiling}
+        )
 
     @property
     def standing_out(self) -> float:
@@ -159,8 +161,8 @@ class Audit(Shown):
             for annotator in reversed(self.annotators)
             for flag in annotator.flags
         }
-        told = [row for row in once.values() if clear or row[1].state != "clear"]
-        return sorted(told, key=lambda row: (*finding_strength(row[1]), row[0].name))
+        rows = [row for row in once.values() if clear or row[1].state != "clear"]
+        return sorted(rows, key=lambda row: (*finding_strength(row[1]), row[0].name))
 
     def to_dict(self, *, clear: bool = False) -> Annotated[dict[str, Any], AuditJson]:
         """Return the JSON of ``tracker audit``; ``clear`` findings only on request."""
@@ -180,7 +182,7 @@ class Audit(Shown):
 
     def design_values(self) -> list[dict[str, Any]]:
         """Return what is wrong with the design, as JSON."""
-        return [self._as_json(one) for one in self.design]
+        return [self._as_json(finding) for finding in self.design]
 
     def _as_json(self, finding: ProjectFinding, **about: str) -> dict[str, Any]:
         values = {
@@ -202,7 +204,7 @@ class Audit(Shown):
 
     def project_findings(self) -> list[ProjectFinding]:
         """Return the findings that stand up and are about nobody."""
-        return [one for one in (*self.definitions, *self.design) if one.certain]
+        return [finding for finding in (*self.definitions, *self.design) if finding.certain]
 
     def category_name(self, flag: Finding) -> str | None:
         """The name of the category that a finding is about."""
@@ -220,7 +222,7 @@ class Audit(Shown):
                 f"--fail-on {condition!r} is not flagged or flagged:KIND",
                 "for example: --fail-on flagged:constant_category",
             )
-        kinds = {one.name for one in audit_kinds_named([kind] if kind else [])}
+        kinds = {entry.name for entry in audit_kinds_named([kind] if kind else [])}
         once = {flag.key: flag for _, flag in self.flagged(kinds)}
         return [flag for flag in once.values() if not kinds or kinds & {flag.kind, *flag.also}]
 
@@ -295,7 +297,7 @@ def renamed_audit(
             for key in ("annotators", "excluded")
         }
         selection = {**selection, **others}
-    ordered = tuple(sorted(annotators, key=lambda one: one.name))
+    ordered = tuple(sorted(annotators, key=lambda annotator: annotator.name))
     models = {number: names[number] for number in audit.models}
     return replace(audit, annotators=ordered, selection=selection, models=models)
 
@@ -326,9 +328,11 @@ def check_audit_suppress_below(least: int) -> None:
         raise InvalidOption(f"cells of fewer than {least} answers cannot be", "use 5, for one")
 
 
-def _suppressed(one: AuditedAnnotator, least: int) -> AuditedAnnotator:
-    flags = tuple(flag for flag in one.flags if flag.n >= least)
-    return replace(one, figures=suppressed_audit_figures(one.figures, least), flags=flags)
+def _suppressed(annotator: AuditedAnnotator, least: int) -> AuditedAnnotator:
+    flags = tuple(flag for flag in annotator.flags if flag.n >= least)
+    return replace(
+        annotator, figures=suppressed_audit_figures(annotator.figures, least), flags=flags
+    )
 
 
 def suppressed_audit_figures(figures: Mapping[str, Any], least: int) -> dict[str, Any]:
@@ -336,19 +340,19 @@ def suppressed_audit_figures(figures: Mapping[str, Any], least: int) -> dict[str
 
     A share whose number of answers, or whose rest, is under ``least`` but not 0 is such a cell.
     """
-    told = dict(figures)
+    row = dict(figures)
     for name, number in _RESTING_ON.items():
-        if (figures.get(number) or 0) < least and name in told:
-            told[name] = None
-    if "differs" in told:
-        told["differs"] = [row for row in told["differs"] if row["items"] >= least]
+        if (figures.get(number) or 0) < least and name in row:
+            row[name] = None
+    if "differs" in row:
+        row["differs"] = [cell for cell in row["differs"] if cell["items"] >= least]
     for name, number in _SHARES.items():
         answers = figures.get(number) or 0
-        told[name] = {
+        row[name] = {
             category: None if _small(share, answers, least) else share
             for category, share in figures[name].items()
         }
-    return told
+    return row
 
 
 def _small(share: float, answers: int, least: int) -> bool:
@@ -382,8 +386,8 @@ class AuditByQuestion(Shown):
 
     def by_strength(self, *, clear: bool = False) -> list[tuple[Audit, AuditedAnnotator, Finding]]:
         """Return each finding once, as `Audit.by_strength` of all questions together."""
-        told = [(audit, *row) for audit in self.audits for row in audit.by_strength(clear=clear)]
-        return sorted(told, key=lambda row: (*finding_strength(row[2]), row[1].name))
+        rows = [(audit, *row) for audit in self.audits for row in audit.by_strength(clear=clear)]
+        return sorted(rows, key=lambda row: (*finding_strength(row[2]), row[1].name))
 
     def failing(self, condition: str) -> list[Finding]:
         """Return the findings that ``--fail-on`` names; see `Audit.failing`."""
@@ -396,6 +400,6 @@ class AuditByQuestion(Shown):
         if len(self.audits) == 1:
             return self.audits[0].to_frame()
         frames = [audit.to_frame() for audit in self.audits]
-        for one, frame in zip(self.audits, frames, strict=True):
-            frame.insert(0, "question", one.question)
+        for audit, frame in zip(self.audits, frames, strict=True):
+            frame.insert(0, "question", audit.question)
         return pd.concat(frames, ignore_index=True)

@@ -76,41 +76,47 @@ def finding_examples(
         for flag in flags
         if rows_of[flag.key] == "answers"
     }
-    found = _items(connection, selection, wanted, most, evidence.model_ids)
+    examples = _items(connection, selection, wanted, most, evidence.model_ids)
     fast = select_fastest_items(connection, selection, who["fastest"], most)
     changed = select_changed_examples(connection, selection, who["changed"], most)
 
-    listed: list[Sequence[tuple[Any, ...]]] = [*found.values(), *fast.values(), *changed.values()]
+    listed: list[Sequence[tuple[Any, ...]]] = [
+        *examples.values(),
+        *fast.values(),
+        *changed.values(),
+    ]
     words = _Words(
         item_names(
-            connection, selection.question.project, sorted({i for one in listed for i, *_ in one})
+            connection,
+            selection.question.project,
+            sorted({i for group in listed for i, *_ in group}),
         ),
         category_names(connection, selection.question),
     )
-    rows = {key: [words.answer(*one) for one in shown] for key, shown in found.items()}
-    _add_details(connection, selection, found, rows)
+    rows = {key: [words.answer(*row) for row in shown] for key, shown in examples.items()}
+    _add_details(connection, selection, examples, rows)
     for flag in flags:
         if rows_of[flag.key] == "fastest":
-            rows[flag.key] = [words.timed(*one) for one in fast.get(flag.annotator, ())]
+            rows[flag.key] = [words.timed(*row) for row in fast.get(flag.annotator, ())]
         elif rows_of[flag.key] == "changed":
-            rows[flag.key] = [words.again(*one) for one in changed.get(flag.annotator, ())]
+            rows[flag.key] = [words.again(*row) for row in changed.get(flag.annotator, ())]
     return rows
 
 
 def _add_details(
     connection: Connection,
     selection: Selection,
-    found: Mapping[Key, Sequence[tuple[int, Answer, Pattern]]],
+    examples: Mapping[Key, Sequence[tuple[int, Answer, Pattern]]],
     rows: Mapping[Key, list[Row]],
 ) -> None:
     """Add the confidence and the comment to the rows of answers that have one of them."""
-    items = {item for shown in found.values() for item, *_ in shown}
-    annotators = {key[0] for key in found}
-    told = select_answer_details(connection, selection, annotators, items)
-    for key, shown in found.items():
+    items = {item for shown in examples.values() for item, *_ in shown}
+    annotators = {key[0] for key in examples}
+    details = select_answer_details(connection, selection, annotators, items)
+    for key, shown in examples.items():
         for row, (item, *_) in zip(rows[key], shown, strict=True):
-            if (key[0], item) in told:
-                row["confidence"], row["comment"] = told[key[0], item]
+            if (key[0], item) in details:
+                row["confidence"], row["comment"] = details[key[0], item]
 
 
 def _items(
@@ -128,7 +134,7 @@ def _items(
             keys.setdefault(other, set()).update(answers)
     depth = most * _PAIR_DEPTH if any(other for *_, other in wanted) else most
     of = select_example_items(connection, selection, keys, depth)
-    found = {}
+    examples = {}
     by_models = _answers_of_models(connection, selection, wanted, of, models)
     for key, answers in wanted.items():
         annotator, _, _, other = key
@@ -139,8 +145,8 @@ def _items(
                 both = by_models.get((other, own)) or {*of.get((other, own, pattern), ())}
             items = of.get((annotator, own, pattern), ())
             rows += [(item, own, pattern) for item in items if both is None or item in both]
-        found[key] = rows[:most]
-    return found
+        examples[key] = rows[:most]
+    return examples
 
 
 def _answers_of_models(
@@ -196,14 +202,14 @@ def best_answers_for_finding(
     """Return the answers and patterns that show a finding best, enough for ``most`` items."""
     examples = KINDS[flag.kind].examples(flag, evidence)
     ranked = sorted(examples, key=lambda row: (-row[0], row[1]))
-    found: list[tuple[Answer, Pattern]] = []
+    keys: list[tuple[Answer, Pattern]] = []
     items = 0
     for score, key, number in ranked:
         if score <= 0 or items >= most:
             break
-        found.append(key)
+        keys.append(key)
         items += number
-    return found
+    return keys
 
 
 MOST_MODELS = 12
@@ -216,8 +222,8 @@ def audit_project(
     connection: Connection, question: QuestionInfo, query: AuditQuery | None = None
 ) -> Audit:
     """Audit every annotator of a question, or those chosen; see `audit_questions`."""
-    (found,) = audit_questions(connection, [question], query)
-    return found
+    (result,) = audit_questions(connection, [question], query)
+    return result
 
 
 def audit_questions(
@@ -244,9 +250,9 @@ def _audits(
     connection: Connection, questions: Sequence[QuestionInfo], query: AuditQuery
 ) -> list[Audit]:
     counted = [_counted(connection, question, query) for question in questions]
-    tests = [make_tests(query.kinds, one.evidence) for one in counted]
+    tests = [make_tests(query.kinds, basis.evidence) for basis in counted]
     judged = judge_tests(tests, query.alpha)
-    return [_audit(connection, query, *one) for one in zip(counted, judged, strict=True)]
+    return [_audit(connection, query, *pair) for pair in zip(counted, judged, strict=True)]
 
 
 def audit_with_tallies(
@@ -270,15 +276,15 @@ def people_giving_model_answers(
     there = select_label_contents(connection, selection)
     needs = COPYING_FROM_MODELS.reads
     evidence = gather_evidence(connection, selection, query, there, needs=needs, models=models)
-    found: dict[int, list[int]] = {}
+    copiers: dict[int, list[int]] = {}
     for flag in audit(
         evidence,
         query.kinds,
         lambda findings: gather_second_opinion(connection, selection, evidence, findings),
     ):
         if flag.state == "flagged" and flag.other is not None:
-            found.setdefault(flag.other, []).append(flag.annotator)
-    return found
+            copiers.setdefault(flag.other, []).append(flag.annotator)
+    return copiers
 
 
 class _Counted(NamedTuple):
@@ -294,7 +300,7 @@ def _counted(connection: Connection, question: QuestionInfo, query: AuditQuery) 
     selection = select_answers(connection, question, query.filter)
     there = select_label_contents(connection, selection)
     models = count_model_answers(connection, selection)
-    beside = [model.id for model in sorted(models, key=lambda one: -one.answers)[:MOST_MODELS]]
+    beside = [model.id for model in sorted(models, key=lambda model: -model.answers)[:MOST_MODELS]]
     evidence = gather_evidence(connection, selection, query, there, models=beside)
     return _Counted(selection, there, evidence, models)
 
@@ -305,39 +311,39 @@ def _audit(
     """Return the audit of one question, by its findings as they were judged."""
     selection, there, evidence, models = counted
     question = selection.question
-    found = audit(
+    findings = audit(
         evidence,
         query.kinds,
-        lambda findings: gather_second_opinion(connection, selection, evidence, findings),
+        lambda doubts: gather_second_opinion(connection, selection, evidence, doubts),
         judged,
     )
     categories = category_names(connection, question)
-    found = with_order(connection, selection, with_minorities(found, evidence))
-    told = [flag for flag in found if flag.state != "clear"]
-    shifts = file_shifts(connection, selection, evidence, told)
-    found = [
+    findings = with_order(connection, selection, with_minorities(findings, evidence))
+    suspicions = [flag for flag in findings if flag.state != "clear"]
+    shifts = file_shifts(connection, selection, evidence, suspicions)
+    findings = [
         flag.with_details(
             shifts.get(flag.annotator, {})
             if flag.kind == ODD_IMPORT.name
             else relabeling_details(flag, evidence, categories)
         )
-        for flag in found
+        for flag in findings
     ]
-    found = with_explained(found, evidence)
+    findings = with_explained(findings, evidence)
     if question.answers == "spans":
         rows = _span_rows(connection, question, query.filter)
     else:
         rows = audited_figure_rows(connection, selection, evidence, categories, timed=there.times)
     names = annotator_names(connection, question.project)
     definitions: list[ProjectFinding] = []
-    whole = query.kinds == tuple(KINDS.values())
-    if whole and question.answers != "spans":
-        found, definitions = definitions_and_flags(
-            connection, selection, evidence, categories, found
+    complete = query.kinds == tuple(KINDS.values())
+    if complete and question.answers != "spans":
+        findings, definitions = definitions_and_flags(
+            connection, selection, evidence, categories, findings
         )
-    design = design_findings(connection, selection, evidence) if whole else []
+    design = design_findings(connection, selection, evidence) if complete else []
     flags: dict[int, list[Finding]] = {}
-    for flag in found:
+    for flag in findings:
         for annotator in (flag.annotator, flag.other):
             if annotator is not None:
                 flags.setdefault(annotator, []).append(flag)
@@ -347,7 +353,7 @@ def _audit(
     )
     shown = {}
     if query.evidence:
-        flagged = [flag for flag in found if flag.state == "flagged"]
+        flagged = [flag for flag in findings if flag.state == "flagged"]
         shown = finding_examples(connection, selection, evidence, flagged, query.evidence)
     return Audit(
         question.project.name,
@@ -377,20 +383,20 @@ def audited_annotator_rows(
         categories = category_names(connection, question)
         rows = audited_figure_rows(connection, selection, evidence, categories, timed=there.times)
     names = annotator_names(connection, question.project)
-    told = [{"annotator": names[number], **figures} for number, figures in rows.items()]
-    return sorted(told, key=lambda row: str(row["annotator"]))
+    listing = [{"annotator": names[number], **figures} for number, figures in rows.items()]
+    return sorted(listing, key=lambda row: str(row["annotator"]))
 
 
 def _span_rows(
     connection: Connection, question: QuestionInfo, choice: AnswerFilter
 ) -> dict[int, dict[str, Any]]:
-    found, _ = assess_project_spans(connection, question, Query(filter=choice))
+    assessment, _ = assess_project_spans(connection, question, Query(filter=choice))
     numbers = {
         name: number for number, name in annotator_names(connection, question.project).items()
     }
     return {
-        numbers[annotator.annotator]: _span_row(annotator, list(found.names))
-        for annotator in found.annotators
+        numbers[annotator.annotator]: _span_row(annotator, list(assessment.names))
+        for annotator in assessment.annotators
     }
 
 
@@ -473,7 +479,7 @@ def audited_figure_rows(
 
 def _same(counts: Mapping[Any, int]) -> tuple[int, int]:
     """How many of the times the first two parts of a key are the same, and all times."""
-    same = sum(items for (one, other, _), items in counts.items() if one == other)
+    same = sum(items for (first, second, _), items in counts.items() if first == second)
     return same, sum(counts.values())
 
 

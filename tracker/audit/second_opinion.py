@@ -142,8 +142,8 @@ class Consensus:
         """Return the place of two annotators in ``pairs``, by id; None if it is not there."""
         ids = self.joint.annotators
         at = (ids[self.pairs.first] == first) & (ids[self.pairs.second] == second)
-        found = np.flatnonzero(at)
-        return int(found[0]) if len(found) else None
+        places = np.flatnonzero(at)
+        return int(places[0]) if len(places) else None
 
 
 def second_opinion_consensus(joint: JointAnswers) -> Consensus:

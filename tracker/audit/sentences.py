@@ -388,8 +388,8 @@ def definitions_sentence(values: Mapping[str, Any], project: str) -> str:
             certain = values["state"] == "flagged"
             return divided(values["category"], values["more"], values["less"], certain=certain)
         case "weak_slice":
-            told = ("attribute", "value", "items", "figure", "elsewhere", "explained")
-            return weak_slice(**{name: values[name] for name in told})
+            fields = ("attribute", "value", "items", "figure", "elsewhere", "explained")
+            return weak_slice(**{name: values[name] for name in fields})
         case "disconnected_groups":
             return disconnected(values["groups"], values["needed"])
         case _:

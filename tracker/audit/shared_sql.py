@@ -187,13 +187,13 @@ def _patterns(
 
     numbers = array("q")
     asked = None if wanted is None else {*wanted}
-    for first, second, *codes, one, other, items in stream_rows(
+    for first, second, *codes, first_answer, second_answer, items in stream_rows(
         connection, _by_pattern(selection, code, wanted)
     ):
         if second is None or (asked is not None and (first, second) not in asked):
             continue
-        own = read(one)
-        same = answers.setdefault(own, len(answers)) if own == read(other) else -1
+        own = read(first_answer)
+        same = answers.setdefault(own, len(answers)) if own == read(second_answer) else -1
         pair = pairs.setdefault((first, second), len(pairs))
         numbers.extend((pair, place_of(*codes), same, items))
     table = np.frombuffer(numbers, dtype=np.int64).reshape(-1, 4)
@@ -207,7 +207,9 @@ def _patterns(
     enough = np.bincount(pair, items_of, len(pairs)) >= least
     kept = enough[pair]
     return PairPatterns(
-        pairs=tuple(one for one, many in zip(pairs, enough.tolist(), strict=True) if many),
+        pairs=tuple(
+            annotators for annotators, many in zip(pairs, enough.tolist(), strict=True) if many
+        ),
         patterns=tuple(patterns),
         answers=tuple(answers),
         pair=(np.cumsum(enough) - 1)[pair[kept]],
@@ -253,10 +255,10 @@ def count_links_of_annotators(
     lowest = func.min(answers.c.annotator_id).over(partition_by=answers.c.item_id)
     rows = select(answers.c.annotator_id, lowest.label("lowest")).subquery("rows")
     key = (rows.c.annotator_id, rows.c.lowest)
-    found: list[tuple[Any, ...]] = [
+    links: list[tuple[Any, ...]] = [
         *stream_rows(connection, select(*key, func.count()).group_by(*key).order_by(*key))
     ]
-    return [(who, first, items) for who, first, items in found]
+    return [(who, first, items) for who, first, items in links]
 
 
 # -- The items that people and models answered: by kind in one join, by pattern for a few pairs ---
@@ -352,12 +354,12 @@ def _patterns_beside_models(
                 rows.c.annotator_id.in_(sorted({pair[place] for pair in wanted}))
             )
     decode, read = cache(lambda *codes: code.decode(codes)), cache(read_selected_answer)
-    found: dict[tuple[int, int], Counter[Any]] = {}
+    tallies: dict[tuple[int, int], Counter[Any]] = {}
     for who, which, *codes, own, given, items in stream_rows(
         connection, statement.group_by(*(column.name for column in key))
     ):
         if wanted is None or (who, which) in wanted:
             answer = read(given)
             row = (decode(*codes), answer, read(own) == answer)
-            found.setdefault((who, which), Counter())[row] += items
-    return found
+            tallies.setdefault((who, which), Counter())[row] += items
+    return tallies

@@ -116,8 +116,8 @@ def count_patterns_by_slice(
     wider = widen_pattern_code(selection, code, most)
     if wider is not None:
         return count_patterns_by_slice(connection, wider, share)
-    whole = ItemPatterns(counts.pop(("", ""), {}))
-    return whole, {
+    total = ItemPatterns(counts.pop(("", ""), {}))
+    return total, {
         _slice(*key, bounds.get(key)): ItemPatterns(patterns)
         for key, patterns in sorted(counts.items())
         if sum(patterns.values()) >= LEAST_ITEMS
@@ -138,18 +138,18 @@ def count_tallies_by_slice(
     The shape is ``{annotator: {(slices, own answer, pattern): items}}``; of ``slices`` each bit
     says whether it lies in that one of the ``chosen``.
     """
-    texts = [one.attribute for one in chosen if one.bounds is None]
-    numbers = [one.attribute for one in chosen if one.bounds is not None]
+    texts = [part.attribute for part in chosen if part.bounds is None]
+    numbers = [part.attribute for part in chosen if part.bounds is not None]
     guidelines = _guidelines(connection, selection) if GUIDELINE in texts else ()
     slices = union_all(*_slices(selection, texts, numbers, guidelines)).subquery("slices")
     lies_in = [
         and_(
-            slices.c.name == one.attribute,
-            slices.c.value == one.value
-            if one.bounds is None
-            else slices.c.number.between(*one.bounds),
+            slices.c.name == part.attribute,
+            slices.c.value == part.value
+            if part.bounds is None
+            else slices.c.number.between(*part.bounds),
         )
-        for one in chosen
+        for part in chosen
     ]
     bits = [func.max(case((lies, 1 << place), else_=0)) for place, lies in enumerate(lies_in)]
     members = (

@@ -129,9 +129,11 @@ def audit_view(
 
 def design_view(design: Sequence[Mapping[str, Any]]) -> Iterator[RenderableType]:
     """Yield what is wrong with who was given what; it stands above all else."""
-    for one in design:
+    for finding in design:
         yield Text.assemble(
-            (f"{'design':<13}", _STYLES["insufficient"]), (f"{one['kind']}  ", "bold"), one["why"]
+            (f"{'design':<13}", _STYLES["insufficient"]),
+            (f"{finding['kind']}  ", "bold"),
+            finding["why"],
         )
 
 
@@ -166,7 +168,7 @@ def audit_by_question_view(
     if len(audit_by_question.audits) == 1:
         yield from audit_view(audit_by_question.audits[0], clear=clear, limit=limit)
         return
-    names = {one.name for audit in audit_by_question.audits for one in audit.annotators}
+    names = {annotator.name for audit in audit_by_question.audits for annotator in audit.annotators}
     flagged = len({annotator.name for _, annotator, _ in audit_by_question.flagged()})
     yield Text.assemble(
         (audit_by_question.project, "bold"),
@@ -174,16 +176,18 @@ def audit_by_question_view(
         f"{'has' if flagged == 1 else 'have'} at least one flagged finding "
         f"in {count_noun(len(audit_by_question.audits), 'question')}",
     )
-    yield from selections_view({one.question: one.selection for one in audit_by_question.audits})
+    yield from selections_view(
+        {audit.question: audit.selection for audit in audit_by_question.audits}
+    )
     # Of a text the same is said of every question.
-    said = {str(row): row for audit in audit_by_question.audits for row in audit.design_values()}
-    yield from design_view([*said.values()])
+    design = {str(row): row for audit in audit_by_question.audits for row in audit.design_values()}
+    yield from design_view([*design.values()])
     for audit in audit_by_question.audits:
         yield from definitions_view(audit.definition_values(), audit.question)
     findings = audit_by_question.by_strength(clear=clear)
     for audit, annotator, flag in findings[:limit]:
-        told = finding_as_json(audit, annotator, flag)
-        yield from finding_lines(annotator.name, told, audit.question)
+        values = finding_as_json(audit, annotator, flag)
+        yield from finding_lines(annotator.name, values, audit.question)
     if limit is not None and len(findings) > limit:
         yield Text(f"{count_noun(len(findings) - limit, 'more finding')}: --limit 0", style="dim")
     payloads = [audit.to_dict() for audit in audit_by_question.audits]
@@ -224,7 +228,7 @@ def finding_lines(
     If the project asks several questions, ``question`` is the finding's.
     """
     about = (annotator, flag["category"], flag["with"])
-    sentence = flag["why"] or ", ".join(one for one in about if one is not None)
+    sentence = flag["why"] or ", ".join(name for name in about if name is not None)
     remark = flag["severity"] == "remark"
     state = "remark" if remark else flag["state"]
     severity = f", {flag['severity']}" if flag["severity"] and not remark else ""
@@ -327,7 +331,7 @@ def _figures(evidence: Mapping[str, Any], under: str = "") -> Iterator[tuple[str
             if name != "selection":
                 yield from _figures(value, f"{under}{name} ")
         elif isinstance(value, list):
-            words = [str(one) for one in value if not isinstance(one, Mapping)]
+            words = [str(element) for element in value if not isinstance(element, Mapping)]
             if words:
                 yield f"{under}{name}", ", ".join(words)
         elif value is not None:

@@ -172,7 +172,10 @@ NO_VERDICT: Final = Verdict([], None)
 def concerns_of(questions: Iterable[Figures]) -> list[Concern]:
     """Return all concerns about some questions, the weightiest first; the same one once."""
     concerns = [concern for figures in questions for concern in _of_question(figures)]
-    unique = {(one.kind, one.question, one.names, one.why): one for one in reversed(concerns)}
+    unique = {
+        (concern.kind, concern.question, concern.names, concern.why): concern
+        for concern in reversed(concerns)
+    }
     return sorted(unique.values(), key=lambda concern: (*concern.weight, concern.names))
 
 
@@ -199,7 +202,7 @@ def project_verdict(
             weakest.append(weakest_json(question.name if several else None, payload))
         name = question.name if several else None
         figures.append(Figures(name, recent, changes, audit.to_dict()))
-    gaps = [one.detectable_gap for one in audits if one.detectable_gap is not None]
+    gaps = [audit.detectable_gap for audit in audits if audit.detectable_gap is not None]
     return Verdict(concerns_of(figures), max(gaps, default=None), weakest_of(weakest))
 
 
@@ -214,8 +217,8 @@ def weakest_json(question: str | None, agreement: Mapping[str, Any]) -> WeakestJ
 
 def weakest_of(questions: Iterable[WeakestJson]) -> WeakestJson | None:
     """Return the question whose bound is the least; None if no figure says anything."""
-    known = [one for one in questions if one["state"] is not None]
-    return min(known, key=lambda one: one["bound"] or 0.0, default=None)
+    known = [question for question in questions if question["state"] is not None]
+    return min(known, key=lambda question: question["bound"] or 0.0, default=None)
 
 
 def _of_question(figures: Figures) -> Iterator[Concern]:

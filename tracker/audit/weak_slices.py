@@ -134,7 +134,9 @@ class Reading:
         parts = None if sample.why_not is not None else krippendorff_disagreement(sample)
         if parts is None or not parts.varied:
             return None
-        compared = (one for one, items in patterns if items and answers_in_pattern(one) > 1)
+        compared = (
+            pattern for pattern, items in patterns if items and answers_in_pattern(pattern) > 1
+        )
         rows = zip(parts.within.tolist(), parts.table.sizes.tolist(), strict=True)
         within = dict(zip(compared, rows, strict=True))
         return _Disagreement(within, float(parts.table.items @ parts.within))
@@ -174,7 +176,9 @@ class _Disagreement:
 
     def means(self, patterns: ItemPatterns) -> tuple[float, float, int, float]:
         """Return the mean, the items' squared distances from it, the items, and the answers."""
-        rows = [(*self.within[one], items) for one, items in patterns if one in self.within]
+        rows = [
+            (*self.within[pattern], items) for pattern, items in patterns if pattern in self.within
+        ]
         if not rows:
             return 0.0, 0.0, 0, 0.0
         within, sizes, items = np.array(rows, dtype=np.float64).T
@@ -200,9 +204,11 @@ def agreement_by_slice(
     compared = (
         reading.compare(key, own, patterns - own, of_all) for key, own in sorted(slices.items())
     )
-    found = [one for one in compared if one is not None]
-    q_values = benjamini_hochberg([one.p_value for one in found])
-    return [replace(one, q_value=q) for one, q in zip(found, q_values, strict=True)]
+    agreements = [agreement for agreement in compared if agreement is not None]
+    q_values = benjamini_hochberg([agreement.p_value for agreement in agreements])
+    return [
+        replace(agreement, q_value=q) for agreement, q in zip(agreements, q_values, strict=True)
+    ]
 
 
 def weak_slices(slices: Sequence[SliceAgreement]) -> list[SliceAgreement]:
@@ -210,13 +216,18 @@ def weak_slices(slices: Sequence[SliceAgreement]) -> list[SliceAgreement]:
 
     All slices of an attribute follow each other, so that one attribute is told before another.
     """
-    weak = [one for one in slices if one.weak]
+    weak = [agreement for agreement in slices if agreement.weak]
     most: dict[str, float] = {}
-    for one in weak:
-        name = one.slice.attribute
-        most[name] = max(most.get(name, 0.0), one.explained)
+    for agreement in weak:
+        name = agreement.slice.attribute
+        most[name] = max(most.get(name, 0.0), agreement.explained)
     return sorted(
-        weak, key=lambda one: (-most[one.slice.attribute], one.slice.attribute, -one.explained)
+        weak,
+        key=lambda agreement: (
+            -most[agreement.slice.attribute],
+            agreement.slice.attribute,
+            -agreement.explained,
+        ),
     )[:_MOST_LOOKED_AT]
 
 
@@ -232,15 +243,15 @@ def unexplained_slices(
         sound: the same without the answers of those who are flagged.
     """
     every, others = _patterns_by_slices(counts), _patterns_by_slices(sound)
-    told: list[SliceAgreement] = []
+    agreements: list[SliceAgreement] = []
     left_out = 0
-    for place, one in enumerate(weak):
+    for place, agreement in enumerate(weak):
         bit = 1 << place
-        if _holds(reading, one.slice, sound, others, bit, left_out):
-            whole = reading.compare(one.slice, *_split(every, bit, 0))
-            told.append(replace(whole, q_value=one.q_value) if whole else one)
+        if _holds(reading, agreement.slice, sound, others, bit, left_out):
+            overall = reading.compare(agreement.slice, *_split(every, bit, 0))
+            agreements.append(replace(overall, q_value=agreement.q_value) if overall else agreement)
             left_out |= bit
-    return told[:_MOST]
+    return agreements[:_MOST]
 
 
 def _holds(
@@ -254,9 +265,10 @@ def _holds(
     """Return whether a slice is weak outside of those left out, whoever is left out, too."""
 
     def still_weak(own: ItemPatterns, rest: ItemPatterns) -> bool:
-        found = reading.compare(key, own, rest)
-        sure = found is not None and found.p_value <= _STILL_SURE
-        return sure and found is not None and found.worse(_STILL_PART * _LEAST_GAP)
+        comparison = reading.compare(key, own, rest)
+        if comparison is None or comparison.p_value > _STILL_SURE:
+            return False
+        return comparison.worse(_STILL_PART * _LEAST_GAP)
 
     own, rest = _split(patterns, bit, left_out)
     if not still_weak(own, rest):
@@ -282,7 +294,9 @@ def _patterns_by_slices(counts: SliceTallies) -> dict[int, ItemPatterns]:
         for (slices, _, pattern), items in met.items():
             answers[slices][pattern] += items
     return {
-        slices: ItemPatterns({one: n // answers_in_pattern(one) for one, n in patterns.items()})
+        slices: ItemPatterns(
+            {pattern: n // answers_in_pattern(pattern) for pattern, n in patterns.items()}
+        )
         for slices, patterns in answers.items()
     }
 

@@ -63,8 +63,8 @@ def import_annotators_command(
     Next: `tracker agreement reviews --by annotator-attribute:team`
     """
     with import_rejections_printed(as_json=as_json):
-        made = ledger_of_command(context).import_annotators(files, project, **mapped, **taking)
-    print_import_result(made, dry_run=taking["dry_run"], as_json=as_json, people=True)
+        result = ledger_of_command(context).import_annotators(files, project, **mapped, **taking)
+    print_import_result(result, dry_run=taking["dry_run"], as_json=as_json, people=True)
 
 
 @with_project_argument(annotators, "report")
@@ -115,12 +115,12 @@ def report_annotator_command(
         if kind not in {*FORMATS, "json"}:
             raise InvalidOption(
                 f"{str(output)!r} does not say which format to write",
-                f"end it in one of: {', '.join(f'.{one}' for one in (*FORMATS, 'json'))}",
+                f"end it in one of: {', '.join(f'.{ending}' for ending in (*FORMATS, 'json'))}",
             )
-    found = ledger_of_command(context).annotator_report_by_question(
+    reports = ledger_of_command(context).annotator_report_by_question(
         project, name, suppress_below=suppress_below, questions=questions
     )
-    payload = found.to_dict()
+    payload = reports.to_dict()
     if output is None:
         if as_json:
             print_json(payload)
@@ -128,13 +128,13 @@ def report_annotator_command(
             print_result(payload, view=own_report_view(payload))
             _report_next(project, name)
         return
-    made = (
+    content = (
         printed_json_text(payload).encode()
         if kind == "json"
         else FORMATS[kind](own_document(payload))
     )
     with new_output_file(output, force=force) as file:
-        file.write(made)
+        file.write(content)
     if as_json:
         print_json(payload)
     else:

@@ -37,12 +37,12 @@ def conformance(output: Output = Output()) -> None:
     with tempfile.TemporaryDirectory(prefix="tracker-conformance-") as folder:
         ledger = Ledger(f"sqlite:///{Path(folder) / 'conformance.db'}")
         try:
-            found = check_installation(ledger, Path(folder))
+            result = check_installation(ledger, Path(folder))
         finally:
             ledger.database.engine.dispose()
-    payload = found.to_dict()
+    payload = result.to_dict()
     rows = [{k: v for k, v in row.items() if k != "agree"} for row in payload["checks"]]
-    print_result(payload, output, rows=rows, view=conformance_view(found))
+    print_result(payload, output, rows=rows, view=conformance_view(result))
     hint("computed in a temporary SQLite file; no database of yours was opened")
-    if found.failed:
+    if result.failed:
         raise typer.Exit(1)

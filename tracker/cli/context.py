@@ -44,28 +44,28 @@ def ledger_of_command(context: typer.Context) -> Ledger:
     from tracker.ledger import Ledger, ledger_database_url
 
     url = ledger_database_url(context.find_root().params.get("database"))
-    made = Ledger(url, notice=_warning_once())
-    if made.database.in_memory:
+    ledger = Ledger(url, notice=_warning_once())
+    if ledger.database.in_memory:
         raise DatabaseUnusable(
             "a database in memory keeps nothing from one command to the next",
             "name a file: --database sqlite:///FILE",
         )
     asked = context.find_root().params
     if asked.get("schema"):
-        made.database.use_schema(asked["schema"])
-    made.database.wait = asked.get("wait")
+        ledger.database.use_schema(asked["schema"])
+    ledger.database.wait = asked.get("wait")
     # The command's end will ask it.
-    context.find_root().obj = made.database
-    return made
+    context.find_root().obj = ledger.database
+    return ledger
 
 
 def _warning_once() -> Callable[[str], None]:
     """Return `warn` for a command that asks several things: what it has said it does not repeat."""
-    said: set[str] = set()
+    sentences: set[str] = set()
 
     def notice(sentence: str) -> None:
-        if sentence not in said:
-            said.add(sentence)
+        if sentence not in sentences:
+            sentences.add(sentence)
             warn(sentence)
 
     return notice

@@ -66,8 +66,8 @@ def export_labels_command(
     to, ledger = output_option_target(output, force=force), ledger_of_command(context)
     if save_mapping is not None:
         check_output_file(save_mapping, force=force)
-    with ledger.labels(project, **answers) as found:
-        number = to.write_rows(*found, found.types)
+    with ledger.labels(project, **answers) as labels:
+        number = to.write_rows(*labels, labels.types)
     hint(f"{count_noun(number, 'label')}: {output}")
     how = ledger.projects.import_keywords(project, answers["questions"])
     options = _as_options(how)
@@ -83,17 +83,19 @@ def export_labels_command(
 def _as_options(how: Reading) -> list[str]:
     """Return keywords of an import as its options."""
     options = how.get("options")
-    told = {} if options is None else vars(options)
+    settings = {} if options is None else vars(options)
     words = [
         part
         for name in ("answers", "scale", "offsets")
-        if told.get(name)
-        for part in (f"--{name}", told[name])
+        if settings.get(name)
+        for part in (f"--{name}", settings[name])
     ]
-    if told.get("categories"):
-        words += ["--categories", ",".join(told["categories"])]
-    words += [part for one in how.get("columns", ()) for part in ("--map", one)]
-    return words + [part for one in how.get("questions", ()) for part in ("--question", one)]
+    if settings.get("categories"):
+        words += ["--categories", ",".join(settings["categories"])]
+    words += [part for column in how.get("columns", ()) for part in ("--map", column)]
+    return words + [
+        part for question in how.get("questions", ()) for part in ("--question", question)
+    ]
 
 
 @with_project_argument(exports, "consensus")
@@ -158,8 +160,8 @@ def export_consensus_command(
     if control is not None or on is not None:
         raise InvalidOption("--control and --object need --for label-studio", "add it")
     to, ledger = output_option_target(output, force=force), ledger_of_command(context)
-    with ledger.consensus(project, method, **answers) as found:
-        _write(to, found, output)
+    with ledger.consensus(project, method, **answers) as rows:
+        _write(to, rows, output)
 
 
 @with_project_argument(exports, "matrix")
@@ -200,8 +202,8 @@ def export_matrix_command(
             _write_document(to, document, output)
         return
     to, ledger = output_option_target(output, force=force), ledger_of_command(context)
-    with ledger.matrix(project, reader, **answers_to_one(answers)) as found:
-        _write(to, found, output)
+    with ledger.matrix(project, reader, **answers_to_one(answers)) as matrix:
+        _write(to, matrix, output)
 
 
 @with_project_argument(exports, "items")
@@ -216,8 +218,8 @@ def export_items_command(
     Next: `tracker item import items.csv -p copy`
     """
     to, ledger = output_option_target(output, force=force), ledger_of_command(context)
-    with ledger.facts(project, "items") as found:
-        _write(to, found, output)
+    with ledger.facts(project, "items") as facts:
+        _write(to, facts, output)
     _hint_import("item", output)
 
 
@@ -233,15 +235,15 @@ def export_annotators_command(
     Next: `tracker annotator import people.csv -p copy`
     """
     to, ledger = output_option_target(output, force=force), ledger_of_command(context)
-    with ledger.facts(project, "annotators") as found:
-        _write(to, found, output)
+    with ledger.facts(project, "annotators") as facts:
+        _write(to, facts, output)
     _hint_import("annotator", output)
 
 
-def _hint_import(what: str, output: str) -> None:
+def _hint_import(subject: str, output: str) -> None:
     """Say which command reads a list of items or annotators, if it is a file."""
     if output != STDOUT:
-        hint(f"to import them elsewhere: tracker {what} import {shlex.quote(output)} -p NAME")
+        hint(f"to import them elsewhere: tracker {subject} import {shlex.quote(output)} -p NAME")
 
 
 _DOCUMENTS = {"label-studio": (".json",), "conll": (".conll",)}
@@ -254,8 +256,8 @@ def _write_document(to: Target, document: Document, output: str) -> None:
 
     to.write_text(document.parts)
     hint(f"{count_noun(document.number, document.unit)}: {output}")
-    for what, number in sorted(document.left_out.items()):
-        hint(f"left out, {number:,} times: {what}")
+    for reason, number in sorted(document.left_out.items()):
+        hint(f"left out, {number:,} times: {reason}")
 
 
 def _write(to: Target, labels: Labels, output: str) -> None:
@@ -285,8 +287,8 @@ def export_tallies_command(
     Next: `tracker agreement reviews --by pair`
     """
     to, ledger = output_option_target(output, force=force), ledger_of_command(context)
-    with ledger.tallies(project, **answers) as found:
-        _write(to, found, output)
+    with ledger.tallies(project, **answers) as tallies:
+        _write(to, tallies, output)
 
 
 @with_project_argument(exports, "audit")
@@ -314,11 +316,11 @@ def export_audit_command(
     rows = audit_rows(payload)
     columns = list(dict.fromkeys(name for row in rows for name in row))
     cells = (tuple(row.get(name) for name in columns) for row in rows)
-    found = Labels(columns or ["annotator"], cells)
+    labels = Labels(columns or ["annotator"], cells)
     if to.for_frames:
-        hint(f"{count_noun(to.write_frame(ledger.rows_frame(found)), 'row')}: {output}")
+        hint(f"{count_noun(to.write_frame(ledger.rows_frame(labels)), 'row')}: {output}")
     else:
-        _write(to, found, output)
+        _write(to, labels, output)
 
 
 @with_project_argument(exports, "history")
@@ -347,16 +349,16 @@ def export_history_command(
     to = output_option_target(output, force=force)
     ledger, measures = ledger_of_command(context), measured["measures"]
     several = len(answers["questions"] or ledger.question_names(project)) > 1
-    found = (
+    history = (
         ledger.history_by_question(project, measures=measures, **curve, **answers)
         if several
         else ledger.history(project, measures=measures, **curve, **answers_to_one(answers))
     )
-    rows = found.rows()
+    rows = history.rows()
     if to.for_frames:
-        to.write_frame(found.to_frame())
+        to.write_frame(history.to_frame())
     else:
-        columns = found.columns(rows)
+        columns = history.columns(rows)
         to.write_rows(columns, ([row.get(name) for name in columns] for row in rows))
     hint(f"{count_noun(len(rows), 'row')}: {output}")
     if not rows and curve["every"] is None:

@@ -25,11 +25,11 @@ def formats_command(output: Output = Output()) -> None:
     from tracker.ledger import Ledger
     from tracker.render.tables import table
 
-    found = [one.to_dict() for one in Ledger.formats()]
-    flat = [one | {"holds": " ".join(one["holds"])} for one in found]
-    cells = [(one["format"], one["title"] + " ", ", ".join(one["holds"])) for one in found]
+    formats = [reader.to_dict() for reader in Ledger.formats()]
+    flat = [row | {"holds": " ".join(row["holds"])} for row in formats]
+    cells = [(row["format"], row["title"] + " ", ", ".join(row["holds"])) for row in formats]
     print_result(
-        {"formats": found},
+        {"formats": formats},
         output,
         rows=flat,
         view=[table(("format ", "files ", "can hold, beside item, annotator, category "), cells)],

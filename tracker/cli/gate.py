@@ -100,12 +100,12 @@ def gate(
             raise InvalidOption(f"{output} holds the gate's checks", "name another file")
         check_output_file(output, force=force)
     ledger = ledger_of_command(context)
-    found = ledger.gate(project, config, **answers)
+    result = ledger.gate(project, config, **answers)
     if notify:
-        ledger.webhooks.tell_of_gate(found)
-    _tell(found, form, output, force=force)
-    if not found.passed:
-        raise typer.Exit(_FAILED if found.failed else _UNKNOWN)
+        ledger.webhooks.tell_of_gate(result)
+    _tell(result, form, output, force=force)
+    if not result.passed:
+        raise typer.Exit(_FAILED if result.failed else _UNKNOWN)
 
 
 def _form(form: str | None, as_json: bool) -> str:

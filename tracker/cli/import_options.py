@@ -127,7 +127,7 @@ def _show_rejections(result: ImportResult, *, as_json: bool) -> None:
     if as_json:
         print_json(result.to_dict())
         return
-    for example, number in sorted(result.alike, key=lambda one: -one[1])[:20]:
+    for example, number in sorted(result.alike, key=lambda pair: -pair[1])[:20]:
         say(f"{number:,} rows, such as {example}" if number > 1 else str(example), err=True)
     if len(result.alike) > 20:
         say(f"… and rows of {len(result.alike) - 20} more kinds", err=True)

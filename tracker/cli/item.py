@@ -93,8 +93,8 @@ def item_alias_command(
         return
     if file is not None or words is None or len(words) < 2:
         raise InvalidOption("name an item and its other keys, or a file of pairs", "see: --help")
-    made = known.alias(project, words[0], *words[1:])
-    say(f"{made.name} is also known as {', '.join(made.aliases)}")
+    record = known.alias(project, words[0], *words[1:])
+    say(f"{record.name} is also known as {', '.join(record.aliases)}")
 
 
 @items.command("unalias")

@@ -57,15 +57,15 @@ def categories(
 
     _check(output, force=force)
     ledger = ledger_of_command(context)
-    found = ledger.agreement_by_question(project, **answers)
-    numbers = questions_of_numbers(found)
-    if numbers and len(numbers) == len(found.questions):
+    figures = ledger.agreement_by_question(project, **answers)
+    numbers = questions_of_numbers(figures)
+    if numbers and len(numbers) == len(figures.questions):
         raise InvalidOption(
             f"the answers to {', '.join(numbers)} are numbers, too many for a dot each",
             f"draw who agrees with whom: tracker plot pairs {shlex.quote(project)} "
             f"-q {shlex.quote(numbers[0])} -o {shlex.quote(str(output))}",
         )
-    _write(categories_chart(found), output, force=force)
+    _write(categories_chart(figures), output, force=force)
     for name in numbers:
         warn(f"{name} is not drawn: its answers are numbers, too many for a dot each")
     hint(f"next: tracker agreement {shlex.join([project, *_question_words(answers['questions'])])}")
@@ -98,16 +98,16 @@ def history(
         raise InvalidOption("a chart shows one measure", "make one chart for each --measure")
     # A snapshot has all its measures; a curve, which spans do not have, counts what is asked for.
     wanted = measures if measures or every is None else ["krippendorff_alpha"]
-    found = ledger_of_command(context).history(
+    figures = ledger_of_command(context).history(
         project, measures=wanted, **curve, **answers_to_one(answers)
     )
-    if every is None and not found.to_dict()["snapshots"]:
+    if every is None and not figures.to_dict()["snapshots"]:
         raise NotFound(
             f"project {project!r} has no snapshot to draw",
             f"take one: tracker snapshot {shlex.quote(project)}; or draw the labels with --every "
             "week (there is no such curve of spans)",
         )
-    _write(history_chart(found, *wanted), output, force=force)
+    _write(history_chart(figures, *wanted), output, force=force)
     hint(f"next: tracker history {shlex.quote(project)}")
 
 
@@ -136,8 +136,8 @@ def pairs(
     ledger = ledger_of_command(context)
     chosen = answers_to_one(answers)
     weights = ledger.pair_weights(project, chosen["question"])
-    found = ledger.by_pair(project, weights=weights, **chosen)
-    _write(pairs_chart(project, found, weights), output, force=force)
+    agreements = ledger.by_pair(project, weights=weights, **chosen)
+    _write(pairs_chart(project, agreements, weights), output, force=force)
     weighted = f" --weights {weights}" if weights else ""
     words = shlex.join([project, *_question_words(answers["questions"])])
     hint(f"next: tracker agreement {words} --by pair{weighted}")
@@ -163,8 +163,8 @@ def annotators(
     from tracker.report.charts import annotators_chart
 
     _check(output, force=force)
-    found = ledger_of_command(context).audit(project, **answers_to_one(answers))
-    _write(annotators_chart(project, found), output, force=force)
+    audit = ledger_of_command(context).audit(project, **answers_to_one(answers))
+    _write(annotators_chart(project, audit), output, force=force)
     hint(f"next: tracker audit {shlex.join([project, *_question_words(answers['questions'])])}")
 
 

@@ -90,9 +90,9 @@ def report(
     only, *others = answers["annotators"] or [""]
     if only and not others:
         least = _OWN_LEAST if suppress_below is None else suppress_below
-        made = _own_file(ledger, project, only, kind, answers, least, pseudonyms=pseudonyms)
+        content = _own_file(ledger, project, only, kind, answers, least, pseudonyms=pseudonyms)
     else:
-        made = report_file(
+        content = report_file(
             ledger,
             project,
             kind,
@@ -105,7 +105,7 @@ def report(
         if pseudonyms and not no_texts:
             hint("texts of items are on it, and may name people; to leave them out: --no-texts")
     with new_output_file(output, force=force) as file:
-        file.write(made)
+        file.write(content)
     say(f"wrote {output}")
     hint(f"next: tracker agreement {shlex.quote(project)}")
 
@@ -146,8 +146,8 @@ def _own_file(
     from tracker.report.report import FORMATS
 
     answers["annotators"] = ()
-    found = ledger.annotator_report_by_question(project, name, suppress_below=least, **answers)
-    payload = found.to_dict()
+    own_report = ledger.annotator_report_by_question(project, name, suppress_below=least, **answers)
+    payload = own_report.to_dict()
     if pseudonyms:
         payload = own_with_number(payload, numbered_annotators(ledger, project))
     return FORMATS[kind](own_document(payload))
@@ -157,6 +157,6 @@ def _format(output: Path, form: str | None) -> str:
     """Return the format that is named, or that of the file's ending; raises InvalidOption."""
     kind = form or output.suffix.lower().removeprefix(".")
     if kind not in _KINDS:
-        said = f"there is no format {form!r}" if form else f"{str(output)!r} names no format"
-        raise InvalidOption(said, f"choose one of: {', '.join(_KINDS)}")
+        message = f"there is no format {form!r}" if form else f"{str(output)!r} names no format"
+        raise InvalidOption(message, f"choose one of: {', '.join(_KINDS)}")
     return kind

@@ -73,11 +73,11 @@ def serve(
         oidc=checked_service(oidc_issuer, oidc_client_id, secret, oidc_role),
     )
     with listening_socket(host, port) as opened:
-        made = ledger.database.make_ledger()
+        is_new = ledger.database.make_ledger()
         bound = opened.getsockname()[1]
         shown = f"[{host}]" if ":" in host else host
         say(f"tracker is at http://{shown}:{bound}{root_path} (stop it: Ctrl+C)")
-        say(f"the ledger is {ledger.database.place}{', which is new' * made}")
+        say(f"the ledger is {ledger.database.place}{', which is new' * is_new}")
         run_server(
             ledger,
             opened,

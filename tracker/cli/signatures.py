@@ -74,9 +74,9 @@ def group_fields(hint: Any) -> list[Field]:
     kind, *notes = get_args(hint) or (hint,)
     helps: Mapping[str, str | None] = notes[0] if notes else {}
     return [
-        one._replace(option=one.option.saying(helps.get(one.name)))
-        for one in taken_by("command", fields_of_group(kind))
-        if helps.get(one.name, "") is not None
+        field._replace(option=field.option.saying(helps.get(field.name)))
+        for field in taken_by("command", fields_of_group(kind))
+        if helps.get(field.name, "") is not None
     ]
 
 

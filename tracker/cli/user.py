@@ -54,8 +54,8 @@ def add_user_command(
     ledger = ledger_of_command(context)
     ledger.users.check_new(name, role)  # before the password is typed twice
     password = None if no_password else _password(from_input=password_stdin)
-    made = ledger.users.add(name, role, password=password, annotators=annotator or ())
-    say(f"added {made.name}: {made.role}")
+    user = ledger.users.add(name, role, password=password, annotators=annotator or ())
+    say(f"added {user.name}: {user.role}")
     hint("next: tracker serve")
 
 
@@ -77,13 +77,13 @@ def set_password_command(
     Next: `tracker token list`
     """
     ledger = ledger_of_command(context)
-    found = ledger.users.show(name)
+    user = ledger.users.show(name)
     if remove and password_stdin:
         raise InvalidOption("--remove goes without --password-stdin", "leave out one of them")
     password = None if remove else _password(from_input=password_stdin)
     ledger.users.set_password(name, password)
     has = "no password any more" if remove else "a new password"
-    say(f"{found.name} has {has}, and is signed out everywhere")
+    say(f"{user.name} has {has}, and is signed out everywhere")
 
 
 def _password(*, from_input: bool) -> str:

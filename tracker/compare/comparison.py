@@ -198,10 +198,10 @@ class StateComparison(Shown):
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one flat row per measure, then one per category."""
-        made = self.to_dict()
+        payload = self.to_dict()
         return [
             {key: value for key, value in row.items() if key != "because"}
-            for row in (*made["measures"], *made["categories"])
+            for row in (*payload["measures"], *payload["categories"])
         ]
 
     def to_frame(self) -> pd.DataFrame:
@@ -230,7 +230,7 @@ Make = Callable[[frozenset[str]], ItemPatterns]
 
 
 def compare_states(
-    connection: Connection, one: State, other: State, test: str | None = None
+    connection: Connection, before: State, after: State, test: str | None = None
 ) -> StateComparison:
     """Compare two states, the second less the first.
 
@@ -242,9 +242,9 @@ def compare_states(
     """
     counted: dict[str, int] | None = None
     shared_out: Shares = {}
-    if compared_times_of_one(one, other):
+    if compared_times_of_one(before, after):
         first, second, changes = _counted(
-            connection, (one, other), compared_answers, item_changes_between
+            connection, (before, after), compared_answers, item_changes_between
         )
         unchanged = patterns_without_item_changes(first.study.patterns, changes)
         steps = item_steps_of_changes(unchanged, changes)
@@ -260,16 +260,16 @@ def compare_states(
             lambda kinds: patterns_with_item_changes(unchanged, changes, kinds),
         )
     else:
-        coded = partial(coded_items_for_steps, beside=one.question)
-        first, second, shared = _counted(connection, (one, other), coded, shared_item_steps)
+        coded = partial(coded_items_for_steps, beside=before.question)
+        first, second, shared = _counted(connection, (before, after), coded, shared_item_steps)
         steps = all_item_steps(first.study.patterns, second.study.patterns, shared)
-        if one.question.project_id == other.question.project_id:
+        if before.question.project_id == after.question.project_id:
             shared_out = _shares(first, second, steps.kinds, steps.patterns)
     measures = tuple(_measures(first, second, steps, shared_out))
     because = _because(first, second, measures)
     return StateComparison(
-        one,
-        other,
+        before,
+        after,
         steps.items,
         counted,
         measures,
@@ -277,7 +277,7 @@ def compare_states(
         _by_item(first, second, steps, test),
         _by_annotator(first, second),
         because,
-        tuple(_notes_between(connection, one, other)),
+        tuple(_notes_between(connection, before, after)),
         family_changes(first.models, second.models, {} if because is None else because.annotators),
     )
 
@@ -307,21 +307,21 @@ def _counted(
                 return rows.cte(name)
             return tables.enter_context(temporary_rows(connection, name, rows))
 
-        sides, made = [], []
+        sides, parts = [], []
         names = ("answers_before", "answers_after")
         for state, name, known in zip(states, names, models, strict=True):
             with as_it_was(connection, state.question.project_id, state.moment):
                 sides.append(count_compared_side(connection, state, known))
-                made.append(gather(connection, state.selection, partial(keep, name)))
-        return sides[0], sides[1], join(connection, made[0], made[1])
+                parts.append(gather(connection, state.selection, partial(keep, name)))
+        return sides[0], sides[1], join(connection, parts[0], parts[1])
 
 
-def _notes_between(connection: Connection, one: State, other: State) -> Iterator[NoteInfo]:
+def _notes_between(connection: Connection, first: State, second: State) -> Iterator[NoteInfo]:
     moments = sorted(
         state.selection.since or state.at or 0 if state.snapshot is None else state.at or 0
-        for state in (one, other)
+        for state in (first, second)
     )
-    for note in list_notes(connection, one.question.project):
+    for note in list_notes(connection, first.question.project):
         if moments[0] < note.at <= moments[1]:
             yield note
 
@@ -337,15 +337,15 @@ def _measures(first: Side, second: Side, steps: Steps, shared_out: Shares) -> It
             continue
         after, shared = others[name], shared_out.get(name)
         mine, theirs = first.influences(name), second.influences(name)
-        found = _difference(before, after, mine, theirs, steps, first)
+        comparison = _difference(before, after, mine, theirs, steps, first)
         if before.value is None or after.value is None:
             # Read as the second side is, the first may have a figure that it has not by itself.
             shared = None
         elif name == "light_kappa":
             why = Message(no_error_sentence)
-            found = _untested(after.value - before.value, why, first)
+            comparison = _untested(after.value - before.value, why, first)
         yield Compared(
-            name, before, after, _of_people(("measure", name), found, first, second), shared
+            name, before, after, _of_people(("measure", name), comparison, first, second), shared
         )
 
 
@@ -354,9 +354,9 @@ def _categories(first: Side, second: Side, steps: Steps) -> Iterator[Compared]:
     for name, (before, mine) in first.rates.items():
         if name in second.rates:
             after, theirs = second.rates[name]
-            found = _difference(before, after, mine, theirs, steps, first)
+            comparison = _difference(before, after, mine, theirs, steps, first)
             yield Compared(
-                name, before, after, _of_people(("category", name), found, first, second)
+                name, before, after, _of_people(("category", name), comparison, first, second)
             )
 
 
@@ -458,8 +458,8 @@ def _shares(first: Side, second: Side, kinds: Sequence[str], make: Make) -> Shar
     def values(kinds: frozenset[str]) -> Mapping[str, float | None]:
         if kinds not in known:
             sample = second.study.read(make(kinds), annotators)
-            found = coefficients(names, sample, None, first.state.query.confidence)
-            known[kinds] = {name: figure.value for name, figure in found.items()}
+            figures = coefficients(names, sample, None, first.state.query.confidence)
+            known[kinds] = {name: figure.value for name, figure in figures.items()}
         return known[kinds]
 
     return {

@@ -65,14 +65,14 @@ def decomposition_contributions(
     level = (_mean(before) + _mean(after)) / 2
     parts = {}
     for key in dict.fromkeys([*before, *after]):
-        one, other = before.get(key), after.get(key)
-        first, second = one or other, other or one
+        old, new = before.get(key), after.get(key)
+        first, second = old or new, new or old
         assert first is not None
         assert second is not None
-        weights = (0.0 if one is None else one.weight, 0.0 if other is None else other.weight)
+        weights = (0.0 if old is None else old.weight, 0.0 if new is None else new.weight)
         changed = (second.value - first.value) * sum(weights) / 2
         moved = ((first.value + second.value) / 2 - level) * (weights[1] - weights[0])
-        parts[key] = Part(changed + moved, one, other)
+        parts[key] = Part(changed + moved, old, new)
     return dict(sorted(parts.items(), key=lambda part: -abs(part[1].contribution)))
 
 
@@ -93,16 +93,19 @@ def decomposition_shares(
         A number per kind, or None where the figure is undefined on the way of every order.
     """
     known = cache(value)
-    found: list[dict[str, float]] = []
+    contributions: list[dict[str, float]] = []
     for order in permutations(kinds):
         figures = [known(frozenset(order[:place])) for place in range(len(order) + 1)]
         defined = [figure for figure in figures if figure is not None]
         if len(defined) == len(figures):
             steps = (after - before for before, after in pairwise(defined))
-            found.append(dict(zip(order, steps, strict=True)))
-    if not found:
+            contributions.append(dict(zip(order, steps, strict=True)))
+    if not contributions:
         return None
-    return {kind: math.fsum(one[kind] for one in found) / len(found) for kind in kinds}
+    return {
+        kind: math.fsum(contribution[kind] for contribution in contributions) / len(contributions)
+        for kind in kinds
+    }
 
 
 DIVISIBLE = ("krippendorff_alpha", "percent_agreement")
@@ -172,12 +175,12 @@ _Scored = Callable[[Answer, Pattern], float]
 
 def _distance_from_others(of: Sample) -> _Scored:
     between = krippendorff_disagreement(of).between
-    return _mean_with_others(of, lambda one, other: float(between.between(one, other)), 0.0)
+    return _mean_with_others(of, lambda first, second: float(between.between(first, second)), 0.0)
 
 
 def _agreement_with_others(of: Sample) -> _Scored:
     weighting = of.weighting
-    return _mean_with_others(of, lambda one, other: float(weighting.between(one, other)), 1.0)
+    return _mean_with_others(of, lambda first, second: float(weighting.between(first, second)), 1.0)
 
 
 def _mean_with_others(of: Sample, between: Callable[..., float], with_itself: float) -> _Scored:
@@ -185,10 +188,10 @@ def _mean_with_others(of: Sample, between: Callable[..., float], with_itself: fl
     codes: Mapping[Answer, int] = {answer: code for code, answer in enumerate(of.table.answers)}
 
     @cache
-    def of_two(one: Answer, other: Answer) -> float:
-        if one == other:
+    def of_two(first: Answer, second: Answer) -> float:
+        if first == second:
             return with_itself
-        return between(np.array(codes[one]), np.array(codes[other]))
+        return between(np.array(codes[first]), np.array(codes[second]))
 
     @cache
     def mean(own: Answer, pattern: Pattern) -> float:
@@ -239,7 +242,10 @@ class FamilyChange:
         sides = (self.after, self.before) if turned else (self.before, self.after)
         return {
             "family": self.family,
-            **{key: [one.to_dict() for one in side] for key, side in zip("ab", sides, strict=True)},
+            **{
+                key: [version.to_dict() for version in side]
+                for key, side in zip("ab", sides, strict=True)
+            },
             "contribution": self.contribution,
         }
 
@@ -255,13 +261,15 @@ def model_versions(connection: Connection, project: ProjectInfo) -> dict[int, Mo
             Annotator.project_id == project.id, Annotator.kind == "model"
         )
     )
-    found = {
-        row.id: ModelVersion(told[FAMILY], row.name, told.get(VERSION))
+    versions = {
+        row.id: ModelVersion(values[FAMILY], row.name, values.get(VERSION))
         for row in models
-        if FAMILY in (told := attributes.get(row.id, {}))
+        if FAMILY in (values := attributes.get(row.id, {}))
     }
     aliases = project_aliases(connection, project.id)
-    return found | {alias: found[one] for alias, one in aliases.items() if one in found}
+    return versions | {
+        alias: versions[number] for alias, number in aliases.items() if number in versions
+    }
 
 
 def answering_versions(
@@ -283,9 +291,9 @@ def family_changes(
 ) -> tuple[FamilyChange, ...]:
     """Return the models of which other versions answer, by name; ``parts`` are annotators'."""
     changes = []
-    for family in sorted({one.family for one in before ^ after}):
+    for family in sorted({version.family for version in before ^ after}):
         first, second = (_of_family(side, family) for side in (before, after))
-        names = {one.annotator for one in (*first, *second)}
+        names = {version.annotator for version in (*first, *second)}
         counted = [part.contribution for name, part in parts.items() if name in names]
         changes.append(FamilyChange(family, first, second, sum(counted) if counted else None))
     return tuple(changes)

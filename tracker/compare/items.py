@@ -110,7 +110,7 @@ def temporary_rows(connection: Connection, name: str, rows: Select[Any]) -> Iter
 
 @cache  # what is made of the same table is compiled once
 def _table(name: str, schema: str, columns: tuple[tuple[str, type[TypeEngine[Any]]], ...]) -> Table:
-    made: list[Column[Any]] = [
+    definitions: list[Column[Any]] = [
         Column(
             column,
             kind,
@@ -120,17 +120,19 @@ def _table(name: str, schema: str, columns: tuple[tuple[str, type[TypeEngine[Any
         )
         for column, kind in columns
     ]
-    return Table(name, MetaData(schema=schema), *made, info={"clustered": True})
+    return Table(name, MetaData(schema=schema), *definitions, info={"clustered": True})
 
 
 def item_changes_between(
-    connection: Connection, one: FromClause, other: FromClause
+    connection: Connection, first: FromClause, second: FromClause
 ) -> Counter[ItemChange]:
     """How many items changed in each way; those that did not change are not among them."""
-    nothing = sql_cast(null(), one.c.answer.type)
+    nothing = sql_cast(null(), first.c.answer.type)
     every = union_all(
-        select(one.c.item_id, one.c.annotator_id, one.c.answer.label("a"), nothing.label("b")),
-        select(other.c.item_id, other.c.annotator_id, nothing, other.c.answer),
+        select(
+            first.c.item_id, first.c.annotator_id, first.c.answer.label("a"), nothing.label("b")
+        ),
+        select(second.c.item_id, second.c.annotator_id, nothing, second.c.answer),
     ).subquery("every_answer")
     met = (
         select(
@@ -153,14 +155,14 @@ def item_changes_between(
     code = func.aggregate_strings(token, ",").label("code")
     changed = func.max(case((differs, 1), else_=0)) == 1
     codes = select(code).group_by(met.c.item_id).having(changed).subquery("codes")
-    found: Counter[ItemChange] = Counter()
+    counts: Counter[ItemChange] = Counter()
     for text, number in stream_rows(
         connection, select(codes.c.code, func.count()).group_by(codes.c.code)
     ):
         change = _read(text)
         if change.before or change.came or change.went:
-            found[change] += number
-    return found
+            counts[change] += number
+    return counts
 
 
 def _read(code: str) -> ItemChange:
@@ -300,15 +302,15 @@ def coded_items_for_steps(
     return CodedItems(keep(rows), code.decode)
 
 
-def shared_item_steps(connection: Connection, one: CodedItems, other: CodedItems) -> list[Step]:
+def shared_item_steps(connection: Connection, first: CodedItems, second: CodedItems) -> list[Step]:
     """The items of both sides, by their patterns."""
-    named = AS_COLUMNS.key([*one.codes, *other.codes])
-    both = one.rows.join(other.rows, one.rows.c.item_id == other.rows.c.item_id)
+    named = AS_COLUMNS.key([*first.codes, *second.codes])
+    both = first.rows.join(second.rows, first.rows.c.item_id == second.rows.c.item_id)
     statement = select(*named, func.count()).select_from(both).group_by(*(c.name for c in named))
     counts: Counter[tuple[Pattern, Pattern]] = Counter()
-    split = len(one.codes)
+    split = len(first.codes)
     for *codes, items in stream_rows(connection, statement):
-        counts[one.decode(tuple(codes[:split])), other.decode(tuple(codes[split:]))] += items
+        counts[first.decode(tuple(codes[:split])), second.decode(tuple(codes[split:]))] += items
     return [(before, after, items) for (before, after), items in counts.items()]
 
 

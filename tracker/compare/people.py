@@ -37,16 +37,16 @@ def figures_without_people(
     """Return each measure, and each category's rate by its name, without each annotator."""
     if tallies is None or len(tallies.counts) > MOST:
         return {}
-    found: dict[tuple[str, str], dict[str, float | None]] = {}
+    figures: dict[tuple[str, str], dict[str, float | None]] = {}
     for annotator, values in coefficients_without_annotators(study, tallies):
         for name, value in values.items():
-            found.setdefault(("measure", name), {})[people[annotator]] = value
+            figures.setdefault(("measure", name), {})[people[annotator]] = value
     for annotator, patterns in jackknife_item_patterns(study.patterns, tallies):
         for rate in category_rates(patterns, list(study.names), interval="t"):
-            found.setdefault(("category", study.names[rate.category]), {})[people[annotator]] = (
+            figures.setdefault(("category", study.names[rate.category]), {})[people[annotator]] = (
                 rate.rate
             )
-    return found
+    return figures
 
 
 def compared_with_other_people(

@@ -133,14 +133,14 @@ def find_compared_state(
 
 
 def compared_chosen_answers(
-    connection: Connection, question: QuestionInfo, query: Query, told: str
+    connection: Connection, question: QuestionInfo, query: Query, description: str
 ) -> State:
     """Return the answers that a query chooses as they stand now, with every measure.
 
     Raises InvalidOption for a project of spans, and for a choice that does not fit the project.
     """
     refuse_study_of_spans(question)
-    return replace(_state(connection, question, told, query), every_measure=True)
+    return replace(_state(connection, question, description, query), every_measure=True)
 
 
 def _state(connection: Connection, question: QuestionInfo, text: str, query: Query) -> State:
@@ -206,8 +206,8 @@ def _unknown(
 
 def find_compared_states(
     connection: Connection,
-    one: tuple[QuestionInfo, str],
-    other: tuple[QuestionInfo, str],
+    before: tuple[QuestionInfo, str],
+    after: tuple[QuestionInfo, str],
     query: Query | None = None,
 ) -> tuple[State, State]:
     """Two states, each of a project and by a text as `find_compared_state` reads it.
@@ -218,7 +218,7 @@ def find_compared_states(
     for projects of spans, and for different kinds of answers.
     """
     asked = query if query != Query() else None
-    first, second = (find_compared_state(connection, *which, asked) for which in (one, other))
+    first, second = (find_compared_state(connection, *which, asked) for which in (before, after))
     recorded = [state for state in (first, second) if state.snapshot is not None]
     if asked is not None and len(recorded) == 2:
         raise InvalidOption(
@@ -245,45 +245,45 @@ def _like(state: State, recorded: State) -> State:
     query = replace(recorded.query, filter=state.query.filter)
     selection = state.selection
     if state.question.project_id == recorded.question.project_id:
-        since, until, told = selection.since, selection.until, selection.told
-        selection = replace(recorded.selection, since=since, until=until, told=told)
+        since, until, payload = selection.since, selection.until, selection.told
+        selection = replace(recorded.selection, since=since, until=until, told=payload)
     settings = snapshot_settings_text(query, selection)
     return replace(state, query=query, selection=selection, settings=settings)
 
 
-def refuse_incomparable_states(one: State, other: State) -> None:
+def refuse_incomparable_states(first: State, second: State) -> None:
     """Raise InvalidOption if two states are of answers that were chosen or read differently.
 
     Times may differ: that is what is compared.
     """
-    unlike = _unlike(one, other)
+    unlike = _unlike(first, second)
     if unlike:
         words = {"left_out": "annotators left out", "only": "annotators chosen"}
         raise InvalidOption(
-            f"{one.told} and {other.told} differ in their settings: "
+            f"{first.told} and {second.told} differ in their settings: "
             f"{', '.join(words.get(key, key) for key in unlike)}",
             "what they differ by would be compared, too; to do it nevertheless: --anyway",
         )
 
 
-def compared_times_of_one(one: State, other: State) -> bool:
+def compared_times_of_one(first: State, second: State) -> bool:
     """Whether two states are one set of answers at two times, which became the other.
 
     Two periods that do not overlap are not, nor are the answers of other annotators.
     """
     return (
-        one.question.project_id == other.question.project_id
-        and not _CHOICE & {*_unlike(one, other)}
-        and not (one.ends_before(other) or other.ends_before(one))
+        first.question.project_id == second.question.project_id
+        and not _CHOICE & {*_unlike(first, second)}
+        and not (first.ends_before(second) or second.ends_before(first))
     )
 
 
-def _unlike(one: State, other: State) -> list[str]:
+def _unlike(before: State, after: State) -> list[str]:
     """Return the settings, times apart, in which two states differ."""
-    first, second = json.loads(one.settings), json.loads(other.settings)
-    if one.question.project_id != other.question.project_id:
-        for told in (first, second):  # numbers of annotators mean nothing across projects
-            told.update(left_out=None, only=None)
+    first, second = json.loads(before.settings), json.loads(after.settings)
+    if before.question.project_id != after.question.project_id:
+        for settings in (first, second):  # numbers of annotators mean nothing across projects
+            settings.update(left_out=None, only=None)
     return [key for key in first if key not in _MAY_DIFFER and first[key] != second[key]]
 
 
@@ -338,10 +338,14 @@ class Side:
 
     def influences(self, measure: str) -> dict[Pattern, float] | None:
         """What one item of each pattern that enters a measure changes about it, if known."""
-        found = self.study.estimates[measure]
-        if not isinstance(found, Estimate) or found.influence is None or found.counts is None:
+        estimate = self.study.estimates[measure]
+        if (
+            not isinstance(estimate, Estimate)
+            or estimate.influence is None
+            or estimate.counts is None
+        ):
             return None
-        rows = zip(self.kept, found.influence.tolist(), found.counts, strict=True)
+        rows = zip(self.kept, estimate.influence.tolist(), estimate.counts, strict=True)
         return {pattern: influence for pattern, influence, items in rows if items}
 
     @cached_property
@@ -350,7 +354,9 @@ class Side:
         names, query = self.study.names, self.study.query
         patterns = self.study.patterns
         rates = category_rates(patterns, list(names), query.confidence, query.interval)
-        found, _ = category_rate_influences(self.study.sample, [rate.category for rate in rates])
+        influences, _ = category_rate_influences(
+            self.study.sample, [rate.category for rate in rates]
+        )
         return {
             names[rate.category]: Rate(
                 self._figure(rate),
@@ -360,7 +366,7 @@ class Side:
                     if not math.isnan(influence)
                 },
             )
-            for rate, row in zip(rates, found, strict=True)
+            for rate, row in zip(rates, influences, strict=True)
         }
 
     def _figure(self, rate: CategoryRate) -> Coefficient:
@@ -378,7 +384,7 @@ class Side:
         if self.tallies is None:
             return {}
         alignments = Evidence(self.tallies).alignments
-        return {self.people[who]: one.observed for who, one in alignments.items()}
+        return {self.people[who]: alignment.observed for who, alignment in alignments.items()}
 
 
 def count_compared_side(

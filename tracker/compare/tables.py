@@ -84,24 +84,24 @@ def _other_people(row: Mapping[str, Any]) -> str:
     return "too few" if too_few else p_value_cell(row["p_value_annotators"])
 
 
-def compared_rows(payload: Mapping[str, Any], what: str) -> list[dict[str, Any]]:
+def compared_rows(payload: Mapping[str, Any], part: str) -> list[dict[str, Any]]:
     """Return the "measures" or "categories" of a comparison that have a figure on a side."""
     return [
         {
-            "figure": measure_title_words(row["measure"]) if what == "measures"
+            "figure": measure_title_words(row["measure"]) if part == "measures"
             else row["category"],
             **row,
         }
-        for row in payload[what]
-        if what == "categories" or row["a"] is not None or row["b"] is not None
+        for row in payload[part]
+        if part == "categories" or row["a"] is not None or row["b"] is not None
     ]  # fmt: skip
 
 
 def cause_columns(payload: Mapping[str, Any]) -> list[Column]:
     """Return the columns of what made a difference."""
-    what = "what differs" if payload["changes"] is None else "what changed"
+    title = "what differs" if payload["changes"] is None else "what changed"
     return [
-        Column("cause", what, "title"),
+        Column("cause", title, "title"),
         Column("number", "how many", "interval"),
         Column("contribution", "share", "change"),
     ]
@@ -221,12 +221,14 @@ def _items_dict(items: ItemCounts) -> dict[str, int]:
     }
 
 
-def _compared_dict(key: str, one: Compared, *, turned: bool = False) -> dict[str, Any]:
-    before, after = (one.after, one.before) if turned else (one.before, one.after)
-    made = {key: one.name, "a": before, "b": after} | comparison_test_as_json(one.comparison)
+def _compared_dict(key: str, figure: Compared, *, turned: bool = False) -> dict[str, Any]:
+    before, after = (figure.after, figure.before) if turned else (figure.before, figure.after)
+    payload = {key: figure.name, "a": before, "b": after} | comparison_test_as_json(
+        figure.comparison
+    )
     if key == "measure":
-        made["because"] = _every_kind(one.shares)
-    return made
+        payload["because"] = _every_kind(figure.shares)
+    return payload
 
 
 def _because_dict(because: Because, *, turned: bool = False) -> dict[str, Any]:
@@ -323,9 +325,9 @@ def compare_against_view(against_other: AgainstOther) -> Iterator[RenderableType
         against_other.by_annotator,
     )
     for why in dict.fromkeys(
-        str(one.why)
-        for one in every
-        if one.difference is not None and (one.p_value is not None or not one.test)
+        str(figure.why)
+        for figure in every
+        if figure.difference is not None and (figure.p_value is not None or not figure.test)
     ):
         yield Text(why, style="dim")
 

@@ -172,7 +172,7 @@ class KeptResults:
                 return  # another revision was asked for meanwhile, or all was dropped
             self._bytes += size - entry.size
             entry.size = size
-            others = [one for one in self._entries if self._entries[one].size and one != asked]
+            others = [key for key in self._entries if self._entries[key].size and key != asked]
             while self._bytes > self._most and others:
                 self._bytes -= self._entries.pop(others.pop(0)).size
 

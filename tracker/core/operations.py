@@ -245,8 +245,8 @@ class Operation:
     def fields(self) -> tuple[Field, ...]:
         """The parameters, those of groups among them."""
         return tuple(
-            one._replace(option=one.option.saying(self.helps.get(one.name)))
-            for one in _fields(self.method)
+            parameter._replace(option=parameter.option.saying(self.helps.get(parameter.name)))
+            for parameter in _fields(self.method)
         )
 
     @property
@@ -282,12 +282,12 @@ class Operation:
         holder = ledger if isinstance(ledger, namespace) else namespace(ledger)
         return self.method(holder, **vars(arguments), **more)
 
-    def shown(self, what: str, result: Any, given: Given) -> Iterable[Any]:
+    def shown(self, part: str, result: Any, given: Given) -> Iterable[Any]:
         """Return the result's "view" and its like: as the operation has it, or else the result."""
-        make: Callable[[Any, Given], Iterable[Any]] | None = getattr(self, what)
+        make: Callable[[Any, Given], Iterable[Any]] | None = getattr(self, part)
         if make is not None:
             return make(result, given)
-        return getattr(result, what)() if hasattr(result, what) else ()
+        return getattr(result, part)() if hasattr(result, part) else ()
 
     def json(self, result: Any, given: Given) -> Any:
         if isinstance(result, Answer):

@@ -56,8 +56,8 @@ def count_annotator_marginals(
     for *group, items in stream_rows(connection, statement):
         who, answer = packing.unpack(group)
         own_counts = counts.setdefault(who, {})
-        what = read_selected_answer(answer)
-        own_counts[what] = own_counts.get(what, 0) + items
+        own_answer = read_selected_answer(answer)
+        own_counts[own_answer] = own_counts.get(own_answer, 0) + items
     return dict(sorted(counts.items()))
 
 
@@ -89,10 +89,10 @@ def select_item_joint_patterns(
 def _joint_patterns(selection: Selection) -> Subquery:
     """Return each item with its answers and their annotators as one text."""
     answers = select_answer_rows(selection)
-    one = cast(answers.c.annotator_id, Text).concat(":").concat(cast(answers.c.answer, Text))
+    entry = cast(answers.c.annotator_id, Text).concat(":").concat(cast(answers.c.answer, Text))
     # In order, so that items answered alike make one text, as they are stored in any order.
     rows = (
-        select(answers.c.item_id, one.label("given"))
+        select(answers.c.item_id, entry.label("given"))
         .order_by(answers.c.item_id, answers.c.annotator_id)
         .subquery("given")
     )
@@ -105,7 +105,7 @@ def _joint_patterns(selection: Selection) -> Subquery:
 
 def _read_joint_pattern(text: str) -> JointPattern:
     given = (part.split(":") for part in text.split(","))
-    return tuple(sorted((int(who), read_selected_answer(what)) for who, what in given))
+    return tuple(sorted((int(who), read_selected_answer(answer)) for who, answer in given))
 
 
 Tallies: TypeAlias = dict[int, dict[Any, int]]

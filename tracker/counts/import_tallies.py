@@ -98,8 +98,8 @@ def _file_number(selection: Selection, of_number: int) -> ColumnElement[Any]:
     """Return one number of an answer's change and file; 0 if it is of no larger import."""
     number = sql_cast(labels.c.change_id, BigInteger).bitwise_lshift(literal(of_number, Integer))
     large = _large_imports(selection, _imports.c.change_id)
-    whole = number + labels.c.source if of_number else number
-    return case((labels.c.change_id.in_(large), whole), else_=sql_cast(literal(0), BigInteger))
+    combined = number + labels.c.source if of_number else number
+    return case((labels.c.change_id.in_(large), combined), else_=sql_cast(literal(0), BigInteger))
 
 
 def count_shifted_agreement(

@@ -255,28 +255,28 @@ def _chosen(selection: Selection, choice: ItemChoice) -> ColumnElement[bool]:
 
 def _differ(selection: Selection, choice: ItemChoice) -> ColumnElement[bool]:
     """Return that somebody gave a label that somebody else did not, who answered, too."""
-    one, other, same = (labels.alias(name) for name in ("one", "other", "same"))
+    first, second, same = (labels.alias(name) for name in ("one", "other", "same"))
     given_by_other = (
         select(literal(1))
         .select_from(same)
         .where(
             of_question(same, selection.question.key),
-            same.c.item_id == other.c.item_id,
-            *(same.c[name] == other.c[name] for name in ("annotator_id", "pass")),
-            *(same.c[name] == one.c[name] for name in ("category_id", "span_start", "span_end")),
+            same.c.item_id == second.c.item_id,
+            *(same.c[name] == second.c[name] for name in ("annotator_id", "pass")),
+            *(same.c[name] == first.c[name] for name in ("category_id", "span_start", "span_end")),
         )
-        .correlate(one, other)
+        .correlate(first, second)
         .exists()
     )
     conditions = (
-        _of_item(selection, one),
-        _of_item(selection, other),
-        one.c.annotator_id != other.c.annotator_id,
-        *_among(one, choice),
-        *_among(other, choice),
+        _of_item(selection, first),
+        _of_item(selection, second),
+        first.c.annotator_id != second.c.annotator_id,
+        *_among(first, choice),
+        *_among(second, choice),
         ~given_by_other,
     )
-    is_there = select(literal(1)).select_from(one, other).where(*conditions)
+    is_there = select(literal(1)).select_from(first, second).where(*conditions)
     return is_there.correlate(_items).exists()
 
 

@@ -232,10 +232,10 @@ def _digit_code(
 ) -> Code:
     columns: dict[str, FunctionElement[Any]] = {}
     for start in digits.starts:
-        one = digits.one(answers.c.answer, start)
+        digit = digits.one(answers.c.answer, start)
         if excluded:
-            one = case((answers.c.annotator_id.in_(sorted(excluded)), 0), else_=one)
-        columns[f"code_{start}"] = func.sum(one)
+            digit = case((answers.c.annotator_id.in_(sorted(excluded)), 0), else_=digit)
+        columns[f"code_{start}"] = func.sum(digit)
     items = _items(answers, columns, beside=beside)
     return Code(items, tuple(columns), digits.decode, (1 << digits.bits) - 1)
 
@@ -267,8 +267,8 @@ def _items(
     named = []
     for name, value in columns.items():
         column = value.over(partition_by=item) if beside else value
-        whole = isinstance(value.type, Integer)  # a sum of such may come as a decimal number
-        named.append((sql_cast(column, BigInteger) if whole else column).label(name))
+        integral = isinstance(value.type, Integer)  # a sum of such may come as a decimal number
+        named.append((sql_cast(column, BigInteger) if integral else column).label(name))
     if beside:
         return select(answers, *named).subquery("patterns")
     return select(item, *named).group_by(item).subquery("patterns")

@@ -72,8 +72,8 @@ def select_repeated_answers(connection: Connection, selection: Selection) -> Ite
     all_days = func.sum(case((both_timed, days), else_=0.0))
     statement = select(*key, func.count(), number_timed, all_days).select_from(both).group_by(*key)
     for annotator, *answers, times, timed, between in stream_rows(connection, statement):
-        one, other = map(read_selected_answer, answers)
-        yield Repeated(annotator, one, other, times, int(timed), float(between))
+        first, second = map(read_selected_answer, answers)
+        yield Repeated(annotator, first, second, times, int(timed), float(between))
 
 
 def join_repeated_answers(selection: Selection) -> tuple[Subquery, Subquery, Join]:
@@ -152,8 +152,8 @@ def repeat_tallies(connection: Connection, selection: Selection) -> RepeatTallie
     tallies: dict[int, dict[tuple[Answer, Answer, Pattern], int]] = {}
     for annotator, own_counts in counts.items():
         own_tallies = tallies[annotator] = {}
-        for (one, other, _, pattern), times in own_counts.items():
-            key = (one, other, pattern)
+        for (earlier_answer, later_answer, _, pattern), times in own_counts.items():
+            key = (earlier_answer, later_answer, pattern)
             own_tallies[key] = own_tallies.get(key, 0) + times
     return tallies
 
@@ -259,7 +259,7 @@ def count_pair_order(
         select(*named, func.count())
         .join_from(first, second, first.c.item_id == second.c.item_id)
         .where(
-            first.c.annotator_id.in_(sorted({one for one, _ in pairs})),
+            first.c.annotator_id.in_(sorted({annotator for annotator, _ in pairs})),
             second.c.annotator_id.in_(sorted({other for _, other in pairs})),
         )
         .group_by(*(column.name for column in named))

@@ -71,8 +71,8 @@ def select_number_pairs(connection: Connection, statement: Select[Any]) -> IntAr
     NULL is left out.
     """
     rows = statement.limit(_MOST + 1).subquery("rows")
-    one, other = (cast(column, Text) for column in rows.c)
-    together = func.aggregate_strings(one + "," + other, ",").label("together")
+    first, second = (cast(column, Text) for column in rows.c)
+    together = func.aggregate_strings(first + "," + second, ",").label("together")
     text, number = connection.execute(select(together, func.count().label("number"))).one()
     if number > _MOST:
         flat = chain.from_iterable(
@@ -114,14 +114,14 @@ def count_pair_cells(
     annotator, _, answer, _ = packing.widths
     both, first, second = Packing((2 * annotator, answer, answer)).unpack([keys])
     distinct, place = np.unique(both, return_inverse=True)
-    one, other = Packing((annotator, annotator)).unpack([distinct])
+    lower, higher = Packing((annotator, annotator)).unpack([distinct])
     used = np.unique(np.concatenate([first, second])).tolist()
     known = set(answers)
     every = (*answers, *((category,) for category in used if (category,) not in known))
     code = np.zeros(1 << answer, dtype=np.int64)
     for number, (category,) in enumerate(every):
         code[category] = number
-    pairs = list(zip(one.tolist(), other.tolist(), strict=True))
+    pairs = list(zip(lower.tolist(), higher.tolist(), strict=True))
     return pairs, Cells(every, place, code[first], code[second], items, len(pairs))
 
 
@@ -269,10 +269,10 @@ def _packed_tallies(answers: Subquery, code: Code, packing: Packing) -> Select[A
     of_item = answers.c.item_id == code.items.c.item_id
     columns = [*code.key, answers.c.answer, answers.c.annotator_id]
     number = code.items.c.answers
-    whole = case((number > code.most_answers, -number), else_=packing.pack(columns)).label("key")
-    statement = select(whole, func.count().label("number"))
+    key = case((number > code.most_answers, -number), else_=packing.pack(columns)).label("key")
+    statement = select(key, func.count().label("number"))
     joined = statement.select_from(code.items.join(answers, of_item, isouter=True))
-    return joined.group_by(whole.name)  # by name: it holds bound values
+    return joined.group_by(key.name)  # by name: it holds bound values
 
 
 def _unpacked(keys: IntArray, number: IntArray, code: Code, packing: Packing) -> TallyColumns:
@@ -282,7 +282,7 @@ def _unpacked(keys: IntArray, number: IntArray, code: Code, packing: Packing) ->
     owns, own = np.unique(answer[order], return_inverse=True)
     codes, pattern = np.unique(of_item[order], return_inverse=True)
     answers = tuple((category,) for category in owns.tolist())
-    patterns = tuple(code.decode((whole,)) for whole in codes.tolist())
+    patterns = tuple(code.decode((integer,)) for integer in codes.tolist())
     return TallyColumns(annotators, answers, patterns, owner, own, pattern, number[order])
 
 

@@ -183,18 +183,18 @@ class _Sums:
         of_event = (2 * self.digits.categories + 1).bit_length()
         packing = Packing((len(self.span).bit_length(), *(width for _ in code), of_event))
         for *key, number in stream_rows(connection, _grouped(packing.key([day, *code, event]))):
-            since, *integers, what = packing.unpack(key)
+            since, *integers, kind = packing.unpack(key)
             after = sum(integer << place * width for place, integer in enumerate(integers))
-            yield since + first, after - change[what], after, number
+            yield since + first, after - change[kind], after, number
 
     def _integer(self, events: Subquery, start: int) -> ColumnElement[int]:
         """Return the digits of the categories from one on."""
-        one = self.digits.one(events.c.answer, start)
+        digit = self.digits.one(events.c.answer, start)
         if start == 1:
-            one = one + (1 << self.above)
+            digit = digit + (1 << self.above)
         if "gone" in events.c:
-            one = case((events.c.gone == REMOVED, -one), else_=one)
-        return sql_cast(_so_far(func.sum(one), events), BigInteger)
+            digit = case((events.c.gone == REMOVED, -digit), else_=digit)
+        return sql_cast(_so_far(func.sum(digit), events), BigInteger)
 
     def _change(self, event: int) -> int:
         """Return what an event adds to the code."""

@@ -227,9 +227,9 @@ class _Tasks:
         kind = _RATED.get(self.question.scale)
         if kind and self.question.answers == "one" and is_numeric_category_name(categories[0]):
             number = float(categories[0])
-            whole = number.is_integer()
-            if whole or kind == "number":
-                return kind, {kind: int(number) if whole else number}
+            integral = number.is_integer()
+            if integral or kind == "number":
+                return kind, {kind: int(number) if integral else number}
         return "choices", {"choices": categories}
 
     @staticmethod

@@ -88,7 +88,7 @@ class ToolLayout:
             "questions": {self.names.get(name, name): name for name in self.reading.asked},
             "annotators": [],
             "kept": list(self.reading.mapped.keep),
-            "left_out": [f"{n:,} {what}" for what, n in self.reading.left_out.items()],
+            "left_out": [f"{n:,} {noun}" for noun, n in self.reading.left_out.items()],
             "notes": self.reading.notes,
         }
 
@@ -173,11 +173,11 @@ def _after_their_kind(answers: Iterable[Answer], reading: Reading) -> Iterator[A
 
 
 def _no_answer(source: str, reading: Reading, names: Mapping[str, str]) -> Refused:
-    left_out = ", ".join(left_out_words(f"{n:,} {what}") for what, n in reading.left_out.items())
+    left_out = ", ".join(left_out_words(f"{n:,} {noun}") for noun, n in reading.left_out.items())
     strange = next((name for name in names if name not in reading.asked), None)
     has = ", ".join(reading.asked)
     mend = f"it has no question {strange!r}; it has: {has}" if strange and has else None
-    if any(what in reading.left_out for what in WITHOUT_AUTHOR):
+    if any(noun in reading.left_out for noun in WITHOUT_AUTHOR):
         mend = SAY_WHO
     more = f"; left out: {left_out}" if left_out else ""
     return Refused(f"{source} holds no answer{more}", mend)
@@ -384,17 +384,17 @@ def object_in(record: Mapping[str, Any], name: str) -> dict[str, Any]:
     return {} if value is None else object_of(value, repr(name))
 
 
-def object_of(value: Any, what: str) -> dict[str, Any]:
+def object_of(value: Any, subject: str) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise Malformed(f"{what} is no object")
+        raise Malformed(f"{subject} is no object")
     return value
 
 
-def category_of(value: Any, what: str) -> str:
+def category_of(value: Any, subject: str) -> str:
     """Return a value that can be a category: a text, number or boolean. Raises Malformed."""
     text = field_text(value)
     if not text.strip():
-        raise Malformed(f"{what} is no text or number: {str(value)[:40]}")
+        raise Malformed(f"{subject} is no text or number: {str(value)[:40]}")
     return text
 
 

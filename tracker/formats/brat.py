@@ -74,8 +74,8 @@ BRAT = folder_reader(
 
 def _span(line: str, text: str | None, reading: Reading) -> Span | None:
     """Return the span of a line, if it has one. Raises ValueError with what is wrong."""
-    if what := _LEFT_OUT.get(line[:1]):
-        reading.left_out[what] += 1
+    if noun := _LEFT_OUT.get(line[:1]):
+        reading.left_out[noun] += 1
         return None
     match = _SPAN.fullmatch(line)
     if match is None:

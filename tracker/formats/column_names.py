@@ -142,8 +142,8 @@ class ColumnPattern:
                 f"--columns {self.text!r}: a name holds {', '.join(PARTS)}, not {wrong!r}", example
             )
         if not named or len({*named}) < len(named):
-            what = "names nothing in braces" if not named else "names something twice"
-            raise InvalidOption(f"--columns {self.text!r} {what}", example)
+            fault = "names nothing in braces" if not named else "names something twice"
+            raise InvalidOption(f"--columns {self.text!r} {fault}", example)
 
     @property
     def parts(self) -> Collection[str]:

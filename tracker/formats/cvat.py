@@ -84,8 +84,8 @@ class CvatFile:
         """Yield the images. Raises Refused for a file that is no XML, with the line."""
         for piece in self.source.texts():
             self._parse(piece)
-            whole, self._images = self._images[:-1], self._images[-1:]
-            yield from whole
+            complete, self._images = self._images[:-1], self._images[-1:]
+            yield from complete
         self._parse("", is_last=True)
         yield from self._images
 
@@ -232,8 +232,8 @@ def _annotator(meta: Meta, source: SourceFile, folder: str | None) -> str:
         return folder
     if meta.of == "job":
         raise Refused(f"{source.name}: nobody is assigned to job {meta.number}", _NO_ASSIGNEE)
-    what = f"is the export of a {meta.of}, which" if meta.of else "names no job: it"
-    raise Refused(f"{source.name} {what} does not say who annotated", _HINT)
+    predicate = f"is the export of a {meta.of}, which" if meta.of else "names no job: it"
+    raise Refused(f"{source.name} {predicate} does not say who annotated", _HINT)
 
 
 def _of_image(

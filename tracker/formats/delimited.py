@@ -338,8 +338,8 @@ def _answered(
     for n, row in enumerate(rows):
         if len(row) == width and item >= 0 and row[item].strip():
             places.append(n)
-        elif what := is_left_out(row, layout, width):
-            layout.rows_left_out[what] += 1
+        elif noun := is_left_out(row, layout, width):
+            layout.rows_left_out[noun] += 1
         elif len(row) == width:
             places.append(n)
         else:

@@ -188,9 +188,9 @@ class _Member:
     def _of_example(self, place: int, record: dict[str, Any]) -> Iterator[Answer]:
         questions = [name for name in _LABELS if name in record]
         left_out = self.reading.left_out
-        for name, what in _LEFT_OUT.items():
+        for name, noun in _LEFT_OUT.items():
             if number := len(list_in(record, name)):
-                left_out[what] += number
+                left_out[noun] += number
         if not questions:
             return
         labels = {name: _labels(record, name) for name in questions}

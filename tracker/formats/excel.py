@@ -419,11 +419,11 @@ def _answered(
 ) -> Iterator[tuple[int, list[Any]]]:
     """Yield the rows that may hold answers; those of totals are counted."""
     for number, cells in rows:
-        what = is_left_out([_text(cell) for cell in cells], layout, len(layout.names))
-        if what is None:
+        noun = is_left_out([_text(cell) for cell in cells], layout, len(layout.names))
+        if noun is None:
             yield number, cells
         else:
-            layout.rows_left_out[what] += 1
+            layout.rows_left_out[noun] += 1
 
 
 def _text(cell: Any) -> str:

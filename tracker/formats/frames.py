@@ -132,12 +132,12 @@ class FrameSource(_InMemory):
 def _pandas_rows(frame: pd.DataFrame) -> Iterator[Rows]:
     header = [str(name) for name in frame.columns]
     lists = {n for n in range(len(header)) if _holds_lists(frame.iloc[:, n])}
-    whole = cache(lambda n: _whole(frame.iloc[:, n]))
+    is_whole = cache(lambda n: _whole(frame.iloc[:, n]))
     for start in range(0, max(len(frame), 1), _AT_ONCE):
         part = frame.iloc[start : start + _AT_ONCE]
 
         def column(n: int, part: pd.DataFrame = part) -> Column:
-            return column_of_series(part.iloc[:, n], whole=whole(n))
+            return column_of_series(part.iloc[:, n], whole=is_whole(n))
 
         yield Rows(header, np.arange(start, start + len(part)) + _FIRST_LINE, column, lists)
 
@@ -145,12 +145,12 @@ def _pandas_rows(frame: pd.DataFrame) -> Iterator[Rows]:
 def _arrow_rows(table: pa.Table) -> Iterator[Rows]:
     flat = flattened(table)
     lists = {n for n, kind in enumerate(flat.schema.types) if is_list_type(kind)}
-    whole = cache(lambda n: whole_numbers(flat.column(n)))
+    is_whole = cache(lambda n: whole_numbers(flat.column(n)))
     for start in range(0, max(len(flat), 1), _AT_ONCE):
         part = flat.slice(start, _AT_ONCE)
 
         def column(n: int, part: pa.Table = part) -> Column:
-            return column_of_arrow(part.column(n), whole=whole(n))
+            return column_of_arrow(part.column(n), whole=is_whole(n))
 
         lines = np.arange(start, start + len(part)) + _FIRST_LINE
         yield Rows(flat.column_names, lines, column, lists)

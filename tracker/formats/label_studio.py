@@ -108,10 +108,10 @@ class Tasks:
             left_out["draft"] += len(drafts) if isinstance(drafts, list) else 1
         item = field_text(task.get("id"))
         of_people = self._read(record, annotations, self._annotation, data)
-        whole = [prediction for prediction in predictions if isinstance(prediction, dict)]
-        if len(whole) < len(predictions):
-            left_out["prediction without its result"] += len(predictions) - len(whole)
-        of_models = self._read(record, whole, self._prediction, data)
+        complete = [prediction for prediction in predictions if isinstance(prediction, dict)]
+        if len(complete) < len(predictions):
+            left_out["prediction without its result"] += len(predictions) - len(complete)
+        of_models = self._read(record, complete, self._prediction, data)
         if not self._shown:
             self._without += len(of_people)
         if len(of_people) > 1:
@@ -367,8 +367,8 @@ class Records:
                 yield place, cells
             elif count:
                 without = "an annotation" if is_open else "an annotator"
-                what = "task" if is_open else "annotation"
-                self.reading.left_out[f"{what} without {without}"] += 1
+                noun = "task" if is_open else "annotation"
+                self.reading.left_out[f"{noun} without {without}"] += 1
 
     def _reject(self, place: int, reason: Malformed) -> None:
         self.reading.rejections.add_unread(self.source.name, place, str(reason), self.unit)

@@ -100,11 +100,11 @@ class Regions:
             names = [names]
         if not isinstance(names, list):
             raise Malformed(f"{kind!r} is no list")
-        what = f"a value of {kind!r}"
+        subject = f"a value of {kind!r}"
         if kind == "taxonomy":
             names = [_path(name) if isinstance(name, list) else name for name in names]
         categories: list[str | Span] = [
-            name if type(name) is str and name and name[0] > " " else category_of(name, what)
+            name if type(name) is str and name and name[0] > " " else category_of(name, subject)
             for name in names
         ]
         if len(value) == 1:

@@ -9,10 +9,10 @@ _OF_A_NOUN = re.compile(r"( (?:to|of|in|on|by|for|from|with|without|that) .*)")
 
 def left_out_words(counted: str) -> str:
     """Return "3 drafts" for "3 draft", and "2 answers to 'tone'" for "2 answer to 'tone'"."""
-    number, _, what = counted.partition(" ")
+    number, _, phrase = counted.partition(" ")
     if number == "1":
         return counted
-    noun, *rest = _OF_A_NOUN.split(what, maxsplit=1)
+    noun, *rest = _OF_A_NOUN.split(phrase, maxsplit=1)
     ending = "es" if noun.endswith(("s", "x", "ch")) else "s"
     noun = noun[:-1] + "ies" if noun.endswith("y") else noun + ending
     more = "".join(rest)

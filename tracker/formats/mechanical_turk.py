@@ -160,9 +160,9 @@ class _Assignments:
             for name, cell in cells.items()
             if name.startswith(_ANSWER) and name not in self.reading.options.ignore
         }
-        whole = value_of_cell(fields.pop(_WHOLE_FORM, "") or "{}", _ANSWER + _WHOLE_FORM)
+        forms = value_of_cell(fields.pop(_WHOLE_FORM, "") or "{}", _ANSWER + _WHOLE_FORM)
         values = {name: value_of_cell(cell, _ANSWER + name) for name, cell in fields.items()}
-        for form in whole if isinstance(whole, list) else [whole]:
+        for form in forms if isinstance(forms, list) else [forms]:
             if not isinstance(form, dict):
                 raise Malformed(f"{_ANSWER}{_WHOLE_FORM} holds no form")
             values |= form

@@ -61,7 +61,7 @@ def _rows(source: SourceFile, file: pq.ParquetFile) -> Iterator[Rows]:
     yield Rows(schema.names, np.arange(0), lambda _: [], lists)
     assert isinstance(source.layout, Layout)  # made from the header
     used = sorted({*source.layout.roles.values(), *source.layout.annotators.values()})
-    whole = {n: _whole_column(file, schema.names[n], schema.types[n]) for n in used}
+    are_whole = {n: _whole_column(file, schema.names[n], schema.types[n]) for n in used}
     top = list(dict.fromkeys(_top(file, schema.names[n]) for n in used))
     before = 0
     for batch in file.iter_batches(_AT_ONCE, columns=top, use_threads=False):
@@ -69,7 +69,7 @@ def _rows(source: SourceFile, file: pq.ParquetFile) -> Iterator[Rows]:
 
         def column(n: int, part: pa.Table = part) -> Column:
             name = schema.names[n]
-            return column_of_arrow(part.column(name), whole=whole[n], names=names.get(name, ()))
+            return column_of_arrow(part.column(name), whole=are_whole[n], names=names.get(name, ()))
 
         yield Rows(schema.names, np.arange(len(part)) + before + 1, column, lists)
         before += len(part)

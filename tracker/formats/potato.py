@@ -111,9 +111,9 @@ def _times(archive: Archive, name: str) -> dict[tuple[str, str], str]:
 class _Potato:
     reading: Reading
 
-    def _leave_out(self, what: str, number: int) -> None:
+    def _leave_out(self, noun: str, number: int) -> None:
         if number:
-            self.reading.left_out[what] += number
+            self.reading.left_out[noun] += number
 
     def of_record(self, place: int, record: dict[str, Any]) -> Iterator[Answer]:
         """Yield the answers of a line of JSONL."""

@@ -99,11 +99,11 @@ class _Tasks:
             labels["accept"] = unique_labels(category_of(option, "an option") for option in chosen)
             if not _has_one_choice(task):
                 self.reading.ask("accept", "several")
-        for name, what in _NO_PLACES.items():
+        for name, noun in _NO_PLACES.items():
             spans = objects_in(task, name)
             placed = [span for span in spans if name == "spans" and "points" not in span]
             if len(placed) < len(spans):
-                self.reading.left_out[what] += len(spans) - len(placed)
+                self.reading.left_out[noun] += len(spans) - len(placed)
             elif name == "spans" and name in task:
                 labels[name] = unique_labels(
                     span_of(span.get("label"), span.get("start"), span.get("end"))

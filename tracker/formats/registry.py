@@ -152,9 +152,9 @@ def _batches_of_file(source: SourceFile, reading: Reading, author: str | None) -
         raise Refused(f"{source.name} is no workbook, and has no sheets", SAY_WHO)
     name, source.encoding = reading.options.format, reading.options.encoding
     if name is None:
-        for beginning, what, way in _BEGINNINGS:
+        for beginning, description, way in _BEGINNINGS:
             if source.head.startswith(beginning):
-                raise Refused(f"{source.name} is {what}", way)
+                raise Refused(f"{source.name} is {description}", way)
     reader = READERS[name] if name else _recognized(source)
     if reader.read is None:
         raise Refused(
@@ -215,9 +215,9 @@ def _batches_of_archive(
 
 def _batches_of_members(archive: Archive, reading: Reading) -> Iterator[Batch]:
     """Yield the records of each file in an archive, in its own format."""
-    for member, what, way in _MEMBERS:
+    for member, description, way in _MEMBERS:
         if member in archive.names:
-            raise Refused(f"{archive.name} is {what}", way)
+            raise Refused(f"{archive.name} is {description}", way)
     if archive.leading_out:
         archive.layouts[archive.name] = ToolLayout(reading, "archive", {}, {})
     authors = authors_of_members(archive, reading)

@@ -609,11 +609,11 @@ class SourceFolder(Unwatched):
     @cached_property
     def digest(self) -> str:
         """SHA-256 of the names of all files and the digests of their content."""
-        whole = hashlib.sha256()
+        digest = hashlib.sha256()
         for source in self.archive.files():
             source.drain()
-            whole.update(f"{source.path}\0{source.digest}\0".encode())
-        return whole.hexdigest()
+            digest.update(f"{source.path}\0{source.digest}\0".encode())
+        return digest.hexdigest()
 
 
 def _unreadable(error: OSError) -> None:

@@ -597,9 +597,9 @@ class _Lists:
                 continue
             for n, column in listed.items():
                 if _is_list(column[row]) and len(column[row]) != len(names):
-                    what = roles.get(n, "").removeprefix(OF_QUESTION).removeprefix(KEEP)
+                    role = roles.get(n, "").removeprefix(OF_QUESTION).removeprefix(KEEP)
                     number = len(column[row])
-                    self._reject(row, f"{len(names)} annotators, and {number} of {what!r}")
+                    self._reject(row, f"{len(names)} annotators, and {number} of {role!r}")
             lengths.append(0 if row in self.bad else len(names))
         numbers = [1 if length is None else length for length in lengths]
         rows = np.repeat(np.arange(len(numbers)), numbers)
@@ -670,5 +670,5 @@ def _is_list(cell: Any) -> bool:
 
 def _shown(cell: Any) -> str:
     text = repr(cell)
-    what = "an object" if isinstance(cell, Mapping) else "a list"
-    return f"{what}, {text if len(text) <= _LONGEST_SHOWN else text[:_LONGEST_SHOWN] + '…'}"
+    noun = "an object" if isinstance(cell, Mapping) else "a list"
+    return f"{noun}, {text if len(text) <= _LONGEST_SHOWN else text[:_LONGEST_SHOWN] + '…'}"

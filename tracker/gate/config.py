@@ -54,18 +54,18 @@ class Table:
             raise self.refused(f"{key} is empty", "name something, or leave it out", key=key)
         return value.strip()
 
-    def word(self, key: str, known: Collection[str], what: str) -> str | None:
+    def word(self, key: str, known: Collection[str], noun: str) -> str | None:
         """One of the words that are ``known``; None where the key is not there."""
         word = self.text(key)
         if word is not None:
-            self.check_known(word, known, what, key)
+            self.check_known(word, known, noun, key)
         return word
 
-    def check_known(self, word: str, known: Collection[str], what: str, key: str) -> None:
+    def check_known(self, word: str, known: Collection[str], noun: str, key: str) -> None:
         """Accept a word that is known."""
         if word not in known:
             mend = near_names(word, known) or f"one of: {', '.join(known)}"
-            raise self.refused(f"there is no {what} {word!r}", mend, key=key)
+            raise self.refused(f"there is no {noun} {word!r}", mend, key=key)
 
     def number(self, key: str, low: float | None, high: float, *, open_: bool = False) -> float:
         """A number from ``low`` (None: any) to ``high``; ``open_``: neither of the two."""
@@ -116,16 +116,16 @@ def toml_key_places(text: str, name: str) -> tuple[Place, list[Place]]:
     for number, line in enumerate(text.split("\n"), start=1):
         statement += f"{line}\n"
         try:
-            told = tomllib.loads(statement)
+            document = tomllib.loads(statement)
         except (ValueError, RecursionError):
             continue  # it goes on in the next line
         if statement.lstrip().startswith("["):
             current = Place(start)
-            top.keys.setdefault(next(iter(told)), start)
-            if told.get(name) == [{}]:
+            top.keys.setdefault(next(iter(document)), start)
+            if document.get(name) == [{}]:
                 tables.append(current)
         else:
-            for key in told:
+            for key in document:
                 current.keys.setdefault(key, start)
         start, statement = number + 1, ""
     return top, tables
@@ -276,19 +276,19 @@ def read_gate_config(path: Path, project: str) -> GateConfig:
 
 def parse_gate_config(text: str, source: str) -> GateConfig:
     """The same of a text; ``source`` is its name in messages."""
-    told = _toml(text, source)
+    document = _toml(text, source)
     place, tables = toml_key_places(text, "check")
-    top = Table(source, told, place)
-    for key in told:
+    top = Table(source, document, place)
+    for key in document:
         if key not in _TOP:
             mend = near_names(key, _TOP) or f"here may stand: {', '.join(_TOP)}"
             raise top.refused(f"there is no key {key!r} at the top of the file", mend, key=key)
-    found = told.get("check", [])
-    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+    entries = document.get("check", [])
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise top.refused(
             "a check is not a table", "begin each with the line [[check]]", key="check"
         )
-    if not found:
+    if not entries:
         raise top.refused("there is no check, and a gate without one would let all through",
                           'begin one with the line [[check]], such as: items_at_least = 200',
                           key="check")  # fmt: skip
@@ -297,11 +297,13 @@ def parse_gate_config(text: str, source: str) -> GateConfig:
         top.word("scale", SCALES, "scale"),
         top.word("distance", DISTANCES, "distance"),
     )
-    confidence = top.number("confidence", 0, 1, open_=True) if "confidence" in told else 0.95
+    confidence = top.number("confidence", 0, 1, open_=True) if "confidence" in document else 0.95
     interval = top.word("interval", INTERVALS, "interval") or ASYMMETRIC
     # Tables written in one line, check = [{…}], have no header of their own.
-    where = tables if len(tables) == len(found) else [Place(place.of("check"))] * len(found)
-    checks = (_check(Table(source, one, at), metric) for one, at in zip(found, where, strict=True))
+    where = tables if len(tables) == len(entries) else [Place(place.of("check"))] * len(entries)
+    checks = (
+        _check(Table(source, entry, at), metric) for entry, at in zip(entries, where, strict=True)
+    )
     return GateConfig(source, place, tuple(checks), confidence, metric, interval)
 
 
@@ -401,7 +403,7 @@ def _recent(table: Table, measure: str | None) -> bool:
         if recent and key in table.told:
             raise table.refused(f"{key!r} does not go with recent", "leave it out", key=key)
     if recent and measure is not None and MEASURES[measure].needs != "patterns":
-        known = (name for name, one in MEASURES.items() if one.needs == "patterns")
+        known = (name for name, entry in MEASURES.items() if entry.needs == "patterns")
         raise table.refused(
             f"{measure} is not computed of a part of the items",
             f"one of: {', '.join(known)}",
@@ -412,10 +414,10 @@ def _recent(table: Table, measure: str | None) -> bool:
 
 def _measure(table: Table) -> str | None:
     """The measure's full name, also where the file has a short one; None where it has none."""
-    told = table.text("measure")
-    if told is None:
+    text = table.text("measure")
+    if text is None:
         return None
-    name = full_measure_name(told)
+    name = full_measure_name(text)
     table.check_known(name, MEASURES, "measure", "measure")
     return name
 
@@ -440,7 +442,7 @@ def _since(table: Table) -> str | None:
 def _kinds(table: Table) -> tuple[str, ...]:
     known = (*KINDS, *OF_DEFINITIONS, ANY)
     value = table.told["flags"]
-    if not isinstance(value, list) or not all(isinstance(one, str) for one in value) or not value:
+    if not isinstance(value, list) or not all(isinstance(kind, str) for kind in value) or not value:
         raise table.refused(
             "flags is not a list of kinds", 'such as: flags = ["constant_category"]', key="flags"
         )

@@ -151,8 +151,8 @@ class AuditsNow:
     @cached_property
     def by_question(self) -> Mapping[int, Audit]:
         """The audit of each question by its number, for all kinds of findings."""
-        found = settled_audits(self.connection, self.questions, AuditQuery(filter=self.choice))
-        return {one.id: audit for one, audit in zip(self.questions, found, strict=True)}
+        audits = settled_audits(self.connection, self.questions, AuditQuery(filter=self.choice))
+        return {question.id: audit for question, audit in zip(self.questions, audits, strict=True)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,13 +208,13 @@ class Present:
 
         Those of a category that changed for itself are under its name.
         """
-        found = self.assessment
+        assessment = self.assessment
         parts: dict[str | None, Recent | Changed] = {
-            change.name: change for change in found.changes if change.subject == "category"
+            change.name: change for change in assessment.changes if change.subject == "category"
         }
-        if found.recent is not None:
-            parts[None] = found.recent
-        return {name: self._levels_of(one) for name, one in parts.items()}
+        if assessment.recent is not None:
+            parts[None] = assessment.recent
+        return {name: self._levels_of(part) for name, part in parts.items()}
 
     def _levels_of(self, change: Recent | Changed) -> Levels:
         names = category_names(self.connection, self.question)
@@ -244,15 +244,17 @@ class Present:
         """The figures of that name, of the people or of a model; see `gate_standings`."""
         if figure.model is not None:
             return _model_standings(self._models[figure.model], figure, self.config.confidence)
-        whole = gate_standings(self.assessment, figure)
-        return [self._recent(figure, one) for one in whole] if figure.recent else whole
+        overall = gate_standings(self.assessment, figure)
+        return (
+            [self._recent(figure, standing) for standing in overall] if figure.recent else overall
+        )
 
-    def _recent(self, figure: Figure, whole: Standing) -> Standing:
+    def _recent(self, figure: Figure, overall: Standing) -> Standing:
         """The figure of the last level; that of all answers if it was the only one."""
-        level = self.level_of(whole.category)
+        level = self.level_of(overall.category)
         if level is None:
-            return whole
-        (since,) = gate_standings(level.now, replace(figure, category=whole.category))
+            return overall
+        (since,) = gate_standings(level.now, replace(figure, category=overall.category))
         return replace(since, since=level.day)
 
     @cached_property
@@ -262,15 +264,17 @@ class Present:
             check.figure for check in self.config.checks if isinstance(check, AtLeast | MaxDrop)
         )
         names = {figure.model for figure in figures if figure.model is not None}
-        found = models_beside_people(
+        agreements = models_beside_people(
             self.connection, self.question, self.choice,
             only=names, confidence=self.config.confidence,
         )  # fmt: skip
-        return dict.fromkeys(names) | {one.model: one for one in found}
+        return dict.fromkeys(names) | {agreement.model: agreement for agreement in agreements}
 
     def _cheapest(self) -> str:
         """A measure to ask for where none is wanted: asking for none would give all."""
-        fits = (name for name, one in MEASURES.items() if self.question.answers in one.answers)
+        fits = (
+            name for name, measure in MEASURES.items() if self.question.answers in measure.answers
+        )
         return next(fits)
 
     @cached_property
@@ -310,7 +314,11 @@ def _with_models(config: GateConfig, connection: Connection, question: QuestionI
         for annotator in list_annotators(connection, question.project)
         if annotator.kind == "model"
     ]
-    names = {name: one.name for one in models for name in (one.name, *one.aliases)}
+    names = {
+        name: annotator.name
+        for annotator in models
+        for name in (annotator.name, *annotator.aliases)
+    }
     checks: list[Check] = []
     for check in config.checks:
         model = check.figure.model if isinstance(check, AtLeast | MaxDrop) else None
@@ -377,8 +385,8 @@ def _there(question: QuestionInfo, names: list[str]) -> str:
 
 def _of_reading(config: GateConfig, error: InvalidOption) -> Refused:
     """The error on the line of the key that it is about."""
-    told = [key for key in ("weights", "scale", "distance") if getattr(config.metric, key)]
-    key = next((key for key in told if key in error.message), told[0])
+    keys = [key for key in ("weights", "scale", "distance") if getattr(config.metric, key)]
+    key = next((key for key in keys if key in error.message), keys[0])
     message = _in_a_file(error.message) or ""
     return refused_toml_table(config.source, config.place, message, _in_a_file(error.mend), key=key)
 

@@ -191,11 +191,11 @@ def gate_check_name(check: Check, category: str | None = None) -> Message | str:
 
 def figure_check_results(check: AtLeast | MaxDrop, now: Present) -> Iterator[CheckResult]:
     """What becomes of a check of a figure, one result for each category where it is of each."""
-    found = now.standings(check.figure)
-    if not found:
+    standings = now.standings(check.figure)
+    if not standings:
         nothing = _plain(check, check.figure.measure, check.figure.category)
         yield nothing.unknown(Message(no_category_sentence), "no_category")
-    for figure in found:
+    for figure in standings:
         if isinstance(check, AtLeast):
             yield _least(check, figure)
         else:
@@ -300,7 +300,7 @@ def _fall_of_level(check: MaxDrop, figure: Standing, now: Present) -> CheckResul
         return None
     same = replace(check.figure, category=figure.category)
     sides = (gate_standings(level, same) for level in (levels.before, levels.now))
-    before, since = (next(iter(found), None) for found in sides)
+    before, since = (next(iter(figures), None) for figures in sides)
     if before is None or since is None or before.value is None or since.value is None:
         return None
     drop = before.value - since.value
@@ -344,27 +344,27 @@ def gate_findings_now(now: Present, kinds: Sequence[str]) -> Found:
     """
     names = now.audit.names
     once = {flag.key: flag for _, flag in now.audit.flagged(kinds)}
-    found = Found()
+    result = Found()
     for flag in once.values():
         if kinds and not {flag.kind, *flag.also} & {*kinds}:
             continue
         if flag.key in now.audit.settled:
-            found.settled.append(now.audit.settled[flag.key])
+            result.settled.append(now.audit.settled[flag.key])
             continue
         who = (flag.annotator,) if flag.other is None else (flag.annotator, flag.other)
-        people = tuple(sorted(names[one] for one in who))
+        people = tuple(sorted(names[number] for number in who))
         explained = () if flag.kind in kinds else tuple(k for k in kinds if k in flag.also)
-        found.findings.append((people, flag.kind, explained))
+        result.findings.append((people, flag.kind, explained))
     for finding in now.audit.definitions:
         if not finding.certain or (kinds and finding.kind not in kinds):
             continue
         if finding.key in now.audit.settled:
-            found.settled.append(now.audit.settled[finding.key])
+            result.settled.append(now.audit.settled[finding.key])
             continue
         category = None if finding.category is None else now.audit.categories[finding.category]
         about = category or str(finding.subject).replace("=", " ", 1)
-        found.findings.append(((about,), finding.kind, ()))
-    return found
+        result.findings.append(((about,), finding.kind, ()))
+    return result
 
 
 def gate_kinds_not_applicable(now: Present, kinds: Sequence[str]) -> dict[str, str]:
@@ -394,7 +394,7 @@ def judge_gate(
     annotator that is not there, InvalidOption for a choice of answers that does not fit.
     """
     every = list_questions(connection, questions[0].project)
-    names = {one.name: {*category_names(connection, one).values()} for one in every}
+    names = {question.name: {*category_names(connection, question).values()} for question in every}
     for check in config.checks:
         if check.question is not None and check.question not in names:
             mend = near_names(check.question, names) or f"it has: {', '.join(names)}"
@@ -408,12 +408,14 @@ def judge_gate(
         now = Present(connection, question, asked, choice, audits)
         _ = now.snapshots  # one that is not there is told before anything is counted
         seen.append((places, now))
-    found: dict[int, list[CheckResult]] = {n: [] for n in range(len(config.checks))}
+    results_by_check: dict[int, list[CheckResult]] = {n: [] for n in range(len(config.checks))}
     for places, now in seen:
-        told = now.question.name if len(every) > 1 else None
+        name = now.question.name if len(every) > 1 else None
         for place, check in zip(places, now.config.checks, strict=True):
-            found[place] += (replace(one, question=told) for one in _results(check, now))
-    results = tuple(result for of_check in found.values() for result in of_check)
+            results_by_check[place] += (
+                replace(result, question=name) for result in _results(check, now)
+            )
+    results = tuple(result for of_check in results_by_check.values() for result in of_check)
     project = questions[0].project.name
     result = GateResult(project, config.source, results, seen[0][1].selection)
     if not with_verdict:
@@ -448,20 +450,20 @@ def _results(check: Check, now: Present) -> Iterator[CheckResult]:
 
 
 def _of_flags(check: NoFlags, now: Present) -> CheckResult:
-    found = gate_findings_now(now, check.kinds)
+    findings = gate_findings_now(now, check.kinds)
     lacking = gate_kinds_not_applicable(now, check.kinds)
-    who = sorted({name for names, kind, _ in found.findings if kind in KINDS for name in names})
+    who = sorted({name for names, kind, _ in findings.findings if kind in KINDS for name in names})
     result = CheckResult(
         name=gate_check_name(check),
         kind="flags",
-        passed=not found.findings,
-        reason=Message(flags_sentence, findings=found.findings, settled=found.settled),
+        passed=not findings.findings,
+        reason=Message(flags_sentence, findings=findings.findings, settled=findings.settled),
         line=check.place.line,
         threshold=0,
-        value=len(who) or len(found.findings),
-        details={"flags": list(check.kinds), "annotators": who, "settled": found.settled},
+        value=len(who) or len(findings.findings),
+        details={"flags": list(check.kinds), "annotators": who, "settled": findings.settled},
     )
-    if not found.findings and lacking:
+    if not findings.findings and lacking:
         reason = Message(not_looked_for_sentence, needs=lacking, any_kind=not check.kinds)
         return result.unknown(reason, "not_applicable")
     return result

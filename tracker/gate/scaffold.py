@@ -69,8 +69,8 @@ def starting_gate_config(
         for block in _blocks_of(connection, question, choice, named=several)
     ]
     tried = parse_gate_config("\n".join(block.text for block in blocks), DEFAULT_CONFIG)
-    told = judge_gate(connection, questions, tried, choice)
-    why_not = {result.line: _why_not(result) for result in told.checks if not result.passed}
+    outcome = judge_gate(connection, questions, tried, choice)
+    why_not = {result.line: _why_not(result) for result in outcome.checks if not result.passed}
     text = Message(
         starting_text,
         project=project.name,
@@ -79,7 +79,7 @@ def starting_gate_config(
             (str(block.about), block.text, why_not.get(check.place.line))
             for block, check in zip(blocks, tried.checks, strict=True)
         ],
-        chosen=told.selection is not None,
+        chosen=outcome.selection is not None,
     )
     return str(text)
 
@@ -89,23 +89,23 @@ def _blocks_of(
 ) -> list[_Block]:
     """Return the checks of a question; ``named``: they name it."""
     measures = _MEASURES.get(question.answers, _ANY_MEASURES)
-    found = assess(connection, question, Query(measures, filter=choice))
+    assessment = assess(connection, question, Query(measures, filter=choice))
     name = question.project.name
-    if not found.counts.items_compared:
+    if not assessment.counts.items_compared:
         raise NoFigures(
             f"no item of {name!r} has two answers: there is no figure to start from",
             f"import answers first: tracker import FILE --project {quote(name)}",
         )
     key = (f"question = {_quoted(question.name)}",) if named else ()
-    numbers = are_many_numbers(question.answers, question.scale, len(found.categories))
-    blocks = _blocks(found, measures, of_category=not numbers)
+    numbers = are_many_numbers(question.answers, question.scale, len(assessment.categories))
+    blocks = _blocks(assessment, measures, of_category=not numbers)
     return [replace(block, lines=(*key, *block.lines)) for block in blocks]
 
 
 def _why_not(result: CheckResult) -> str:
     """Why a check does not pass; the file, which others read, names no annotator."""
-    found = result.details.get("annotators")
-    return flagged_sentence(annotators=len(found)) if found else result.why
+    annotators = result.details.get("annotators")
+    return flagged_sentence(annotators=len(annotators)) if annotators else result.why
 
 
 def _blocks(
@@ -124,8 +124,8 @@ def _blocks(
     if of_category and lowest is not None:
         name = assessment.categories[lowest.category]
         every = gate_standings(assessment, Figure(category=EVERY))
-        weakest = next(one for one in every if one.category == name)
-        about = Message(figure_sentence, found=weakest, weakest=True)
+        weakest = next(standing for standing in every if standing.category == name)
+        about = Message(figure_sentence, figure=weakest, weakest=True)
         yield _least(weakest, f"category = {_quoted(name)}", 0.0, about)
     if overall is not None:
         yield _Block(
@@ -156,7 +156,7 @@ def _least(figure: Standing, key: str, least: float, about: Message | None = Non
     value = figure.value if figure.low is None else figure.low
     on = () if figure.low is None else ('on = "ci_low"',)
     return _Block(
-        about or Message(figure_sentence, found=figure),
+        about or Message(figure_sentence, figure=figure),
         (key, f"at_least = {_below(value or 0.0, least)}", *on),
     )
 

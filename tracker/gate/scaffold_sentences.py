@@ -42,22 +42,22 @@ def _block(about: str, toml: str, why_not: str | None) -> str:
     """Return the check in the file, or put into comments if it does not hold now."""
     if why_not is None:
         return f"# {about}\n{toml}"
-    said = f"{about}\nCommented out because it would fail today: {why_not}\n{toml}"
-    return "".join(f"# {line}\n" for line in said.removesuffix("\n").split("\n"))
+    text = f"{about}\nCommented out because it would fail today: {why_not}\n{toml}"
+    return "".join(f"# {line}\n" for line in text.removesuffix("\n").split("\n"))
 
 
-def figure_sentence(found: Standing, *, weakest: bool = False) -> str:
+def figure_sentence(figure: Standing, *, weakest: bool = False) -> str:
     """Return what a figure is now, with its interval."""
     bounds = ""
-    if found.low is not None and found.high is not None:
-        bounds = f" ({found.low:.3f} to {found.high:.3f}, {100 * found.confidence:g}%)"
+    if figure.low is not None and figure.high is not None:
+        bounds = f" ({figure.low:.3f} to {figure.high:.3f}, {100 * figure.confidence:g}%)"
     about = "The weakest category: " if weakest else ""
-    what = (
-        figure_in_sentence(found)
-        if found.measure
-        else f"agreement on {quoted_text(found.category or '')}"
+    subject = (
+        figure_in_sentence(figure)
+        if figure.measure
+        else f"agreement on {quoted_text(figure.category or '')}"
     )
-    return sentence(f"{about}{what}, now {found.value or 0.0:.3f}{bounds}")
+    return sentence(f"{about}{subject}, now {figure.value or 0.0:.3f}{bounds}")
 
 
 def drop_sentence() -> str:

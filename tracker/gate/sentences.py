@@ -48,9 +48,9 @@ def asked_sentence(check: Check, category: str | None = None, *, titled: bool = 
 
 def _figure_asked(figure: Figure, category: str | None, titled: bool) -> str:
     title = MEASURES[figure.measure].title if titled and figure.measure is not None else None
-    told = title or figure.measure or f'agreement on "{category or figure.category}"'
-    told += " of late" if figure.recent else ""
-    return told if figure.model is None else f"{told} of {figure.model} with people"
+    words = title or figure.measure or f'agreement on "{category or figure.category}"'
+    words += " of late" if figure.recent else ""
+    return words if figure.model is None else f"{words} of {figure.model} with people"
 
 
 # -- figures -------------------------------------------------------------------------------
@@ -60,13 +60,13 @@ def at_least_sentence(
     figure: Standing, value: float, threshold: float, *, bound: bool, passed: bool
 ) -> str:
     """Return how a figure, or its lower ``bound``, compares with the least that is asked for."""
-    what = figure_in_sentence(figure)
+    subject = figure_in_sentence(figure)
     if bound:
-        what = f"the lower bound of {what} ({100 * figure.confidence:.12g}%)"
+        subject = f"the lower bound of {subject} ({100 * figure.confidence:.12g}%)"
     shown, least = distinct_numbers_in_sentence(value, threshold)
     compared = f"and at least {least} is required" if passed else f"below the required {least}"
     ceiling = f"; that of two people is {figure.people:.3f}" if figure.people is not None else ""
-    return sentence(f"{what} is {shown}, {compared}{ceiling}")
+    return sentence(f"{subject} is {shown}, {compared}{ceiling}")
 
 
 def drop_sentence(
@@ -139,15 +139,15 @@ def read_otherwise_sentence(figure: Standing, since: SnapshotRecord) -> str:
 def figure_in_sentence(figure: Standing | Figure) -> str:
     """Return a figure as it stands in a sentence."""
     if figure.measure is not None:
-        told = MEASURES[figure.measure].title
+        title = MEASURES[figure.measure].title
     else:
-        told = f'agreement on "{figure.category}"'
+        title = f'agreement on "{figure.category}"'
     if isinstance(figure, Standing) and figure.since is not None:
-        return f"{told} since {figure.since}"
+        return f"{title} since {figure.since}"
     if figure.model is None:
-        return told
+        return title
     people = "what most people gave" if figure.measure == "cohen_kappa" else "people"
-    return f"{told} of {figure.model} with {people}"
+    return f"{title} of {figure.model} with {people}"
 
 
 def _snapshot(snapshot: SnapshotRecord) -> str:

@@ -131,9 +131,9 @@ def gate_junit_xml(gate_result: GateResult) -> str:
         place = {"file": _xml(gate_result.config), "line": str(check.line)}
         test = ET.SubElement(suite, "testcase", named | place)
         if not check.passed:
-            what = "error" if check.passed is None else "failure"
+            tag = "error" if check.passed is None else "failure"
             about = {"message": _xml(check.why), "type": check.undefined or check.kind}
-            ET.SubElement(test, what, about).text = _xml(check.why)
+            ET.SubElement(test, tag, about).text = _xml(check.why)
     ET.indent(suites)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(suites, "unicode")}\n'
 

@@ -102,7 +102,7 @@ class QuestionAgreement:
     def change(self) -> float | None:
         """By how much the main figure differs from that of the last snapshot; None if unknown."""
         then = () if self.last is None else self.last.assessment.measures
-        before = next((one.value for one in then if _is_alike(one, self.main)), None)
+        before = next((figure.value for figure in then if _is_alike(figure, self.main)), None)
         return None if before is None or self.main.value is None else self.main.value - before
 
     def to_dict(self) -> dict[str, Any]:
@@ -143,10 +143,11 @@ class QuestionAgreement:
         }
 
 
-def _is_alike(one: Coefficient, other: Coefficient) -> bool:
+def _is_alike(first: Coefficient, second: Coefficient) -> bool:
     """Return whether two figures are of one measure, computed in one way."""
-    return one.measure == other.measure and all(
-        one.details.get(key) == other.details.get(key) for key in ("weights", "scale", "distance")
+    return first.measure == second.measure and all(
+        first.details.get(key) == second.details.get(key)
+        for key in ("weights", "scale", "distance")
     )
 
 
@@ -160,14 +161,14 @@ class AgreementByQuestion(Shown):
 
     def to_dict(self) -> Annotated[dict[str, Any], AgreementsJson]:
         """Return the questions as JSON."""
-        told = [question.to_dict() for question in self.questions]
-        told += [one.to_dict() for one in self.unfit]
-        return {"project": self.project, "questions": told}
+        questions = [question.to_dict() for question in self.questions]
+        questions += [question.to_dict() for question in self.unfit]
+        return {"project": self.project, "questions": questions}
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one flat row per question."""
         return [question.row() for question in self.questions] + [
-            one.to_dict() for one in self.unfit
+            question.to_dict() for question in self.unfit
         ]
 
     def to_frame(self) -> pd.DataFrame:
@@ -198,9 +199,12 @@ def agreement_by_question(
         findings = count_flags(connection, question.project, question)
         return QuestionAgreement(question, assessment, main, last, findings)
 
-    made, unfit = ask_each_question(questions, ask)
-    found = sorted(made.values(), key=lambda one: (one.main.value is None, one.main.value))
-    return AgreementByQuestion(questions[0].project.name, tuple(found), unfit)
+    agreements, unfit = ask_each_question(questions, ask)
+    ranked = sorted(
+        agreements.values(),
+        key=lambda agreement: (agreement.main.value is None, agreement.main.value),
+    )
+    return AgreementByQuestion(questions[0].project.name, tuple(ranked), unfit)
 
 
 # -- Snapshots of projects that ask several questions: one number, a record of each question ------
@@ -237,7 +241,7 @@ class TakenByQuestion:
 
     def to_dict(self) -> Annotated[dict[str, Any], PointJson | SnapshotsJson]:
         """Return the JSON of ``tracker snapshot``."""
-        records = {name: one.snapshot.to_dict() for name, one in self.questions.items()}
+        records = {name: taken.snapshot.to_dict() for name, taken in self.questions.items()}
         return json_by_question({"snapshot": self.id}, records)
 
     def brief(self) -> Iterator[str]:
@@ -251,7 +255,9 @@ class TakenByQuestion:
             figures = _figure_words(self.first.snapshot)
         elif self.fresh:
             records = self.questions.items()
-            figures = ", ".join(f"{name} {_figure_words(one.snapshot)}" for name, one in records)
+            figures = ", ".join(
+                f"{name} {_figure_words(taken.snapshot)}" for name, taken in records
+            )
         yield f"snapshot {self.id}: {figures}"
 
 
@@ -285,7 +291,7 @@ class SnapshotPages:
 
     def to_dict(self) -> Annotated[dict[str, Any], PointJson | SnapshotsJson]:
         """Return the JSON of ``tracker snapshots show``."""
-        pages = {name: one.to_dict() for name, one in self.questions.items()}
+        pages = {name: page.to_dict() for name, page in self.questions.items()}
         return json_by_question({"snapshot": self.first.record.id}, pages)
 
 
@@ -318,8 +324,8 @@ class HistoryByQuestion(ByQuestion[History | Curve]):
     def rows(self) -> list[dict[str, Any]]:
         """Return flat rows: one per question, snapshot and measure, then the unfit questions."""
         histories = self.questions.items()
-        rows = [{"question": name, **row} for name, one in histories for row in one.rows()]
-        return rows + [one.to_dict() for one in self.unfit]
+        rows = [{"question": name, **row} for name, history in histories for row in history.rows()]
+        return rows + [question.to_dict() for question in self.unfit]
 
     def columns(self, rows: Sequence[Mapping[str, Any]]) -> list[str]:
         """Return the names of all columns of such rows, also of none."""

@@ -43,7 +43,8 @@ def figure_row(assessment: Assessment) -> dict[str, Any]:
 
 def snapshot_row(record: SnapshotRecord, measures: Sequence[str] = ()) -> dict[str, Any]:
     """Return a snapshot as a row, and the first of some measures of what came since the last."""
-    own = {} if record.own is None else {one.measure: one.value for one in record.own.measures}
+    figures = () if record.own is None else record.own.measures
+    own = {figure.measure: figure.value for figure in figures}
     return {
         "snapshot": record.id,
         "name": record.name,

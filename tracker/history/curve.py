@@ -179,11 +179,11 @@ def _states(
     spanned = parse_curve_window(window)
     choice = replace(query.filter, since=None, until=None, guideline=None)
     selection = select_answers(connection, question, choice)
-    found = count_timeline(connection, selection, spanned)
-    ends = _ends(found.first, found.last, every, query, zone)
+    timeline = count_timeline(connection, selection, spanned)
+    ends = _ends(timeline.first, timeline.last, every, query, zone)
     own = _own_patterns(connection, selection, ends, query)
     states: list[tuple[int, Assessment, Assessment]] = []
-    for day, state in zip(ends, found.at(ends), strict=True):
+    for day, state in zip(ends, timeline.at(ends), strict=True):
         if state is None:
             _, assessment, _ = states[-1]
         else:

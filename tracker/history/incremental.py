@@ -122,15 +122,15 @@ def _answers(
 ) -> tuple[dict[int, int], int]:
     """Return each annotator's number of answers, by the latest row since the base snapshot."""
     if header.base_snapshot_id is None or header.base_snapshot_id == header.id:
-        found = answers_in_snapshot(parts)
-        return {who: answers for who, answers in found.items() if answers}, 1
-    told = (
+        numbers = answers_in_snapshot(parts)
+        return {who: answers for who, answers in numbers.items() if answers}, 1
+    conditions = (
         of_question(_annotators, question.key),
         _annotators.c.snapshot_id.in_(_links(question, header)),
     )
     last = (
         select(_annotators.c.annotator_id, func.max(_annotators.c.snapshot_id).label("told_by"))
-        .where(*told)
+        .where(*conditions)
         .group_by(_annotators.c.annotator_id)
         .subquery("last")
     )
@@ -140,7 +140,9 @@ def _answers(
         .where(_annotators.c.snapshot_id == last.c.told_by)
         .where(_annotators.c.annotator_id == last.c.annotator_id)
     ).all()
-    links = connection.scalar(select(func.count(_annotators.c.snapshot_id.distinct())).where(*told))
+    links = connection.scalar(
+        select(func.count(_annotators.c.snapshot_id.distinct())).where(*conditions)
+    )
     return {row.annotator_id: row.answers for row in rows}, links or 0
 
 
@@ -261,10 +263,10 @@ def find_base_snapshot(
         before, now = previous.answers, tallied.answers
         changed = {who for who in before.keys() | now.keys() if before.get(who) != now.get(who)}
         return previous.header.base_snapshot_id, tallied, changed
-    whole = whole_snapshot_tallies(connection, question, previous.header)
-    if whole is None:
+    tallies = whole_snapshot_tallies(connection, question, previous.header)
+    if tallies is None:
         return None, replace(tallied, tallies=None), set(tallied.answers)
-    return number, replace(tallied, tallies=whole + tallied.tallies), set(tallied.answers)
+    return number, replace(tallied, tallies=tallies + tallied.tallies), set(tallied.answers)
 
 
 def snapshot_pattern_numbers(

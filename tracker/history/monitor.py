@@ -150,8 +150,8 @@ def _figures(curve: Curve, query: Query) -> Iterator[monitoring.Point | None]:
     limits = (choice.as_of, choice.known_at, choice.until)
     over = min([limit for limit in limits if limit is not None], default=None)
     for point in curve.points:
-        whole = _is_whole(point.moment, curve.every, curve.zone)
-        if not whole or (over is not None and point.moment > over):
+        complete = _is_whole(point.moment, curve.every, curve.zone)
+        if not complete or (over is not None and point.moment > over):
             continue
         figure = point.assessment.measures[0]
         value, error = figure.value, figure.standard_error

@@ -155,18 +155,18 @@ def _own_assessment(
     question: QuestionInfo, record: SnapshotRecord, patterns: ItemPatterns, only: Sequence[str]
 ) -> Assessment | None:
     """Return the figures of a snapshot's measures; None if they are read as they no longer can."""
-    found = record.assessment
-    names = {rate.category: found.categories[rate.category] for rate in found.rates}
+    assessment = record.assessment
+    names = {rate.category: assessment.categories[rate.category] for rate in assessment.rates}
     known = [
         measure.measure
-        for measure in found.measures
+        for measure in assessment.measures
         if MEASURES[measure.measure].needs == "patterns"
     ]
-    measures = [one for one in known if not only or one in only]
-    then = replace(question, scale=found.scale)
+    measures = [name for name in known if not only or name in only]
+    then = replace(question, scale=assessment.scale)
     query = query_of_snapshot(record.settings)
     try:
-        people = found.counts.annotators
+        people = assessment.counts.annotators
         return assess_patterns(then, names, patterns, people, measures, query, rated=False)
     except InvalidOption:
         return None
@@ -220,7 +220,7 @@ class Overview:
     @property
     def own(self) -> list[Assessment | None]:
         """The figures of what came since the snapshot before, of the curve's last snapshots."""
-        own = {one.id: one.own for one in self.drawn}
+        own = {record.id: record.own for record in self.drawn}
         return [own[number] for number in self.numbers[-_MOST_DRAWN:]]
 
 
@@ -292,12 +292,12 @@ def _curves(kinds: Sequence[Any]) -> list[_Kind]:
     kinds_by_key: dict[str, _Kind] = {}
     for kind in kinds:
         key = alike_snapshot_settings(kind.settings)[0]
-        one = kinds_by_key.get(key, _Kind(kind.settings, 0, 0, 0))
+        group = kinds_by_key.get(key, _Kind(kind.settings, 0, 0, 0))
         kinds_by_key[key] = _Kind(
-            one.settings,
-            one.number + kind.number,
-            max(one.last, kind.last),
-            one.whole + kind.whole,
+            group.settings,
+            group.number + kind.number,
+            max(group.last, kind.last),
+            group.whole + kind.whole,
         )
     return list(kinds_by_key.values())
 
@@ -422,6 +422,6 @@ def _flags(
     return [
         {name: flag[name] for name in ("flag", "annotator", "with", "kind", "category", "subject")}
         | {"state": standing[flag["flag"]]}
-        for flag in (one.to_dict() for one in list_flags(connection, question.project))
+        for flag in (record.to_dict() for record in list_flags(connection, question.project))
         if flag["flag"] in standing
     ]

@@ -148,11 +148,14 @@ class FiguresOverTime:
     def rows(self) -> list[dict[str, Any]]:
         """Return the rows, each value a number or a text."""
         return [
-            {name: one[name] for name in _COLUMNS[:4]}
-            | {"selection": one["selection"] and json.dumps(one["selection"], ensure_ascii=False)}
+            {name: snapshot[name] for name in _COLUMNS[:4]}
+            | {
+                "selection": snapshot["selection"]
+                and json.dumps(snapshot["selection"], ensure_ascii=False)
+            }
             | {name: value for name, value in measure.items() if name != "readings"}
-            for one in self.to_dict()["snapshots"]
-            for measure in one["measures"]
+            for snapshot in self.to_dict()["snapshots"]
+            for measure in snapshot["measures"]
         ]
 
     def columns(self, rows: Iterable[Mapping[str, Any]]) -> list[str]:
@@ -246,14 +249,14 @@ def snapshot_interval_method(settings: Mapping[str, Any]) -> str:
 
 def selection_of_snapshot(question: QuestionInfo, settings: str) -> Selection:
     """Return the answers that settings are about."""
-    told = json.loads(settings)
+    payload = json.loads(settings)
     return Selection(
         question,
-        left_out=frozenset(told["left_out"]),
-        only=None if told["only"] is None else frozenset(told["only"]),
-        since=told["since"],
-        until=told["until"],
-        where=tuple((name, tuple(values)) for name, values in told["where"]),
+        left_out=frozenset(payload["left_out"]),
+        only=None if payload["only"] is None else frozenset(payload["only"]),
+        since=payload["since"],
+        until=payload["until"],
+        where=tuple((name, tuple(values)) for name, values in payload["where"]),
     )
 
 
@@ -357,10 +360,10 @@ def last_snapshot_of_choice(
 
     With all its measures, or those named. Snapshots of moments after ``until`` are left out.
     """
-    found = reversed(snapshot_records(connection, question, measures=measures))
+    records = reversed(snapshot_records(connection, question, measures=measures))
     wanted = _of_whom(selection)
-    of_choice = (one for one in found if _of_whom(one.assessment.selection) == wanted)
-    return next((one for one in of_choice if until is None or one.moment <= until), None)
+    of_choice = (record for record in records if _of_whom(record.assessment.selection) == wanted)
+    return next((record for record in of_choice if until is None or record.moment <= until), None)
 
 
 def _of_whom(selection: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -434,10 +437,10 @@ def snapshot_records(
     ).all()
 
     def make(row: Any) -> SnapshotRecord:
-        figures = [_coefficient(*one) for one in figures_of.get(row.id, ())]
+        figures = [_coefficient(*cells) for cells in figures_of.get(row.id, ())]
         assessment = _assessment(question, row, figures, rates.get(row.id, ()), names)
-        told = with_annotator_names(row.selection and json.loads(row.selection), people)
-        assessment = replace(assessment, selection=told)
+        selection = with_annotator_names(row.selection and json.loads(row.selection), people)
+        assessment = replace(assessment, selection=selection)
         return snapshot_record_of(row._mapping, assessment)
 
     return LazyRecords(rows, make)
@@ -468,7 +471,9 @@ def _coefficient(measure: str, *values: Any) -> Coefficient:
 
 def snapshot_record_of(row: Mapping[str, Any], assessment: Assessment) -> SnapshotRecord:
     """Return a snapshot from its row and its figures."""
-    stored = (one.name for one in fields(SnapshotRecord) if one.name not in {"assessment", "own"})
+    stored = (
+        column.name for column in fields(SnapshotRecord) if column.name not in {"assessment", "own"}
+    )
     return SnapshotRecord(**{name: row[name] for name in stored}, assessment=assessment)
 
 

@@ -58,11 +58,11 @@ def snapshots_by_question_view(
     """Yield the last snapshots of several questions, or all: the main figure of each."""
     rows: dict[int, dict[str, Any]] = {}
     for name, history in history_by_question.questions.items():
-        for one in history:
-            if isinstance(one, SnapshotRecord):
-                row = rows.setdefault(one.id, snapshot_row(one))
-                if one.assessment.main is not None:
-                    row[f"figure of {name}"] = one.assessment.main.value
+        for record in history:
+            if isinstance(record, SnapshotRecord):
+                row = rows.setdefault(record.id, snapshot_row(record))
+                if record.assessment.main is not None:
+                    row[f"figure of {name}"] = record.assessment.main.value
     questions = count_noun(len(history_by_question.questions), "question")
     yield Text.assemble(
         (history_by_question.project, "bold"),
@@ -248,14 +248,14 @@ def watched_view(watched: Watched) -> Iterator[Text]:
         yield from _alarms(watched)
 
 
-def _few(watched: Watched, what: str) -> Text:
+def _few(watched: Watched, subject: str) -> Text:
     """Return that there is too little to go by."""
     weeks = count_noun(len(watched.points), watched.every)
-    return Text(f"Too few for {_article(what)}: {weeks}, and {_FEWEST[what]} are needed.")
+    return Text(f"Too few for {_article(subject)}: {weeks}, and {_FEWEST[subject]} are needed.")
 
 
-def _article(what: str) -> str:
-    return f"an {what}" if what[0] in "aeiou" else f"a {what}"
+def _article(noun: str) -> str:
+    return f"an {noun}" if noun[0] in "aeiou" else f"a {noun}"
 
 
 def _slope(watched: Watched, slope: Slope) -> Text:

@@ -199,7 +199,7 @@ def project_status(
     aliases = project_aliases(connection, question.project_id) if departed else {}
     return Status(
         question=question,
-        gone=tuple(sorted(names[one] for one in departed if one not in aliases)),
+        gone=tuple(sorted(names[person] for person in departed if person not in aliases)),
         annotators=len(select_answering_annotators(connection, selection)),
         answers_per_item=({0: unanswered} if unanswered > 0 else {}) | answered,
         last_import=imports[-1].to_dict() if imports else None,

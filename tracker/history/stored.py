@@ -158,10 +158,10 @@ RATE_COLUMNS = (
 def snapshot_figure_rows(assessment: Assessment) -> Parts:
     """Return the rows of measures and of category rates."""
     measures = [
-        {"measure": one.measure, "position": place}
-        | {column: getattr(one, column) for column in MEASURE_COLUMNS}
-        | {"details": json.dumps(dict(one.details), sort_keys=True)}
-        for place, one in enumerate(assessment.measures)
+        {"measure": figure.measure, "position": place}
+        | {column: getattr(figure, column) for column in MEASURE_COLUMNS}
+        | {"details": json.dumps(dict(figure.details), sort_keys=True)}
+        for place, figure in enumerate(assessment.measures)
     ]
     rates = [
         {"category_id": rate.category, "position": place}
@@ -253,7 +253,10 @@ def number_snapshot_patterns(
     added = dict(enumerate(sorted(patterns - stored.keys()), max(texts, default=0) + 1))
     if added:
         key = question._asdict()
-        rows = [key | {"id": n, "pattern": snapshot_pattern_text(one)} for n, one in added.items()]
+        rows = [
+            key | {"id": n, "pattern": snapshot_pattern_text(pattern)}
+            for n, pattern in added.items()
+        ]
         connection.execute(insert(KnownPattern), rows)
     texts |= {number: snapshot_pattern_text(pattern) for number, pattern in added.items()}
     return stored | {pattern: number for number, pattern in added.items()}
@@ -285,7 +288,7 @@ def read_snapshot_parts(
     connection: Connection, question: QuestionKey, first: int, last: int
 ) -> dict[int, Parts]:
     """Return the rows of all snapshots from one number to another, one statement per table."""
-    found: dict[int, Parts] = {}
+    snapshots: dict[int, Parts] = {}
     for table in PARTS:
         columns = [column for column in table.columns if column.name not in _KEY]
         statement = (
@@ -294,10 +297,10 @@ def read_snapshot_parts(
             .order_by(*table.primary_key.columns)
         )
         for number, *values in connection.execute(statement).all():
-            parts = found.setdefault(number, {})
+            parts = snapshots.setdefault(number, {})
             row = {column.name: value for column, value in zip(columns, values, strict=True)}
             parts.setdefault(table, []).append(row)
-    return found
+    return snapshots
 
 
 def snapshots_with_parts(

@@ -43,13 +43,16 @@ _SHORT = {"krippendorff_alpha": "alpha", "percent_agreement": "raw agreement"}
 def snapshot_csv_rows(payload: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the JSON of a history as flat rows, one per snapshot, for CSV."""
     return [
-        {key: one[key] for key in ("snapshot", "name", "note", "taken_at", "as_of")}
-        | {"selection": one["selection"] and json.dumps(one["selection"], ensure_ascii=False)}
-        | one["counts"]
-        | {measure["measure"]: measure["value"] for measure in one["measures"]}
-        | {f"rate of {row['category']}": row["rate"] for row in one["categories"]}
-        | _own_csv_cells(one.get("own"))
-        for one in payload["snapshots"]
+        {key: snapshot[key] for key in ("snapshot", "name", "note", "taken_at", "as_of")}
+        | {
+            "selection": snapshot["selection"]
+            and json.dumps(snapshot["selection"], ensure_ascii=False)
+        }
+        | snapshot["counts"]
+        | {measure["measure"]: measure["value"] for measure in snapshot["measures"]}
+        | {f"rate of {row['category']}": row["rate"] for row in snapshot["categories"]}
+        | _own_csv_cells(snapshot.get("own"))
+        for snapshot in payload["snapshots"]
     ]
 
 
@@ -58,8 +61,8 @@ def _own_csv_cells(own: Mapping[str, Any] | None) -> dict[str, Any]:
     if own is None:
         return {}
     return {"own_items": own["items"], "own_answers": own["answers"]} | {
-        "_".join(["own", one["measure"], *end]): one[name]
-        for one in own["measures"]
+        "_".join(["own", figure["measure"], *end]): figure[name]
+        for figure in own["measures"]
         for name, end in (("value", []), ("ci_low", ["ci_low"]), ("ci_high", ["ci_high"]))
     }
 
@@ -153,7 +156,7 @@ def _recorded_figures(
     overview: Overview, own: Sequence[Assessment | None], measure: str
 ) -> list[Figure]:
     """Return the figures of what came since the snapshot before; those of all if there are none."""
-    figures = _figures([one for one in own if one is not None], measure)
+    figures = _figures([assessment for assessment in own if assessment is not None], measure)
     if len(figures) == len(own) and any(value is not None for value, _ in figures[1:]):
         return figures
     return [(value, None) for value in overview.values[measure][-len(own) :]]
@@ -177,7 +180,7 @@ def _plot(
     zone: str | None = None,
 ) -> Plot:
     titles = {measure: _SHORT.get(measure, MEASURES[measure].title) for measure in figures}
-    curves = {titles[one]: [value for value, _ in curve] for one, curve in figures.items()}
+    curves = {titles[measure]: [value for value, _ in curve] for measure, curve in figures.items()}
     steady = {titles[measure] for measure, curve in figures.items() if are_steady(curve)}
     return Plot(moments, curves, notes, zone, steady)
 

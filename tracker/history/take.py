@@ -159,28 +159,30 @@ def _tally(
     tallied = count_incremental_tallies(connection, question, selection, previous, touched)
     if not check:
         return tallied
-    whole = count_snapshot_tallies(connection, selection)
+    recount = count_snapshot_tallies(connection, selection)
     before, tallies = whole_snapshot_tallies(connection, question, previous.header), None
     if before is not None and tallied.tallies is not None:
         tallies = before + tallied.tallies
-    _compare(question, replace(tallied, tallies=tallies), whole, previous)
-    return whole if full else tallied
+    _compare(question, replace(tallied, tallies=tallies), recount, previous)
+    return recount if full else tallied
 
 
-def _compare(question: QuestionInfo, counted: Tallied, whole: Tallied, previous: Previous) -> None:
+def _compare(
+    question: QuestionInfo, counted: Tallied, recount: Tallied, previous: Previous
+) -> None:
     """Raise CheckFailed if tallies from the previous snapshot on differ from those in full."""
     differs = [
-        what
-        for what, one, other in (
-            ("item patterns", counted.patterns.counts, whole.patterns.counts),
-            ("answers of annotators", counted.answers, whole.answers),
+        part
+        for part, first, second in (
+            ("item patterns", counted.patterns.counts, recount.patterns.counts),
+            ("answers of annotators", counted.answers, recount.answers),
             (
                 "tallies of annotators",
                 counted.tallies and counted.tallies.counts,
-                whole.tallies and whole.tallies.counts,
+                recount.tallies and recount.tallies.counts,
             ),
         )
-        if one is not None and other is not None and one != other
+        if first is not None and second is not None and first != second
     ]
     if differs:
         raise CheckFailed(
@@ -257,14 +259,14 @@ def take_snapshots(
     if moment.through == 0:
         raise InvalidOption(f"{project.name!r} did not exist then", "name a later --known-at")
     then = [question_settings_then(connection, question, moment.through) for question in questions]
-    texts = [snapshot_pattern_texts(connection, one.key) for one in then]
+    texts = [snapshot_pattern_texts(connection, question.key) for question in then]
     with as_it_was(connection, project.id, moment):
         counted = [
-            count_snapshot(connection, one, query, how, known)
-            for one, known in zip(then, texts, strict=True)
+            count_snapshot(connection, question, query, how, known)
+            for question, known in zip(then, texts, strict=True)
         ]
-    standing = [_standing(connection, one) for one in then]
-    counts = [_ToRecord(*one) for one in zip(then, counted, texts, standing, strict=True)]
+    standing = [_standing(connection, question) for question in then]
+    counts = [_ToRecord(*parts) for parts in zip(then, counted, texts, standing, strict=True)]
     if how.get("if_changed", False) and _is_recorded(counts):
         return [count.unchanged(connection) for count in counts]
     through = moment.through
@@ -310,8 +312,8 @@ class _ToRecord:
     def unchanged(self, connection: Connection) -> Taken:
         """Return the snapshot that says the same."""
         assert self.recorded is not None
-        found = find_snapshot(connection, self.question, self.recorded)
-        return Taken(self._with_own(connection, found), False, self.counted.read, found.id)
+        snapshot = find_snapshot(connection, self.question, self.recorded)
+        return Taken(self._with_own(connection, snapshot), False, self.counted.read, snapshot.id)
 
     def store(self, connection: Connection, header: Mapping[str, Any]) -> Taken:
         """Store it with what is common to the questions of a snapshot."""

@@ -189,8 +189,8 @@ def verify_snapshots_in_turn(
         project = questions[0].project
         sealed = verify_seals(connection, project.id, chain_only=chain_only)
         chains = [
-            _Verifying(connection, one, chain_only=chain_only, several=len(questions) > 1)
-            for one in questions
+            _Verifying(connection, question, chain_only=chain_only, several=len(questions) > 1)
+            for question in questions
         ]
     ledger = list(sealed.faults)
     rows = [row for chain in chains for row in chain.headers]
@@ -201,7 +201,9 @@ def verify_snapshots_in_turn(
     for chain in chains:
         for some in chain.steps():
             with opened() as (connection, questions):
-                (question,) = (one for one in questions if one.id == chain.question)
+                (question,) = (
+                    candidate for candidate in questions if candidate.id == chain.question
+                )
                 chain.check(connection, question, some)
             done += len(some)
             if progress is not None:
@@ -278,10 +280,12 @@ class _Verifying:
             wrong = list(_chain(header, parts, self._texts, self._before, thinned))
             self._before = (header["digest"], header["seal"])
             try:
-                whole = self._sums.add(header, annotator_tallies_in_snapshot(parts, self._texts))
+                tallies = self._sums.add(header, annotator_tallies_in_snapshot(parts, self._texts))
                 if number not in thinned and not self._chain_only:
-                    found, note = _recount(connection, question, header, parts, self._texts, whole)
-                    wrong += found
+                    faults, note = _recount(
+                        connection, question, header, parts, self._texts, tallies
+                    )
+                    wrong += faults
                     if note is None:
                         self.unread.discard(number)
                     else:
@@ -302,9 +306,9 @@ class _Sums:
         base = header["base_snapshot_id"]
         if base is None:
             return None
-        whole = self._by_base.get(base, AnnotatorTallies()) + stored
-        self._by_base[base] = whole
-        return whole
+        tallies = self._by_base.get(base, AnnotatorTallies()) + stored
+        self._by_base[base] = tallies
+        return tallies
 
 
 def _chain(
@@ -337,7 +341,7 @@ def _recount(
     header: Mapping[str, Any],
     parts: Parts,
     texts: Mapping[int, str],
-    whole: AnnotatorTallies | None,
+    tallies: AnnotatorTallies | None,
 ) -> tuple[list[Message], Message | None]:
     """Return the faults of a snapshot's tallies and figures, or why they cannot be checked."""
     query = query_of_snapshot(header["settings"])
@@ -355,7 +359,7 @@ def _recount(
             connection, question, query, (selection, tallied.annotators, tallied.patterns)
         )
         assessment = snapshot_assessment(counted)
-    wrong = _tallies_differ(parts, texts, whole, tallied)
+    wrong = _tallies_differ(parts, texts, tallies, tallied)
     why = _why_not(connection, question, header) if wrong else None
     if why:
         return [], why
@@ -377,12 +381,12 @@ def _why_not(
 
 
 def _tallies_differ(
-    parts: Parts, texts: Mapping[int, str], whole: AnnotatorTallies | None, tallied: Tallied
+    parts: Parts, texts: Mapping[int, str], tallies: AnnotatorTallies | None, tallied: Tallied
 ) -> list[Message]:
     wrong = []
     if item_patterns_in_snapshot(parts, texts).counts != tallied.patterns.counts:
         wrong.append(_fault("item patterns"))
-    kept, counted = whole or tallied.tallies, tallied.tallies or whole
+    kept, counted = tallies or tallied.tallies, tallied.tallies or tallies
     if kept is not None and counted is not None and kept.counts != counted.counts:
         wrong.append(_fault("tallies"))
     return wrong
@@ -418,7 +422,7 @@ def _fault(fault: str, about: str | int = "") -> Message:
     return Message(fault_sentence, fault=fault, about=about)
 
 
-def _alike(one: Any, other: Any) -> bool:
-    if isinstance(one, float) and isinstance(other, float):
-        return math.isclose(one, other, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE)
-    return bool(one == other)
+def _alike(first: Any, second: Any) -> bool:
+    if isinstance(first, float) and isinstance(second, float):
+        return math.isclose(first, second, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE)
+    return bool(first == second)

@@ -203,8 +203,8 @@ def _with_nul_between(names: Any) -> Any:
     import pyarrow.compute as pc
 
     ends = pa.py_buffer(np.array([0, len(names)], np.int32))
-    whole = pa.ListArray.from_arrays(pa.Array.from_buffers(pa.int32(), 2, [None, ends]), names)
-    return pc.binary_join(whole, text_array(["\0"])[0])[0].as_buffer()
+    listing = pa.ListArray.from_arrays(pa.Array.from_buffers(pa.int32(), 2, [None, ends]), names)
+    return pc.binary_join(listing, text_array(["\0"])[0])[0].as_buffer()
 
 
 def _first_records(column: Cells, places: Numbers) -> Numbers:

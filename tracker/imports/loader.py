@@ -141,7 +141,7 @@ def load_import(
     rejections, parts = Rejections(items=None if absences is None else set()), Parts(names)
     with staging(connection, recorded_at) as staged, _no_cycles():
         intake = Intake(connection, questions, staged, rejections, (change, recorded_at))
-        by_question = {one.name: one.answers for one in questions.known.values()}
+        by_question = {question.name: question.answers for question in questions.known.values()}
         reading = Reading(mapped, rejections, questions.answers, options, by_question=by_question)
         if absences is not None:
             reading.asked, reading.may_be_empty = dict(absences.asked), True
@@ -150,12 +150,16 @@ def load_import(
             intake.take(batch, parts.number(number, batch), name)
             del batch  # before the next is read: they are large
         intake.close()
-        answered = [one.question for one in questions.answered.values()]
-        for one in answered:
-            validate_staged_references(connection, staged.extremes.get(one.id, {}), one.key)
+        answered = [ids.question for ids in questions.answered.values()]
+        for question in answered:
+            validate_staged_references(
+                connection, staged.extremes.get(question.id, {}), question.key
+            )
         settlement = Settlement(connection, staged.table, project.id, change, intake.details)
         at_once, repeats = None, False
-        merges = [merge for one in answered for merge in merges_as_of_now(connection, one.key)]
+        merges = [
+            merge for question in answered for merge in merges_as_of_now(connection, question.key)
+        ]
         spans = question_numbers_of(answered, "spans")
         if empty_before and not (spans or merges) and intake.details.table is None:
             at_once = staged.all_at_once(question_numbers_of(answered, "one"))
@@ -167,23 +171,23 @@ def load_import(
             repeats = settlement.any_repeats()
             files = Files(sources, parts, mapped, options, rejections)
             examine_staged_rows(connection, answered, staged.table, intake, files, repeats=repeats)
-        rows = sum(one.answers for one in intake.counted.values()) + rejections.count
+        rows = sum(tally.answers for tally in intake.counted.values()) + rejections.count
         shown = intake.first_rows() if preview else None
         if rejections.count and not (skip_invalid or preview):
             refused = import_result(None, project, rows, {}, None, rejections)
             raise Rejected(refused, _ways_round(rejections, sources))
-        told = _settle(
+        fates_by_question = _settle(
             settlement, intake, at_once, absences, repeats=repeats, empty_before=empty_before
         )
         if intake.keeps:
             seals.seal_changed_attributes(connection, project.id)
         filled = (Item, ItemAttribute, Annotator, Category, Label)
         backends.backend_of(connection).rows_added(
-            connection, rows, [one.__table__ for one in filled]
+            connection, rows, [model.__table__ for model in filled]
         )
-    outcomes = tuple(outcomes_by_question(answered, intake.counted, told))
+    outcomes = tuple(outcomes_by_question(answered, intake.counted, fates_by_question))
     fates = {fate: sum(outcome[fate] for outcome in outcomes) for fate in FATES}
-    truths = {fate: sum(one.truths[fate] for one in told.values()) for fate in FATES}
+    truths = {fate: sum(own.truths[fate] for own in fates_by_question.values()) for fate in FATES}
     number, record = record_import(connection, (project.id, change), rows, fates, sources, reading)
     result = import_result(
         number, project, rows, fates, truths if any(truths.values()) else None, rejections
@@ -201,7 +205,7 @@ def load_import(
             *departed_warnings(connection, project, change),
         ),
         preview=shown,
-        unit="row" if [one.answers for one in answered] in ([], ["one"]) else "label",
+        unit="row" if [question.answers for question in answered] in ([], ["one"]) else "label",
     )
 
 
@@ -232,11 +236,11 @@ def _settle(
         forget_rejected_names(connection, staged.table, intake, at_once)
     if at_once is None:
         settlement.run(repeats=repeats, empty_before=empty_before)
-        told = settlement.fates(intake.gold, intake.truth_files)
+        fates = settlement.fates(intake.gold, intake.truth_files)
         sums = seals.seal_sums_of_staged(connection, staged.table, own_name_key(staged.table))
     else:
         settlement.insert_all(at_once)
-        told = count_staged_inserts(at_once, intake.gold, intake.truth_files)
+        fates = count_staged_inserts(at_once, intake.gold, intake.truth_files)
         sums = seals.seal_sums_of_arrays(at_once)
     if empty_before:
         for question, extremes in sorted(staged.extremes.items()):
@@ -250,7 +254,7 @@ def _settle(
     elif staged.extremes:
         log_touched_items(connection, project_id, change, settlement.changed_items())
     seals.seal_new_labels(connection, project_id, change, sums)
-    return told
+    return fates
 
 
 def _ways_round(rejections: Rejections, sources: Sequence[Reader]) -> list[str]:
@@ -279,13 +283,13 @@ def record_import(
     """Record an import with its files, which were read; returns its number, and how they were."""
     record, (project_id, change) = reading_record(sources, reading), project_change
     fates = {**fates, "rejected": rows - sum(fates.values())}
-    made = connection.execute(
+    result = connection.execute(
         insert(Import)
         .values(project_id=project_id, change_id=change, rows=rows, **fates)
         .values(reading=record.to_text())
         .returning(Import.id)
     )
-    number = int(made.scalar_one())
+    number = int(result.scalar_one())
     connection.execute(
         insert(Source),
         [
@@ -378,9 +382,9 @@ def load_items(
     if rejections.count and not skip_invalid:
         raise Rejected(import_result(None, project, rows, {}, None, rejections))
     inserted = count_project_items(connection, project) - before
-    said = _said_otherwise(connection, project, change, first_new)
+    changed = _said_otherwise(connection, project, change, first_new)
     good = rows - rejections.count
-    fates = {"inserted": inserted, "changed": min(said, good - inserted), "older": 0}
+    fates = {"inserted": inserted, "changed": min(changed, good - inserted), "older": 0}
     fates["unchanged"] = good - sum(fates.values())
     number, record = record_import(connection, (project.id, change), rows, fates, sources, reading)
     result = import_result(number, project, rows, fates, None, rejections)

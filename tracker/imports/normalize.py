@@ -160,13 +160,13 @@ class Intake:
                 for text in share.cells(columns, role).texts
             )
             if filled:
-                what = (
+                subject = (
                     f"{share.question.name!r} is a question"
                     if self.questions.several
                     else f"{self.questions.project.name!r} is a project"
                 )
                 raise Refused(
-                    f"{name} holds spans, and {what} of {share.question.answers}",
+                    f"{name} holds spans, and {subject} of {share.question.answers}",
                     "make the project with --answers spans",
                 )
 

@@ -162,8 +162,8 @@ def resembling_names_warnings(connection: Connection, intake: Intake) -> Iterato
                 continue
             words = [project.name, name, other]
             words += ["--question", ids.question.name] if questions.several else []
-            what = f"the category {name!r} is new and resembles {other!r}"
-            yield _same_as(what, "category", words)
+            sentence = f"the category {name!r} is new and resembles {other!r}"
+            yield _same_as(sentence, "category", words)
     people = intake.annotators
     if people.first_new < people.next <= _MOST_COMPARED:
         everybody = list_annotators(connection, project)
@@ -173,16 +173,16 @@ def resembling_names_warnings(connection: Connection, intake: Intake) -> Iterato
         for pair, why in pairs[:_MOST_TOLD]:
             older, newer = (names[number] for number in pair)
             less, fuller = sorted((newer, older), key=name_fullness)
-            what = f"the annotator {newer!r} is new and resembles {older!r} ({why})"
-            yield _same_as(what, "annotator", [less, "--into", fuller, "-p", project.name])
+            sentence = f"the annotator {newer!r} is new and resembles {older!r} ({why})"
+            yield _same_as(sentence, "annotator", [less, "--into", fuller, "-p", project.name])
         if (more := len(pairs) - _MOST_TOLD) > 0:
             command = shlex.join(["annotator", "duplicates", "-p", project.name])
             pairs_more = count_noun(more, "more pair")
             yield f"the names of {pairs_more} of annotators are alike: tracker {command}"
 
 
-def _same_as(what: str, command: str, words: Sequence[str]) -> str:
-    return f"{what}; if it is the same: tracker {command} merge {shlex.join(words)}"
+def _same_as(sentence: str, command: str, words: Sequence[str]) -> str:
+    return f"{sentence}; if it is the same: tracker {command} merge {shlex.join(words)}"
 
 
 _MOST_COMPARED = 20_000  # annotators

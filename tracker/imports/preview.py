@@ -55,7 +55,7 @@ def columns_sentence(columns: Mapping[str, Any], *, items: bool = False) -> str:
 def rows_left_out(columns: Mapping[str, Any]) -> list[str]:
     """Return which rows of a table hold no answer, such as "2 empty rows"."""
     counted = columns.get("rows_left_out", {})
-    return [left_out_words(f"{number} {what}") for what, number in counted.items()]
+    return [left_out_words(f"{number} {noun}") for noun, number in counted.items()]
 
 
 def _concluded(columns: Mapping[str, Any]) -> list[str]:
@@ -110,7 +110,7 @@ def layout_lines(columns: Mapping[str, Any]) -> list[str]:
         "rows left out": rows_left_out(columns),
         "sheets left out": columns.get("sheets_left_out", []),
     }
-    lines += [f"{what}: {', '.join(names)}" for what, names in listed.items() if names]
+    lines += [f"{title}: {', '.join(names)}" for title, names in listed.items() if names]
     lines += [_advice(left, items=False)] if left and not tool else []
     return [*lines, *columns.get("notes", [])]
 

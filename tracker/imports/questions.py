@@ -253,9 +253,9 @@ class ImportQuestions:
         """Record that the import uses a question or, if it made it, that it did, and the order."""
         assert self.change is not None, "a use is of a change"
         number = question.question_id
-        made = number in self._orders
-        record_question_use(self.connection, question, self.change, made=made)
-        if made:
+        is_new = number in self._orders
+        record_question_use(self.connection, question, self.change, made=is_new)
+        if is_new:
             self._unused.discard(number)
             order = self._orders[number]
             record_category_facts(self.connection, question, self.change, order=order)
@@ -318,12 +318,12 @@ class ImportQuestions:
                 first = self.known.pop(ONLY_QUESTION)
                 self._set(name_question(self.connection, first, name), options)
             else:
-                made, order = make_question(
+                question, order = make_question(
                     self.connection, self.project, name, options, self._orders
                 )
-                self._orders[made.id] = order
-                self._unused.add(made.id)
-                self.known[name] = made
+                self._orders[question.id] = order
+                self._unused.add(question.id)
+                self.known[name] = question
         self.unnamed = self.unnamed and name not in self.known
         return self.known.get(name)
 
@@ -368,17 +368,21 @@ def questions_for_import(
     """
     started = _started(connection, name, options, asked) if create else None
     project = started.question.project if started else find_project(connection, name)
-    made = [started] if started else []
+    additions = [started] if started else []
     questions = [started.question] if started else _standing(connection, project)
     before = [] if started else [question.name for question in questions]
     empty = started is not None or not questions
     answered = asked or ([AskedQuestion(ONLY_QUESTION, "", options)] if empty else [])
     for by_user in answered:
-        question = next((one for one in questions if one.name == by_user.name), None)
+        question = next(
+            (candidate for candidate in questions if candidate.name == by_user.name), None
+        )
         if question is None:
-            numbers = [of_import.question.id for of_import in made]
-            made.append(make_question(connection, project, by_user.name, by_user.options, numbers))
-            questions.append(made[-1].question)
+            numbers = [of_import.question.id for of_import in additions]
+            additions.append(
+                make_question(connection, project, by_user.name, by_user.options, numbers)
+            )
+            questions.append(additions[-1].question)
         elif started is None:
             _check_as_asked(question, by_user.options, len(questions) > 1)
     if not answered:
@@ -389,12 +393,12 @@ def questions_for_import(
         questions,
         asked,
         options if empty and (by_row or not asked) else None,
-        made,
+        additions,
         only_asked=any(not question.column for question in asked) and not by_row,
     )
     into.warnings = [
         f"the question {of_import.question.name!r} is new; {near}"
-        for of_import in made
+        for of_import in additions
         if (near := near_names(of_import.question.name, before, cutoff=0.8))
     ]
     return into
@@ -430,14 +434,14 @@ def _started(
 
 def _check_as_asked(question: QuestionInfo, options: QuestionOptions, several: bool) -> None:
     name = quote(question.project.name)
-    what = f"the question {question.name!r}" if several else repr(question.project.name)
+    subject = f"the question {question.name!r}" if several else repr(question.project.name)
     where = f"question set {name} {quote(question.name)}" if several else f"project set {name}"
     for option, setting in _SETTINGS.items():
         value, has = getattr(options, option), getattr(question, setting)
         if value is not None and value != has:
             change = f"change it: tracker {where} --{option} {value}"
             raise InvalidOption(
-                f"{what} has --{option} {has or 'not set'}, not {value}",
+                f"{subject} has --{option} {has or 'not set'}, not {value}",
                 f"leave the option out, or "
                 f"{change if option in {'scale', 'wanted'} else 'name another question'}",
             )

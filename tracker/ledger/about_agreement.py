@@ -78,8 +78,8 @@ def _further_question(further: Further) -> str | None:
     if further.get("test") is not None and further.get("against") is None:
         raise InvalidOption("--test is of a difference", "add --against OTHER, or leave it out")
     if len(ways) > 1:
-        one, other = (f"--{name.rstrip('_').replace('_', '-')}" for name in ways[:2])
-        raise InvalidOption(f"{one} and {other} answer different questions", "choose one")
+        first, second = (f"--{name.rstrip('_').replace('_', '-')}" for name in ways[:2])
+        raise InvalidOption(f"{first} and {second} answer different questions", "choose one")
     return ways[0] if ways else None
 
 
@@ -206,14 +206,14 @@ def _by_item(request: AgreementRequest) -> Answer:
     limit = request.further["limit"]
     most = MOST_ITEMS if limit is None else limit
     shown = most_disputed_items_first(items)[:most] if most else items
-    whole = items if limit is None else shown
+    rows = items if limit is None else shown
     cut = f"the {len(shown):,} most disputed of {len(items):,} items; for all: --limit 0"
     return Answer(
-        lambda: {"project": request.project, "items": whole},
-        lambda: item_csv_rows(whole),
+        lambda: {"project": request.project, "items": rows},
+        lambda: item_csv_rows(rows),
         lambda: [items_view(shown)],
-        warnings=[cut] if len(whole) < len(items) else [],
-        view_warnings=[cut] if len(shown) < len(whole) else [],
+        warnings=[cut] if len(rows) < len(items) else [],
+        view_warnings=[cut] if len(shown) < len(rows) else [],
     )
 
 
@@ -247,7 +247,7 @@ def _by_slice(request: AgreementRequest) -> Answer:
     from tracker.audit.tables import slices_view
 
     slices = request.ledger.by_slice(request.project, **request.asking)
-    rows = [one.figures() for one in slices]
+    rows = [agreement.figures() for agreement in slices]
     payload = {"project": request.project, "slices": rows}
     return Answer(lambda: payload, lambda: rows, lambda: slices_view(request.project, rows))
 

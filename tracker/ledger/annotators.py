@@ -53,8 +53,8 @@ def _people_rows(people: Sequence[AnnotatorLabels], _: Given) -> Iterator[Mappin
     names = _attributes(people)
     for person in people:
         row = person.to_dict()
-        told = row.pop("attributes", {})
-        yield row | {name: told.get(name) for name in names if name not in row}
+        attributes = row.pop("attributes", {})
+        yield row | {name: attributes.get(name) for name in names if name not in row}
 
 
 def _people_view(people: Sequence[AnnotatorLabels], _: Given) -> Iterator[Any]:
@@ -62,7 +62,7 @@ def _people_view(people: Sequence[AnnotatorLabels], _: Given) -> Iterator[Any]:
     names = _attributes(people)
     rows = [
         person.to_dict()
-        | {f"attribute {name}": told for name, told in (person.attributes or {}).items()}
+        | {f"attribute {name}": value for name, value in (person.attributes or {}).items()}
         for person in people
     ]
     columns = [*_PEOPLE, *(Column(f"attribute {name}", name) for name in names)]
@@ -130,20 +130,21 @@ class Annotators(Namespace):
         from tracker.projects.annotators import annotator_attributes, find_annotator
 
         with self._ledger.asking_each(project, names=questions) as (connection, asked):
-            found = asked[0].project
-            who = find_annotator(connection, found, annotator)
+            info = asked[0].project
+            who = find_annotator(connection, info, annotator)
             figures = audited_annotator_figures(connection, asked, who, competence=competence)
-            attributes = annotator_attributes(connection, found).get(who.id)
+            attributes = annotator_attributes(connection, info).get(who.id)
             recorded = list_flags(
-                connection, found, states=[ALL], annotator=who.name, questions=questions
+                connection, info, states=[ALL], annotator=who.name, questions=questions
             )
-            flags = [one.to_dict() for one in recorded]
-            return AnnotatorPage(who, found.name, figures, attributes, flags)
+            flags = [flag.to_dict() for flag in recorded]
+            return AnnotatorPage(who, info.name, figures, attributes, flags)
 
     @operation(
         "annotator rename", f"POST {_ONE}/rename", "renameAnnotator",
-        view=lambda made, given: [
-            f"{given.annotator} is now {made.name}, also known as {', '.join(made.aliases)}"
+        view=lambda annotator, given: [
+            f"{given.annotator} is now {annotator.name}, "
+            f"also known as {', '.join(annotator.aliases)}"
         ],
     )  # fmt: skip
     def rename(
@@ -168,7 +169,9 @@ class Annotators(Namespace):
 
     @operation(
         "annotator kind", f"POST {_ONE}/kind", "setAnnotatorKind",
-        view=lambda made, given: [f"{made.name} is now a {made.kind} annotator in {given.project}"],
+        view=lambda annotator, given: [
+            f"{annotator.name} is now a {annotator.kind} annotator in {given.project}"
+        ],
     )  # fmt: skip
     def kind(
         self,
@@ -202,9 +205,11 @@ class Annotators(Namespace):
 
     @operation(
         "annotator leave", f"POST {_ONE}/leave", "annotatorLeft",
-        view=lambda made, given: [f"{made.name} left {given.project} on {made.left_on}"],
-        hints=lambda made, given: [
-            f"to undo: tracker annotator return {quote(made.name)} -p {quote(given.project)}"
+        view=lambda annotator, given: [
+            f"{annotator.name} left {given.project} on {annotator.left_on}"
+        ],
+        hints=lambda annotator, given: [
+            f"to undo: tracker annotator return {quote(annotator.name)} -p {quote(given.project)}"
         ],
     )  # fmt: skip
     def leave(
@@ -243,7 +248,7 @@ class Annotators(Namespace):
 
     @operation(
         "annotator return", f"POST {_ONE}/return", "annotatorBack",
-        view=lambda made, given: [f"{made.name} is in {given.project}"],
+        view=lambda annotator, given: [f"{annotator.name} is in {given.project}"],
     )  # fmt: skip
     def back(self, project: Project, annotator: Annotator) -> AnnotatorInfo:
         """Note that an annotator who left is back, or never left.
@@ -260,7 +265,9 @@ class Annotators(Namespace):
 
     @operation(
         "annotator alias", f"POST {_ONE}/aliases", "addAlias",
-        view=lambda made, _: [f"{made.name} is also known as {', '.join(made.aliases)}"],
+        view=lambda annotator, _: [
+            f"{annotator.name} is also known as {', '.join(annotator.aliases)}"
+        ],
     )  # fmt: skip
     def alias(
         self,
@@ -312,7 +319,7 @@ class Annotators(Namespace):
         from tracker.projects.identities import Common, answers_in_common
 
         with self._ledger.reading(project) as (connection, info):
-            people = {one.id for one in find_annotators(connection, info, [annotator, other])}
+            people = {person.id for person in find_annotators(connection, info, [annotator, other])}
             return next(iter(answers_in_common(connection, info, people).values()), Common())
 
     @operation(None, f"POST {_ONE}/merge", "mergeAnnotator")
@@ -360,7 +367,9 @@ class Annotators(Namespace):
 
     @operation(
         "annotator split", f"POST {_ONE}/split", "splitAnnotator",
-        view=lambda made, given: [f"{made.name} is an annotator of {given.project} again"],
+        view=lambda annotator, given: [
+            f"{annotator.name} is an annotator of {given.project} again"
+        ],
     )  # fmt: skip
     def split(
         self,
@@ -386,9 +395,9 @@ class Annotators(Namespace):
         from tracker.projects.projects import find_project
 
         def erase(connection: Connection) -> _Names:
-            found = find_project(connection, project)
-            who = find_annotator(connection, found, annotator)
-            labels = {found.name: erase_annotator(connection, found, annotator)}
+            info = find_project(connection, project)
+            who = find_annotator(connection, info, annotator)
+            labels = {info.name: erase_annotator(connection, info, annotator)}
             return labels, [who.name, *who.aliases]
 
         return self._erased(erase, annotator)

@@ -132,8 +132,8 @@ class Audits(Transactions):
         query = agreement_query(**asking)
         with self.asking(project, query.filter) as (connection, question):
             if flagged is None:
-                made = audit_project(connection, question, AuditQuery(filter=query.filter))
-                flagged = made.flagged_names
+                audit = audit_project(connection, question, AuditQuery(filter=query.filter))
+                flagged = audit.flagged_names
             return advice_without(
                 connection, question, query, flagged, category=category, merges=merges
             )
@@ -216,11 +216,11 @@ class Audits(Transactions):
         with self.asking_each(project, choice, questions) as (connection, each):
             project_found = each[0].project
             annotator = find_annotator(connection, project_found, name)
-            made = annotator_own_reports(connection, each, annotator, suppress_below, choice)
+            own_reports = annotator_own_reports(connection, each, annotator, suppress_below, choice)
             rows = list_flags(connection, project_found, annotator=annotator.name)
-            recorded = [one.to_dict() for one in rows]
-            shown = {row.get("item", "") for report in made.reports for flag in report.findings
-                     for row in report.items(flag)}  # fmt: skip
+            recorded = [flag.to_dict() for flag in rows]
+            shown = {row.get("item", "") for report in own_reports.reports
+                     for flag in report.findings for row in report.items(flag)}  # fmt: skip
             texts = item_texts_by_name(connection, project_found, shown)
             several = len(each) > 1
             reports = [
@@ -229,9 +229,9 @@ class Audits(Transactions):
                     for row in recorded
                     if not several or row.get("question") in (None, report.audit.question)
                 })
-                for report in made.reports
+                for report in own_reports.reports
             ]  # fmt: skip
-            return replace(made, reports=reports)
+            return replace(own_reports, reports=reports)
 
 
 def advice_as_json(advice: Advice | None) -> dict[str, Any]:
@@ -241,8 +241,8 @@ def advice_as_json(advice: Advice | None) -> dict[str, Any]:
 
 def _named(questions: Sequence[str], query: AuditQuery) -> Sequence[str]:
     """Return the names of the questions to audit, however they were given."""
-    one = query.filter.question
-    return questions if one is None else [*questions, one]
+    name = query.filter.question
+    return questions if name is None else [*questions, name]
 
 
 def _recorded(
@@ -260,8 +260,8 @@ def _recorded(
     lock_project(connection, questions[0].project_id)
     audited = audit_questions(connection, questions, query)
     recorded = Recorded(0, 0, 0, 0)
-    for question, found in zip(questions, audited, strict=True):
-        recorded += record_flags(connection, question, found, closes=query.whole)
+    for question, audit in zip(questions, audited, strict=True):
+        recorded += record_flags(connection, question, audit, closes=query.whole)
     raised = {"new": recorded.new, "reopened": recorded.reopened}
     if any(raised.values()):
         project = questions[0].project

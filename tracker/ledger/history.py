@@ -123,13 +123,16 @@ class Snapshots(Mixin):
                 check=check,
                 if_changed=if_changed,
             )
-            made = TakenByQuestion(
-                {question.name: one for question, one in zip(questions, taken, strict=True)}
+            record = TakenByQuestion(
+                {
+                    question.name: snapshot
+                    for question, snapshot in zip(questions, taken, strict=True)
+                }
             )
-            if made.fresh:
-                data = {"project": info.name, "snapshot": made.id, "name": name}
+            if record.fresh:
+                data = {"project": info.name, "snapshot": record.id, "name": name}
                 tell_webhooks(connection, info.id, "snapshot_taken", data)
-        return made
+        return record
 
     @overload
     def history(self, project: str, *, measures: Sequence[str] = ()) -> History: ...
@@ -176,7 +179,7 @@ class Snapshots(Mixin):
 
         read, choice = _history(every, window, measures, interval, selecting)
         with self.asking_each(project, choice, questions) as (connection, each):
-            histories, unfit = ask_each_question(each, lambda one: read(connection, one))
+            histories, unfit = ask_each_question(each, lambda question: read(connection, question))
         return HistoryByQuestion(each[0].project.name, histories, unfit)
 
     def overview(
@@ -372,9 +375,11 @@ def _history(
     choice = make_answer_filter(**selecting)
     if every is None:
         check_recorded_curve(window, choice, interval)
-        return lambda connection, one: snapshot_history(connection, one, measures), choice
+        return lambda connection, question: snapshot_history(connection, question, measures), choice
     query = agreement_query(measures=measures, interval=interval or "asymmetric", **selecting)
-    return lambda connection, one: rebuilt_curve(connection, one, every, window, query), choice
+    return lambda connection, question: rebuilt_curve(
+        connection, question, every, window, query
+    ), choice
 
 
 # -- What comes of it, in words that depend on what was asked, or stand in tables -----------------

@@ -21,7 +21,7 @@ def _names(sources: Iterable[dict[str, str]]) -> str:
 
 
 def _rows(imports: Sequence[ImportInfo], _: Given) -> Iterable[dict[str, Any]]:
-    rows = (one.to_dict() for one in imports)
+    rows = (record.to_dict() for record in imports)
     return (row | {"sources": _names(row["sources"])} for row in rows)
 
 

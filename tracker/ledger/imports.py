@@ -49,7 +49,7 @@ class Importing(Transactions):
         """Return every format that files are read in, with what its files can hold."""
         from tracker.formats.registry import READERS
 
-        return sorted(READERS.values(), key=lambda one: one.name)
+        return sorted(READERS.values(), key=lambda reader: reader.name)
 
     def import_file(
         self, path: str | Path | Sequence[str | Path], project: str, **how: Unpack[Reading]
@@ -187,9 +187,9 @@ class Importing(Transactions):
 
         mapped = parse_annotator_roles(columns)
         with self.database.write(keep=not dry_run) as connection:
-            found = find_project(connection, project)
-            made = load_annotators(connection, found, sources, mapped, skip_invalid=skip_invalid)
-        return replace(made, columns=_layouts(sources))
+            info = find_project(connection, project)
+            result = load_annotators(connection, info, sources, mapped, skip_invalid=skip_invalid)
+        return replace(result, columns=_layouts(sources))
 
     def import_frame(self, frame: Frame, project: str, **how: Unpack[Reading]) -> ImportResult:
         """Import a data frame, or a table of Arrow, whose missing values are empty cells of a file.
@@ -264,7 +264,7 @@ class Importing(Transactions):
                 )
                 if sync is not None:
                     sync.end(connection, project, result)
-                answered = [one.question for one in into.answered.values()]
+                answered = [ids.question for ids in into.answered.values()]
                 odd = map(str, odd_file_messages(connection, answered, result.id))
                 result = replace(result, warnings=(*result.warnings, *odd))
         return replace(result, columns=_layouts(sources))
@@ -309,7 +309,7 @@ class _How(TypedDict):
 
 def _layouts(sources: Sequence[Source]) -> tuple[dict[str, Any], ...]:
     """Return for each file that was read which column or field was read as what."""
-    layouts = (one for source in sources for one in source.layouts.items())
+    layouts = (entry for source in sources for entry in source.layouts.items())
     return tuple({"source": name, **layout.to_dict()} for name, layout in layouts)
 
 
@@ -439,13 +439,13 @@ class Syncing(Importing):
         from tracker.sync.run import NothingNew
 
         url, item = how.get("url"), how.get("item")
-        found = event_of(event, url)
-        if found is None:
+        occurrence = event_of(event, url)
+        if occurrence is None:
             return EventResult(project, event["action"], IGNORED, "it concerns no answers")
-        run = EventRun(found, by_number=item is None, repeat=how.get("repeat"))
-        if not found.tasks and not (found.deleted and item is None):
-            why = f"{found.for_sync or 'items have other keys than tasks'}: {_for_sync(url)}"
-            return EventResult(project, found.action, FOR_SYNC, why)
+        run = EventRun(occurrence, by_number=item is None, repeat=how.get("repeat"))
+        if not occurrence.tasks and not (occurrence.deleted and item is None):
+            why = f"{occurrence.for_sync or 'items have other keys than tasks'}: {_for_sync(url)}"
+            return EventResult(project, occurrence.action, FOR_SYNC, why)
         columns = [f"item={item}"] if item else []
         recording = part_of(Recording, how)
         outcome, why = KNOWN, ""
@@ -456,12 +456,12 @@ class Syncing(Importing):
             outcome = IMPORTED
         except NothingNew:
             pass
-        if found.for_sync:
-            outcome, why = FOR_SYNC, f"{found.for_sync}: {_for_sync(url)}"
-        elif run.result is not None and run.result.rows == 0 and found.tasks:
+        if occurrence.for_sync:
+            outcome, why = FOR_SYNC, f"{occurrence.for_sync}: {_for_sync(url)}"
+        elif run.result is not None and run.result.rows == 0 and occurrence.tasks:
             outcome, why = IGNORED, "there is no answer in it"
         withdrawn = run.absences.withdrawn if run.absences else 0
-        return EventResult(project, found.action, outcome, why, run.result, withdrawn)
+        return EventResult(project, occurrence.action, outcome, why, run.result, withdrawn)
 
     def _sync(
         self,
@@ -482,7 +482,7 @@ class Syncing(Importing):
             pulled_source,
         )
 
-        told = progress or (lambda *_: None)
+        reporter = progress or (lambda *_: None)
         for _ in range(_ATTEMPTS):
             with self.database.read() as connection:
                 try:
@@ -492,7 +492,7 @@ class Syncing(Importing):
                         raise
                     number = 0
                 known = known_of_source(connection, number, remote.tool, remote.source)
-            with pulled_source(remote, known, told, whole=whole) as run:
+            with pulled_source(remote, known, reporter, whole=whole) as run:
                 imported = None
                 try:
                     imported = self._import(
@@ -515,5 +515,5 @@ class Syncing(Importing):
 
 def _for_sync(url: str | None) -> str:
     """Return what to do about answers that an event takes back without saying which."""
-    told = "the next sync withdraws what it takes back: tracker sync label-studio"
-    return told if url else f"{told}; only what comes by events whose address has url=…"
+    advice = "the next sync withdraws what it takes back: tracker sync label-studio"
+    return advice if url else f"{advice}; only what comes by events whose address has url=…"

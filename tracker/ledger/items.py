@@ -131,7 +131,7 @@ class Items(Namespace):
 
         with self._ledger.writing(project) as (connection, info):
             add_item_aliases(
-                connection, info, [Pair(n, item, one) for n, one in enumerate(aliases)]
+                connection, info, [Pair(n, item, alias) for n, alias in enumerate(aliases)]
             )
             return find_item(connection, info, item)
 
@@ -150,7 +150,7 @@ class Items(Namespace):
         from tracker.projects.item_aliases import Pair, end_item_aliases
 
         with self._ledger.writing(project) as (connection, info):
-            pairs = [Pair(n, "", one) for n, one in enumerate(aliases)]
+            pairs = [Pair(n, "", alias) for n, alias in enumerate(aliases)]
             return end_item_aliases(connection, info, pairs)
 
     def unalias_file(self, project: str | None, path: str | Path) -> int:
@@ -274,7 +274,7 @@ class Items(Namespace):
                 row.name,
                 row.text,
                 row.answers,
-                {names[one]: row.votes[one] for one in names if one in row.votes},
+                {names[name]: row.votes[name] for name in names if name in row.votes},
             )
             for row in rows[:most]
         ]

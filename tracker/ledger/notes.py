@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 _ALL = "/projects/{project}/notes"
 
 
-def _noted(made: NoteInfo, given: Given) -> Iterator[str]:
+def _noted(note: NoteInfo, given: Given) -> Iterator[str]:
     """Yield the note that was made."""
-    guideline = "" if made.guideline is None else f" (guideline {made.guideline})"
-    at = clock.iso(made.at)[:19]
-    yield f"note {made.id} of {given.project}, {at}Z: {made.text}{guideline}"
+    guideline = "" if note.guideline is None else f" (guideline {note.guideline})"
+    at = clock.iso(note.at)[:19]
+    yield f"note {note.id} of {given.project}, {at}Z: {note.text}{guideline}"
 
 
 def _removed(removed: NoteInfo, given: Given) -> Iterator[str]:

@@ -42,7 +42,7 @@ def _choice_of_terms(text: str) -> Selecting:
     for term in terms:
         key, _, value = term.partition("=")
         if key not in given or not value:
-            known = ", ".join(f"{one}=…" for one in _TERMS)
+            known = ", ".join(f"{name}=…" for name in _TERMS)
             raise InvalidOption(
                 f"--against: {term!r} is none of {known}", "or name another project"
             )

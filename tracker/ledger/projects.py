@@ -34,11 +34,11 @@ _COLUMNS = (
 CheckOnly = Annotated[bool, Option("Check the settings; store nothing.")]
 
 
-def made_sentence(made: QuestionSettings) -> str:
+def made_sentence(settings: QuestionSettings) -> str:
     """Return how a new question is answered."""
     from tracker.projects.settings import ANSWERS
 
-    return f"{ANSWERS[made.question.answers]}, {made.question.scale} scale"
+    return f"{ANSWERS[settings.question.answers]}, {settings.question.scale} scale"
 
 
 def missing_order(
@@ -52,8 +52,8 @@ def missing_order(
         yield from () if sentence is None else (sentence,)
 
 
-def _created(made: QuestionSettings, _: Given) -> Iterator[str]:
-    yield f"created {made.project.name}: {made_sentence(made)}"
+def _created(settings: QuestionSettings, _: Given) -> Iterator[str]:
+    yield f"created {settings.project.name}: {made_sentence(settings)}"
 
 
 def _changed(changed: QuestionSettings, given: Given) -> Iterator[str]:
@@ -86,12 +86,14 @@ class Projects(Namespace):
 
     @operation(
         "project create", "POST /projects", "createProject",
-        guess=False, status=201, place=lambda made, _: ("projects", made.project.name),
+        guess=False, status=201, place=lambda settings, _: ("projects", settings.project.name),
         view=_created,
-        warnings=lambda made, given: (
-            missing_order(made, several=False, declared=given.categories is not None)
+        warnings=lambda settings, given: (
+            missing_order(settings, several=False, declared=given.categories is not None)
         ),
-        hints=lambda made, _: [f"next: tracker import FILE --project {quote(made.project.name)}"],
+        hints=lambda settings, _: [
+            f"next: tracker import FILE --project {quote(settings.project.name)}"
+        ],
     )  # fmt: skip
     def create(
         self, project: Project, *, timezone: Timezone = None, **settings: Unpack[NewSettings]

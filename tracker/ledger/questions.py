@@ -78,15 +78,15 @@ class Questions(Namespace):
     @operation(
         "question add", f"POST {_ALL}", "addQuestion",
         status=201,
-        place=lambda made, _: ("projects", made.project.name, "questions", made.name),
-        view=lambda made, _: [
-            f"added {made.name} to {made.project.name}: {made_sentence(made)}"
+        place=lambda settings, _: ("projects", settings.project.name, "questions", settings.name),
+        view=lambda settings, _: [
+            f"added {settings.name} to {settings.project.name}: {made_sentence(settings)}"
         ],
-        warnings=lambda made, given: (
-            missing_order(made, several=True, declared=given.categories is not None)
+        warnings=lambda settings, given: (
+            missing_order(settings, several=True, declared=given.categories is not None)
         ),
-        hints=lambda made, given: [
-            f"next: tracker import FILE -p {quote(given.project)} --question {quote(made.name)}"
+        hints=lambda settings, given: [
+            f"next: tracker import FILE -p {quote(given.project)} --question {quote(settings.name)}"
         ],
     )  # fmt: skip
     def add(
@@ -105,8 +105,8 @@ class Questions(Namespace):
         from tracker.projects.settings import QuestionSettings
 
         with self._ledger.writing(project) as (connection, about):
-            made = add_question(connection, about, question, QuestionOptions(**settings))
-            return QuestionSettings.of(made, named=True)
+            info = add_question(connection, about, question, QuestionOptions(**settings))
+            return QuestionSettings.of(info, named=True)
 
     @operation(
         "question set", f"PATCH {_ONE}", "setQuestion",
@@ -149,7 +149,9 @@ class Questions(Namespace):
 
     @operation(
         "question rename", f"POST {_ONE}/rename", "renameQuestion",
-        view=lambda made, given: [f"{given.question} is now {made.name} in {given.project}"],
+        view=lambda settings, given: [
+            f"{given.question} is now {settings.name} in {given.project}"
+        ],
     )  # fmt: skip
     def rename(self, project: Project, question: Question, name: NewName) -> QuestionSettings:
         """Rename a question; its answers follow.

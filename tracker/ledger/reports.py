@@ -169,7 +169,7 @@ class Reports(Transactions):
         choice = make_answer_filter(as_of=as_of, known_at=known_at)
         at = choice.as_of or choice.known_at
         with self.asking_each(project, choice, questions) as (connection, each):
-            return [project_status(connection, one, at) for one in each]
+            return [project_status(connection, question, at) for question in each]
 
     def statuses(
         self, *, as_of: date | str | None = None, known_at: date | str | None = None

@@ -102,9 +102,9 @@ class Tokens(Namespace):
         if self._ledger.is_missing:
             return None
         with self._ledger.database.read() as connection:
-            found = used_token(connection, secret)
-        if found is not None and found.is_first_of_day:
+            token_use = used_token(connection, secret)
+        if token_use is not None and token_use.is_first_of_day:
             # Whoever may not write now, or at all, may still read.
             with suppress(DatabaseUnusable), self._ledger.database.write() as connection:
-                note_token_use(connection, found.token)
-        return found
+                note_token_use(connection, token_use.token)
+        return token_use

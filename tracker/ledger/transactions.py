@@ -39,10 +39,10 @@ class Transactions:
     def acting_for(self, name: str | None) -> Self:
         """Return the same ledger as a user changes it: the change log names them."""
         _ = self.database.engine  # both have the one that there is
-        made = copy.copy(self)
-        made.database = copy.copy(self.database)
-        made.database.by = name
-        return made
+        ledger = copy.copy(self)
+        ledger.database = copy.copy(self.database)
+        ledger.database.by = name
+        return ledger
 
     @property
     def is_missing(self) -> bool:
@@ -87,8 +87,8 @@ class Transactions:
         choice with a moment; `notice` gets the reservations about it.
         """
         name = question if choice is None else choice.question
-        one = self._asking(project, choice, lambda held, of: [find_question(held, of, name)])
-        with one as (connection, [about]):
+        state = self._asking(project, choice, lambda held, of: [find_question(held, of, name)])
+        with state as (connection, [about]):
             yield connection, about
 
     def asking_each(

@@ -227,8 +227,8 @@ class Users(Namespace):
         from tracker.projects.users import make_signing_key, session_signing_key
 
         with self._ledger.database.read() as connection:
-            found = session_signing_key(connection)
-        if found is not None:
-            return found
+            key = session_signing_key(connection)
+        if key is not None:
+            return key
         with self._ledger.database.write() as connection:
             return session_signing_key(connection) or make_signing_key(connection)

@@ -80,8 +80,8 @@ class Webhooks(Namespace):
 
         check_address(url, allow_private=allow_private)
         with self._ledger.database.write() as connection:
-            found = None if project is None else find_project(connection, project)
-            return add_webhook(connection, url, events, found, allow_private=allow_private)
+            info = None if project is None else find_project(connection, project)
+            return add_webhook(connection, url, events, info, allow_private=allow_private)
 
     @operation(
         "webhook list", "GET /webhooks", "listWebhooks", role="admin",
@@ -167,11 +167,11 @@ class Webhooks(Namespace):
         if not gate_result.failed:
             return
         payload = gate_result.to_dict()
-        failed = [one for one in payload["checks"] if one["passed"] is False]
+        failed = [check for check in payload["checks"] if check["passed"] is False]
         data = {
             "project": gate_result.project, "config": payload["config"],
-            "failed": [one["check"] for one in failed],
-            "checks": [{name: one.get(name) for name in _TOLD} for one in failed],
+            "failed": [check["check"] for check in failed],
+            "checks": [{name: check.get(name) for name in _TOLD} for check in failed],
         }  # fmt: skip
         with self._ledger.writing(gate_result.project) as (connection, project):
             tell_webhooks(connection, project.id, "gate_failed", data)

@@ -226,8 +226,8 @@ def category_confusions(patterns: ItemPatterns) -> list[Confusion]:
 def pattern_confusions(pattern: Pattern) -> dict[tuple[int, int], int]:
     """Return how many pairs of an item's annotators confuse each two categories."""
     pairs: Counter[tuple[int, int]] = Counter()
-    for (one, of_one), (other, of_other) in combinations(pattern, 2):
-        mine, theirs = set(one) - set(other), set(other) - set(one)
+    for (answer, number), (other, of_other) in combinations(pattern, 2):
+        mine, theirs = set(answer) - set(other), set(other) - set(answer)
         for first, second in product(mine or {NOTHING}, theirs or {NOTHING}):
-            pairs[min(first, second), max(first, second)] += of_one * of_other
+            pairs[min(first, second), max(first, second)] += number * of_other
     return pairs

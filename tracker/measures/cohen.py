@@ -91,9 +91,9 @@ def kappa_cells(
     every = (*answers, *sorted(others))
     code = {answer: place for place, answer in enumerate(every)}
     rows = [
-        (pair, code[one], code[other], items)
+        (pair, code[first], code[second], items)
         for pair, table in enumerate(tables)
-        for (one, other), items in table.items()
+        for (first, second), items in table.items()
     ]
     columns = np.array(rows, dtype=np.int64).reshape(-1, 4).T
     return Cells(every, columns[0], columns[1], columns[2], columns[3], len(tables))
@@ -194,11 +194,11 @@ def _likely(
         return None
     patterns: Counter[Pattern] = Counter()
     rows = slice(*np.searchsorted(cells.pair, [pair, pair + 1]))
-    for one, other, items in zip(
+    for first, second, items in zip(
         cells.first[rows].tolist(), cells.second[rows].tolist(), cells.items[rows].tolist(),
         strict=True,
     ):  # fmt: skip
-        patterns[make_pattern([cells.answers[one], cells.answers[other]])] += items
+        patterns[make_pattern([cells.answers[first], cells.answers[second]])] += items
     if patterns.total() < 2:
         return None
     both = Sample(pattern_table_of(ItemPatterns(patterns), cells.answers), 2, weighting)

@@ -111,13 +111,13 @@ def conger_error(
             for row, (pattern, _) in enumerate(part)
             for annotator, answer in pattern
         ]
-        owner, who, what = np.array(entries, dtype=np.int64).reshape(-1, 3).T
-        by_chance = np.bincount(owner, slope[who, what], rows)
+        owner, who, answers = np.array(entries, dtype=np.int64).reshape(-1, 3).T
+        by_chance = np.bincount(owner, slope[who, answers], rows)
         sizes = np.bincount(owner, minlength=rows).astype(np.float64)
         sums = np.zeros(rows)
-        for one, other in pattern_entry_pairs(owner):
-            weights = sample.weighting.between(what[one], what[other])
-            sums += 2 * np.bincount(owner[one], weights, rows)
+        for first, second in pattern_entry_pairs(owner):
+            weights = sample.weighting.between(answers[first], answers[second])
+            sums += 2 * np.bincount(owner[first], weights, rows)
         pairs = sizes * (sizes - 1)
         agreement = np.divide(sums, pairs, out=np.zeros(rows), where=pairs > 0)
         apart = np.where(sizes > 1, agreement - sample.observed, 0.0) / sample.compared
@@ -185,10 +185,16 @@ def light_error(
             part.pair.tolist(), part.first.tolist(), part.second.tolist(),
             kappas.influence.tolist(), strict=True,
         )  # fmt: skip
-        for pair, one, other, change in rows:
-            influence[(*pairs[start + pair], cells.answers[one], cells.answers[other])] = change
+        for pair, first, second, change in rows:
+            influence[(*pairs[start + pair], cells.answers[first], cells.answers[second])] = change
     changes = [
-        (sum(influence[a, b, one, other] for (a, one), (b, other) in combinations(pattern, 2)), n)
+        (
+            sum(
+                influence[a, b, first, second]
+                for (a, first), (b, second) in combinations(pattern, 2)
+            ),
+            n,
+        )
         for pattern, n in joint
     ]
     change, items = np.array(changes, dtype=float).reshape(-1, 2).T

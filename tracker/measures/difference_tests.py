@@ -57,8 +57,8 @@ def hodges_lehmann_shift(
         Hodges and Lehmann (1963), Ann. Math. Stat. 34, 598; Hollander and Wolfe (1999),
         Nonparametric Statistical Methods, 2nd ed., sections 4.2 and 4.3.
     """
-    one, two = np.sort(np.asarray(first, float)), np.sort(np.asarray(second, float))
-    m, n = len(one), len(two)
+    firsts, seconds = np.sort(np.asarray(first, float)), np.sort(np.asarray(second, float))
+    m, n = len(firsts), len(seconds)
     pairs = m * n
     tail = (1 - confidence) / 2
     if max(m, n) <= _EXACT:
@@ -67,10 +67,11 @@ def hodges_lehmann_shift(
         rank = _normal_rank(pairs / 2, pairs * (m + n + 1) / 12, tail)
 
     def below(limit: float) -> int:
-        return int(np.searchsorted(one, two + limit, side="right").sum())
+        return int(np.searchsorted(firsts, seconds + limit, side="right").sum())
 
     def at(place: int) -> float:
-        return _nearest(one, two, _bisected(below, one[0] - two[-1], one[-1] - two[0], place))
+        low, high = firsts[0] - seconds[-1], firsts[-1] - seconds[0]
+        return _nearest(firsts, seconds, _bisected(below, low, high, place))
 
     return _shift(at, pairs, rank)
 
@@ -85,9 +86,9 @@ def paired_hodges_lehmann_shift(differences: Sequence[float], confidence: float)
     Source:
         As `hodges_lehmann_shift`, sections 3.2 and 3.3.
     """
-    one = np.sort(np.asarray(differences, float))
-    two = -one[::-1]  # a sum of two differences is a difference of these
-    n = len(one)
+    values = np.sort(np.asarray(differences, float))
+    negated = -values[::-1]  # a sum of two differences is a difference of these
+    n = len(values)
     pairs = n * (n + 1) // 2
     tail = (1 - confidence) / 2
     if n <= _EXACT:
@@ -96,11 +97,11 @@ def paired_hodges_lehmann_shift(differences: Sequence[float], confidence: float)
         rank = _normal_rank(pairs / 2, pairs * (2 * n + 1) / 12, tail)
 
     def below(limit: float) -> int:
-        twice = np.searchsorted(one, two + limit, side="right").sum()
-        return int(twice + (2 * one <= limit).sum()) // 2
+        twice = np.searchsorted(values, negated + limit, side="right").sum()
+        return int(twice + (2 * values <= limit).sum()) // 2
 
     def at(place: int) -> float:
-        return _nearest(one, two, _bisected(below, 2 * one[0], 2 * one[-1], place)) / 2
+        return _nearest(values, negated, _bisected(below, 2 * values[0], 2 * values[-1], place)) / 2
 
     return _shift(at, pairs, rank)
 
@@ -121,11 +122,11 @@ def _bisected(below: Callable[[float], int], low: float, high: float, place: int
     return float(high)
 
 
-def _nearest(one: Floats, two: Floats, limit: float) -> float:
+def _nearest(firsts: Floats, seconds: Floats, limit: float) -> float:
     """Return the difference of two values that is nearest to a limit, rounding undone."""
-    above = np.searchsorted(one, two + limit)
-    next_up, next_down = one[above.clip(max=len(one) - 1)], one[above.clip(min=1) - 1]
-    near = np.concatenate([next_up - two, next_down - two])
+    above = np.searchsorted(firsts, seconds + limit)
+    next_up, next_down = firsts[above.clip(max=len(firsts) - 1)], firsts[above.clip(min=1) - 1]
+    near = np.concatenate([next_up - seconds, next_down - seconds])
     return float(near[np.abs(near - limit).argmin()])
 
 
@@ -206,7 +207,8 @@ def dependent_t_test(
     check_confidence(confidence)
     items = sum(weights)
     squares = math.fsum(
-        count * (one - other) ** 2 for one, other, count in zip(first, second, weights, strict=True)
+        count * (influence - other) ** 2
+        for influence, other, count in zip(first, second, weights, strict=True)
     )
     comparison = Comparison(
         difference,
@@ -253,14 +255,15 @@ def independent_t_test(
     if first.value is None or second.value is None:
         reason = first.undefined or second.undefined or NOT_APPLICABLE
         return replace(comparison, undefined=reason)
-    one, other = first.standard_error, second.standard_error
+    first_error, second_error = first.standard_error, second.standard_error
     difference = first.value - second.value
-    if one is None or other is None or min(first.items, second.items) < 2:
+    if first_error is None or second_error is None or min(first.items, second.items) < 2:
         return replace(comparison, difference=difference, undefined=TOO_FEW_ITEMS)
-    error = math.hypot(one, other)
+    error = math.hypot(first_error, second_error)
     if error <= NO_DIFFERENCE:
         return comparison.without_spread(difference)
-    parts = (one / error) ** 4 / (first.items - 1) + (other / error) ** 4 / (second.items - 1)
+    parts = (first_error / error) ** 4 / (first.items - 1)
+    parts += (second_error / error) ** 4 / (second.items - 1)
     return comparison.by_t(difference, error, 1 / parts)
 
 
@@ -444,7 +447,7 @@ def two_sample_test(
         return replace(blank, test=test or design[0], why=why, undefined=TOO_FEW_ITEMS)
     if paired:
         pairs = zip(columns[0].values, columns[1].values, strict=True)
-        columns = [_Column([round(one - other, digits) for one, other in pairs], items[0])]
+        columns = [_Column([round(before - after, digits) for before, after in pairs], items[0])]
     values = {value for column in columns for value in column.values}
     equal = values == {0.0} or (len(values) == 1 and not paired)
     about = {"test": chosen, "sizes": sizes, "requested": test is not None, "equal": equal}
@@ -487,27 +490,28 @@ def _paired_means(blank: Comparison, differences: _Column) -> Comparison:
 def _means(blank: Comparison, first: _Column, second: _Column) -> Comparison:
     """Return Student's and Welch's t; what each takes for the common variance scales the effect."""
     n, m = first.n, second.n
-    one, other = first.spread, second.spread
-    if not one and not other:
+    first_spread, second_spread = first.spread, second.spread
+    if not first_spread and not second_spread:
         return blank.without_spread(first.values[0] - second.values[0])
     difference = first.mean - second.mean
     if blank.test == "student_t":
         freedom = of_effect = float(n + m - 2)
-        common = ((n - 1) * one + (m - 1) * other) / freedom
+        common = ((n - 1) * first_spread + (m - 1) * second_spread) / freedom
         error = math.sqrt(common * (1 / n + 1 / m))
     else:
-        error = math.sqrt(one / n + other / m)
-        freedom = _satterthwaite(one / n, n, other / m, m)
-        common, of_effect = (one + other) / 2, _satterthwaite(one, n, other, m)
+        error = math.sqrt(first_spread / n + second_spread / m)
+        freedom = _satterthwaite(first_spread / n, n, second_spread / m, m)
+        common = (first_spread + second_spread) / 2
+        of_effect = _satterthwaite(first_spread, n, second_spread, m)
     if of_effect > 1:
         effect = _hedges(of_effect) * difference / math.sqrt(common)
         blank = replace(blank, effect=effect)
     return blank.by_t(difference, error, freedom)
 
 
-def _satterthwaite(one: float, n: int, other: float, m: int) -> float:
+def _satterthwaite(first: float, n: int, second: float, m: int) -> float:
     """Return the degrees of freedom of a sum of two variance terms with n - 1 and m - 1 of them."""
-    share = one / (one + other)
+    share = first / (first + second)
     return 1 / (share**2 / (n - 1) + (1 - share) ** 2 / (m - 1))
 
 

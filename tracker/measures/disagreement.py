@@ -43,11 +43,11 @@ def explained_by_items(every: ItemPatterns, worse: ItemPatterns, better: ItemPat
 
     Below 0 if it is better; 0 if there is nothing to compare.
     """
-    whole, _ = total_disagreement(every)
+    total, _ = total_disagreement(every)
     (within, answers), (other, others) = map(total_disagreement, (worse, better))
-    if not whole or not answers or not others:
+    if not total or not answers or not others:
         return 0.0
-    return (within - other / others * answers) / whole
+    return (within - other / others * answers) / total
 
 
 def explained_by_owners(columns: TallyColumns) -> dict[int, float]:

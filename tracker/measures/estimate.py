@@ -108,8 +108,8 @@ def posterior_informative_items(patterns: ItemPatterns) -> int:
 
 def _informative(table: Table) -> int:
     compared = table.compared()
-    whole = compared.count == compared.sizes[compared.owner]
-    alike, items = compared.answer[whole], compared.items[compared.owner[whole]]
+    unanimous = compared.count == compared.sizes[compared.owner]
+    alike, items = compared.answer[unanimous], compared.items[compared.owner[unanimous]]
     by_answer = np.bincount(alike, items, len(table.answers) or 1)
     return int(compared.items.sum()) - int(by_answer.max(initial=0))
 
@@ -148,15 +148,18 @@ def _with_supposed(
         _add(numbers, ((answer, size),), 1 / len(used))
     frequent = _most_frequent(table)
     pairs = {
-        (min(one, other), max(one, other)) for one in frequent for other in used if one != other
+        (min(first, second), max(first, second))
+        for first in frequent
+        for second in used
+        if first != second
     }
     supposed = [(pair, 1 / len(pairs)) for pair in sorted(pairs)]
     if furthest is not None:
         supposed.append((furthest, 1.0))
     splits, each = prior_splits(size)
-    for (one, other), share in supposed:
+    for (first, second), share in supposed:
         for held in splits:
-            _add(numbers, tuple(sorted(((one, held), (other, size - held)))), each * share)
+            _add(numbers, tuple(sorted(((first, held), (second, size - held)))), each * share)
     return numbers
 
 

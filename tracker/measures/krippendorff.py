@@ -229,13 +229,13 @@ def cross_replication_reliability(counts: TwoPatterns, pooled: Sample) -> Estima
         return undefined_estimate(NAME, NO_OVERLAP, reading=reading)
     if scale == "ordinal" and not pooled.ordered:
         return undefined_estimate(NAME, NOT_APPLICABLE, reading=reading)
-    one, other, both = (
+    first, second, both = (
         pattern_table_of([(pattern(pair), items) for pair, items in counts.items()], answers)
         for pattern in (lambda pair: pair[0], lambda pair: pair[1], _pooled)
     )
     given, met, totals = (
         table.over_answers(table.count * table.items[table.owner].astype(np.float64))
-        for table in (one, other, both)
+        for table in (first, second, both)
     )
     distance = krippendorff_distances(scale, answers, pooled.values, totals)
     items, number = both.items, int(both.items.sum())
@@ -243,16 +243,16 @@ def cross_replication_reliability(counts: TwoPatterns, pooled: Sample) -> Estima
     if not distance.between(used[:1], used).any():
         return single_category_estimate(NAME, number, reading=reading)
     # Of all pairs of an item's answers those within either group are not across.
-    across = (both.pairs(distance) - one.pairs(distance) - other.pairs(distance)) / 2
-    apart = across / (one.sizes * other.sizes)
+    across = (both.pairs(distance) - first.pairs(distance) - second.pairs(distance)) / 2
+    apart = across / (first.sizes * second.sizes)
     every, possible = float(totals.sum()), float(given.sum() * met.sum())
     observed = float(items @ (both.sizes * apart)) / every
     by_other, by_one = distance.against(met), distance.against(given)
     expected = float(given @ by_other) / possible
     chance = (
-        one.over_patterns(one.count * by_other[one.answer])
-        + other.over_patterns(other.count * by_one[other.answer])
-    ) / possible - expected * (one.sizes / given.sum() + other.sizes / met.sum())
+        first.over_patterns(first.count * by_other[first.answer])
+        + second.over_patterns(second.count * by_one[second.answer])
+    ) / possible - expected * (first.sizes / given.sum() + second.sizes / met.sum())
     change = both.sizes * (apart - observed) / every - observed / expected * chance
     return Estimate(
         NAME,

@@ -468,8 +468,8 @@ def numeric_agreement(
         none = _undefined(NOT_APPLICABLE if items else NO_OVERLAP)
         return NumericAgreement(items, confidence, none, none, none, none, none, none, none)
     pairs: Counter[tuple[int, int]] = Counter()
-    for (one, other), count in table.items():
-        pairs[numbers[one], numbers[other]] += count
+    for (first, second), count in table.items():
+        pairs[numbers[first], numbers[second]] += count
     sums = _moments(pairs)
     ranks = _moments(_mid_ranks(pairs))
     return NumericAgreement(
@@ -488,11 +488,11 @@ def _undefined(reason: str) -> NumericFigure:
 
 def _moments(pairs: Mapping[tuple[int, int], int]) -> _Moments:
     n = sum(pairs.values())
-    x = sum(count * one for (one, _), count in pairs.items())
-    y = sum(count * other for (_, other), count in pairs.items())
-    x_x = sum(count * one * one for (one, _), count in pairs.items())
-    y_y = sum(count * other * other for (_, other), count in pairs.items())
-    x_y = sum(count * one * other for (one, other), count in pairs.items())
+    x = sum(count * first for (first, _), count in pairs.items())
+    y = sum(count * second for (_, second), count in pairs.items())
+    x_x = sum(count * first * first for (first, _), count in pairs.items())
+    y_y = sum(count * second * second for (_, second), count in pairs.items())
+    x_y = sum(count * first * second for (first, second), count in pairs.items())
     of_x, of_y, of_both = n * x_x - x * x, n * y_y - y * y, n * x_y - x * y
     return _Moments(n, y - x, of_x, of_y, of_both, of_x + of_y - 2 * of_both)
 
@@ -510,8 +510,8 @@ def _mid_ranks(pairs: Mapping[tuple[int, int], int]) -> Counter[tuple[int, int]]
             ranks[side][value] = 2 * lower + totals[value] + 1
             lower += totals[value]
     ranked: Counter[tuple[int, int]] = Counter()
-    for (one, other), count in pairs.items():
-        ranked[ranks[0][one], ranks[1][other]] += count
+    for (first, second), count in pairs.items():
+        ranked[ranks[0][first], ranks[1][second]] += count
     return ranked
 
 
@@ -534,14 +534,14 @@ def _concordance(sums: _Moments, confidence: float) -> NumericFigure:
     """Return Lin's coefficient r C; r, C and the shift u enter only by rational products."""
     if sums.items < 2:
         return _undefined(TOO_FEW_ITEMS)
-    whole = sums.of_x + sums.of_y + sums.shift**2
-    if not whole:
+    denominator = sums.of_x + sums.of_y + sums.shift**2
+    if not denominator:
         return _undefined(SINGLE_CATEGORY)
-    value = Fraction(2 * sums.of_both, whole)
+    value = Fraction(2 * sums.of_both, denominator)
     if sums.items < 3:
         return NumericFigure(float(value), unbounded=TOO_FEW_ITEMS)
-    accuracy = Fraction(4 * sums.of_x * sums.of_y, whole**2)  # C squared
-    moved = Fraction(2 * sums.shift**2, whole)  # C times u squared
+    accuracy = Fraction(4 * sums.of_x * sums.of_y, denominator**2)  # C squared
+    moved = Fraction(2 * sums.shift**2, denominator)  # C times u squared
     variance = (accuracy - value**2) * (1 - value**2)
     variance += value**2 * moved * (2 * (1 - value) - moved / 2)
     if abs(value) == 1 or not variance:

@@ -126,8 +126,8 @@ class _Identity(Weighting):
     def against(self, totals: FloatArray) -> FloatArray:
         if self.itself:
             return totals.copy()
-        whole: FloatArray = totals.sum(axis=-1, keepdims=True) - totals
-        return whole
+        rest: FloatArray = totals.sum(axis=-1, keepdims=True) - totals
+        return rest
 
 
 class _Placed(Weighting):

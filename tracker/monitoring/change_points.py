@@ -295,10 +295,10 @@ def change_point_partition(
         return [0]
     weights = 1.0 / variances
     centred = values - np.average(values, weights=weights)  # or the squares below would cancel
-    one, deviation = np.sqrt(weights), np.sqrt(weights) * centred
+    roots, deviation = np.sqrt(weights), np.sqrt(weights) * centred
     sums = [
         _Sums(left, right, autocorrelation)
-        for left, right in ((one, one), (one, deviation), (deviation, deviation))
+        for left, right in ((roots, roots), (roots, deviation), (deviation, deviation))
     ]
     change = 3.0 * math.log(n)
     start_of_stretch = math.log(1 - autocorrelation**2)  # its first point varies by more
@@ -322,11 +322,13 @@ def change_point_partition(
 class _Sums:
     """Sums of the products of two whitened columns over any stretch."""
 
-    def __init__(self, one: FloatArray, other: FloatArray, autocorrelation: float) -> None:
+    def __init__(self, first: FloatArray, second: FloatArray, autocorrelation: float) -> None:
         """Whiten two columns of a series over their errors, (n,), and add up their products."""
         variance = 1 - autocorrelation**2
-        later = (one[1:] - autocorrelation * one[:-1]) * (other[1:] - autocorrelation * other[:-1])
-        self._first = one * other
+        later = (first[1:] - autocorrelation * first[:-1]) * (
+            second[1:] - autocorrelation * second[:-1]
+        )
+        self._first = first * second
         self._later = np.concatenate(([0.0, 0.0], np.cumsum(later / variance)))
 
     def of(self, start: NDArray[np.int64], stop: int) -> FloatArray:

@@ -71,18 +71,18 @@ class Known:
         """
         row = (value / error, 1 / error)
         if self.last is None:
-            whole = np.sqrt(1 - GRID**2)
-            own, one = whole * row[0], whole * row[1]
+            scale = np.sqrt(1 - GRID**2)
+            own, unit = scale * row[0], scale * row[1]
             residual, wider = np.zeros_like(GRID), np.ones_like(GRID)
         else:
-            own, one = (now - GRID * before for now, before in zip(row, self.last, strict=True))
-            wider = np.sqrt(1 + one**2 / self.weight)
-            residual = (own - one * self.mean) / wider
+            own, unit = (now - GRID * before for now, before in zip(row, self.last, strict=True))
+            wider = np.sqrt(1 + unit**2 / self.weight)
+            residual = (own - unit * self.mean) / wider
             self.squares = self.squares + residual**2
             self.freedom += 1
         self.last = row
-        self.weight = self.weight + one**2
-        self.mean = self.mean + (own - one * self.mean) * one / self.weight
+        self.weight = self.weight + unit**2
+        self.mean = self.mean + (own - unit * self.mean) * unit / self.weight
         return residual, wider
 
     def scored(self, value: float, error: float) -> float:

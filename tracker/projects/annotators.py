@@ -338,7 +338,10 @@ def with_annotator_names(
         return None
     return {
         **payload,
-        **{key: [names[one] for one in payload[key]] for key in ("annotators", "excluded")},
+        **{
+            key: [names[annotator] for annotator in payload[key]]
+            for key in ("annotators", "excluded")
+        },
     }
 
 

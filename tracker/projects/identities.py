@@ -141,23 +141,23 @@ def answers_in_common(
     Pairs are in the order of their numbers; those without such answers are left out. Answers are
     alike if all their labels are.
     """
-    one, other = _labels.alias("one"), _labels.alias("other")
-    same = same_answer_key(("project_id", "question_id", "item_id", "pass"), one, other)
-    equal = same_answer_key(("category_id", "span_start", "span_end"), one, other)
-    pair = (one.c.annotator_id.label("first"), other.c.annotator_id.label("second"))
+    first, second = _labels.alias("one"), _labels.alias("other")
+    same = same_answer_key(("project_id", "question_id", "item_id", "pass"), first, second)
+    equal = same_answer_key(("category_id", "span_start", "span_end"), first, second)
+    pair = (first.c.annotator_id.label("first"), second.c.annotator_id.label("second"))
     each = (
         select(
             *pair,
             func.count().label("compared"),
             func.sum(case((equal, 1), else_=0)).label("equal"),
         )
-        .join(other, same & (one.c.annotator_id < other.c.annotator_id))
+        .join(second, same & (first.c.annotator_id < second.c.annotator_id))
         .where(
-            one.c.project_id == project.id,
-            one.c.annotator_id.in_(annotators),
-            other.c.annotator_id.in_(annotators),
+            first.c.project_id == project.id,
+            first.c.annotator_id.in_(annotators),
+            second.c.annotator_id.in_(annotators),
         )
-        .group_by(*pair, one.c.question_id, one.c.item_id, one.c["pass"])
+        .group_by(*pair, first.c.question_id, first.c.item_id, first.c["pass"])
         .subquery()
     )
     # Of n and m labels n times m are compared: all are equal if both have as many as are equal.
@@ -224,9 +224,9 @@ def _shortened(
     for annotator, name, key in short:
         others = longer.get((annotator.kind, key), set()) - {annotator.id}
         if len(others) == 1:
-            what = "the initial and the last name" if " " in key else "the first name"
+            part = "the initial and the last name" if " " in key else "the first name"
             pair = (min(annotator.id, *others), max(annotator.id, *others))
-            reasons[pair] = f"{name} is {what} of one annotator only"
+            reasons[pair] = f"{name} is {part} of one annotator only"
     return reasons
 
 
@@ -240,14 +240,14 @@ def _numbers_and_addresses(people: Iterable[AnnotatorInfo]) -> list[tuple[int, i
     if max(len(numbers), len(addresses)) > _MOST_NUMBERED:
         return []
     return [
-        (min(one.id, other.id), max(one.id, other.id))
-        for one, other in product(numbers, addresses)
-        if one.kind == other.kind
+        (min(first.id, second.id), max(first.id, second.id))
+        for first, second in product(numbers, addresses)
+        if first.kind == second.kind
     ]
 
 
-def _reason(one: str, other: str) -> str:
-    addresses = [bool(_ADDRESS.fullmatch(name)) for name in (one, other)]
+def _reason(first: str, second: str) -> str:
+    addresses = [bool(_ADDRESS.fullmatch(name)) for name in (first, second)]
     if all(addresses):
         return "the same name in two e-mail addresses"
     if any(addresses):
@@ -262,9 +262,9 @@ def _spellings(name: str) -> list[list[str]]:
     """
     if _ADDRESS.fullmatch(name):
         name = name.partition("@")[0].partition("+")[0]
-    whole = unicodedata.normalize("NFKC", name).casefold()
+    folded = unicodedata.normalize("NFKC", name).casefold()
     ways = []
-    for text in dict.fromkeys((whole, whole.translate(_UMLAUTS))):
+    for text in dict.fromkeys((folded, folded.translate(_UMLAUTS))):
         plain = unicodedata.normalize("NFKD", text)
         plain = "".join(sign for sign in plain if not unicodedata.combining(sign))
         ways.append(re.findall(r"[^\W_]+", plain))
@@ -340,7 +340,9 @@ def merge_annotator_pairs(
             raise Refused(f"{file}, line {line}: {error.message}", error.mend) from None
         merged_into[source.id], lines[source.id] = owner.id, line
         merged.append((source, target))
-    common = answers_in_common(connection, project, {one.id for pair in merged for one in pair})
+    common = answers_in_common(
+        connection, project, {annotator.id for pair in merged for annotator in pair}
+    )
     sources, targets = ([annotator.id for annotator in side] for side in zip(*merged, strict=True))
     detail: dict[str, Any] = {"annotator": sources[0], "into": targets[0]}
     if len(merged) > 1:
@@ -351,7 +353,7 @@ def merge_annotator_pairs(
     owners |= {alias: owner_of(owner) for alias, owner in aliases.items() if owner in merged_into}
     _end_aliases(connection, project.id, [alias for alias in owners if alias in aliases], change)
     columns = {"project_id": project.id, "from_change": change}
-    rows = [columns | {"alias_id": one, "annotator_id": owner} for one, owner in owners.items()]
+    rows = [columns | {"alias_id": alias, "annotator_id": owner} for alias, owner in owners.items()]
     connection.execute(insert(Alias), rows)
     _hand_over(connection, project.id, list(owners), change)
     return [

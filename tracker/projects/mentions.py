@@ -82,17 +82,17 @@ def find_annotator_mentions(connection: Connection, names: Iterable[str]) -> lis
             for form in sorted(forms)
         ]
         if contains and table.name not in _NO_TABLES:
-            what = _WORDS.get(table.name, table.name.replace("_", " "))
-            mentions += _mentions(connection, what, table, or_(*contains))
-    for what, model, column in (
+            title = _WORDS.get(table.name, table.name.replace("_", " "))
+            mentions += _mentions(connection, title, table, or_(*contains))
+    for title, model, column in (
         ("annotators of that name", Annotator, Annotator.name),
         ("acts on findings by that name", FlagChange, FlagChange.made_by),
     ):
-        mentions += _mentions(connection, what, model.__table__, column.in_(exact))
+        mentions += _mentions(connection, title, model.__table__, column.in_(exact))
     return mentions
 
 
-def _mentions(connection: Connection, what: str, table: Any, which: Any) -> list[Mention]:
+def _mentions(connection: Connection, title: str, table: Any, which: Any) -> list[Mention]:
     project: Any
     rows: Any
     if table is Source.__table__:
@@ -104,10 +104,10 @@ def _mentions(connection: Connection, what: str, table: Any, which: Any) -> list
     statement = select(func.count()).select_from(rows).where(which)
     if project is None:
         number = connection.execute(statement).scalar_one()
-        return [Mention(None, what, number)] if number else []
+        return [Mention(None, title, number)] if number else []
     each = statement.add_columns(project).group_by(project)
     names = dict(connection.execute(select(Project.id, Project.name)).all())
-    mentions = [Mention(names.get(row[1]), what, row[0]) for row in connection.execute(each)]
+    mentions = [Mention(names.get(row[1]), title, row[0]) for row in connection.execute(each)]
     return sorted(mentions, key=lambda mention: mention.project or "")
 
 

@@ -79,28 +79,28 @@ def _differ_by_slip(name: str, other: str) -> bool:
     return len(short) - same < 2 and len(long) - same <= 2
 
 
-def check_entered_name(name: str, what: str) -> str:
+def check_entered_name(name: str, noun: str) -> str:
     """Return the name less surrounding space; raises InvalidOption if it cannot be one."""
     stripped = name.strip()
     if not stripped:
-        raise InvalidOption(f"the {what}'s name is empty")
+        raise InvalidOption(f"the {noun}'s name is empty")
     if len(stripped.encode()) > LONGEST_NAME:
-        raise InvalidOption(f"the {what}'s name is longer than {LONGEST_NAME} bytes")
+        raise InvalidOption(f"the {noun}'s name is longer than {LONGEST_NAME} bytes")
     if "\0" in stripped:
-        raise InvalidOption(f"the {what}'s name holds a NUL character")
+        raise InvalidOption(f"the {noun}'s name holds a NUL character")
     return stripped
 
 
-def check_entered_text(text: str, what: str) -> str:
+def check_entered_text(text: str, noun: str) -> str:
     """Return the text less surrounding space; raises InvalidOption if it cannot be kept."""
     stripped = text.strip()
     if not stripped:
-        raise InvalidOption(f"the {what} is empty", "say what happened")
+        raise InvalidOption(f"the {noun} is empty", "say what happened")
     # NUL, and bytes of the command line that were not UTF-8.
     if any(character == "\0" or "\ud800" <= character <= "\udfff" for character in stripped):
-        raise InvalidOption(f"the {what} holds something that is not a character")
+        raise InvalidOption(f"the {noun} holds something that is not a character")
     if len(stripped.encode()) > LONGEST_TEXT:
-        raise InvalidOption(f"the {what} is longer than {LONGEST_TEXT:,} bytes", "shorten it")
+        raise InvalidOption(f"the {noun} is longer than {LONGEST_TEXT:,} bytes", "shorten it")
     return stripped
 
 

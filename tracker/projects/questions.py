@@ -225,10 +225,10 @@ def create_project(
 
     Raises ProjectExists, and InvalidOption if an option is not valid.
     """
-    made, order = start_project(connection, name, options or QuestionOptions(), question, timezone)
+    info, order = start_project(connection, name, options or QuestionOptions(), question, timezone)
     first_change = 1
-    record_category_facts(connection, made.key, first_change, order=order)
-    return made
+    record_category_facts(connection, info.key, first_change, order=order)
+    return info
 
 
 def start_project(
@@ -251,12 +251,12 @@ def start_project(
     except IntegrityError:
         raise ProjectExists(f"the project {name!r} exists", "choose another name") from None
     project = ProjectInfo(id=number, **row)
-    made = make_question(connection, project, question, options)
-    detail = project.to_dict() | made.question.to_dict()
+    creation = make_question(connection, project, question, options)
+    detail = project.to_dict() | creation.question.to_dict()
     if question == ONLY_QUESTION:
         del detail["question"]
     record_change(connection, number, "create", detail)
-    return made
+    return creation
 
 
 def add_question(
@@ -268,12 +268,12 @@ def add_question(
     """
     lock_project(connection, project.id)
     _check_free(connection, project, name)
-    made, order = make_question(connection, project, name, options)
-    detail = made.to_dict() | {"question": made.id, "name": made.name}
+    info, order = make_question(connection, project, name, options)
+    detail = info.to_dict() | {"question": info.id, "name": info.name}
     change, _ = record_change(connection, project.id, "add question", detail)
-    record_question_use(connection, made.key, change)
-    record_category_facts(connection, made.key, change, order=order)
-    return made
+    record_question_use(connection, info.key, change)
+    record_category_facts(connection, info.key, change, order=order)
+    return info
 
 
 def rename_question(connection: Connection, question: QuestionInfo, name: str) -> QuestionInfo:
@@ -347,8 +347,8 @@ def make_question(
         connection.execute(insert(Category), [key | {"id": n} for n in (NONE_APPLIES, SKIPPED)])
     else:
         update_question(connection, QuestionKey(project.id, number), settings)
-    made = QuestionInfo(project, number, **settings)
-    return MadeQuestion(made, number_categories(connection, made.key, options.categories or ()))
+    info = QuestionInfo(project, number, **settings)
+    return MadeQuestion(info, number_categories(connection, info.key, options.categories or ()))
 
 
 def update_question(connection: Connection, key: QuestionKey, settings: dict[str, Any]) -> None:

@@ -255,8 +255,8 @@ class QuestionSettings(Record):
         cls, connection: Connection, question: QuestionInfo, *, named: bool = False
     ) -> QuestionSettings:
         names = category_names(connection, question)
-        made = cls.of(question, named=named)
-        return replace(made, categories=tuple(names.values()), ordered=names.ordered)
+        settings = cls.of(question, named=named)
+        return replace(settings, categories=tuple(names.values()), ordered=names.ordered)
 
     @property
     def listed(self) -> Annotated[tuple[str, ...] | None, Json("categories", rare=True)]:
@@ -373,8 +373,8 @@ def order_sentence(
             f"{', '.join(categories)} have no order yet, which an ordinal scale needs: "
             f"tracker category order {project} LOWEST,…,HIGHEST{which}"
         )
-    what = f"question set {project} {name}" if several else f"project set {project}"
+    command = f"question set {project} {name}" if several else f"project set {project}"
     return (
         "on an ordinal scale categories that are not numbers need an order: "
-        f"tracker {what} --categories low,middle,high"
+        f"tracker {command} --categories low,middle,high"
     )

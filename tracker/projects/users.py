@@ -237,8 +237,8 @@ def set_user_password(connection: Connection, name: str, hashed: str | None) -> 
     """Give a user another password or none, and end their sessions; raises NotFound."""
     user = find_user(connection, name)
     _update_user(connection, user.id, password=hashed, session=User.session + 1)
-    what = "remove password" if hashed is None else "set password"
-    record_access_change(connection, what, user=name)
+    action = "remove password" if hashed is None else "set password"
+    record_access_change(connection, action, user=name)
     return find_user(connection, name)
 
 

@@ -29,9 +29,9 @@ class Text(_Text):
     @classmethod
     def assemble(cls, *parts: Any, **kwargs: Any) -> Text:
         """Join texts, each with its style or without."""
-        made = super().assemble(*parts, **kwargs)
-        assert isinstance(made, Text)
-        return made
+        text = super().assemble(*parts, **kwargs)
+        assert isinstance(text, Text)
+        return text
 
     def append(self, text: _Text | str, style: str | Style | None = None) -> _Text:
         """Add a text, likewise."""
@@ -108,8 +108,8 @@ def bar_cell(value: float | None, width: int = 12) -> str:
     if value is None:
         return ""
     eighths = round(max(0.0, min(1.0, value)) * width * 8)
-    whole, rest = divmod(eighths, 8)
-    return ("█" * whole + _EIGHTHS[rest]).rstrip()
+    full, rest = divmod(eighths, 8)
+    return ("█" * full + _EIGHTHS[rest]).rstrip()
 
 
 def sparkline(values: Sequence[float | None], *, flat: bool = False) -> str:

@@ -86,8 +86,8 @@ def _drawable(text: str) -> str:
     return shown if len(shown) <= _SURE else _BEYOND.sub(_written, shown)
 
 
-def _written(found: re.Match[str]) -> str:
-    return found[0].encode("unicode_escape").decode()
+def _written(match: re.Match[str]) -> str:
+    return match[0].encode("unicode_escape").decode()
 
 
 def _shortened(datasets: Mapping[str, Any]) -> dict[str, str]:
@@ -111,9 +111,9 @@ def _changed(value: Any, change: Callable[[str], str]) -> Any:
     if isinstance(value, str):
         return change(value)
     if isinstance(value, list):
-        return [_changed(one, change) for one in value]
+        return [_changed(element, change) for element in value]
     if isinstance(value, dict):
-        return {key: _changed(one, change) for key, one in value.items()}
+        return {key: _changed(element, change) for key, element in value.items()}
     return value
 
 

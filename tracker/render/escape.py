@@ -43,8 +43,10 @@ def _in_ascii(error: UnicodeError) -> tuple[str, int]:
     r"""Return the nearest that every encoding has: a drawn line in ASCII, a letter as ``\xe9``."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
-    found = error.object[error.start : error.end]
-    return "".join(_PLAIN.get(one) or _in_letters(one) for one in found), error.end
+    characters = error.object[error.start : error.end]
+    return "".join(
+        _PLAIN.get(character) or _in_letters(character) for character in characters
+    ), error.end
 
 
 def _in_letters(character: str) -> str:

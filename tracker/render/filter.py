@@ -22,9 +22,9 @@ def selections_view(selections: Mapping[str, Mapping[str, Any] | None]) -> Itera
     if all(other == first for other in others):
         yield from selection_view(first)
         return
-    for question, one in selections.items():
-        if one is not None:
-            yield Text(f"{question}: only answers {selection_in_words(one)}.", style="dim")
+    for question, selection in selections.items():
+        if selection is not None:
+            yield Text(f"{question}: only answers {selection_in_words(selection)}.", style="dim")
 
 
 def selection_in_words(selection: Mapping[str, Any]) -> str:

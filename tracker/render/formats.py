@@ -42,11 +42,11 @@ def json_lines(data: Any, *, ascii_only: bool = False) -> Iterator[str]:
 
     A person can read it, `grep` and `diff` work on it, and the fast encoder writes it.
     """
-    made = json.JSONEncoder(ensure_ascii=ascii_only, allow_nan=False).encode
+    encode_part = json.JSONEncoder(ensure_ascii=ascii_only, allow_nan=False).encode
 
     def encode(value: Any) -> str:
         # What the standard lets stand and terminals act on.
-        return _ACTING.sub(lambda match: f"\\u{ord(match[0]):04x}", made(value))
+        return _ACTING.sub(lambda match: f"\\u{ord(match[0]):04x}", encode_part(value))
 
     if not isinstance(data, Mapping):
         yield from _json_list(encode, "", list(data or ()), "")
@@ -77,19 +77,19 @@ def _json(result: Answer) -> Iterator[str]:
 
 def csv_lines(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[str]:
     """Yield a header and rows, a row each, without the ends of their lines."""
-    made: list[str] = []
+    lines: list[str] = []
     # It quotes what its own end of a line has, so this one makes it quote a carriage return, too.
-    writer = csv.writer(_Lines(made), lineterminator="\r\n")
+    writer = csv.writer(_Lines(lines), lineterminator="\r\n")
     for row in chain([columns], rows):
         writer.writerow(row)
-        yield made.pop()
+        yield lines.pop()
 
 
 class _Lines:
     """Keeps what is written, without the end of the line."""
 
-    def __init__(self, made: list[str]) -> None:
-        self._made = made
+    def __init__(self, lines: list[str]) -> None:
+        self._made = lines
 
     def write(self, line: str) -> None:
         self._made.append(line.removesuffix("\r\n"))
@@ -235,8 +235,8 @@ def _row_in_latex(cells: Iterable[str]) -> str:
 
 
 def _row_in_html(tag: str, cells: Iterable[str], ends: Iterable[str]) -> str:
-    made = (f"<{tag} {end}>{escape(cell)}</{tag}>" for cell, end in zip(cells, ends, strict=True))
-    return f"<tr>{''.join(made)}</tr>"
+    parts = (f"<{tag} {end}>{escape(cell)}</{tag}>" for cell, end in zip(cells, ends, strict=True))
+    return f"<tr>{''.join(parts)}</tr>"
 
 
 JSON: Final[dict[str, str]] = {
@@ -265,8 +265,8 @@ VIEWS: Final[dict[str, str]] = {
 
 
 def result_as_json(result: object, **options: Any) -> dict[str, Any]:
-    made: dict[str, Any] = _function(JSON, result)(result, **options)
-    return made
+    payload: dict[str, Any] = _function(JSON, result)(result, **options)
+    return payload
 
 
 def result_as_html(result: object) -> str:

@@ -75,7 +75,7 @@ def _words_shortened(
     text: str, width: int, tail: int | None, word: re.Pattern[str], cut: str
 ) -> str:
     """Return a text whose words each fit into a width."""
-    return word.sub(lambda found: shortened_cell_text(found[0], width, tail, cut), text)
+    return word.sub(lambda match: shortened_cell_text(match[0], width, tail, cut), text)
 
 
 @dataclass(frozen=True)
@@ -126,8 +126,8 @@ class Column:
         """Return the least width in a room of some width."""
         if self.is_number or self.is_bar or all(_TIME.fullmatch(c.plain) for c in self.cells):
             return max(self.body, min(_widest(self.title.split()), _LONG_WORD))
-        whole = min(self.full, _SHORTEST if self.is_name else min(self._longest_word, _LONG_WORD))
-        return min(self.full, max(whole, _SHORTEST, room // 4))
+        longest = min(self.full, _SHORTEST if self.is_name else min(self._longest_word, _LONG_WORD))
+        return min(self.full, max(longest, _SHORTEST, room // 4))
 
     def fitted(self, width: int) -> Iterator[Text]:
         """Yield the cells so that they can be wrapped to a width between words."""
@@ -135,7 +135,7 @@ class Column:
             yield from self.cells
             return
         word = _WHOLE if self.is_name else _WORD
-        words = (found for cell in self.cells for found in word.findall(cell.plain))
+        words = (piece for cell in self.cells for piece in word.findall(cell.plain))
         tail = _telling_tail(words, width, self.cut)
         for cell in self.cells:
             yield Text(_words_shortened(cell.plain, width, tail, word, self.cut), style=cell.style)
@@ -159,11 +159,11 @@ class Table:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[_Table]:
         """Yield the parts below each other."""
         room = options.max_width - _EDGES
-        whole = self
+        encoded = self
         if options.ascii_only:
             columns = [c if c.is_bar else c.encoded(options.encoding) for c in self.columns]
-            whole = replace(self, columns=columns)
-        parts = list(whole._parts(room))
+            encoded = replace(self, columns=columns)
+        parts = list(encoded._parts(room))
         widths = [_widths(part, room) for part in parts]
         for name in range(self.names if len(parts) > 1 else 0):  # shortened alike in every part
             least = min(width[name] for width in widths)
@@ -193,7 +193,7 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str | Text]], *, names
 
     A column whose title ends in a space holds texts.
     """
-    made = []
+    parts = []
     cells = list(zip(*rows, strict=True)) or [()] * len(columns)
     for place, (title, below) in enumerate(zip(columns, cells, strict=True)):
         is_text = place < names or title.endswith(" ")
@@ -202,8 +202,8 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str | Text]], *, names
             for cell in below
         ]
         is_name = is_text and not title.endswith(" ")
-        made.append(Column(escaped_line(title.strip()), texts, is_name, is_number=not is_text))
-    return Table(made, names)
+        parts.append(Column(escaped_line(title.strip()), texts, is_name, is_number=not is_text))
+    return Table(parts, names)
 
 
 def _width(columns: Sequence[Column], room: int) -> int:
@@ -223,7 +223,7 @@ def _fits(widths: Sequence[int], room: int) -> bool:
 def _drawn(columns: Sequence[Column], widths: Sequence[int], room: int) -> _Table:
     """Return the columns as they are printed, wrapped and shortened to fit."""
     padding: Final = (0, 1) if _fits(widths, room) else (0, 1, 0, 0)
-    made = _Table(
+    grid = _Table(
         box=SIMPLE_HEAD,
         pad_edge=False,
         padding=padding,
@@ -231,19 +231,19 @@ def _drawn(columns: Sequence[Column], widths: Sequence[int], room: int) -> _Tabl
         show_header=any(column.title for column in columns),
     )
     for column, title, width in zip(columns, _titles(columns, widths), widths, strict=True):
-        made.add_column(title, justify="right" if column.is_number else "left", width=width)
+        grid.add_column(title, justify="right" if column.is_number else "left", width=width)
     cells = (column.fitted(width) for column, width in zip(columns, widths, strict=True))
     for row in zip(*cells, strict=True):
-        made.add_row(*row)
-    return made
+        grid.add_row(*row)
+    return grid
 
 
 def _titles(columns: Sequence[Column], widths: Sequence[int]) -> Iterator[Text]:
     """Yield the titles, so that those whose words are shortened stay different."""
     cut = columns[0].cut
-    whole = [column.title for column in columns]
-    tail = _telling_tail(whole, _LONG_TITLE, cut)
-    titles = [shortened_cell_text(title, _LONG_TITLE, tail, cut) for title in whole]
+    full_titles = [column.title for column in columns]
+    tail = _telling_tail(full_titles, _LONG_TITLE, cut)
+    titles = [shortened_cell_text(title, _LONG_TITLE, tail, cut) for title in full_titles]
     for title, width in zip(titles, widths, strict=True):
         tail = _telling_tail((word for text in titles for word in text.split()), width, cut)
         yield Text(_words_shortened(title, width, tail, _WORD, cut))

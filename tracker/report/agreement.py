@@ -50,8 +50,8 @@ def each_question(
     if not gathered.several:
         return [*of(gathered, gathered.questions[0])]
     return [
-        Group(one.name, [*of(gathered, one)], place > 0)
-        for place, one in enumerate(gathered.questions)
+        Group(question.name, [*of(gathered, question)], place > 0)
+        for place, question in enumerate(gathered.questions)
     ]
 
 
@@ -115,13 +115,15 @@ def _nothing(gathered: Gathered, question: OfQuestion, confusions: Mapping[str, 
 
 
 def _example(gathered: Gathered, item: Mapping[str, Any]) -> Example:
-    said: dict[str, list[str]] = {}
+    annotators: dict[str, list[str]] = {}
     for row in item["answers"]:
-        said.setdefault(row["answer"], []).append(row["annotator"])
+        annotators.setdefault(row["answer"], []).append(row["annotator"])
     text = (item["text"] or "") if gathered.asked.texts else ""
     if len(text) > _LONGEST:
         text = f"{text[:_LONGEST]} …"
-    return Example(item["item"], text, [Said(answer, people) for answer, people in said.items()])
+    return Example(
+        item["item"], text, [Said(answer, people) for answer, people in annotators.items()]
+    )
 
 
 # -- Models beside people: over all, and category by category -------------------------------------
@@ -134,16 +136,21 @@ def model_blocks(gathered: Gathered) -> Iterator[Block]:
         if any(row["with_people"] is not None for row in question.models)
     ]  # fmt: skip
     title, blocks = "Models and the human ceiling", list[Block]()
-    rows = [{"question": one.name, **row} for one in met for row in one.models if not one.numbers]
+    rows = [
+        {"question": question.name, **row}
+        for question in met
+        for row in question.models
+        if not question.numbers
+    ]
     if rows:
         blocks.append(_overall(gathered, title, rows))
-    for one in met:
-        of = of_question(one.name) if gathered.several else ""
+    for question in met:
+        of = of_question(question.name) if gathered.several else ""
         numbers = Paragraph(line(of, words.NO_SHARES_OF_NUMBERS))
-        blocks += [numbers] if one.numbers else _of_question(gathered, one)
-        findings = [flag["why"] for row in one.models for flag in row["findings"]]
+        blocks += [numbers] if question.numbers else _of_question(gathered, question)
+        findings = [flag["why"] for row in question.models for flag in row["findings"]]
         findings += [
-            left_out_of_people_sentence(row) for row in one.models if row["left_out_of_people"]
+            left_out_of_people_sentence(row) for row in question.models if row["left_out_of_people"]
         ]
         blocks += [Paragraph(line(of, why)) for why in findings]
     if blocks:
@@ -163,24 +170,30 @@ def _overall(gathered: Gathered, title: str, rows: list[dict[str, Any]]) -> Figu
     )
 
 
-def _of_question(gathered: Gathered, one: OfQuestion) -> Iterator[Block]:
+def _of_question(gathered: Gathered, question: OfQuestion) -> Iterator[Block]:
     """Return each category of each model, the widest gap below the ceiling first."""
     rows = sorted(
-        ({"model": model["model"], **row} for model in one.models for row in model["categories"]),
+        (
+            {"model": model["model"], **row}
+            for model in question.models
+            for row in model["categories"]
+        ),
         key=lambda row: (row["people"] is None, row["with_people"] - (row["people"] or 0.0)),
     )
-    if not rows or one.confusions is None:  # spans and numbers have no categories to compare
+    if not rows or question.confusions is None:  # spans and numbers have no categories to compare
         return
-    title = f"Models on each category of {one.name}" if gathered.several else words.ON_CATEGORIES
+    title = (
+        f"Models on each category of {question.name}" if gathered.several else words.ON_CATEGORIES
+    )
     figure = Figure(
-        f"models-{gathered.questions.index(one)}",
+        f"models-{gathered.questions.index(question)}",
         words.MODEL_CATEGORIES,
         draw_model_categories(title, rows, width=WIDE),
         draw_model_categories(title, rows, width=NARROW),
         listing(title, MODEL_CATEGORIES, rows, _MOST_ROWS),
-        _models_why(gathered, [one.name], words.WHY_MODEL_CATEGORIES),
+        _models_why(gathered, [question.name], words.WHY_MODEL_CATEGORIES),
     )
-    yield Group(title, [figure], gathered.questions.index(one) > 0)
+    yield Group(title, [figure], gathered.questions.index(question) > 0)
 
 
 def _models_why(gathered: Gathered, questions: Sequence[str], lines: Sequence[str]) -> Why:
@@ -238,14 +251,15 @@ def _all(gathered: Gathered) -> Iterator[Block]:
         )
 
 
-def _figures_of_question(gathered: Gathered, one: OfQuestion) -> Iterator[Block]:
-    rows = one.agreement["measures"]
+def _figures_of_question(gathered: Gathered, question: OfQuestion) -> Iterator[Block]:
+    rows = question.agreement["measures"]
     yield listing(words.COEFFICIENTS, columns.MEASURE_COLUMNS, rows)
     known = [row["measure"] for row in rows if row["value"] is not None]
+    main, name = question.agreement["main"], question.name
     yield Why(
-        [line(words.formula(name)) for name in known],
-        command(gathered, "agreement", question=one.name),
-        [command(gathered, "agreement", "--explain", one.agreement["main"], question=one.name)],
+        [line(words.formula(measure)) for measure in known],
+        command(gathered, "agreement", question=name),
+        [command(gathered, "agreement", "--explain", main, question=name)],
     )
 
 
@@ -262,33 +276,33 @@ def pairs_section(gathered: Gathered) -> Section:
     )
 
 
-def _pairs_of_question(gathered: Gathered, one: OfQuestion) -> Iterator[Block]:
-    if not one.pairs:
+def _pairs_of_question(gathered: Gathered, question: OfQuestion) -> Iterator[Block]:
+    if not question.pairs:
         yield Paragraph(line(words.NO_PAIRS))
         return
-    weighted = ["--weights", one.weights] if one.weights else []
-    shown = command(gathered, "agreement", "--by", "pair", *weighted, question=one.name)
-    if one.settings["answers"] == "spans":
+    weighted = ["--weights", question.weights] if question.weights else []
+    shown = command(gathered, "agreement", "--by", "pair", *weighted, question=question.name)
+    if question.settings["answers"] == "spans":
         yield Paragraph(line(words.PAIRS_OF_SPANS))
         yield listing(
             "Each two annotators",
             columns.SPAN_PAIR_COLUMNS,
-            _lowest_first(one.pairs, lambda row: row["span_f1_exact"]["value"]),
+            _lowest_first(question.pairs, lambda row: row["span_f1_exact"]["value"]),
             _MOST,
         )
         yield Why([line(words.formula("span_f1_exact"))], shown)
         return
     title = "Each two annotators"
-    why = (*words.WHY_PAIRS, words.WHY_WEIGHTS) if one.weights else words.WHY_PAIRS
+    why = (*words.WHY_PAIRS, words.WHY_WEIGHTS) if question.weights else words.WHY_PAIRS
     yield Figure(
-        f"pairs-{gathered.questions.index(one)}",
-        words.PAIRS_IN_ORDER if one.weights else words.PAIRS,
-        draw_pairs(title, pair_rows({"pairs": one.pairs})),
+        f"pairs-{gathered.questions.index(question)}",
+        words.PAIRS_IN_ORDER if question.weights else words.PAIRS,
+        draw_pairs(title, pair_rows({"pairs": question.pairs})),
         None,
         listing(
             title,
             columns.PAIR_COLUMNS,
-            _lowest_first(one.pairs, lambda row: row["cohen_kappa"]),
+            _lowest_first(question.pairs, lambda row: row["cohen_kappa"]),
             _MOST,
         ),
         Why([line(text) for text in why], shown),

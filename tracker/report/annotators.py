@@ -47,27 +47,29 @@ def annotators_section(gathered: Gathered) -> Section:
     return Section("annotators", "Annotators", each_question(gathered, _of), code)
 
 
-def _of(gathered: Gathered, one: OfQuestion) -> Iterator[Block]:
-    rows = one.audit["annotators"]
+def _of(gathered: Gathered, question: OfQuestion) -> Iterator[Block]:
+    rows = question.audit["annotators"]
     if not rows:
         yield Paragraph(line(people.NO_SHARES))
         return
-    yield from _findings(gathered, one)
+    yield from _findings(gathered, question)
     title = "Shares of the categories"
     drawn = [row for row in map(_known, rows) if row["category_shares"] and row["peer_shares"]]
-    if drawn and not one.numbers:
+    if drawn and not question.numbers:
         yield Figure(
-            f"annotators-{gathered.questions.index(one)}",
+            f"annotators-{gathered.questions.index(question)}",
             people.SHARES,
             draw_annotators(title, drawn, across=ACROSS_WIDE),
             draw_annotators(title, drawn, across=ACROSS_NARROW),
-            listing(title, SHARES, [one for row in drawn for one in share_rows(row)], 4 * _MOST),
+            listing(
+                title, SHARES, [share for row in drawn for share in share_rows(row)], 4 * _MOST
+            ),
             Why(
                 [line(text) for text in people.WHY_SHARES],
                 command(gathered, "audit", "--json"),
             ),
         )
-    if one.numbers:
+    if question.numbers:
         why = Paragraph(line(words.NO_SHARES_OF_NUMBERS))
         table = listing(people.FIGURES, PEOPLE_OF_NUMBERS, rows, _MOST)
         yield Group(people.FIGURES, [why, table], True)
@@ -81,16 +83,16 @@ def _known(row: Mapping[str, Any]) -> dict[str, Any]:
     return {**row, "category_shares": shares, "peer_shares": row.get("peer_shares") or {}}
 
 
-def _findings(gathered: Gathered, one: OfQuestion) -> Iterator[Block]:
+def _findings(gathered: Gathered, question: OfQuestion) -> Iterator[Block]:
     standing: dict[str, Mapping[str, Any]] = {}
-    for row in one.audit["annotators"]:
+    for row in question.audit["annotators"]:
         for flag in row["flags"]:
             if is_accusation(flag) and flag["why"]:
                 standing.setdefault(flag["why"], flag)
     left_out = words.findings_left_out(gathered.asked.suppress_below)
-    left_out = f"{people.NOT_SHOWN}{left_out}." if one.audit["left_out"] else ""
+    left_out = f"{people.NOT_SHOWN}{left_out}." if question.audit["left_out"] else ""
     if not standing:
-        compared = any(row["items_shared"] for row in one.audit["annotators"])
+        compared = any(row["items_shared"] for row in question.audit["annotators"])
         nothing = people.NO_FINDING if compared else people.NOBODY_COMPARED
         yield Paragraph(line(left_out or nothing))
         return
@@ -112,17 +114,17 @@ def _findings(gathered: Gathered, one: OfQuestion) -> Iterator[Block]:
 Told = Mapping[str, Any]
 
 
-def own_document(told: Told) -> Document:
+def own_document(payload: Told) -> Document:
     """Return the JSON of ``tracker annotator report`` as a page."""
-    pages = told.get("questions", [told])
+    pages = payload.get("questions", [payload])
     sections = [_section(page, str(place)) for place, page in enumerate(pages)]
     meaning = Section("meaning", people.MEANING, [Paragraph(line(WHAT_IT_MEANS))])
-    made = people.made(minute_cell(clock.now()), VERSION)
+    stamp = people.made(minute_cell(clock.now()), VERSION)
     return Document(
-        people.own_title(told["annotator"]),
-        people.own_about(told["project"], pages[0]["others"]["annotators"]),
+        people.own_title(payload["annotator"]),
+        people.own_about(payload["project"], pages[0]["others"]["annotators"]),
         [*sections, meaning],
-        [line(made)],
+        [line(stamp)],
     )
 
 
@@ -156,7 +158,7 @@ def own_figures(page: Told, place: str) -> Iterator[Block]:
         people.OWN_SHARES_READ,
         draw_annotators(title, [row], across=ACROSS_WIDE),
         draw_annotators(title, [row], across=ACROSS_NARROW),
-        listing(title, SHARES, [one | {"annotator": None} for one in share_rows(row)]),
+        listing(title, SHARES, [share | {"annotator": None} for share in share_rows(row)]),
         Why([line(text) for text in people.WHY_SHARES]),
     )
 

@@ -43,12 +43,17 @@ def draw_annotators(
     """Return the chart of some annotators of an audit's JSON, so many beside each other."""
     import altair as alt
 
-    told = sorted(
-        annotators, key=lambda one: (not _flagged(one), -one["answers"], one["annotator"])
+    ranked = sorted(
+        annotators,
+        key=lambda annotator: (
+            not _flagged(annotator),
+            -annotator["answers"],
+            annotator["annotator"],
+        ),
     )
-    categories = _frequent(told)
-    rows = [_row(one, name) for one in told for name in one["category_shares"]]
-    names = [one["annotator"] for one in told[:_MOST]]
+    categories = _frequent(ranked)
+    rows = [_row(annotator, name) for annotator in ranked for name in annotator["category_shares"]]
+    names = [annotator["annotator"] for annotator in ranked[:_MOST]]
     wanted = set(names)
     drawn = [row for row in rows if row["annotator"] in wanted and row["category"] in categories]
     share = alt.Scale(domain=[0, 1])
@@ -71,38 +76,40 @@ def draw_annotators(
             title=alt.Title(title, subtitle="dot: the annotator; tick: the others, same items")
         )
     )
-    return Chart(title, _description(told, len(names)), drawing, rows)
+    return Chart(title, _description(ranked, len(names)), drawing, rows)
 
 
-def _flagged(one: Mapping[str, Any]) -> bool:
-    return any(map(is_accusation, one["flags"]))
+def _flagged(annotator: Mapping[str, Any]) -> bool:
+    return any(map(is_accusation, annotator["flags"]))
 
 
-def _row(one: Mapping[str, Any], category: str) -> dict[str, Any]:
+def _row(annotator: Mapping[str, Any], category: str) -> dict[str, Any]:
     return {
-        "annotator": one["annotator"],
+        "annotator": annotator["annotator"],
         "category": category,
-        "share": one["category_shares"][category],
-        "peers": one["peer_shares"].get(category),
-        "flagged": _flagged(one),
+        "share": annotator["category_shares"][category],
+        "peers": annotator["peer_shares"].get(category),
+        "flagged": _flagged(annotator),
     }
 
 
-def _frequent(told: Sequence[Mapping[str, Any]]) -> list[str]:
+def _frequent(annotators: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return the most frequent categories, at most `_CATEGORIES`."""
     answers: dict[str, float] = {}
-    for one in told:
-        for name, share in one["category_shares"].items():
-            answers[name] = answers.get(name, 0.0) + share * one["answers"]
+    for annotator in annotators:
+        for name, share in annotator["category_shares"].items():
+            answers[name] = answers.get(name, 0.0) + share * annotator["answers"]
     return sorted(answers, key=lambda name: (-answers[name], name))[:_CATEGORIES]
 
 
-def _description(told: Sequence[Mapping[str, Any]], drawn: int) -> str:
-    if not told:
+def _description(annotators: Sequence[Mapping[str, Any]], drawn: int) -> str:
+    if not annotators:
         return "There are no annotators."
-    flagged = [one["annotator"] for one in told if _flagged(one)]
+    flagged = [annotator["annotator"] for annotator in annotators if _flagged(annotator)]
     words = f"With findings: {', '.join(flagged)}." if flagged else "There is no finding."
-    return words + (f" {len(told) - drawn} annotators are not drawn." if len(told) > drawn else "")
+    return words + (
+        f" {len(annotators) - drawn} annotators are not drawn." if len(annotators) > drawn else ""
+    )
 
 
 # -- The agreement on each category, weakest first, with its interval -----------------------------
@@ -180,9 +187,9 @@ def draw_categories(title: str, rows: Sequence[Mapping[str, Any]], *, width: int
     return Chart(title, _categories_description(rows, drawn), drawing, rows)
 
 
-def _category_row(one: Mapping[str, Any]) -> dict[str, Any]:
+def _category_row(row: Mapping[str, Any]) -> dict[str, Any]:
     names = ("category", "rate", "ci_low", "ci_high", "potential_agreements", "undefined")
-    return {name: one[name] for name in names}
+    return {name: row[name] for name in names}
 
 
 def _categories_description(
@@ -216,7 +223,7 @@ def history_chart(history: History | Curve, measure: str | None = None) -> Chart
     a figure are gaps in the line; the rows have their reason.
     """
     payload = history.to_dict()
-    notes = [{"at": one["at"], "text": one["text"]} for one in payload["notes"]]
+    notes = [{"at": note["at"], "text": note["text"]} for note in payload["notes"]]
     measure = measure or _main(payload)
     title = f"{payload['project']}: {MEASURES[measure].title}"
     return draw_history(title, history_rows(payload, measure), notes)
@@ -235,19 +242,19 @@ def history_rows(payload: Mapping[str, Any], measure: str) -> list[dict[str, Any
     all answers.
     """
     rows = []
-    for one in payload["snapshots"]:
-        of_all = _figure(one, measure)
-        own = _figure(one["own"], measure) if one.get("own") else None
+    for point in payload["snapshots"]:
+        of_all = _figure(point, measure)
+        own = _figure(point["own"], measure) if point.get("own") else None
         if of_all is not None:
             own = own or of_all
-            row = {"as_of": one["as_of"], "snapshot": one["name"] or one["snapshot"]}
+            row = {"as_of": point["as_of"], "snapshot": point["name"] or point["snapshot"]}
             row |= {name: own[name] for name in _FIGURE}
             rows.append(row | {"so_far": of_all["value"]})
     return rows
 
 
-def _figure(one: Mapping[str, Any], measure: str) -> Mapping[str, Any] | None:
-    return next((figure for figure in one["measures"] if figure["measure"] == measure), None)
+def _figure(point: Mapping[str, Any], measure: str) -> Mapping[str, Any] | None:
+    return next((figure for figure in point["measures"] if figure["measure"] == measure), None)
 
 
 def draw_history(
@@ -356,10 +363,10 @@ def draw_model_categories(
     """
     drawn = rows[:MOST]
     drawing = _drawing(title, drawn, "category", "model", "the other chose it, too", width)
-    told = _models_description(drawn[:5], "category")
+    description = _models_description(drawn[:5], "category")
     left_out = len(rows) - len(drawn)
-    told += f" {left_out} categories of smaller gaps are not drawn." if left_out else ""
-    return Chart(title, told, drawing, rows)
+    description += f" {left_out} categories of smaller gaps are not drawn." if left_out else ""
+    return Chart(title, description, drawing, rows)
 
 
 def _drawing(
@@ -394,13 +401,13 @@ def _models_description(drawn: Sequence[Mapping[str, Any]], also: str) -> str:
     """Return each model with the people; ``also`` names what else tells the rows apart."""
     if not drawn:
         return "No model shares an item with a person."
-    told = []
+    sentences = []
     for row in drawn:
         people = row["people"]
         beside = "" if people is None else f"; people with each other {people:.0%}"
         who = f"{row['model']}, {row[also]}," if also else row["model"]
-        told.append(f"{who} with people {row['with_people']:.0%}{beside}.")
-    return " ".join(told)
+        sentences.append(f"{who} with people {row['with_people']:.0%}{beside}.")
+    return " ".join(sentences)
 
 
 # -- The agreement of each two annotators, those alike beside each other --------------------------
@@ -440,7 +447,7 @@ def pairs_chart(project: str, pairs: Pairs, weights: str | None = None) -> Chart
 
 def pair_rows(payload: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return a row for each pair of their JSON, as `draw_pairs` takes them."""
-    return [_pair_row(one) for one in payload["pairs"]]
+    return [_pair_row(pair) for pair in payload["pairs"]]
 
 
 def draw_pairs(title: str, rows: Sequence[Mapping[str, Any]]) -> Chart:
@@ -453,10 +460,10 @@ def draw_pairs(title: str, rows: Sequence[Mapping[str, Any]]) -> Chart:
     order = _clustered(rows, names, figure)
     wanted = set(order)
     both = [
-        {**row, "annotator": one, "other": other}
+        {**row, "annotator": first, "other": second}
         for row in rows
-        for one, other in ((row["annotator"], row["other"]), (row["other"], row["annotator"]))
-        if {one, other} <= wanted and row[figure] is not None
+        for first, second in ((row["annotator"], row["other"]), (row["other"], row["annotator"]))
+        if {first, second} <= wanted and row[figure] is not None
     ]
     side = (_ROOMY if len(order) <= _NUMBERED else ROW) * max(len(order), 4)
     cells = (
@@ -489,15 +496,15 @@ def draw_pairs(title: str, rows: Sequence[Mapping[str, Any]]) -> Chart:
     return Chart(title, _pairs_description(rows, len(names), figure), drawing, rows)
 
 
-def _pair_row(one: Mapping[str, Any]) -> dict[str, Any]:
-    annotator, other = one["annotators"]
+def _pair_row(pair: Mapping[str, Any]) -> dict[str, Any]:
+    annotator, other = pair["annotators"]
     who = {"annotator": annotator, "other": other}
-    if "span_f1_exact" in one:
-        exact = one["span_f1_exact"]
+    if "span_f1_exact" in pair:
+        exact = pair["span_f1_exact"]
         payload = {"span_f1_exact": exact["value"], "undefined": exact["undefined"]}
-        return {**who, "items": one["items"], **payload}
+        return {**who, "items": pair["items"], **payload}
     names = ("items", "observed", "cohen_kappa", "undefined")
-    return {**who, **{name: one[name] for name in names}}
+    return {**who, **{name: pair[name] for name in names}}
 
 
 def _pair_figure(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -526,9 +533,9 @@ def _clustered(rows: Sequence[Mapping[str, Any]], names: Sequence[str], figure: 
     apart = np.ones((len(names), len(names)))
     np.fill_diagonal(apart, 0.0)
     for row in rows:
-        one, other = number.get(row["annotator"]), number.get(row["other"])
-        if one is not None and other is not None and row[figure] is not None:
-            apart[one, other] = apart[other, one] = 1 - row[figure]
+        first, second = number.get(row["annotator"]), number.get(row["other"])
+        if first is not None and second is not None and row[figure] is not None:
+            apart[first, second] = apart[second, first] = 1 - row[figure]
     tree = linkage(squareform(apart), "average", optimal_ordering=True)
     return [names[place] for place in leaves_list(tree).tolist()]
 
@@ -540,10 +547,12 @@ def _pairs_description(rows: Sequence[Mapping[str, Any]], drawn: int, figure: st
         return f"No two annotators have {'an' if words[0] in 'aeiou' else 'a'} {words}."
     low, high = (of(known, key=lambda row: row[figure]) for of in (min, max))
     ends = [("Lowest: ", low), ("Highest: ", high)] if len(known) > 1 else [("", low)]
-    told = " ".join(
+    description = " ".join(
         f"{word}{row['annotator']} and {row['other']}, {row[figure]:.2f}." for word, row in ends
     )
     without = len(rows) - len(known)
-    told += f" {without} pairs have no {words}." if without else ""
+    description += f" {without} pairs have no {words}." if without else ""
     everyone = len({row[end] for row in rows for end in ("annotator", "other")})
-    return told + (f" {everyone - drawn} annotators are not drawn." if everyone > drawn else "")
+    return description + (
+        f" {everyone - drawn} annotators are not drawn." if everyone > drawn else ""
+    )

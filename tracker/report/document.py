@@ -118,7 +118,7 @@ class Why:
 
     @property
     def commands(self) -> Sequence[str]:
-        return tuple(one for one in (self.command, *self.also) if one)
+        return tuple(command for command in (self.command, *self.also) if command)
 
 
 @dataclass(frozen=True)

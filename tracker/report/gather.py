@@ -46,8 +46,8 @@ def gather_report(
         }
         step("status")
         statuses = {
-            one.question.name: one
-            for one in ledger.status_by_question(
+            status.question.name: status
+            for status in ledger.status_by_question(
                 asked.project,
                 questions=asked.questions,
                 as_of=asked.selecting.get("as_of"),
@@ -75,27 +75,27 @@ def gather_report(
                     step,
                 )
             )
-        found = Gathered(
+        gathered = Gathered(
             asked,
             questions,
-            [one.to_dict() for one in agreement.unfit],
-            [one.to_dict() for one in ledger.annotators.list(asked.project)],
+            [question.to_dict() for question in agreement.unfit],
+            [annotator.to_dict() for annotator in ledger.annotators.list(asked.project)],
             [
                 flag.to_dict()
                 for flag in ledger.flags.list(
                     asked.project, states=["all"], questions=asked.questions
                 ).flags
             ],
-            [one.to_dict() for one in ledger.notes.list(asked.project)],
+            [note.to_dict() for note in ledger.notes.list(asked.project)],
             ledger.state(asked.project),
             str(ledger.database),
             len(settings) > 1,
         )
         if asked.suppress_below:
-            found = without_small_cells(found, asked.suppress_below)
+            gathered = without_small_cells(gathered, asked.suppress_below)
         if asked.pseudonyms:
-            found = with_pseudonyms(found, numbered_annotators(ledger, asked.project))
-        return found
+            gathered = with_pseudonyms(gathered, numbered_annotators(ledger, asked.project))
+        return gathered
 
 
 def _private(ledger: Ledger, asked: Asked) -> Callable[[Audit], Audit]:
@@ -202,7 +202,7 @@ def _history(
             asked.project, questions=[str(choice.get("question"))], measures=[measure]
         )
         payload = next(iter(of_name.questions.values())).to_dict()
-        if len({one["as_of"][:10] for one in payload["snapshots"]}) > 1:
+        if len({snapshot["as_of"][:10] for snapshot in payload["snapshots"]}) > 1:
             return None, payload
         nothing = payload
     best: tuple[str | None, Told] = (None, nothing)
@@ -303,7 +303,7 @@ def python_opening(gathered: Gathered) -> str:
 
 
 def python_call(
-    found: Gathered,
+    gathered: Gathered,
     method: str,
     *,
     one: bool = False,
@@ -315,19 +315,19 @@ def python_call(
     Of ``one`` question it is the weakest; ``more`` are further arguments, if given. Nothing if
     readers may not see all of the ledger.
     """
-    if _is_private(found):
+    if _is_private(gathered):
         return ""
     chosen: dict[str, object] = {
-        key: value for key, value in found.asked.selecting.items() if value
+        key: value for key, value in gathered.asked.selecting.items() if value
     }
     if moment:
         chosen = {key: value for key, value in chosen.items() if key in _MOMENT}
     chosen |= {key: value for key, value in more.items() if value is not None}
-    if one and found.one_of_several:
-        chosen["question"] = found.questions[0].name
-    elif found.asked.questions and not one:
-        chosen["questions"] = list(found.asked.questions)
-    given = [repr(found.asked.project)]
+    if one and gathered.one_of_several:
+        chosen["question"] = gathered.questions[0].name
+    elif gathered.asked.questions and not one:
+        chosen["questions"] = list(gathered.asked.questions)
+    given = [repr(gathered.asked.project)]
     given += [f"{key}={value!r}" for key, value in chosen.items()]
     return f"ledger.{method}({', '.join(given)})"
 

@@ -43,29 +43,31 @@ def history_section(gathered: Gathered) -> Section:
     return Section("history", "Over time", each_question(gathered, _history_of_question), code)
 
 
-def _history_of_question(gathered: Gathered, one: OfQuestion) -> Iterator[Block]:
-    measure = one.agreement["main"]
-    rows = history_rows(one.history, measure)
+def _history_of_question(gathered: Gathered, question: OfQuestion) -> Iterator[Block]:
+    measure = question.agreement["main"]
+    rows = history_rows(question.history, measure)
     if len(rows) < 2:
-        yield Paragraph(line(_no_curve(gathered, one)))
+        yield Paragraph(line(_no_curve(gathered, question)))
         yield Paragraph(line(Code(shlex.join(["tracker", "snapshot", gathered.asked.project]))))
         return
     title = MEASURES[measure].title
-    events = _events(gathered, one, rows)
+    events = _events(gathered, question, rows)
     numbers = [{"at": event["at"], "text": str(n)} for n, event in enumerate(events, 1)]
-    every = ["--every", one.every] if one.every else []
+    every = ["--every", question.every] if question.every else []
     yield Figure(
-        f"history-{gathered.questions.index(one)}",
-        words.points_shown(len(rows), one.every, title, events=bool(events)),
+        f"history-{gathered.questions.index(question)}",
+        words.points_shown(len(rows), question.every, title, events=bool(events)),
         draw_history(title, rows, numbers, width=WIDE),
         draw_history(title, rows, numbers, width=NARROW),
         listing(title, POINTS, rows),
         Why(
             [
-                line(words.WHY_CURVE["rebuilt" if one.every else None]),
+                line(words.WHY_CURVE["rebuilt" if question.every else None]),
                 line(words.formula(measure)),
             ],
-            command(gathered, "history", *every, "--measure", measure, "--json", question=one.name),
+            command(
+                gathered, "history", *every, "--measure", measure, "--json", question=question.name
+            ),
         ),
     )
     if events:
@@ -73,15 +75,15 @@ def _history_of_question(gathered: Gathered, one: OfQuestion) -> Iterator[Block]
         yield listing("What happened", _EVENTS, numbered)
 
 
-def _no_curve(gathered: Gathered, one: OfQuestion) -> str:
+def _no_curve(gathered: Gathered, question: OfQuestion) -> str:
     chosen = gathered.asked.chosen
-    if one.settings["answers"] == "spans":
+    if question.settings["answers"] == "spans":
         return words.NO_CURVE_OF_SPANS_CHOSEN if chosen else words.NO_CURVE_OF_SPANS
     return words.NO_CURVE_CHOSEN if chosen else words.NO_CURVE
 
 
 def _events(
-    gathered: Gathered, one: OfQuestion, rows: Sequence[Mapping[str, Any]]
+    gathered: Gathered, question: OfQuestion, rows: Sequence[Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
     """Return what happened while the curve was drawn, oldest first; of very much, the last."""
     first, last = rows[0]["as_of"][:10], rows[-1]["as_of"]
@@ -89,7 +91,7 @@ def _events(
     events += [
         {"at": flag["found_at"], "text": words.event_finding(flag)}
         for flag in gathered.flags
-        if flag.get("question", one.name) == one.name
+        if flag.get("question", question.name) == question.name
     ]
     within = (event for event in events if first <= event["at"] <= last)
     return sorted(within, key=lambda event: (event["at"], event["text"]))[-_MOST:]
@@ -113,47 +115,49 @@ def _wanted(payload: Mapping[str, Any]) -> list[Fact]:
     ]
 
 
-def _recorded(gathered: Gathered, one: OfQuestion) -> int:
+def _recorded(gathered: Gathered, question: OfQuestion) -> int:
     """Return how many findings about a question are recorded, whatever became of them."""
-    return sum(flag.get("question", one.name) == one.name for flag in gathered.flags)
+    return sum(flag.get("question", question.name) == question.name for flag in gathered.flags)
 
 
-def _stands_out(one: OfQuestion) -> bool:
-    rows = one.audit["annotators"]
+def _stands_out(question: OfQuestion) -> bool:
+    rows = question.audit["annotators"]
     return any(is_accusation(flag) for row in rows for flag in row["flags"])
 
 
-def _findings(gathered: Gathered, one: OfQuestion) -> Fact:
+def _findings(gathered: Gathered, question: OfQuestion) -> Fact:
     """Return how many findings wait for somebody; unknown if none was ever recorded."""
-    recorded = _recorded(gathered, one)
+    recorded = _recorded(gathered, question)
     if not recorded:
         return Fact("Open findings", "-", "none recorded")
-    return Fact("Open findings", count_cell(one.status["open_flags"]), f"of {recorded:,} recorded")
+    return Fact(
+        "Open findings", count_cell(question.status["open_flags"]), f"of {recorded:,} recorded"
+    )
 
 
-def _progress_of_question(gathered: Gathered, one: OfQuestion) -> Iterator[Block]:
-    told = one.status
+def _progress_of_question(gathered: Gathered, question: OfQuestion) -> Iterator[Block]:
+    status = question.status
     yield Facts(
         [
-            *_wanted(told),
-            Fact("Unanswered", count_cell(told["items_unanswered"]), "items"),
-            _findings(gathered, one),
-            Fact("Annotators", count_cell(told["annotators"])),
+            *_wanted(status),
+            Fact("Unanswered", count_cell(status["items_unanswered"]), "items"),
+            _findings(gathered, question),
+            Fact("Annotators", count_cell(status["annotators"])),
         ]
     )
-    if not _recorded(gathered, one) and _stands_out(one):
+    if not _recorded(gathered, question) and _stands_out(question):
         record = shlex.join(["tracker", "audit", gathered.asked.project, "--record"])
         yield Paragraph(line(people.NOT_RECORDED, Code(record)))
-    yield Paragraph(line(people.coverage(told)))
-    yield Paragraph(line(people.pace(told)))
-    if told["last_import"] is not None:
-        yield Paragraph(line(people.last_import(told["last_import"])))
+    yield Paragraph(line(people.coverage(status)))
+    yield Paragraph(line(people.pace(status)))
+    if status["last_import"] is not None:
+        yield Paragraph(line(people.last_import(status["last_import"])))
     least = [
         (row["annotator"], row["answers"])
-        for row in sorted(one.audit["annotators"], key=lambda row: row["answers"])
-        if row["annotator"] not in told["annotators_gone"]
+        for row in sorted(question.audit["annotators"], key=lambda row: row["answers"])
+        if row["annotator"] not in status["annotators_gone"]
     ]
-    short = one.short["items"]
+    short = question.short["items"]
     if short and least:
         yield Paragraph(line(people.who_is_next(least)))
     if short:
@@ -161,5 +165,6 @@ def _progress_of_question(gathered: Gathered, one: OfQuestion) -> Iterator[Block
         rows = [{"item": name, "answers": answers} for name, answers in short]
         yield Group(title, [listing(title, _SHORT_ITEMS, rows)], True)
     yield Why(
-        [line(people.WHY_PROGRESS)], command(gathered, "status", question=one.name, moment=True)
+        [line(people.WHY_PROGRESS)],
+        command(gathered, "status", question=question.name, moment=True),
     )

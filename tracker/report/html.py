@@ -67,7 +67,7 @@ def page_environment() -> Environment:
     """
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    made = Environment(
+    environment = Environment(
         loader=PackageLoader("tracker.report", "templates"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -75,9 +75,9 @@ def page_environment() -> Environment:
         lstrip_blocks=True,
         finalize=_visible,
     )
-    made.filters |= {"kind": lambda block: type(block).__name__, "anchor": anchor}
-    made.globals |= {"picture": picture, "words": WORDS}
-    return made
+    environment.filters |= {"kind": lambda block: type(block).__name__, "anchor": anchor}
+    environment.globals |= {"picture": picture, "words": WORDS}
+    return environment
 
 
 def _visible(value: Any) -> Any:

@@ -44,7 +44,7 @@ def markdown_text(document: Document) -> bytes:
 
 
 def document_state_lines(document: Document) -> list[str]:
-    return [text for told in document.state for text in (_inline(told), "")]
+    return [text for line in document.state for text in (_inline(line), "")]
 
 
 def section_lines(section: Section, *, images: bool = False) -> list[str]:
@@ -112,11 +112,11 @@ def _paragraph(block: Paragraph, _level: int) -> Iterator[str]:
 
 def _bullets(block: Bullets, _level: int) -> Iterator[str]:
     for line in block.lines:
-        told = _inline(line).strip("\n")
-        if "\n" in told:
-            yield from (told, "")
+        text = _inline(line).strip("\n")
+        if "\n" in text:
+            yield from (text, "")
         else:
-            yield f"- {told}"
+            yield f"- {text}"
     yield ""
 
 
@@ -152,8 +152,8 @@ def _why(block: Why, _level: int, title: str = WORDS["why"]) -> Iterator[str]:
 
 
 def _pictured(block: Figure, level: int) -> Iterator[str]:
-    told = markdown_line(f"{block.chart.title}. {block.chart.description}")
-    yield from (f"![{told}](attachment:{figure_image(block)})", "")
+    caption = markdown_line(f"{block.chart.title}. {block.chart.description}")
+    yield from (f"![{caption}](attachment:{figure_image(block)})", "")
     yield from _figure(block, level)
 
 
@@ -176,9 +176,9 @@ def _example(item: Example) -> Iterator[str]:
     yield ">"
     yield f"> {markdown_line(item.text) if item.text else WORDS['no_text']}"
     yield ">"
-    for said in item.said:
-        people = markdown_line(", ".join(said.people))
-        yield f"> - **{markdown_line(said.answer)}**: {people}"
+    for voice in item.said:
+        people = markdown_line(", ".join(voice.people))
+        yield f"> - **{markdown_line(voice.answer)}**: {people}"
     yield ""
 
 

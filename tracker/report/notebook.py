@@ -28,20 +28,20 @@ def notebook_file(document: Document) -> bytes:
     if document.opening:
         cells.append(_code(f"# {WORDS['opening']}\n{document.opening}"))
     for section in document.sections:
-        told = "\n".join(section_lines(section, images=True)).rstrip()
+        text = "\n".join(section_lines(section, images=True)).rstrip()
         images = _images(section)
-        cells.append(_text(told) | ({"attachments": images} if images else {}))
+        cells.append(_text(text) | ({"attachments": images} if images else {}))
         if section.code:
             cells.append(_code(section.code))
     cells.append(_text("\n".join(document_state_lines(document)).rstrip()))
-    made = {
+    notebook = {
         "nbformat": 4,
         "nbformat_minor": 5,
         "metadata": {"kernelspec": _KERNEL},
         "cells": [{"id": f"cell-{place}", **cell} for place, cell in enumerate(cells)],
     }
-    nbformat.validate(made)
-    return (json.dumps(made, ensure_ascii=False, indent=1) + "\n").encode()
+    nbformat.validate(notebook)
+    return (json.dumps(notebook, ensure_ascii=False, indent=1) + "\n").encode()
 
 
 def _text(source: str) -> dict[str, Any]:

@@ -35,9 +35,9 @@ def pdf_file(document: Document) -> bytes:
 def _compiled(sources: dict[str, str], standard: Literal["ua-1"] | None) -> bytes:
     import typst
 
-    made = typst.compile(_TEMPLATE.read_bytes(), sys_inputs=sources, pdf_standards=standard)
-    assert isinstance(made, bytes)
-    return made
+    content = typst.compile(_TEMPLATE.read_bytes(), sys_inputs=sources, pdf_standards=standard)
+    assert isinstance(content, bytes)
+    return content
 
 
 def _plain(value: Any) -> Any:
@@ -57,5 +57,5 @@ def _plain(value: Any) -> Any:
     if isinstance(value, frozenset):
         return sorted(value)
     if isinstance(value, Sequence):
-        return [_plain(one) for one in value]
+        return [_plain(part) for part in value]
     return value

@@ -117,8 +117,8 @@ def pace(payload: Mapping[str, Any]) -> str:
 
 
 def who_is_next(names: Sequence[tuple[str, int]]) -> str:
-    told = [f"{name} ({number:,})" for name, number in names]
-    return f"Fewest answers so far; ask these people next: {listed(told, 5)}."
+    entries = [f"{name} ({number:,})" for name, number in names]
+    return f"Fewest answers so far; ask these people next: {listed(entries, 5)}."
 
 
 def short_items(rows: Sequence[tuple[str, int]]) -> str:

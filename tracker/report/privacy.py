@@ -32,11 +32,11 @@ def numbered_annotators(ledger: Ledger, project: str) -> Numbers:
     Somebody who comes later changes nobody's number. An alias has that of its annotator.
     """
     every = ledger.annotators.list(project)
-    people = {one.annotator.id: one.annotator for one in every}
+    people = {row.annotator.id: row.annotator for row in every}
     by_id = {number: f"annotator {n}" for n, number in enumerate(sorted(people), 1)}
     by_name, ids = {}, {}
-    for number, one in people.items():
-        for name in (one.name, *one.aliases):
+    for number, annotator in people.items():
+        for name in (annotator.name, *annotator.aliases):
             by_name[name], ids[name] = by_id[number], number
     return Numbers(by_id, by_name, ids)
 
@@ -67,8 +67,8 @@ def with_pseudonyms(gathered: Gathered, numbers: Numbers) -> Gathered:
         )
         for question in gathered.questions
     ]
-    order = {one: place for place, one in enumerate(numbers.by_id.values())}
-    annotators = sorted(told(gathered.annotators), key=lambda one: order[one["annotator"]])
+    order = {name: place for place, name in enumerate(numbers.by_id.values())}
+    annotators = sorted(told(gathered.annotators), key=lambda row: order[row["annotator"]])
     return replace(
         gathered,
         questions=questions,
@@ -82,11 +82,11 @@ def _renamed_model(row: Mapping[str, Any], names: Mapping[str, str]) -> dict[str
     """Return a model with its number for its name, also in the sentences of its findings."""
     from tracker.audit.sentences import finding_sentence
 
-    told: dict[str, Any] = _without_written(_renamed(dict(row), names))
-    told["findings"] = [
-        {**flag, "why": finding_sentence(flag, told["model"])} for flag in told["findings"]
+    model: dict[str, Any] = _without_written(_renamed(dict(row), names))
+    model["findings"] = [
+        {**flag, "why": finding_sentence(flag, model["model"])} for flag in model["findings"]
     ]
-    return told
+    return model
 
 
 def own_with_number(payload: Mapping[str, Any], numbers: Numbers) -> dict[str, Any]:
@@ -104,8 +104,8 @@ def notes_with_numbers(notes: Any, names: Mapping[str, str]) -> list[dict[str, A
     alike = {name.casefold(): names[name] for name in long}
 
     def number(hit: re.Match[str]) -> str:
-        said = hit[0]  # of two names that differ in case alone, the one as it is written
-        return names.get(said) or alike.get(said.casefold(), "an annotator")
+        name = hit[0]  # of two names that differ in case alone, the one as it is written
+        return names.get(name) or alike.get(name.casefold(), "an annotator")
 
     shown = {"text", "guideline"}
     return [
@@ -116,32 +116,35 @@ def notes_with_numbers(notes: Any, names: Mapping[str, str]) -> list[dict[str, A
 
 def _renamed(value: Any, names: Mapping[str, str]) -> Any:
     if isinstance(value, list | tuple):
-        return [_renamed(one, names) for one in value]
+        return [_renamed(element, names) for element in value]
     if not isinstance(value, dict):
         return value
-    made: dict[str, Any] = {}
-    for key, one in value.items():
-        if key in _WHO and isinstance(one, str):
-            made[key] = names.get(one, one)
-        elif key in _MANY_WHO and isinstance(one, list):
-            made[key] = [
-                names.get(who, who) if isinstance(who, str) else _renamed(who, names) for who in one
+    payload: dict[str, Any] = {}
+    for key, element in value.items():
+        if key in _WHO and isinstance(element, str):
+            payload[key] = names.get(element, element)
+        elif key in _MANY_WHO and isinstance(element, list):
+            payload[key] = [
+                names.get(who, who) if isinstance(who, str) else _renamed(who, names)
+                for who in element
             ]
         elif key not in _WRITTEN:
-            made[key] = _renamed(one, names)
-    if made.get("subject") == "annotator":
+            payload[key] = _renamed(element, names)
+    if payload.get("subject") == "annotator":
         from tracker.agreement.sentences import changed_sentence
 
-        made["name"] = names[made["name"]]
-        made["why"] = changed_sentence(made)
-    return made
+        payload["name"] = names[payload["name"]]
+        payload["why"] = changed_sentence(payload)
+    return payload
 
 
 def _without_written(value: Any) -> Any:
     if isinstance(value, list):
-        return [_without_written(one) for one in value]
+        return [_without_written(element) for element in value]
     if isinstance(value, dict):
-        return {key: _without_written(one) for key, one in value.items() if key not in _WRITTEN}
+        return {
+            key: _without_written(element) for key, element in value.items() if key not in _WRITTEN
+        }
     return value
 
 
@@ -159,34 +162,34 @@ def without_small_cells(gathered: Gathered, least: int) -> Gathered:
     )
 
 
-def _without_small(one: OfQuestion, least: int) -> OfQuestion:
-    agreement = _figures_of_enough(one.agreement, least)
+def _without_small(question: OfQuestion, least: int) -> OfQuestion:
+    agreement = _figures_of_enough(question.agreement, least)
     points = [
         point | {"own": _own_of_enough(point["own"], least)}
-        for point in one.history["snapshots"]
+        for point in question.history["snapshots"]
         if point["counts"]["items_compared"] >= least
     ]
-    without = one.without and replace(
-        one.without,
-        agreement=_figures_of_enough(one.without.agreement, least),
-        confusions=_confusions_of_enough(one.without.confusions, least),
+    without = question.without and replace(
+        question.without,
+        agreement=_figures_of_enough(question.without.agreement, least),
+        confusions=_confusions_of_enough(question.without.confusions, least),
     )
     return replace(
-        one,
+        question,
         agreement=agreement,
-        history={**one.history, "snapshots": points},
-        pairs=_kept(one.pairs, _shared, least),
+        history={**question.history, "snapshots": points},
+        pairs=_kept(question.pairs, _shared, least),
         models=[
             {
                 **row,
                 "categories": _ceilings(row["categories"], least),
                 "findings": _kept(row["findings"], lambda flag: flag["n"], least),
             }
-            for row in _kept(one.models, lambda row: row["items"], least)
+            for row in _kept(question.models, lambda row: row["items"], least)
         ],
-        confusions=_confusions_of_enough(one.confusions, least),
+        confusions=_confusions_of_enough(question.confusions, least),
         without=without,
-        methods=None if _main(agreement)["value"] is None else one.methods,
+        methods=None if _main(agreement)["value"] is None else question.methods,
     )
 
 

@@ -49,21 +49,21 @@ if TYPE_CHECKING:
 def methods_section(gathered: Gathered) -> Section:
     """Return the methods paragraph of each question, its citations, and the settings."""
     blocks: list[Block] = []
-    for place, one in enumerate(gathered.questions):
-        parts = [*_methods_of_question(gathered, one)]
-        blocks += [Group(one.name, parts, place > 0)] if gathered.several else parts
+    for place, question in enumerate(gathered.questions):
+        parts = [*_methods_of_question(gathered, question)]
+        blocks += [Group(question.name, parts, place > 0)] if gathered.several else parts
     blocks += [_settings(gathered), *_choice(gathered)]
     return Section("methods", "Methods and settings", blocks)
 
 
-def _methods_of_question(gathered: Gathered, one: OfQuestion) -> Iterator[Block]:
-    if one.methods is None:
+def _methods_of_question(gathered: Gathered, question: OfQuestion) -> Iterator[Block]:
+    if question.methods is None:
         yield Paragraph(line(words.NO_METHODS))
         return
-    yield Paragraph(line(one.methods["in_words"]))
-    entries = [line(Code(entry)) for entry in one.methods["bibtex"].strip().split("\n\n")]
+    yield Paragraph(line(question.methods["in_words"]))
+    entries = [line(Code(entry)) for entry in question.methods["bibtex"].strip().split("\n\n")]
     yield Group("BibTeX", [Bullets(entries)], True)
-    yield Why([], command(gathered, "agreement", "--methods", "--bibtex", question=one.name))
+    yield Why([], command(gathered, "agreement", "--methods", "--bibtex", question=question.name))
 
 
 _SETTINGS: Final = (
@@ -101,27 +101,27 @@ def undefined_section(gathered: Gathered) -> Section:
     title = "What is undefined, and why"
     by_name = {question.name: list(_undefined_lines(question)) for question in gathered.questions}
     first, *others = by_name.values()
-    common = [told for told in first if all(told in lines for lines in others)]
+    common = [sentence for sentence in first if all(sentence in lines for lines in others)]
     unfit = [line(words.undefined_line(row["question"], row["why"])) for row in gathered.unfit]
     blocks: list[Block] = [Bullets([*common, *unfit])] if common or unfit else []
     for name, lines in by_name.items():
-        own = [told for told in lines if told not in common]
+        own = [sentence for sentence in lines if sentence not in common]
         blocks += [Group(name, [Bullets(own)])] if own else []
     return Section("undefined", title, blocks or [Paragraph(line(words.ALL_DEFINED))])
 
 
-def _undefined_lines(one: OfQuestion) -> Iterator[Line]:
-    for row in one.agreement["measures"]:
+def _undefined_lines(question: OfQuestion) -> Iterator[Line]:
+    for row in question.agreement["measures"]:
         if row["value"] is None:
             yield line(words.undefined_line(MEASURES[row["measure"]].title, reason(row)))
     without: dict[str, list[str]] = {}
-    for row in one.categories:
+    for row in question.categories:
         if row["rate"] is None:
             without.setdefault(reason(row), []).append(quoted(row["category"]))
     for why, names in without.items():
         yield line(words.undefined_line(listed(names, 10), why))
     lacking: dict[str, list[str]] = {}
-    kinds: list[Mapping[str, str]] = one.audit["not_applicable"]
+    kinds: list[Mapping[str, str]] = question.audit["not_applicable"]
     for row in kinds:
         lacking.setdefault(row["why"], []).append(row["kind"].replace("_", " "))
     for why, names in lacking.items():
@@ -167,12 +167,12 @@ def report_document(
 
 def made_document(gathered: Gathered, step: Callable[[str], None] = lambda _: None) -> Document:
     step("page")
-    made = minute_cell(clock.now())
-    told = words.state_lines(*gathered.state, VERSION, made)
+    minute = minute_cell(clock.now())
+    sentences = words.state_lines(*gathered.state, VERSION, minute)
     return Document(
         gathered.asked.project,
         words.ABOUT,
         [make(gathered) for make in SECTIONS.values()],
-        [line(text) for text in told],
+        [line(text) for text in sentences],
         python_opening(gathered),
     )

@@ -66,17 +66,17 @@ def acts(gathered: Gathered) -> Acts:
 def advised_question(gathered: Gathered) -> OfQuestion:
     """Return the weakest question as advice has it: without the answers of those flagged."""
 
-    def weakness(one: OfQuestion) -> tuple[bool, float]:
-        value = main_figure(one.advised)["value"]
+    def weakness(question: OfQuestion) -> tuple[bool, float]:
+        value = main_figure(question.advised)["value"]
         return value is None, value or 0.0
 
     return min(gathered.questions, key=weakness)
 
 
-def main_figure(one: OfQuestion) -> Told:
-    measures = one.agreement["measures"]
-    found: Told = next(row for row in measures if row["measure"] == one.agreement["main"])
-    return found
+def main_figure(question: OfQuestion) -> Told:
+    measures = question.agreement["measures"]
+    figure: Told = next(row for row in measures if row["measure"] == question.agreement["main"])
+    return figure
 
 
 def answering(gathered: Gathered) -> list[str]:
@@ -154,44 +154,46 @@ def definitions(gathered: Gathered) -> list[tuple[OfQuestion, Told]]:
     ]
 
 
-def definition_sentence(gathered: Gathered, one: OfQuestion, row: Told) -> str:
+def definition_sentence(gathered: Gathered, question: OfQuestion, row: Told) -> str:
     """Return what is wrong with a definition, or some of the items, of which question."""
-    return (of_question(one.name) if gathered.several else "") + str(row["why"])
+    return (of_question(question.name) if gathered.several else "") + str(row["why"])
 
 
 def _where(gathered: Gathered) -> list[tuple[float, Act]]:
     """Return the slices of the items that explain most, with how much they explain."""
-    weak = [(one, row) for one, row in definitions(gathered) if row["kind"] == "weak_slice"]
+    weak = [
+        (question, row) for question, row in definitions(gathered) if row["kind"] == "weak_slice"
+    ]
     ranked = sorted(weak, key=lambda pair: -pair[1]["explained"])
     acts = []
-    for one, row in ranked[:1]:
-        shown = command(gathered, "agreement", "--by", "slice", question=one.name)
+    for question, row in ranked[:1]:
+        shown = command(gathered, "agreement", "--by", "slice", question=question.name)
         why = Why([line(words.WHY_WHERE)], shown)
-        sentence = line(definition_sentence(gathered, one, row))
-        at = Destination("See items that differ", ("items",), _differing(one))
+        sentence = line(definition_sentence(gathered, question, row))
+        at = Destination("See items that differ", ("items",), _differing(question))
         acts.append((row["explained"], Act(words.WHERE, sentence, why, True, at)))
     return acts
 
 
 def _divided(gathered: Gathered) -> Act | None:
     """Return the definition that is read in two ways; None if there is none."""
-    for one, row in definitions(gathered):
+    for question, row in definitions(gathered):
         if row["kind"] == "divided_definition":
-            why = Why([line(words.WHY_DIVIDED)], command(gathered, "audit", question=one.name))
-            sentence = line(definition_sentence(gathered, one, row))
+            why = Why([line(words.WHY_DIVIDED)], command(gathered, "audit", question=question.name))
+            sentence = line(definition_sentence(gathered, question, row))
             category = row["category"]
-            at = Destination(words.look_at(category), _category_page(one, category))
+            at = Destination(words.look_at(category), _category_page(question, category))
             return Act(words.WHICH, sentence, why, True, at)
     return None
 
 
-def _differing(one: OfQuestion) -> dict[str, str]:
+def _differing(question: OfQuestion) -> dict[str, str]:
     """Return the query of the page of items whose answers to a question differ."""
-    return {"question": one.name, "differ": "true", "order": "disagreement"}
+    return {"question": question.name, "differ": "true", "order": "disagreement"}
 
 
-def _category_page(one: OfQuestion, category: str) -> tuple[str, ...]:
-    return ("questions", one.name, "categories", category)
+def _category_page(question: OfQuestion, category: str) -> tuple[str, ...]:
+    return ("questions", question.name, "categories", category)
 
 
 def _is_near(at: str, since: str) -> bool:
@@ -205,8 +207,8 @@ def _whom(gathered: Gathered) -> Act:
     if not standing:
         return _nobody(gathered, unsaid)
     name, flag = standing[0]
-    who = [one for one in (name, flag["with"]) if one is not None]
-    others = dict.fromkeys(one for one, _ in standing if one not in who)
+    who = [person for person in (name, flag["with"]) if person is not None]
+    others = dict.fromkeys(person for person, _ in standing if person not in who)
     sentence = plainly(flag)
     begin: Line = (sentence,)
     pair = listed(who)
@@ -226,7 +228,7 @@ def _whom(gathered: Gathered) -> Act:
     models = _models(gathered)
     also = [_by_model(gathered)] if models else []
     why = Why([line(reason) for reason in reasons], shown, also)
-    number = sum(name in {one, told["with"]} for one, told in standing)
+    number = sum(name in {person, finding["with"]} for person, finding in standing)
     place = (
         ("annotators", name) if flag["with"] is None else ("annotators", name, "with", flag["with"])
     )
@@ -250,8 +252,8 @@ def _by_model(gathered: Gathered) -> str:
 
 def _too(names: Iterable[str]) -> Line:
     """Return about whom else there is a finding."""
-    told = listed([*names])
-    return line(words.OTHERS_TOO, Strong(told), ".") if told else ()
+    others = listed([*names])
+    return line(words.OTHERS_TOO, Strong(others), ".") if others else ()
 
 
 def _nobody(gathered: Gathered, unsaid: str) -> Act:
@@ -289,14 +291,14 @@ def items_shared(gathered: Gathered) -> int:
 
 def _which(gathered: Gathered, asked: OfQuestion) -> Act:
     """Return which definition to fix, without those flagged, and what all answers would say."""
-    one = asked.advised
-    figure, confusions, lowest = main_figure(one), one.confusions, _lowest(one)
-    print_it = command(gathered, "agreement", question=one.name)
-    top = _top(one)
-    confused = command(gathered, "agreement", "--by", "confusion", question=one.name)
+    question = asked.advised
+    figure, confusions, lowest = main_figure(question), question.confusions, _lowest(question)
+    print_it = command(gathered, "agreement", question=question.name)
+    top = _top(question)
+    confused = command(gathered, "agreement", "--by", "confusion", question=question.name)
     also = [confused] if top is not None else []
-    why = Why(list(_which_lines(one, lowest, spans=confusions is None)), print_it, also)
-    enough = (figure["value"] or 0.0) >= one.thresholds[1]
+    why = Why(list(_which_lines(question, lowest, spans=confusions is None)), print_it, also)
+    enough = (figure["value"] or 0.0) >= question.thresholds[1]
     unsaid = confusions is not None and top is None and confusions.get("left_out", False)
     agreed = confusions is not None and top is None and not unsaid
     parts: Line = ()
@@ -304,63 +306,69 @@ def _which(gathered: Gathered, asked: OfQuestion) -> Act:
     if not needed:
         parts = line(
             words.no_definition(
-                figure, None if top is None else top["categories"], one.thresholds[1]
+                figure, None if top is None else top["categories"], question.thresholds[1]
             )
         )
     elif top is not None and confusions is not None:
-        parts = _between(one, top, confusions["disagreements"])
+        parts = _between(question, top, confusions["disagreements"])
     elif unsaid:
         parts = line(words.confusions_left_out(gathered.asked.suppress_below))
     if needed and lowest is not None:
         parts = (*parts, *([" "] if parts else []), words.weakest(lowest))
-    without = words.NUMBERS if one.numbers else words.NO_CONFUSIONS_COUNTED
+    without = words.NUMBERS if question.numbers else words.NO_CONFUSIONS_COUNTED
     parts = (*_caveat(asked), *(parts or line(without)), *_with_flagged(asked))
-    of = of_question(one.name) if gathered.several and needed else ""
+    of = of_question(question.name) if gathered.several and needed else ""
     at = None
     if needed and top is not None:
         at = Destination(
-            words.compare(top), ("items",), {**_differing(one), "category": top["categories"]}
+            words.compare(top), ("items",), {**_differing(question), "category": top["categories"]}
         )
     elif needed and lowest is not None:
-        at = Destination(words.look_at(lowest["category"]), _category_page(one, lowest["category"]))
+        at = Destination(
+            words.look_at(lowest["category"]), _category_page(question, lowest["category"])
+        )
     return Act(words.WHICH, line(of, *parts), why, needed, at)
 
 
-def _top(one: OfQuestion) -> Told | None:
-    return next(iter(one.confusions["confusions"]), None) if one.confusions is not None else None
+def _top(question: OfQuestion) -> Told | None:
+    return (
+        next(iter(question.confusions["confusions"]), None)
+        if question.confusions is not None
+        else None
+    )
 
 
-def _with_flagged(one: OfQuestion) -> Line:
+def _with_flagged(question: OfQuestion) -> Line:
     """Return what all answers would say, if those of the flagged are left out."""
-    if one.without is None:
+    if question.without is None:
         return ()
-    total = 0 if one.confusions is None else one.confusions["disagreements"]
-    return line(words.with_flagged(main_figure(one), _top(one), total, _lowest(one)))
+    total = 0 if question.confusions is None else question.confusions["disagreements"]
+    return line(words.with_flagged(main_figure(question), _top(question), total, _lowest(question)))
 
 
-def _lowest(one: OfQuestion) -> Told | None:
+def _lowest(question: OfQuestion) -> Told | None:
     """Return the figures of the category that is agreed on least, if it is shown."""
-    lowest = one.agreement["summary"]["lowest"]
+    lowest = question.agreement["summary"]["lowest"]
     name = None if lowest is None else lowest["category"]
-    return next((row for row in one.categories if row["category"] == name), None)
+    return next((row for row in question.categories if row["category"] == name), None)
 
 
-def _between(one: OfQuestion, top: Told, disagreements: int) -> Line:
+def _between(question: OfQuestion, top: Told, disagreements: int) -> Line:
     """Return which two categories are confused; of two it goes without saying how often."""
     both = Strong(" / ".join(top["categories"]))
-    if len(one.settings["categories"]) == 2 and top["disagreements"] == disagreements:
+    if len(question.settings["categories"]) == 2 and top["disagreements"] == disagreements:
         return line(both, words.ONLY_BOUNDARY)
     return line(both, words.confused(top, disagreements))
 
 
-def _caveat(one: OfQuestion) -> Line:
+def _caveat(question: OfQuestion) -> Line:
     """Return whose answers are left out or, if they cannot be, may be all that is wrong."""
-    if one.without is not None:
-        figure = main_figure(one.advised)
-        return line(words.figure_without_flagged(one.without.annotators, figure))
+    if question.without is not None:
+        figure = main_figure(question.advised)
+        return line(words.figure_without_flagged(question.without.annotators, figure))
     careless = [
         row["annotator"]
-        for row in one.audit["annotators"]
+        for row in question.audit["annotators"]
         if any(flag["kind"] in _CARELESS and flag["state"] == "flagged" for flag in row["flags"])
     ]
     if not careless:
@@ -368,38 +376,40 @@ def _caveat(one: OfQuestion) -> Line:
     return line(words.ANSWERS_OF, Strong(listed(careless)), words.LOOK_FIRST)
 
 
-def _which_lines(one: OfQuestion, lowest: Told | None, *, spans: bool) -> Iterator[Line]:
+def _which_lines(question: OfQuestion, lowest: Told | None, *, spans: bool) -> Iterator[Line]:
     yield line(words.NO_CONFUSIONS_COUNTED if spans else words.WHY_WHICH)
     if lowest is not None and lowest["rate"] is not None:
         yield line(words.rate_numbers(lowest))
-    figure = main_figure(one)
+    figure = main_figure(question)
     if figure["value"] is not None:
-        yield line(main_figure_sentence(figure, one.thresholds))
+        yield line(main_figure_sentence(figure, question.thresholds))
 
 
 def _next(gathered: Gathered) -> Act:
-    one = max(gathered.questions, key=lambda of: (_short(of), of is gathered.questions[0]))
-    status = one.status
-    names = [name for name, _ in one.short["items"]]
-    why = Why([line(words.WHY_NEXT)], _status_command(gathered, one))
-    prefix = of_question(one.name) if gathered.several else ""
+    question = max(gathered.questions, key=lambda of: (_short(of), of is gathered.questions[0]))
+    status = question.status
+    names = [name for name, _ in question.short["items"]]
+    why = Why([line(words.WHY_NEXT)], _status_command(gathered, question))
+    prefix = of_question(question.name) if gathered.several else ""
     figure = main_figure(gathered.questions[0])
-    if not _short(one) and status["items"] and _is_wide(figure):
+    if not _short(question) and status["items"] and _is_wide(figure):
         return _more_items(gathered, gathered.questions[0], figure)
-    if not _short(one) or not status["items"]:
+    if not _short(question) or not status["items"]:
         return Act(words.WHAT_NEXT, line(words.nothing_next(status)), why, needed=False)
-    text = words.alone(status, _short(one)) if status["wanted"] is None else words.missing(status)
-    fewer = {"question": one.name, "fewer": str(status["wanted"] or 2)}
-    at = Destination(words.get_answers(status, _short(one)), ("items",), fewer)
+    text = (
+        words.alone(status, _short(question)) if status["wanted"] is None else words.missing(status)
+    )
+    fewer = {"question": question.name, "fewer": str(status["wanted"] or 2)}
+    at = Destination(words.get_answers(status, _short(question)), ("items",), fewer)
     return Act(words.WHAT_NEXT, line(prefix, text, words.start_with(names)), why, True, at)
 
 
-def _more_items(gathered: Gathered, one: OfQuestion, figure: Told) -> Act:
-    of = of_question(one.name) if gathered.several else ""
-    text = words.more_items(figure, one.agreement["counts"]["items_compared"])
+def _more_items(gathered: Gathered, question: OfQuestion, figure: Told) -> Act:
+    of = of_question(question.name) if gathered.several else ""
+    text = words.more_items(figure, question.agreement["counts"]["items_compared"])
     why = Why(
-        [line(main_figure_sentence(figure, one.thresholds))],
-        command(gathered, "agreement", question=one.name),
+        [line(main_figure_sentence(figure, question.thresholds))],
+        command(gathered, "agreement", question=question.name),
     )
     return Act(words.WHAT_NEXT, line(of, text), why, needed=True)
 
@@ -409,17 +419,17 @@ def _is_wide(figure: Told) -> bool:
     return figure["ci_low"] is not None and figure["ci_high"] - figure["ci_low"] > _WIDE
 
 
-def _short(one: OfQuestion) -> int:
+def _short(question: OfQuestion) -> int:
     """Return the items that need an answer: those below the wanted number, or alone."""
-    status = one.status
+    status = question.status
     if status["wanted"] is not None:
         return int(status["answers_missing"] or 0)
     counts = status["answers_per_item"]
     return int(counts.get("0", 0)) + int(counts.get("1", 0))
 
 
-def _status_command(gathered: Gathered, one: OfQuestion) -> str:
-    return command(gathered, "status", question=one.name, moment=True)
+def _status_command(gathered: Gathered, question: OfQuestion) -> str:
+    return command(gathered, "status", question=question.name, moment=True)
 
 
 Told = Mapping[str, Any]
@@ -427,15 +437,15 @@ Told = Mapping[str, Any]
 
 def verdict_section(gathered: Gathered) -> Section:
     """Return the opening of a page: what was found, and what to do about it."""
-    one = gathered.questions[0]
+    question = gathered.questions[0]
     flagged = _flagged(gathered)
-    warnings = one.agreement["warnings"] if one.agreement["counts"]["answers"] else ()
+    warnings = question.agreement["warnings"] if question.agreement["counts"]["answers"] else ()
     return Section(
         "verdict",
         "Verdict",
         [
             *verdict_paragraphs(gathered),
-            _facts(gathered, one, main_figure(one), flagged),
+            _facts(gathered, question, main_figure(question), flagged),
             acts(gathered),
             *(Paragraph(line(warning), "quiet") for warning in warnings),
         ],
@@ -448,44 +458,44 @@ def _flagged(gathered: Gathered) -> list[str]:
 
 def verdict_paragraphs(gathered: Gathered) -> list[Paragraph]:
     """Return what is wrong, whether the labels can be trusted, and what the figures rest on."""
-    one = gathered.questions[0]
-    counts, warnings = one.agreement["counts"], one.agreement["warnings"]
+    question = gathered.questions[0]
+    counts, warnings = question.agreement["counts"], question.agreement["warnings"]
     if not counts["answers"] and warnings:
         return [Paragraph(line(" ".join(warnings)), "lead")]
-    figure = main_figure(one)
-    state = readiness_of(figure, one.thresholds).state
+    figure = main_figure(question)
+    state = readiness_of(figure, question.thresholds).state
     title = Strong(f"{TITLES[state]}. ") if state else ""
-    begin = of_question(one.name) if gathered.several else ""
-    trusted = line(title, begin, main_figure_sentence(figure, one.thresholds))
+    begin = of_question(question.name) if gathered.several else ""
+    trusted = line(title, begin, main_figure_sentence(figure, question.thresholds))
     people = words.people(
         _flagged(gathered),
         len(answering(gathered)),
-        _change(one),
+        _change(question),
         compared=sum(of.agreement["counts"]["items_compared"] for of in gathered.questions),
         shared=items_shared(gathered),
         left_out=findings_left_out(gathered),
     )
     counted = words.counted(
-        counts, len(gathered.questions), one.name, advised_question(gathered).name
+        counts, len(gathered.questions), question.name, advised_question(gathered).name
     )
     wrong = [concern.why for concern in concerns(gathered)[:MOST]]
     leads = [line(" ".join(wrong)), trusted] if wrong else [trusted]
     return [*(Paragraph(lead, "lead") for lead in leads), Paragraph(line(f"{counted} {people}"))]
 
 
-def _change(one: OfQuestion) -> str:
-    last = one.agreement["since_snapshot"]
-    if last is None or main_figure(one)["value"] is None:
+def _change(question: OfQuestion) -> str:
+    last = question.agreement["since_snapshot"]
+    if last is None or main_figure(question)["value"] is None:
         return ""
     return words.change(last)
 
 
-def _facts(gathered: Gathered, one: OfQuestion, figure: Told, flagged: list[str]) -> Facts:
-    counts, status = one.agreement["counts"], one.status
+def _facts(gathered: Gathered, question: OfQuestion, figure: Told, flagged: list[str]) -> Facts:
+    counts, status = question.agreement["counts"], question.status
     interval = interval_cell(figure["ci_low"], figure["ci_high"])
     return Facts(
         [
-            *_level(one),
+            *_level(question),
             Fact(
                 title(figure["measure"]),
                 figure_cell(figure["value"]),
@@ -499,9 +509,9 @@ def _facts(gathered: Gathered, one: OfQuestion, figure: Told, flagged: list[str]
     )
 
 
-def _level(one: OfQuestion) -> list[Fact]:
+def _level(question: OfQuestion) -> list[Fact]:
     """Return the level of agreement now; nothing if it is that of all answers."""
-    recent = one.agreement["recent"]
+    recent = question.agreement["recent"]
     if recent is None:
         return []
     bounds = interval_cell(recent["ci_low"], recent["ci_high"])

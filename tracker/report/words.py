@@ -465,19 +465,19 @@ def confusion_title(pair: Sequence[str]) -> str:
     return f"{quoted(pair[0])} or {quoted(pair[1])}"
 
 
-def undefined_line(what: str, why: str) -> str:
-    return f"{what[:1].upper()}{what[1:]}: {why.rstrip('.')}."
+def undefined_line(subject: str, why: str) -> str:
+    return f"{subject[:1].upper()}{subject[1:]}: {why.rstrip('.')}."
 
 
 ALL_DEFINED: Final = "Every figure that this page asks for is defined."
 
 
-def state_lines(change: int, recorded_at: int, version: str, made: str) -> list[str]:
+def state_lines(change: int, recorded_at: int, version: str, minute: str) -> list[str]:
     if not change:
-        return [f"No change is recorded yet. Made {made} by tracker {version}."]
+        return [f"No change is recorded yet. Made {minute} by tracker {version}."]
     return [
         f"The ledger as of its change {change:,}, recorded {minute_cell(recorded_at)} UTC.",
-        f"Made {made} UTC by tracker {version}.",
+        f"Made {minute} UTC by tracker {version}.",
     ]
 
 

@@ -68,9 +68,9 @@ def _group(part: str) -> Group:
     message = f"{part!r} among the annotators is not KIND=NUMBER"
     require_for_simulation(equals == "=", message, SHAPE)
     kind = _kind(name)
-    whole = number.isascii() and number.isdigit() and len(number) <= len(str(MOST_ANNOTATORS))
+    valid = number.isascii() and number.isdigit() and len(number) <= len(str(MOST_ANNOTATORS))
     message = f"{number!r} is not a number of {kind} annotators"
-    require_for_simulation(whole, message, f"Give a whole number from 0 to {MOST_ANNOTATORS}.")
+    require_for_simulation(valid, message, f"Give a whole number from 0 to {MOST_ANNOTATORS}.")
     return Group(kind, int(number))
 
 
@@ -198,8 +198,8 @@ def require_for_simulation(holds: bool, message: str, mend: str) -> None:
         raise InvalidOption(message, mend)
 
 
-def check_simulated_number(number: int, what: str) -> None:
-    message = f"{number} {what} cannot be simulated"
+def check_simulated_number(number: int, unit: str) -> None:
+    message = f"{number} {unit} cannot be simulated"
     require_for_simulation(number >= 1, message, "Ask for 1 or more.")
 
 

@@ -87,7 +87,7 @@ def _misfits(connection: Connection) -> list[str]:
 def _constraints(inspector: Inspector, table: str) -> set[str | None]:
     """Return the names of a table's keys, other than its primary one, and of its checks."""
     keys = [*inspector.get_foreign_keys(table), *inspector.get_unique_constraints(table)]
-    return {one["name"] for one in (*keys, *inspector.get_check_constraints(table))}
+    return {constraint["name"] for constraint in (*keys, *inspector.get_check_constraints(table))}
 
 
 def _broken_rules(connection: Connection) -> list[str]:

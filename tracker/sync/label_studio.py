@@ -295,9 +295,9 @@ def _listed(payload: Mapping[str, Any], name: str, action: str) -> list[Any]:
     return values
 
 
-def _numbered(value: Any, what: str) -> dict[str, Any]:
+def _numbered(value: Any, part: str) -> dict[str, Any]:
     if not isinstance(value, dict) or not _is_number(value.get("id")):
-        raise Refused(f"{what} of the event has no id", _MEND)
+        raise Refused(f"{part} of the event has no id", _MEND)
     return value
 
 

@@ -79,8 +79,8 @@ class TriedWebhook(Record):
         return self.arrived
 
     def view(self) -> Iterator[str]:
-        what = " has got a message" if self.arrived else f": {self.fault}"
-        yield f"webhook {self.webhook}{what}"
+        outcome = " has got a message" if self.arrived else f": {self.fault}"
+        yield f"webhook {self.webhook}{outcome}"
 
 
 def add_webhook(

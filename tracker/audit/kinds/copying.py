@@ -144,9 +144,9 @@ def _tested(
         yield _result(evidence, pair, minority, place, expected, p_value, surely, model)
 
 
-def _smaller(one: FloatArray | float, other: FloatArray | float) -> FloatArray:
+def _smaller(first: FloatArray | float, second: FloatArray | float) -> FloatArray:
     """Twice the smaller of two p-values, at most 1 (Bonferroni)."""
-    return np.asarray(np.minimum(2.0 * np.minimum(one, other), 1.0))
+    return np.asarray(np.minimum(2.0 * np.minimum(first, second), 1.0))
 
 
 class Shared:

@@ -94,11 +94,11 @@ def _spreads_without(values: Mapping[int, float]) -> dict[int, float]:
     if number <= len(_OF_FEW) + 1:
         factor = _OF_FEW[number - 2]
     known = np.array([*values.values()])
-    one, other = np.triu_indices(len(known), 1)
-    apart = np.abs(known[one] - known[other])
+    first, second = np.triu_indices(len(known), 1)
+    apart = np.abs(known[first] - known[second])
     order = np.argsort(apart)
     rank = np.zeros((len(known), len(known)), dtype=np.int64)
-    rank[one[order], other[order]] = rank[other[order], one[order]] = np.arange(len(order))
+    rank[first[order], second[order]] = rank[second[order], first[order]] = np.arange(len(order))
     sought = half * (half - 1) // 2 - 1
     spreads = {}
     for place, annotator in enumerate(values):

@@ -161,7 +161,7 @@ def fit_dawid_skene(
         # One truth after the other: rows are many, and of contiguous ones sums are quick.
         columns = counted.T.copy()
         given_by = [np.bincount(cell, true[item], annotators * q) for true in columns]
-        gave = np.stack([one.reshape(annotators, q) for one in given_by], axis=1)
+        gave = np.stack([table.reshape(annotators, q) for table in given_by], axis=1)
         errors = _normal(gave + strength * _normal(gave.sum(axis=0) + strength / q))
         logs = np.log(np.clip(errors, _LEAST, None)).swapaxes(0, 1).reshape(q, annotators * q)
         parts = [log[cell] * weight for log in logs]

@@ -211,11 +211,11 @@ def upper_tail_bounds(number: FloatArray, seen: FloatArray, expected: FloatArray
 _FINEST = 840  # steps of less than 1/840 are as good as none
 
 
-def _common(one: Fraction, other: Fraction) -> Fraction:
+def _common(first: Fraction, second: Fraction) -> Fraction:
     """The greatest step that both are multiples of."""
     return Fraction(
-        math.gcd(one.numerator * other.denominator, other.numerator * one.denominator),
-        one.denominator * other.denominator,
+        math.gcd(first.numerator * second.denominator, second.numerator * first.denominator),
+        first.denominator * second.denominator,
     )
 
 

@@ -141,8 +141,8 @@ def mantel_haenszel_of_chances(
         return None
     own, held, size, items = table.T
     here = np.zeros(len(table), dtype=np.int64)
-    one = np.array([annotator]), np.array([category]), np.array([items.sum()])
-    return _summed(_Rows(*one, here, own, held, size, items))[0]
+    cell = np.array([annotator]), np.array([category]), np.array([items.sum()])
+    return _summed(_Rows(*cell, here, own, held, size, items))[0]
 
 
 def _summed(rows: _Rows) -> list[Usage]:

@@ -90,8 +90,8 @@ def _paired(joint: JointAnswers) -> IntArray:
     pairs = [np.zeros((0, 2), dtype=np.int64)]
     for number in np.unique(size[size > 1]).tolist():
         members = order[start[size == number][:, None] + np.arange(number)]
-        one, other = np.triu_indices(number, 1)
-        pairs.append(np.stack([members[:, one].ravel(), members[:, other].ravel()], axis=1))
+        first, second = np.triu_indices(number, 1)
+        pairs.append(np.stack([members[:, first].ravel(), members[:, second].ravel()], axis=1))
     return np.concatenate(pairs)
 
 
@@ -106,8 +106,8 @@ def excess_pair_dependence(
     expected = np.zeros(len(pairs.pair))
     for begin in range(0, len(expected), _AT_A_TIME):
         part = slice(begin, begin + _AT_A_TIME)
-        one, other = pairs.rows[part].T
-        scores = fitted.scores[joint.item[one]] - fitted.parts[one] - fitted.parts[other]
+        first, second = pairs.rows[part].T
+        scores = fitted.scores[joint.item[first]] - fitted.parts[first] - fitted.parts[second]
         truth = np.exp(scores - scores.max(axis=1, keepdims=True))
         truth /= truth.sum(axis=1, keepdims=True)
         expected[part] = (truth * together[pairs.pair[part]]).sum(axis=1)

@@ -42,16 +42,16 @@ def _in_step(intervals: Sequence[Interval]) -> bool:
 
 def _most_in_step(first: Sequence[Interval], second: Sequence[Interval]) -> int:
     """Return the matching of `most_matches` if the next to end is always the next in the list."""
-    matched = one = other = 0
-    while one < len(first) and other < len(second):
-        if first[one][1] <= second[other][0]:
-            one += 1
-        elif second[other][1] <= first[one][0]:
-            other += 1
+    matched = place = other_place = 0
+    while place < len(first) and other_place < len(second):
+        if first[place][1] <= second[other_place][0]:
+            place += 1
+        elif second[other_place][1] <= first[place][0]:
+            other_place += 1
         else:
             matched += 1
-            one += 1
-            other += 1
+            place += 1
+            other_place += 1
     return matched
 
 

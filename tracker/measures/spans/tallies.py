@@ -74,8 +74,8 @@ class SpanTally:
         if len(answers) > 1:
             self.compared += 1
             common = {
-                (one, other): common_spans(answers[one], answers[other])
-                for one, other in combinations(answers, 2)
+                (first, second): common_spans(answers[first], answers[second])
+                for first, second in combinations(answers, 2)
             }
             self._add_pairs(answers, common)
             self._add_to_annotators(answers, common)
@@ -87,24 +87,24 @@ class SpanTally:
         """Add the pairs, apart and pooled: a document's contributions are added before squaring."""
         for pair, common in commons.items():
             first, second = answers[pair[0]].numbers, answers[pair[1]].numbers
-            for sums, both, one, other in zip(
+            for sums, both, own, theirs in zip(
                 self.pairs[pair], common.numbers, first, second, strict=True
             ):
-                sums.add(both, one, other)
+                sums.add(both, own, theirs)
         firsts, seconds = _places(answers)
         together = zip(*(common.numbers for common in commons.values()), strict=True)
-        for sums, both, one, other in zip(
+        for sums, both, own, theirs in zip(
             self.pooled, map(sum, together), firsts, seconds, strict=True
         ):
-            sums.add(both, one, other)
+            sums.add(both, own, theirs)
 
     def _add_to_annotators(
         self, answers: Mapping[str, Marked], commons: Mapping[tuple[str, str], Common]
     ) -> None:
         agreeing = dict.fromkeys(answers, 0)
-        for (one, other), common in commons.items():
-            agreeing[one] += common.numbers[0]
-            agreeing[other] += common.numbers[0]
+        for (first, second), common in commons.items():
+            agreeing[first] += common.numbers[0]
+            agreeing[second] += common.numbers[0]
         marked = sum(len(own.spans) for own in answers.values())
         for annotator, own in answers.items():
             number = len(own.spans)

@@ -78,11 +78,11 @@ class UnitTally:
         for own in answers.values():
             for category, units in own.by_category.items():
                 _add_lengths(self.categories[category], units, length)
-        for one, other in combinations(answers.values(), 2):
-            if one is not other:
-                for category in one.by_category.keys() | other.by_category.keys():
+        for first, second in combinations(answers.values(), 2):
+            if first is not second:
+                for category in first.by_category.keys() | second.by_category.keys():
                     self.categories[category].observed[len(answers)] += _difference(
-                        one.by_category.get(category, ()), other.by_category.get(category, ())
+                        first.by_category.get(category, ()), second.by_category.get(category, ())
                     )
 
     def disagreements(self, category: int) -> tuple[Fraction, Fraction]:
@@ -155,20 +155,20 @@ def _add_lengths(sums: _Category, units: Sequence[Interval], length: int) -> Non
 
 def _difference(first: Sequence[Interval], second: Sequence[Interval]) -> int:
     """Return how much the units of two answers to one document differ, in squared positions."""
-    total = one = other = 0
+    total = place = other_place = 0
     met_one = met_other = False  # whether the unit that is looked at overlaps one of the other side
-    while one < len(first) or other < len(second):
-        start, end = first[one] if one < len(first) else _END
-        start_other, end_other = second[other] if other < len(second) else _END
+    while place < len(first) or other_place < len(second):
+        start, end = first[place] if place < len(first) else _END
+        start_other, end_other = second[other_place] if other_place < len(second) else _END
         if start < end_other and start_other < end:
             total += (start - start_other) ** 2 + (end - end_other) ** 2
             met_one = met_other = True
         if end <= end_other:
             total += 0 if met_one else (end - start) ** 2
-            one, met_one = one + 1, False
+            place, met_one = place + 1, False
         else:
             total += 0 if met_other else (end_other - start_other) ** 2
-            other, met_other = other + 1, False
+            other_place, met_other = other_place + 1, False
     return total
 
 

@@ -150,9 +150,9 @@ def _new_item(name: str, crowd: Sequence[str], begin: datetime, source: random.R
         chosen[-1] = _SWAPS
     if _RICO_JOINS <= begin < _RICO_LEAVES and source.random() < _RICOS:
         chosen[0] = _RICO
-    thing = draw_simulated_choice(_THINGS[language], source)
+    subject = draw_simulated_choice(_THINGS[language], source)
     verdict = _VERDICTS[language][-1 if of_delivery else _TONES.index(tone)]
-    text = f"{thing} {verdict} ({name})"
+    text = f"{subject} {verdict} ({name})"
     return _Item(name, text, language, tone, of_delivery, tuple(sorted(chosen)))
 
 

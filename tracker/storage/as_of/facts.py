@@ -53,8 +53,8 @@ _attributes = ItemAttribute.__table__
 
 def latest_facts(which: ColumnElement[bool]) -> Select[Any]:
     """Return the last such fact on each thing: ``project_id, item_id, role, name, value``."""
-    thing = ("project_id", "item_id", "role", "name")
-    columns = [_facts.c[column] for column in thing]
+    key = ("project_id", "item_id", "role", "name")
+    columns = [_facts.c[column] for column in key]
     last = (
         select(*columns, func.max(_facts.c.change_id).label("change_id"))
         .where(which)
@@ -64,10 +64,10 @@ def latest_facts(which: ColumnElement[bool]) -> Select[Any]:
     best, stored = _facts.alias("best_fact"), _facts.alias("stored_fact")
     stored_by = func.coalesce(best.c.same_as, best.c.change_id)
     return (
-        select(*(best.c[column] for column in thing), stored.c.value)
+        select(*(best.c[column] for column in key), stored.c.value)
         .select_from(last)
-        .join(best, same_answer_key((*thing, "change_id"), best, last))
-        .join(stored, same_answer_key(thing, stored, best) & (stored.c.change_id == stored_by))
+        .join(best, same_answer_key((*key, "change_id"), best, last))
+        .join(stored, same_answer_key(key, stored, best) & (stored.c.change_id == stored_by))
     )
 
 

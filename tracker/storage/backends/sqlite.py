@@ -157,12 +157,12 @@ class Sqlite(Backend):
         row = [
             places.get(id(cell)) or ("NULL" if cell is None else str(int(cell))) for cell in cells
         ]
-        whole = _insert_statement(into, row, width, _ROWS_AT_ONCE)
+        statement = _insert_statement(into, row, width, _ROWS_AT_ONCE)
         for start in range(0, len(values), _ROWS_AT_ONCE * width):
             part = values[start : start + _ROWS_AT_ONCE * width]
             left = len(part) // width
             last = left < _ROWS_AT_ONCE
-            cursor.execute(_insert_statement(into, row, width, left) if last else whole, part)
+            cursor.execute(_insert_statement(into, row, width, left) if last else statement, part)
 
     def highest_number(self, connection: Connection, table: Table) -> int:
         highest = text("SELECT seq FROM sqlite_sequence WHERE name = :name")

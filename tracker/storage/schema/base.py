@@ -54,19 +54,19 @@ def reference_in_question(table: str, number: str) -> ForeignKeyConstraint:
     )
 
 
-def key_column(*what: Any, **options: Any) -> Any:
+def key_column(*arguments: Any, **options: Any) -> Any:
     """Return a column of the primary key, which the database does not number by itself."""
-    return column(*what, primary_key=True, autoincrement=False, **options)
+    return column(*arguments, primary_key=True, autoincrement=False, **options)
 
 
-def column(*what: Any, **options: Any) -> Any:
+def column(*arguments: Any, **options: Any) -> Any:
     """Return a column that has a value in every row; arguments as of `sqlalchemy.Column`."""
-    return Column(*what, nullable=False, **options)
+    return Column(*arguments, nullable=False, **options)
 
 
-def optional(*what: Any, **options: Any) -> Any:
+def optional(*arguments: Any, **options: Any) -> Any:
     """Return a column that may be NULL; arguments as of `sqlalchemy.Column`."""
-    return Column(*what, nullable=True, **options)
+    return Column(*arguments, nullable=True, **options)
 
 
 def _columns_in_name(constraint: Any, _table: Table) -> str:

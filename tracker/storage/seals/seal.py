@@ -164,8 +164,10 @@ def begin_seal(connection: Connection, project_id: int, *, made: bool = False) -
         return
     last = LastSeal(0, 0, 0, {}, "") if made else last_seal(connection, project_id)
     now = sealed_state(connection, project_id) if last.state else {}
-    found = {part: digest for part, digest in now.items() if last.state.get(part, digest) != digest}
-    pending[project_id] = Pending(last, found, made)
+    differences = {
+        part: digest for part, digest in now.items() if last.state.get(part, digest) != digest
+    }
+    pending[project_id] = Pending(last, differences, made)
 
 
 def forget_seal(connection: Connection, project_id: int) -> None:

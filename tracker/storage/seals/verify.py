@@ -105,27 +105,27 @@ def _added(
 ) -> Iterator[str]:
     """Yield the rows of each seal that differ now, and those that no seal covers."""
     upto = [seal["last_change_id"] for seal in seals]
-    for part, what in _BY_CHANGE.items():
+    for part, title in _BY_CHANGE.items():
         rows = sealed_rows(connection, part, project_id, 0)
         of_seal: list[list[Any]] = [[] for _ in (*seals, "no seal")]
         for row in rows:
             of_seal[bisect_left(upto, row[0])].append(row)
         for seal, sealed, first in zip(seals, of_seal, [0, *upto], strict=False):
             if seal["added"].get(part, digest_for_seal([])) != digest_for_seal(sealed):
-                yield _where(what, first, seal["last_change_id"])
+                yield _where(title, first, seal["last_change_id"])
         if part == "changes" and [row[0] for row in rows] != [*range(1, upto[-1] + 1)]:
-            yield f"{what} does not go from change 1 to change {upto[-1]}, the last one sealed"
+            yield f"{title} does not go from change 1 to change {upto[-1]}, the last one sealed"
     items = [0, *(seal["added"]["items"] for seal in seals)]
-    for seal, first, found in zip(
+    for seal, first, digest in zip(
         seals, [0, *upto], sealed_item_names(connection, project_id, items), strict=False
     ):
-        if "names" in seal["added"] and seal["added"]["names"] != found:
+        if "names" in seal["added"] and seal["added"]["names"] != digest:
             yield _where("names of items", first, seal["last_change_id"])
 
 
-def _where(what: str, first: int, last: int) -> str:
+def _where(subject: str, first: int, last: int) -> str:
     which = f"change {last}" if first + 1 >= last else f"changes {first + 1} to {last}"
-    return f"{what}: not as sealed with {which}"
+    return f"{subject}: not as sealed with {which}"
 
 
 def _now(connection: Connection, project_id: int, last: Mapping[str, Any]) -> Iterator[str]:
@@ -143,13 +143,13 @@ def _now(connection: Connection, project_id: int, last: Mapping[str, Any]) -> It
 def _of_items(
     connection: Connection, project_id: int, seals: Sequence[Mapping[str, Any]]
 ) -> Iterator[str]:
-    for part, what in _OF_ITEMS.items():
+    for part, title in _OF_ITEMS.items():
         digests = [seal["added"][part] for seal in seals if part in seal["added"]]
         if sealed_item_digest(connection, part, project_id) != [f"{0:032x}", *digests][-1]:
-            yield f"{what} of items: not as they were sealed"
+            yield f"{title} of items: not as they were sealed"
 
 
-def _sums(what: str, part: str, seals: Sequence[Mapping[str, Any]], now: Sums) -> Iterator[str]:
+def _sums(subject: str, part: str, seals: Sequence[Mapping[str, Any]], now: Sums) -> Iterator[str]:
     """Yield the changes whose labels or details differ from those recorded."""
     sealed: Sums = {}
     for seal in seals:
@@ -158,6 +158,6 @@ def _sums(what: str, part: str, seals: Sequence[Mapping[str, Any]], now: Sums) -
     for change in sorted(sealed.keys() | now.keys()):
         was, present = sealed.get(change, (0, 0)), now.get(change, (0, 0))
         if was[0] != present[0]:
-            yield f"{what} of change {change}: {present[0]:,} where {was[0]:,} were recorded"
+            yield f"{subject} of change {change}: {present[0]:,} where {was[0]:,} were recorded"
         elif was != present:
-            yield f"{what} of change {change}: not what was recorded"
+            yield f"{subject} of change {change}: not what was recorded"
