@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from itertools import combinations
+from itertools import combinations, product
 from random import Random
 from typing import Any
 
@@ -104,6 +104,20 @@ def test_one_person_who_changed_is_named(sqlite_ledger: Ledger) -> None:
         lost[who] = shares[0] - shares[1]
     assert max(lost, key=lambda who: lost[who]) == "bo"
     assert "bo" in recent.annotators
+
+
+def test_a_change_that_one_of_many_has_by_chance_is_not_named(sqlite_ledger: Ledger) -> None:
+    """A pair is apart on 20 of 100 items and not on 10: of one pair that is much, of five not."""
+    rows = []
+    for week, pair, n in product(range(20), ("ab", "cd", "ef", "gh", "ij"), range(10)):
+        apart = {"ab": 10, "cd": 2}.get(pair, 1) if week >= 10 else 1
+        given = "xy"[n % 2], "z" if n < apart else "xy"[n % 2]
+        at = (BEGIN + timedelta(weeks=week, hours=n)).isoformat()
+        rows += [(f"{week} {pair} {n}", *answer, at) for answer in zip(pair, given, strict=True)]
+    columns = ["item", "annotator", "category", "labeled_at"]
+    recent = recent_of(sqlite_ledger, pd.DataFrame(rows, columns=columns))
+    assert recent is not None
+    assert recent.annotators == ("a", "b")
 
 
 def test_answers_without_times_stand_in_the_order_of_their_imports(sqlite_ledger: Ledger) -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pandas as pd
 import pytest
 
 from tests.audit.flags.found import Seen, acted, audit_of, record
 from tests.gate.conftest import Gate, load
+from tracker.audit.divided import DividedDefinition
 from tracker.audit.flags import act_on_flags, with_settled
+from tracker.audit.kind import ProjectFinding
 from tracker.gate.config import parse_gate_config
 from tracker.gate.context import Present
 from tracker.gate.evaluate import Found, gate_findings_now, gate_kinds_not_applicable
@@ -107,14 +111,27 @@ def people(ledger: Ledger) -> Ledger:
     return ledger
 
 
-def now(ledger: Ledger, *seen: Seen, kinds: tuple[str, ...] = ()) -> Found:
+def now(
+    ledger: Ledger,
+    *seen: Seen,
+    kinds: tuple[str, ...] = (),
+    definitions: tuple[ProjectFinding, ...] = (),
+) -> Found:
     """What a gate makes of an audit that found this."""
     with ledger.asking("p") as (connection, question):
         present = Present(connection, question, parse_gate_config(CONSTANT, "f"))
         names = annotator_names(connection, question.project), category_names(connection, question)
         (audit,) = with_settled(connection, [question], [audit_of(*names, seen)])
+        audit = replace(audit, definitions=definitions)
         vars(present)["audit"] = audit
         return gate_findings_now(present, kinds)
+
+
+def test_a_category_counts_as_read_in_two_ways_if_enough_items_tell(people: Ledger) -> None:
+    divided = DividedDefinition(category=1, more=(1,), less=(2,), p_value=1e-9)
+    found = Found([(("x",), divided.kind, ())], [])
+    assert now(people, definitions=(divided,)) == found
+    assert now(people, definitions=(replace(divided, certain=False),)) == Found([], [])
 
 
 ADA = [(("ada",), "category_bias", ())]

@@ -171,12 +171,18 @@ def use_order(ledger: Ledger) -> None:
         ledger.categories.order("p", order, question="score")
 
 
+def use_merge(ledger: Ledger) -> None:
+    """Merge two categories, and split them."""
+    ledger.categories.merge("p", "mid", "low", question="score")
+    ledger.categories.split("p", "mid", question="score")
+
+
 def use_figures(ledger: Ledger) -> None:
     """Record figures of the question."""
     ledger.snapshot_by_question("p")
 
 
-@pytest.mark.parametrize("use", [use_setting, use_name, use_order, use_figures])
+@pytest.mark.parametrize("use", [use_setting, use_name, use_order, use_merge, use_figures])
 def test_a_question_that_something_else_uses_stays(
     ledger: Ledger, write: Write, use: Callable[[Ledger], None]
 ) -> None:

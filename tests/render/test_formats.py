@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tracker.core.results import Shown
+from tracker.core.results import Answer, Shown
 from tracker.ledger import Ledger
 from tracker.render import formats
 from tracker.simulate.crowds import Group, simulate_crowd
@@ -62,6 +62,16 @@ def test_a_new_result_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
 def toy_view(toy: Toy) -> list[str]:
     """Its view."""
     return [f"3 < 4 {toy.project}"]
+
+
+@pytest.mark.parametrize(
+    ("sign", "written"),
+    [(sign, f"\\{sign}") for sign in "&%$#_{}"]
+    + [("\\", r"\textbackslash{}"), ("~", r"\textasciitilde{}"), ("^", r"\textasciicircum{}")],
+)
+def test_latex_prints_the_signs_that_it_would_act_on(sign: str, written: str) -> None:
+    answer = Answer(json=dict, rows=list, view=lambda: [f"a{sign}b"])
+    assert [*formats.FORMATS["latex"](answer)] == [f"a{written}b", ""]
 
 
 @pytest.mark.parametrize("path", [*formats.JSON.values(), *formats.VIEWS.values()])

@@ -74,6 +74,12 @@ def rename_and_fail(ledger: Ledger) -> None:
         raise ZeroDivisionError
 
 
+def test_a_change_is_by_whoever_made_it_not_by_who_had_the_connection_before(kept: Ledger) -> None:
+    for by, name, new in (("ada", "p", "q"), ("bo", "q", "r"), (None, "r", "s")):
+        kept.acting_for(by).projects.rename(name, new)
+    assert [act.by for act in kept.projects.changes("s", 3).acts] == [None, "bo", "ada"]
+
+
 def test_many_may_read_a_file_while_one_writes_before_anybody_reads(sqlite_file: Path) -> None:
     """Readers of one process without a pause keep a writer out of a file of the other mode."""
     ledger = Ledger(f"sqlite:///{sqlite_file}")

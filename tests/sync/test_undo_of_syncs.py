@@ -98,13 +98,14 @@ def test_what_a_sync_withdrew_is_seen_as_of_before_and_back_after_its_undo(ledge
     assert done.imported is not None
     assert done.imported.id is not None
     undo(ledger, done.imported.id)
+    after, back = now(ledger)
     assert len(standing(ledger)) == 2
-    assert (then(ledger, before), then(ledger, between)) == (there, without)
+    assert (then(ledger, before), then(ledger, between), back) == (there, without, there)
     assert (len(there), len(without)) == (2, 1)
     known_at = clock.iso(ledger.imports.show(done.imported.id).recorded_at)
     assert ledger.agreement("p", known_at=known_at).counts.answers == 1
     assert sync(ledger, source).withdrawn == 1
-    assert then(ledger, between) == without
+    assert (then(ledger, between), then(ledger, after)) == (without, there)
 
 
 def test_an_import_that_is_undone_is_not_given_back_by_another_undo(ledger: Ledger) -> None:

@@ -221,7 +221,8 @@ def test_a_gate_that_fails_is_told_of_with_its_figures(ledger: Ledger, listener:
     ledger.webhooks.add(listener.url, ["gate_failed"], allow_private=True)
     ledger.webhooks.tell_of_gate(ledger.gate_text("p", "[[check]]\nitems_at_least = 1"))
     assert ledger.webhooks.list()[0].waiting == 0
-    ledger.webhooks.tell_of_gate(ledger.gate_text("p", "[[check]]\nitems_at_least = 900"))
+    unknown = '[[check]]\nmeasure = "percent_agreement"\nmax_drop = 0.1\n'
+    ledger.webhooks.tell_of_gate(ledger.gate_text("p", f"{unknown}[[check]]\nitems_at_least = 900"))
     assert ledger.webhooks.deliver() == (1, 0, 0)
     (told,) = listener.told()
     (check,) = told["data"]["checks"]

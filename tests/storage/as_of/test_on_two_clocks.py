@@ -25,7 +25,11 @@ from tracker.export.labels import exported_labels
 from tracker.history.status import project_status
 from tracker.imports.undo import list_imports
 from tracker.ledger import Ledger
-from tracker.projects.annotators import rename_annotator, set_annotator_kind
+from tracker.projects.annotators import (
+    list_annotators,
+    rename_annotator,
+    set_annotator_kind,
+)
 from tracker.projects.identities import erase_annotator, merge_annotators, split_annotator
 from tracker.projects.questions import QuestionOptions
 
@@ -165,6 +169,24 @@ def test_imports_are_listed_as_they_were_known(
     assert listed(known_at=when(0.5)) == []
     assert listed(as_of=when(0.5)) == [False, True], "the other clock knows nothing of imports"
     assert sqlite_ledger.status("p", known_at=when(0.5)).last_import is None
+
+
+def test_annotators_were_of_the_kind_that_a_file_told_until_it_was_undone(
+    ledger: Ledger, write: Write, now: Clock
+) -> None:
+    now.moment = at(1)
+    ledger.import_file(write(answers("iAx", "iBx")), "p")
+    now.moment = at(2)
+    told = ledger.import_file(write("item,annotator,category,kind\nj,A,x,model\nj,B,x,"), "p").id
+    now.moment = at(3)
+    undo(ledger, told)
+
+    def kinds(**then: Unpack[Selecting]) -> list[str]:
+        with ledger.asking("p", make_answer_filter(**then)) as (connection, question):
+            return [one.kind for one in list_annotators(connection, question.project)]
+
+    assert kinds(known_at=when(2.5)) == ["model", "human"]
+    assert kinds(known_at=when(1.5)) == kinds(known_at=when(3)) == kinds() == ["human", "human"]
 
 
 def test_findings_are_those_that_were_known(

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from tests.helpers import count_rows, count_statements, csv_text
+from tests.helpers import count_rows, count_statements, csv_text, undo
 from tests.storage.seals.furnished import furnished
 from tracker.core import clock
 from tracker.core.errors import NotFound
@@ -72,6 +72,16 @@ def test_a_seal_is_made_by_what_changes_something(sqlite_ledger: Ledger, write: 
     sqlite_ledger.audit("p")
     sqlite_ledger.prune("p", "last:5")
     assert seals(sqlite_ledger) == before
+
+
+def test_what_items_are_after_an_undo_is_sealed(ledger: Ledger, write: Write) -> None:
+    made = [
+        ledger.import_items(write(f"item,language\ni,{told}"), "p", keep=["language"]).id
+        for told in ("nl", "de")
+    ]
+    for number in reversed(made):
+        undo(ledger, number)
+        assert ledger.verify("p").passed
 
 
 def test_what_a_seal_and_its_verification_cost(ledger: Ledger, write: Write) -> None:
