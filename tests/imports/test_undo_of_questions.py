@@ -192,7 +192,7 @@ def test_a_question_that_something_else_uses_stays(
     undo(ledger, made)
     assert names(ledger) == ["label", "score"]
     assert ledger.questions.show("p", "score").categories == ("low", "mid", "high")
-    assert ledger.verify("p").faults == ()
+    assert ledger.verify("p").passed
 
 
 def test_a_vacant_name_can_be_given_by_hand(ledger: Ledger, write: Write) -> None:
