@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from html import unescape
+
 import pandas as pd
 import pytest
 from fastapi.testclient import TestClient
@@ -79,3 +82,28 @@ def test_a_gate_says_what_passes_and_why(client: TestClient, answered: Ledger) -
     broken = client.post(at, data={"text": "[[check]\n</textarea><b>"})
     assert broken.status_code == 422
     assert "&lt;/textarea&gt;" in broken.text
+
+
+def test_a_gate_is_a_form_and_the_file_behind_it(client: TestClient, ledger: Ledger) -> None:
+    rows = [(f"i{n}", who, "xy"[n % 2]) for n in range(40) for who in "ab"]
+    frame = pd.DataFrame(rows, columns=["item", "annotator", "category"])
+    ledger.import_frame(frame, "p")
+    page = client.get("/projects/p/gate").text
+    text = unescape(re.findall(r'name="text" value="([^"]*)"', page)[0])
+    ticked = re.findall(r'name="(on-\d+)" value="true" checked', page)
+    number = re.findall(r'name="(number-\d+)"', page)[0]
+    form = {"form": "true", "text": text, **dict.fromkeys(ticked, "true")}
+    same = client.post("/projects/p/gate", data=form).text
+    assert "Passed" in same
+    assert unescape(re.findall(r"<textarea[^>]*>([^<]*)", same)[0]).split() == text.split()
+    stricter = client.post("/projects/p/gate", data=form | {number: "1.5"})
+    assert "= 1.5" in stricter.text
+    assert stricter.status_code == 422
+    fewer = client.post("/projects/p/gate", data={"form": "true", "text": text, ticked[0]: "true"})
+    kept = unescape(re.findall(r"<textarea[^>]*>([^<]*)", fewer.text)[0])
+    assert len(re.findall(r"^\[\[check\]\]", kept, re.MULTILINE)) == 1
+    assert kept.count("[[check]]") == text.count("[[check]]")
+    own = '[[check]]\nmeasure = "krippendorff_alpha"\nat_least = 0.1\n[[check]]\nitems_at_least=1'
+    page = client.post("/projects/p/gate", data={"text": own}).text
+    assert "Passed" in page
+    assert "The checks as a form" not in page
