@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, Request
 from tracker.ledger import Ledger
 from tracker.web.app import create_app, listening_socket
 
-__all__ = ["LOOKS", "Look", "Watched", "opened", "served", "serious_faults"]
+__all__ = ["LOOKS", "Look", "Watched", "axe_faults", "opened", "served"]
 
 
 class Look(NamedTuple):
@@ -25,8 +25,8 @@ class Look(NamedTuple):
     scheme: Any
 
 
-LOOKS = (Look(1200, "light"), Look(375, "dark"))
-_SERIOUS = {"serious", "critical"}
+LOOKS = (Look(1440, "light"), Look(768, "dark"), Look(375, "dark"))
+_FAULTS = {"moderate", "serious", "critical"}
 
 
 @contextmanager
@@ -102,13 +102,13 @@ def opened(browser: Browser, base: str, width: int = 1200) -> Iterator[Watched]:
         context.close()
 
 
-def serious_faults(page: Page) -> list[str]:
-    """Return what axe finds on a page that keeps somebody from using it."""
+def axe_faults(page: Page) -> list[str]:
+    """Return what axe finds on a page that hinders somebody, if more than a little."""
     page.evaluate(files("axe_core_python").joinpath("axe.min.js").read_text("utf-8"))
     found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
     return [
         f"{page.url}: {one['id']}: {node['target']} {node['failureSummary']}"
         for one in found["violations"]
-        if one["impact"] in _SERIOUS
+        if one["impact"] in _FAULTS
         for node in one["nodes"]
     ]

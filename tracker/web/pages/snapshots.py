@@ -45,12 +45,21 @@ def snapshots_page(request: Request, place: At, asked: AskedLedger) -> HTMLRespo
         ).questions[question].to_dict()["snapshots"], measure),
     )  # fmt: skip
     here = page_links(request, place)
+    compares = len(rows) > 1 and question in _comparable(asked, place)
     return page(
-        request, "snapshots.html", place=place, tab="snapshots", measure=measure, columns=POINTS,
+        request, "snapshots.html", place=place, tab="snapshots", measure=measure,
+        columns=[column for column in POINTS if compares or column.kind != "choice"],
+        compares=compares,
         rows=[row | {"a": number == 1, "b": number == 0} for number, row in enumerate(rows[::-1])],
         links={"snapshot": lambda row: here("snapshots", str(row["snapshot"]))},
         question=question, several=len(asked.ledger.questions.list(place.project)) > 1,
     )  # fmt: skip
+
+
+def _comparable(asked: Asked, place: Place) -> list[str]:
+    """Return the names of the questions of which two states can be compared: not those of spans."""
+    questions = asked.ledger.questions.list(place.project)
+    return [question.name for question in questions if question.answers != "spans"]
 
 
 _NO_FIGURE = {"value": None, "ci_low": None, "ci_high": None, "undefined": None}
@@ -93,6 +102,7 @@ def snapshot_page(request: Request, place: At, snapshot: str, asked: AskedLedger
         for one in payload.get("questions") or [payload]
     ]
     return page(request, "snapshot.html", place=place, tab="snapshots", pages=pages, found=pages[0],
+                compared=next(iter(_comparable(asked, place)), None),
                 today=datetime.now(UTC).date().isoformat())  # fmt: skip
 
 
@@ -102,8 +112,8 @@ def compare_page(
     question: State = "",
 ) -> HTMLResponse:  # fmt: skip
     """Show what changed from one state to another, and because of what."""
-    names = [one.name for one in asked.ledger.questions.list(place.project)]
-    about = question or names[0]
+    names = _comparable(asked, place)
+    about = question or (names[0] if names else "")
     found = _compared(asked, place, (a.strip(), b.strip()), about) if a and b else None
     here = page_links(request, place)
     tables: dict[str, Any] = {}
