@@ -98,6 +98,11 @@ def check_reader_format(name: str | None) -> None:
         )
 
 
+def is_table_format(name: str) -> bool:
+    """Return whether files of a format are tables, whose columns may be anything."""
+    return name in READERS and READERS[name].raw is not None
+
+
 @contextmanager
 def opened_sources(paths: Iterable[str | Path]) -> Iterator[list[SourceFile | SourceFolder]]:
     """Open the files and folders of an import; raises InvalidOption if two are standard input."""

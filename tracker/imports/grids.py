@@ -76,7 +76,7 @@ def _grid(
     rows: list[RawRow] = []
     rejected: dict[int, Sequence[str]] = {}
     last = max(wanted, default=0)
-    with suppress(Refused):  # a quote further down that does not close
+    with suppress(Refused, ValueError, OSError):  # a quote that does not close, a damaged part
         for number, cells in table.rows:
             if number in wanted:
                 rejected[number] = cells

@@ -32,25 +32,34 @@ class Resemblance(NamedTuple):
         name: the new one.
         other: what it resembles.
         known: whether that was there before the import.
-        merge: what follows ``tracker category merge`` or ``tracker annotator merge`` to join them.
+        goes: the one of the two that a merge proposes to give up.
+        stays: the one into which it goes.
+        project: in which they are.
+        question: of categories, if the project asks several.
         why: in what they are alike, of annotators.
-        question: of a category, if the project asks several.
     """
 
     what: str
     name: str
     other: str
     known: bool
-    merge: tuple[str, ...]
-    why: str = ""
+    goes: str
+    stays: str
+    project: str
     question: str = ""
+    why: str = ""
 
     @property
     def sentence(self) -> str:
         why = f" ({self.why})" if self.why else ""
-        merge = f"tracker {self.what} merge {shlex.join(self.merge)}"
-        what = f"the {self.what} {self.name!r} is new and resembles {self.other!r}{why}"
-        return f"{what}; if it is the same: {merge}"
+        of = ["--question", self.question] if self.question else []
+        words = [self.project, self.goes, self.stays, *of]
+        if self.what == "annotator":
+            words = [self.goes, "--into", self.stays, "-p", self.project]
+        return (
+            f"the {self.what} {self.name!r} is new and resembles {self.other!r}{why}; if it is the "
+            f"same: tracker {self.what} merge {shlex.join(words)}"
+        )
 
 
 def resemblances(connection: Connection, intake: Intake) -> tuple[Resemblance, ...]:
@@ -97,10 +106,8 @@ def _of_categories(
         if are_spelt_alike(less, more) or labels[less] * _SLIP <= labels[more]:
             slips[less] = more
     for name, other in {**slips, **resembling_names(new, known)}.items():
-        words = [question.project.name, name, other]
-        words += ["--question", question.name] if several else []
-        of = question.name if several else ""
-        yield Resemblance("category", name, other, other in known, tuple(words), question=of)
+        project, of = question.project.name, question.name if several else ""
+        yield Resemblance("category", name, other, other in known, name, other, project, of)
 
 
 def _of_annotators(
@@ -133,8 +140,9 @@ def _of_annotators(
     for (number, resembled), why in pairs.items():
         newer, older = people[number].name, people[resembled].name
         less, fuller = sorted((newer, older), key=name_fullness)
-        words = (less, "--into", fuller, "-p", project.name)
-        yield Resemblance("annotator", newer, older, resembled not in numbers, words, why)
+        yield Resemblance(
+            "annotator", newer, older, resembled not in numbers, less, fuller, project.name, why=why
+        )
 
 
 def _was_there(person: AnnotatorInfo, ids: AnnotatorIds) -> bool:
