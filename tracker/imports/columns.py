@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from tracker.formats.batch import ROLES
-from tracker.formats.column_names import MEANINGS
+from tracker.formats.column_names import MEANINGS, folded_name
 from tracker.formats.column_roles import JOINS, ROW_NUMBER
 from tracker.formats.registry import is_table_format
 from tracker.imports.grids import Grid
@@ -81,8 +81,8 @@ def joined_fields(choices: Mapping[str, str], rest: Mapping[str, Sequence[str]])
 def fields_read_before(imported: Mapping[str, Any], table: Grid) -> Fields | None:
     """Return the fields that read a table as the files of an import were read.
 
-    None if they had other columns. Who gave all answers is not among the fields: it may be
-    somebody else this time.
+    What the reader takes columns for by itself is left out, unless that is a guess. None if the
+    files had other columns. Who gave all answers is not among the fields: it may be somebody else.
     """
     read, left_out = imported["read"], imported["left_out"]
     if read is None or "others" in read or not is_table_format(read["format"]):
@@ -93,7 +93,8 @@ def fields_read_before(imported: Mapping[str, Any], table: Grid) -> Fields | Non
     pattern = read.get("pattern")
     for column, roles in read["columns"].items():
         used |= {column} if column in table.names else {*column.split(JOINS)} - {ROW_NUMBER}
-        for role in roles.split(", "):
+        by_itself = table.roles.get(column) == roles and folded_name(column) != "id"
+        for role in () if by_itself else roles.split(", "):
             if role == "keep":
                 fields["keep"].append(column)
             elif role == _PEOPLE:
@@ -121,4 +122,5 @@ def fields_read_before(imported: Mapping[str, Any], table: Grid) -> Fields | Non
         "sheet": sheet if sheet in table.sheets else None,
     }
     fields |= {name: [str(value)] for name, value in stated.items() if value is not None}
-    return {name: lines for name, lines in (fields | {"ignore": others}).items() if lines}
+    fields["ignore"] = [name for name in others if name in table.roles]
+    return {name: lines for name, lines in fields.items() if lines}

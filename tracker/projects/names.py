@@ -54,11 +54,13 @@ def resembling_names(new: Iterable[str], known: Iterable[str]) -> dict[str, str]
     nothing. Of names with a slip each is compared with 100 that begin alike.
     """
     by_key: dict[str, str] = {}
-    by_beginning: dict[str, list[tuple[str, str]]] = {}
+    by_beginning: dict[str, list[tuple[list[str], str]]] = {}
     for name in known:
         if not is_numeric_category_name(name):
             first, *others = plain_forms(name)
-            by_beginning.setdefault(first[:3], []).append((first, name))
+            begin_alike = by_beginning.setdefault(first[:3], [])
+            if len(begin_alike) < _MOST_COMPARED:
+                begin_alike.append((_BETWEEN_WORDS.split(first), name))
             for form in (first, *others):
                 by_key.setdefault(_joined(form), name)
     resembling = {}
@@ -66,9 +68,9 @@ def resembling_names(new: Iterable[str], known: Iterable[str]) -> dict[str, str]
         if is_numeric_category_name(name):
             continue
         forms = plain_forms(name)
-        near = by_beginning.get(forms[0][:3], [])[:100]
+        words, near = _BETWEEN_WORDS.split(forms[0]), by_beginning.get(forms[0][:3], ())
         same = (by_key.get(_joined(form)) for form in forms)
-        slips = (other for form, other in near if _differ_by_slip(forms[0], form))
+        slips = (other for others, other in near if _differ_by_slip(words, others))
         for other in chain(same, slips):
             if other not in {None, name}:
                 resembling[name] = str(other)
@@ -86,14 +88,14 @@ _BESIDE_LETTERS = re.compile(
     r"(?<=[^\W\d_])[\W_]+(?=[^\W_])|(?<=[^\W_])[\W_]+(?=[^\W\d_])|^\s+|\s+$"
 )
 _SHORTEST = 6  # letters of a word that may hold a slip
+_MOST_COMPARED = 100  # names that begin alike
 
 
 def _joined(form: str) -> str:
     return _BESIDE_LETTERS.sub("", form)
 
 
-def _differ_by_slip(name: str, other: str) -> bool:
-    words, others = _BETWEEN_WORDS.split(name), _BETWEEN_WORDS.split(other)
+def _differ_by_slip(words: list[str], others: list[str]) -> bool:
     if len(words) != len(others):
         return False
     pairs = [pair for pair in zip(words, others, strict=True) if pair[0] != pair[1]]

@@ -129,7 +129,7 @@ def test_other_files_are_read_as_was_said(client: TestClient, ledger: Ledger) ->
 
 
 def test_files_of_the_same_columns_are_read_as_before(client: TestClient, ledger: Ledger) -> None:
-    header = b"Titel;;;;\nitem;who;says;date;note\n"
+    header = b"Titel;;;;\nitem;who;says;seconds;note\n"
     address = sent(client, header + b"1;a;x;soon;n\n")
     how = {
         "column.0.1": "annotator", "column.0.2": "category", "column.0.3": "--ignore",
@@ -140,8 +140,8 @@ def test_files_of_the_same_columns_are_read_as_before(client: TestClient, ledger
     page = client.get(address).text
     assert "Read as import 1 was." in page
     assert selected(page) == {
-        "item": "item", "who": "annotator", "says": "category", "date": "--ignore",
-        "note": "--keep",
+        "item": "as found: item", "who": "annotator", "says": "category",
+        "seconds": "--ignore", "note": "--keep",
     }  # fmt: skip
     assert "For p: 1 new answer" in page
     afresh = client.post(address, data={"action": "afresh"}).text
@@ -173,11 +173,19 @@ def test_questions_and_annotators_columns_are_read_as_before(client: TestClient)
 
 
 def test_who_answered_is_not_remembered(client: TestClient) -> None:
-    content = b"item,category\n1,x\n"
+    content = b"id,category\n1,x\n"
     client.post(sent(client, content), data={"annotator": "ada", "action": "import"})
     page = read(client, sent(client, content))
     assert "Read as import 1 was." in page.text
     assert "has no column for the annotator" in page.text
+
+
+def test_what_the_reader_makes_out_by_itself_is_not_remembered(client: TestClient) -> None:
+    client.post(sent(client, GOOD), data={"action": "import"})
+    page = client.get(sent(client, GOOD)).text
+    assert "Read as import" not in page
+    assert selected(page)["annotator"] == "as found: annotator"
+    assert "For p: 2 known already" in page
 
 
 def test_an_import_just_made_is_taken_back_by_one_button(

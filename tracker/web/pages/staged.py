@@ -326,11 +326,16 @@ def _read_as_before(ledger: Ledger, staged: Staged) -> None:
     except NotFound:
         return
     standing = [one.to_dict() for one in imports if one.undone_at is None]
+    tables: dict[int | None, list[Grid]] = {}
     for one in standing[: -_MOST_IMPORTS - 1 : -1]:
         header = (one["read"] or {}).get("header_row")
         how: Any = {"no_header": True} if header == 0 else {"header_row": header}
-        fields = [fields_read_before(one, table) for table in ledger.grids(staged.files, **how)]
-        if fields and fields[0] and all(other == fields[0] for other in fields):
+        if header not in tables:
+            tables[header] = ledger.grids(staged.files, **how)
+        fields = [fields_read_before(one, table) for table in tables[header]]
+        if fields and all(other == fields[0] is not None for other in fields):
+            if not fields[0]:
+                return  # the reader makes it out by itself
             staged.form, staged.read_as = fields[0], one["import"]
             _set_options(staged)
             return
