@@ -79,10 +79,10 @@ def resemblances(connection: Connection, intake: Intake) -> tuple[Resemblance, .
 def resemblance_warnings(resembling: Iterable[Resemblance], project: str) -> Iterator[str]:
     """Yield a sentence for each; annotators beyond the first are counted."""
     people = 0
-    for one in resembling:
-        people += one.what == "annotator"
-        if one.what != "annotator" or people <= _MOST_TOLD:
-            yield one.sentence
+    for pair in resembling:
+        people += pair.what == "annotator"
+        if pair.what != "annotator" or people <= _MOST_TOLD:
+            yield pair.sentence
     if (more := people - _MOST_TOLD) > 0:
         command = shlex.join(["annotator", "duplicates", "-p", project])
         pairs = count_noun(more, "more pair")

@@ -116,8 +116,8 @@ class Importing(Transactions):
             options = ReadOptions.of(how)
             mapped = _mapped(how, parse_questions(how.get("questions", ()), QuestionOptions()))
         wanted: dict[str, set[int]] = {}
-        for one in () if made is None else made.rejections:
-            wanted.setdefault(one.source, set()).add(one.line)
+        for rejection in () if made is None else made.rejections:
+            wanted.setdefault(rejection.source, set()).add(rejection.line)
         with _uploads(files) as sources:
             layouts = () if made is None else made.columns
             return grids_of_files(sources, mapped, options, layouts, wanted)

@@ -20,16 +20,16 @@ Number = Annotated[int, Path(ge=1, lt=2**31)]
 @router.get("/projects/{project:name}/imports", dependencies=[needs(Role.VIEWER)])
 def imports_page(request: Request, place: At, asked: AskedLedger) -> HTMLResponse:
     """Show the imports into a project, and what a job that made the last one said of it."""
-    imports = [one.to_dict() for one in asked.ledger.imports.list(place.project)][::-1]
-    rows = [one | {"reading": reading_rows(one)} for one in imports]
+    imports = [info.to_dict() for info in asked.ledger.imports.list(place.project)][::-1]
+    rows = [imported | {"reading": reading_rows(imported)} for imported in imports]
     last = rows[0]["import"] if rows and not rows[0]["undone_at"] else None
     jobs = [job for job in request.app.state.jobs.list() if job.project == place.project]
     results = [job.outcome.result or {} for job in jobs if job.outcome]
-    made = [one for one in results if last is not None and one.get("import") == last][:1]
+    made = [result for result in results if last is not None and result.get("import") == last][:1]
     return page(
         request, "imports.html", place=place, tab="imports", rows=rows,
-        made=[(one["import"], outcome_sentence(one)) for one in made],
-        warnings=[sentence for one in made for sentence in one.get("warnings", ())],
+        made=[(result["import"], outcome_sentence(result)) for result in made],
+        warnings=[sentence for result in made for sentence in result.get("warnings", ())],
         jobs=[job for job in jobs if job.state != "done"],
     )  # fmt: skip
 

@@ -110,15 +110,19 @@ def staged_page(request: Request, token: str) -> HTMLResponse:
     staged: Staged = request.app.state.staging.get(token)
     made = staged.made
     asked = _asked(staged)
-    told = {one.sentence for one in asked}
-    layouts = [] if made is None else [(one["source"], layout_lines(one)) for one in made.columns]
+    questions = {pair.sentence for pair in asked}
+    warnings = [] if made is None else [text for text in made.warnings if text not in questions]
+    layouts = (
+        []
+        if made is None
+        else [(layout["source"], layout_lines(layout)) for layout in made.columns]
+    )
     bad, others = _bad_rows(staged)
     chosen, rest = split_fields(staged.form, _names(staged.grids))
     return page(
         request, "staged.html", staged=staged, made=made, layouts=layouts, bad=bad, others=others,
         sentence="" if made is None else _outcome(made),
-        warnings=[one for one in (made.warnings if made else ()) if one not in told],
-        asked=[(one, staged.same.get(_key(one))) for one in asked],
+        warnings=warnings, asked=[(pair, staged.same.get(_key(pair))) for pair in asked],
         grids=_shown(staged, chosen), filled=rest, choices=[*CHOICES.items()],
         most_columns=_MOST_COLUMNS, most_rows=_MOST_ROWS, form_fields=_fields(staged.grids),
     )  # fmt: skip
@@ -189,14 +193,14 @@ def _bad_rows(staged: Staged) -> tuple[list[tuple[Grid, list[BadRow]]], list[Any
     rejections = () if staged.made is None else staged.made.rejections
     tables = {table.source: (table, list[BadRow]()) for table in staged.grids if table.rejected}
     others = []
-    for one in rejections:
-        table, rows = tables.get(one.source, (None, []))
-        cells = None if table is None else table.rejected.get(one.line)
+    for rejection in rejections:
+        table, rows = tables.get(rejection.source, (None, []))
+        cells = None if table is None else table.rejected.get(rejection.line)
         if table is None or cells is None:
-            others.append(one)
+            others.append(rejection)
             continue
-        place = table.names.index(one.column) if one.column in table.names else None
-        rows.append(BadRow(one.line, cells, place, one.reason))
+        place = table.names.index(rejection.column) if rejection.column in table.names else None
+        rows.append(BadRow(rejection.line, cells, place, rejection.reason))
     by_table = [(table, sorted(rows, key=_line)) for table, rows in tables.values() if rows]
     return by_table, others
 
@@ -228,20 +232,20 @@ def _role(table: Grid, name: str, staged: Staged) -> str:
 def _fields(grids: Iterable[Grid]) -> list[Field]:
     """Return the fields with their choices; without that of the sheet, if there are not several."""
     sheets = tuple(dict.fromkeys(name for table in grids for name in table.sheets))
-    formats = tuple(one.name for one in Ledger.formats())
+    formats = tuple(reader.name for reader in Ledger.formats())
     known = {"sheet": sheets, "format": formats}
-    fields = [replace(one, choices=known.get(one.name, one.choices)) for one in FIELDS]
-    return [one for one in fields if one.name != "sheet" or len(sheets) > 1]
+    fields = [replace(field, choices=known.get(field.name, field.choices)) for field in FIELDS]
+    return [field for field in fields if field.name != "sheet" or len(sheets) > 1]
 
 
 def _asked(staged: Staged) -> list[Resemblance]:
     """Return the new names of which is asked whether they are known ones."""
     resembling = () if staged.made is None else staged.made.resembling
-    return [one for one in resembling if one.known and "=" not in one.name][:_MOST_ASKED]
+    return [pair for pair in resembling if pair.known and "=" not in pair.name][:_MOST_ASKED]
 
 
-def _key(one: Resemblance) -> tuple[str, ...]:
-    return one.what, one.question, one.name
+def _key(pair: Resemblance) -> tuple[str, ...]:
+    return pair.what, pair.question, pair.name
 
 
 # -- What was sent ---------------------------------------------------------------------------------
@@ -267,27 +271,27 @@ def _form_of(staged: Staged, sent: Mapping[str, str]) -> dict[str, list[str]]:
         choices = {}  # they were of other columns
     choices = {name: choice for name, choice in choices.items() if choice in CHOICES}
     form = joined_fields(choices, form)
-    for n, one in enumerate(_asked(staged)):
+    for n, pair in enumerate(_asked(staged)):
         said = sent.get(f"same.{n}")
-        if said in {"", one.name}:
-            staged.same[_key(one)] = bool(said)
-            if said and one.what == "category":
-                of = f"{one.question}:" if one.question else ""
-                form.setdefault("value", []).append(f"{of}{one.name}={one.other}")
+        if said in {"", pair.name}:
+            staged.same[_key(pair)] = bool(said)
+            if said and pair.what == "category":
+                of = f"{pair.question}:" if pair.question else ""
+                form.setdefault("value", []).append(f"{of}{pair.name}={pair.other}")
     return {name: [*dict.fromkeys(lines)] for name, lines in form.items()}
 
 
 def _as_answered(ledger: Ledger, staged: Staged, made: ImportResult) -> dict[str, Any]:
     """Join the annotators who are one person, and return the import without what was answered."""
     warnings = dict.fromkeys(made.warnings)
-    for one in made.resembling:
-        same = staged.same.get(_key(one))
-        if same and one.what == "annotator":
+    for pair in made.resembling:
+        same = staged.same.get(_key(pair))
+        if same and pair.what == "annotator":
             with suppress(TrackerError):  # somebody was faster; the import is made all the same
-                ledger.annotators.merge(staged.project, one.goes, into=one.stays)
-                warnings[f"{one.goes!r} counts as {one.stays!r} now"] = None
+                ledger.annotators.merge(staged.project, pair.goes, into=pair.stays)
+                warnings[f"{pair.goes!r} counts as {pair.stays!r} now"] = None
         if same is not None:
-            warnings.pop(one.sentence, None)
+            warnings.pop(pair.sentence, None)
     return replace(made, warnings=tuple(warnings)).to_dict()
 
 
@@ -325,18 +329,18 @@ def _read_as_before(ledger: Ledger, staged: Staged) -> None:
         imports = ledger.imports.list(staged.project)
     except NotFound:
         return
-    standing = [one.to_dict() for one in imports if one.undone_at is None]
+    standing = [info.to_dict() for info in imports if info.undone_at is None]
     tables: dict[int | None, list[Grid]] = {}
-    for one in standing[: -_MOST_IMPORTS - 1 : -1]:
-        header = (one["read"] or {}).get("header_row")
+    for imported in standing[: -_MOST_IMPORTS - 1 : -1]:
+        header = (imported["read"] or {}).get("header_row")
         how: Any = {"no_header": True} if header == 0 else {"header_row": header}
         if header not in tables:
             tables[header] = ledger.grids(staged.files, **how)
-        fields = [fields_read_before(one, table) for table in tables[header]]
+        fields = [fields_read_before(imported, table) for table in tables[header]]
         if fields and all(other == fields[0] is not None for other in fields):
             if not fields[0]:
                 return  # the reader makes it out by itself
-            staged.form, staged.read_as = fields[0], one["import"]
+            staged.form, staged.read_as = fields[0], imported["import"]
             _set_options(staged)
             return
 
