@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.profiles import both
 from tracker.ledger import Ledger
 from tracker.projects.names import resembling_names
 
@@ -96,6 +97,7 @@ def test_what_may_be_a_slip_is_told_of_new_names_beside_known_ones_alone() -> No
     assert [resembling_names([new], [known]) for new, known in apart] == [{}] * len(apart)
 
 
+@both
 def test_a_slip_in_the_name_of_a_person_is_told(ledger: Ledger, write: Write) -> None:
     header = "item,annotator,category\n"
     ledger.import_file(write(f"{header}1,Lovelace,x\n1,Hopper,y\n", "before.csv"), "p")
