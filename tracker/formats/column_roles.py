@@ -326,7 +326,9 @@ def recognized_roles(
         roles = columns.roles
         columns.layout(())
     return {
-        columns.every[place]: role.partition(":")[0]
+        header[place]: f"question {role.removeprefix(OF_QUESTION)}"
+        if role.startswith(OF_QUESTION)
+        else role.partition(":")[0]
         for role, place in roles.items()
         if 0 <= place < len(header)
     }

@@ -172,6 +172,22 @@ def test_questions_and_annotators_columns_are_read_as_before(client: TestClient)
     assert selected(page) == {"1": "item", "2": "annotators", "3": "annotators"}
 
 
+def test_a_header_on_another_line_is_found_again(client: TestClient) -> None:
+    header = b"item;who;says\n"
+    choices = {"column.0.1": "annotator", "column.0.2": "category", "action": "import"}
+    client.post(sent(client, header + b"1;a;x\n"), data=choices)
+    page = client.get(sent(client, b"Week 2;;\n" + header + b"2;a;x\n")).text
+    assert "Read as import 1 was." in page
+    assert "For p: 1 new answer." in page
+
+
+def test_answers_that_the_reader_takes_for_questions_are_shown_as_such(client: TestClient) -> None:
+    content = b"item,annotator,Answer.tone,Answer.fair\n1,a,low,y\n"
+    found = selected(client.get(sent(client, content)).text)
+    assert found["Answer.tone"] == "as found: question tone"
+    assert "Read as" not in client.get(sent(client, content)).text
+
+
 def test_who_answered_is_not_remembered(client: TestClient) -> None:
     content = b"id,category\n1,x\n"
     client.post(sent(client, content), data={"annotator": "ada", "action": "import"})

@@ -330,9 +330,10 @@ def _read_as_before(ledger: Ledger, staged: Staged) -> None:
     except NotFound:
         return
     standing = [info.to_dict() for info in imports if info.undone_at is None]
-    tables: dict[int | None, list[Grid]] = {}
+    tables: dict[int | None, list[Grid]] = {}  # by the line of the header
     for imported in standing[: -_MOST_IMPORTS - 1 : -1]:
         header = (imported["read"] or {}).get("header_row")
+        header = None if header == 1 else header  # it is found
         how: Any = {"no_header": True} if header == 0 else {"header_row": header}
         if header not in tables:
             tables[header] = ledger.grids(staged.files, **how)
