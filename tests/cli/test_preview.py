@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from tests.cli.conftest import Run
@@ -49,3 +50,18 @@ def test_a_mapping_makes_the_next_import_one_word(run: Run) -> None:
     run("import", "-", "-p", "p", "--map", "category=tones", "--save-mapping", "n.toml",
         stdin=TEXT, code=3)  # fmt: skip
     assert not Path("n.toml").exists()
+
+
+def test_new_names_that_resemble_known_ones_are_a_notice(run: Run) -> None:
+    run("import", "-", "-p", "p", stdin="item,annotator,category\n1,Ada,Service\n")
+    text = "item,annotator,category\n2,ada,Servis\n"
+    said = (
+        "the category 'Servis' is new and resembles 'Service'; if it is the same: "
+        "tracker category merge p Servis Service"
+    )
+    looked = run("import", "-", "-p", "p", "--preview", stdin=text)
+    assert said in looked.err.splitlines()
+    assert "the annotator 'ada' is new and resembles 'Ada'" in looked.err
+    done = run("import", "-", "-p", "p", "--json", stdin=text)
+    assert json.loads(done.out)["warnings"][0] == said
+    assert said in done.err.splitlines()

@@ -69,7 +69,7 @@ def test_several_sheets_of_answers_are_chosen_by_name(ledger: Ledger, tmp_path: 
     path = workbook(tmp_path / "a.xlsx", One=one, Two=two)
     with pytest.raises(Refused, match="has several sheets of answers: 'One', 'Two'") as caught:
         ledger.import_file(path, "p")
-    assert "a.xlsx#One" in str(caught.value)
+    assert "--sheet One" in str(caught.value)
     ledger.import_file(f"{path}#Two", "p")
     assert standing(ledger) == [("j", "A", "x")]
     with pytest.raises(Refused, match="it has: 'One', 'Two'"):
@@ -84,7 +84,7 @@ def test_if_no_sheet_has_a_header_of_answers_all_are_named(
     )
     with pytest.raises(Refused, match="category: 'Notes', 'Marks'") as caught:
         sqlite_ledger.import_file(path, "p")
-    assert "a.xlsx#Marks" in str(caught.value)
+    assert "--sheet Marks" in str(caught.value)
     sqlite_ledger.import_file(f"{path}#Marks", "p", wide=True)
     assert standing(sqlite_ledger) == [("i", "A", "1"), ("i", "B", "2")]
 

@@ -7,6 +7,7 @@ import re
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -304,3 +305,18 @@ def test_what_an_error_quotes_cannot_act_on_a_terminal(
     with pytest.raises(Refused, match=r"\\x1b\]0;evil\\x07") as caught:
         sqlite_ledger.import_file(file, "p", columns=["category=none"])
     assert not [one for one in str(caught.value) if one < " " and one != "\n"]
+
+
+def test_a_rejection_names_the_column_that_is_wrong(sqlite_ledger: Ledger, write: Write) -> None:
+    long = "doc,coder,category,when\n1,ann,x,soon\n,ann,x,\n1,bo,x,,\n1,,x,\n"
+    how: Any = {"columns": ["labeled_at=when"], "preview": True}
+    done = sqlite_ledger.import_file(write(long.replace("doc", "item")), "p", **how)
+    assert [one.column for one in done.rejections] == [None, "when", "item", "coder"]
+    sqlite_ledger.projects.create("q", categories=["x"])
+    wide = write("item,ann,bo\n1,x,x\n2,x,z\n")
+    (one,) = sqlite_ledger.import_file(wide, "q", wide=True, preview=True).rejections
+    assert (one.line, one.column) == (3, "bo")
+    asked = write("item,annotator,tone,fair\n1,ann,9,x\n2,ann,low,x\n")
+    questions = ["tone=tone:interval", "fair=fair"]
+    told = sqlite_ledger.import_file(asked, "r", questions=questions, preview=True)
+    assert [one.to_dict()["column"] for one in told.rejections] == ["tone"]

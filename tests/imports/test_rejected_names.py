@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.profiles import both
 from tracker.ledger import Ledger
+from tracker.projects.names import resembling_names
 
 Write = Callable[..., Path]
 BAD_TIME, TWO_ANSWERS = "3,odd,1.5,yesterday", "3,odd,1.5,\n3,odd,2.5,"
@@ -77,3 +79,39 @@ def test_many_names_that_are_alike_are_counted(
         write("item,annotator,category\n" + "".join(rows)), "p"
     ).warnings
     assert last.startswith(f"the names of {told} of annotators are alike: ")
+
+
+def test_what_may_be_a_slip_is_told_of_new_names_beside_known_ones_alone() -> None:
+    pairs = [
+        ("Servis", "Service"), ("very-good", "Very good"), ("cafe", "Café"), ("Muell", "Müll"),
+        ("neutrall", "neutral"), ("recieved", "received"), ("ADA", "ada"),
+    ]  # fmt: skip
+    assert [resembling_names([new], [known]) for new, known in pairs] == [
+        {new: known} for new, known in pairs
+    ]
+    apart = [
+        ("a", "b"), ("mood", "good"), ("A+", "A-"), ("C", "C#"), ("1.5", "15"), ("1.0", "1"),
+        ("rater 12", "rater 13"), ("version 1 2", "version 12"), ("black", "blank"), ("+", "-"),
+        ("irrelevant", "relevant"), ("accept", "access"), ("Service", "Service"), ("good", "god"),
+    ]  # fmt: skip
+    assert [resembling_names([new], [known]) for new, known in apart] == [{}] * len(apart)
+
+
+@both
+def test_a_slip_in_the_name_of_a_person_is_told(ledger: Ledger, write: Write) -> None:
+    header = "item,annotator,category\n"
+    ledger.import_file(write(f"{header}1,Lovelace,x\n1,Hopper,y\n", "before.csv"), "p")
+    file = write(f"{header}2,Lovelase,x\n2,hopper ,y\n")
+    done = ledger.import_file(file, "p", preview=True)
+    assert [(one.name, one.other, one.why) for one in done.resembling] == [
+        ("Lovelase", "Lovelace", "the same name but for a slip"),
+        (
+            "hopper", "Hopper",
+            "the same name but for case, accents, punctuation or the order of words",
+        ),
+    ]  # fmt: skip
+    made = ledger.import_file(file, "p")
+    assert made.warnings == done.warnings == tuple(made.to_dict()["warnings"])
+    ledger.imports.undo(made.id or 0)
+    assert ledger.import_file(file, "p").warnings == made.warnings  # nobody has let them be
+    assert ledger.import_file(write(f"{header}3,Lovelase,x\n"), "p").warnings == ()

@@ -309,7 +309,7 @@ def test_files_are_looked_at_imported_and_taken_back(
         page.get_by_role("textbox", name="Project").fill("new one")
         page.get_by_label("Files with answers").set_input_files(file)
         page.get_by_role("button", name="Preview").click()
-        expect(page.locator(".lead")).to_contain_text("1 that cannot be read")
+        expect(page.locator(".lead")).to_contain_text("1 row with errors")
         expect(page.locator("main")).to_contain_text("the item is empty")
         assert ours.projects.list() == []
         page.get_by_role("button", name="Import only the other rows into new one").click()
@@ -318,6 +318,35 @@ def test_files_are_looked_at_imported_and_taken_back(
         page.get_by_text("Undo", exact=True).last.click()
         page.get_by_role("button", name="Undo import").click()
         expect(page.locator("main")).to_contain_text("undone")
+        assert watched.complaints == []
+
+
+def test_an_upload_with_an_error_is_mended_in_five_clicks_and_taken_back_by_one(
+    browser: Browser, ours: Ledger, tmp_path: Path
+) -> None:
+    file = write_file(tmp_path / "answers.csv", [
+        ("item", "annotator", "says", "note"), ("1", "a", "x", ""), ("2", "b", "y", "n"),
+    ])  # fmt: skip
+    ours.projects.create("p")
+    with served(ours) as base, opened(browser, base) as watched:
+        watched.go("/projects/p/imports")
+        page = watched.page
+        page.get_by_label("Files with answers").set_input_files(file)
+        page.get_by_role("button", name="Preview").click()
+        expect(page.locator(".alert.message")).to_contain_text("no column for the category")
+        expect(page.get_by_role("button", name="Import")).to_have_count(0)
+        faults = [fault for look in LOOKS for fault in check_shown(watched, look)]
+        page.get_by_label("What column says is").select_option("category")
+        page.get_by_role("button", name="Look again").click()
+        expect(page.locator(".lead")).to_contain_text("2 new answers")
+        faults += [fault for look in LOOKS for fault in check_shown(watched, look)]
+        page.get_by_role("button", name="Import into p").click()  # the fifth
+        expect(page.get_by_role("status").first).to_contain_text("Import 1: 2 new answers.")
+        assert ours.status("p").answers == 2
+        page.get_by_role("button", name="Undo", exact=True).click()
+        expect(page.locator("main")).to_contain_text("undone")
+        assert ours.imports.show(1).undone_at is not None
+        assert not faults, "\n".join(faults)
         assert watched.complaints == []
 
 

@@ -72,7 +72,7 @@ def test_a_server_in_an_empty_folder_takes_the_first_file_and_ends_its_streams(
         ):
             assert stream.readline() == b": listening\n"
             looked = job_of(client, client.post("/imports", data={"project": "p"}, files=FILES))
-            assert "2 rows for p: 2 new" in looked.text
+            assert "For p: 2 new answers" in looked.text
             job_of(client, client.post(looked.url.path, data={"action": "import"}))
             assert "2 annotators gave 2 answers" in client.get("/projects/p").text
             run.send_signal(signal.SIGTERM)

@@ -12,7 +12,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tracker.core.results import Hidden, Record
+from tracker.core.results import Hidden, Json, Record
 from tracker.formats.dates import Moment, read_moment
 from tracker.projects.questions import QuestionOptions
 
@@ -229,10 +229,33 @@ class Batch:
         name = self.names.get(role, role)
         return "" if name == role else f" (column {name!r})"
 
+    def column_of(self, role: str, record: int) -> str | None:
+        """Return the name of the column that holds a record's cell of a role, if it is known."""
+        name = self.names.get(role)
+        if name is None and role == "category" and self.names and "annotator" not in self.names:
+            return self.columns["annotator"][record]  # a column for each annotator
+        return name
+
     def without_items(self, keys: Collection[str]) -> Batch:
         left = np.flatnonzero(~self.columns["item"].holds(lambda text: text.strip() in keys))
         columns = {role: cells.take(left) for role, cells in self.columns.items()}
         return replace(self, lines=self.lines[left], columns=columns)
+
+
+class Faults(dict[int, str]):
+    """Why records of a batch are bad, by their place: for one reason each.
+
+    ``roles`` has what the bad cell of each is.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.roles: dict[int, str] = {}
+
+    def add(self, record: int, reason: str, role: str) -> None:
+        """Note why a record is bad, unless there is a reason already."""
+        if record not in self:
+            self[record], self.roles[record] = reason, role
 
 
 def with_decimal_point(text: str) -> str:
@@ -242,12 +265,16 @@ def with_decimal_point(text: str) -> str:
 
 @dataclass(frozen=True)
 class Rejection(Record):
-    """A record that cannot be imported: its place and what is wrong with it."""
+    """A record that cannot be imported: its place and what is wrong with it.
+
+    ``column`` is the name of the column that is wrong, if that is one.
+    """
 
     source: str
     line: int
     reason: str
     unit: Annotated[str, Hidden] = "line"
+    column: Annotated[str | None, Json(rare=True)] = None
 
     def __str__(self) -> str:
         return f"{Place(self.source, self.line, self.unit)}: {self.reason}"
@@ -283,15 +310,21 @@ class Rejections:
         self.ragged += 1
 
     def add(
-        self, source: str, line: int, reason: str, unit: Unit = "line", item: str | None = None
+        self,
+        source: str,
+        line: int,
+        reason: str,
+        unit: Unit = "line",
+        item: str | None = None,
+        column: str | None = None,
     ) -> None:
-        """Count one more rejection; ``item`` is the key of its item, if that is known."""
+        """Count one more rejection, with the key of its item and the bad column, if known."""
         self.count += 1
         if self.items is not None and item is not None:
             self.items.add(item)
         short = reason if len(reason) <= self.LONGEST else reason[: self.LONGEST] + "…"
         place = place_of(source, line, unit)
-        rejection = Rejection(place.source, place.number, short, place.unit)
+        rejection = Rejection(place.source, place.number, short, place.unit, column)
         if len(self.first) < self.KEPT:
             self.first.append(rejection)
         kind = _QUOTED.sub("…", short)

@@ -49,6 +49,7 @@ LIKE_ROLES = {"labeled_at": ("date", "datetime", "time", "day", "when", "datum",
 """Words that a role is called by, but that columns of other contents have for names, too."""
 
 MEANINGS = {
+    "category": " (the answer)",
     "labeled_at": " (when it was answered)",
     "seconds": " (how long it took)",
     "pass": " (1, 2, … of answers to the same item)",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -313,6 +314,24 @@ def layout_of_header(
         )
     columns = _Header(header, mapped, source, ignore, lists)
     return columns.layout_of_annotators() if mapped.people else columns.layout(sample)
+
+
+def recognized_roles(
+    header: Sequence[str], mapped: Mapped, source: str, ignore: Sequence[str]
+) -> dict[str, str]:
+    """Return the role of each column as far as a header tells, though it may not be enough."""
+    roles: Mapping[str, int] = {}
+    with suppress(Refused):
+        columns = _Header(header, mapped, source, ignore, ())
+        roles = columns.roles
+        columns.layout(())
+    return {
+        header[place]: f"question {role.removeprefix(OF_QUESTION)}"
+        if role.startswith(OF_QUESTION)
+        else role.partition(":")[0]
+        for role, place in roles.items()
+        if 0 <= place < len(header)
+    }
 
 
 class _Header:

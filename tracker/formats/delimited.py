@@ -18,6 +18,7 @@ from tracker.core.errors import Refused
 from tracker.formats.batch import Batch, Cells, Numbers, Rejections, text_array
 from tracker.formats.column_roles import NUMBERS, Layout
 from tracker.formats.question_columns import OF_QUESTION
+from tracker.formats.raw import RawRow, RawTable, flat_object, raw_objects
 from tracker.formats.reader import HOLDS, Reader, Reading
 from tracker.formats.source import SourceFile, count_source_lines
 from tracker.formats.streams import LARGEST_CELL, QuotedRows, delimiter_of, head_value, json_records
@@ -35,11 +36,13 @@ from tracker.formats.tables import (
     batch_of_table,
     batches_of_rows,
     column_of_values,
+    value_text,
     with_last,
 )
 
 _ENOUGH = 8 * 1024 * 1024  # bytes for a batch: names that come again are looked up once a batch
 _FEW_DIFFER = {"annotator", "category", "question", "pass", "gold", "kind"}
+_ROWS_AT_ONCE = 10_000
 _LOOKED_AT = 1 << 18  # bytes among which the header is looked for
 
 
@@ -162,6 +165,25 @@ def _first_rows(
     return rows
 
 
+def raw_delimited(source: SourceFile, _reading: Reading) -> Iterator[RawTable]:
+    """Yield the file as a table of all its rows. Raises Refused if it is no text."""
+    blocks = source.blocks()
+    first, blanks, head, _ = _head(blocks, source)
+    stated = _SEPARATOR.fullmatch(first.strip())
+    delimiter = stated[1] if stated else _delimiters(first, head, source)[-1]
+    taken = QuotedRows(chain([head], blocks), delimiter, blanks, source)
+
+    def rows() -> Iterator[RawRow]:
+        if stated:
+            taken.take(1)
+        number = LOOKED_AT  # what a quote that does not close is far from is shown
+        while taken.more:
+            yield from zip(*taken.take(number), strict=True)
+            number = _ROWS_AT_ONCE
+
+    yield RawTable(source.name, rows())
+
+
 def _from_line(blocks: Iterator[bytes], before: int) -> Iterator[bytes]:
     """Yield the text without so many lines at its start."""
     for block in blocks:
@@ -178,6 +200,7 @@ def _from_line(blocks: Iterator[bytes], before: int) -> Iterator[bytes]:
 DELIMITED = Reader(
     "csv",
     read=read_delimited,
+    raw=raw_delimited,
     title="CSV, TSV: a row per answer, or a column per annotator or question",
     holds=HOLDS,
 )
@@ -400,14 +423,25 @@ def read_objects(source: SourceFile, reading: Reading) -> Iterator[Batch]:
 
     Raises Refused for a file that is no JSON, or that holds something else than objects.
     """
-    unit = "value" if source.head.lstrip()[:1] == b"[" else "line"
+    unit = _unit_of(source)
     return batches_of_rows(source, reading, _rows(source, unit), unit)
+
+
+def raw_json(source: SourceFile, _reading: Reading) -> Iterator[RawTable]:
+    """Yield the file as a table. Raises Refused if it is no JSON."""
+    unit = _unit_of(source)
+    yield raw_objects(source.name, json_records(source), unit, value_text)
+
+
+def _unit_of(source: SourceFile) -> str:
+    return "value" if source.head.lstrip()[:1] == b"[" else "line"
 
 
 JSON_TABLE = Reader(
     "json",
     recognizes=lambda source: isinstance(head_value(source), dict),
     read=read_objects,
+    raw=raw_json,
     title="JSON or JSONL: an object per answer, or a key per annotator or question",
     holds=HOLDS,
 )
@@ -421,7 +455,7 @@ def _rows(source: SourceFile, unit: str) -> Iterator[Rows]:
         for place, value in portion:
             if not isinstance(value, dict):
                 raise Refused(f"{source.name}, {unit} {place}: this is no object with its keys")
-            objects.append(_flat(value))
+            objects.append(flat_object(value))
             header.update(dict.fromkeys(objects[-1]))
         names = list(header)
         lists = {
@@ -436,14 +470,3 @@ def _rows(source: SourceFile, unit: str) -> Iterator[Rows]:
             return column_of_values([flat.get(names[n]) for flat in objects])
 
         yield Rows(names, np.array([place for place, _ in portion]), column, lists)
-
-
-def _flat(value: Mapping[str, Any], before: str = "", depth: int = 0) -> dict[str, Any]:
-    """Return an object with the keys of objects in it dotted: ``meta.topic``."""
-    flat: dict[str, Any] = {}
-    for key, member in value.items():
-        if isinstance(member, Mapping) and member and depth < 20:
-            flat |= _flat(member, f"{before}{key}.", depth + 1)
-        else:
-            flat[before + key] = member
-    return flat

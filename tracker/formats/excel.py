@@ -23,6 +23,7 @@ import numpy as np
 from tracker.core.errors import Refused
 from tracker.formats.batch import Batch
 from tracker.formats.column_roles import Layout
+from tracker.formats.raw import RawTable
 from tracker.formats.reader import HOLDS, Reader, Reading
 from tracker.formats.source import Archive, ReadAs, layout_with
 from tracker.formats.surroundings import LOOKED_AT, is_left_out, layout_of_rows
@@ -274,6 +275,19 @@ def read_workbook(archive: Archive, reading: Reading) -> Iterator[Batch]:
 
     Raises Refused if there is none or several, and for a workbook that is damaged.
     """
+    filled = _sheets(archive)
+    if reading.options.annotator_from == "sheet":
+        yield from _each_sheet(filled, archive, reading)
+        return
+    sheet = _sheet(filled, archive, reading)
+    chosen = _chosen(archive, reading) is not None
+    others = [other for other in filled if other is not sheet and not chosen]
+    rows = _rows(sheet, archive, reading, archive, others)
+    yield from batches_of_rows(archive, reading, rows, unit="row")
+
+
+def _sheets(archive: Archive) -> list[CalamineSheet]:
+    """Return the sheets that have a cell. Raises Refused for a workbook that is damaged."""
     from python_calamine import CalamineError, CalamineWorkbook
 
     assert archive.file is not None
@@ -284,14 +298,28 @@ def read_workbook(archive: Archive, reading: Reading) -> Iterator[Batch]:
         sheets = [book.get_sheet_by_name(name) for name in book.sheet_names]
     except (CalamineError, OSError, ValueError) as error:
         raise Refused(f"{archive.name} is no workbook that can be read: {error}") from None
-    filled = [sheet for sheet in sheets if sheet.height]
-    if reading.options.annotator_from == "sheet":
-        yield from _each_sheet(filled, archive, reading)
-        return
-    sheet = _sheet(filled, archive, reading)
-    others = [other for other in filled if other is not sheet and archive.part is None]
-    rows = _rows(sheet, archive, reading, archive, others)
-    yield from batches_of_rows(archive, reading, rows, unit="row")
+    return [sheet for sheet in sheets if sheet.height]
+
+
+def _chosen(archive: Archive, reading: Reading) -> str | None:
+    """Return the name of the sheet that the user names."""
+    return archive.part or reading.options.sheet
+
+
+def raw_workbook(archive: Archive, reading: Reading) -> Iterator[RawTable]:
+    """Yield the sheet that is read, else the first, or each that is an annotator's."""
+    filled = _sheets(archive)
+    names = [sheet.name for sheet in filled]
+    each = reading.options.annotator_from == "sheet"
+    chosen = [sheet for sheet in filled if sheet.name == _chosen(archive, reading)]
+    shown = chosen or _fitting(filled, archive, reading)[0] or filled
+    for sheet in shown if each else shown[:1]:
+        rows = (
+            (number, [_text(cell) for cell in row])
+            for number, row in enumerate(sheet.iter_rows(), 1)
+        )
+        name = f"{archive.name}#{sheet.name}" if each else archive.name
+        yield RawTable(name, rows, None, "row", sheet.name, names)
 
 
 @dataclass
@@ -328,22 +356,23 @@ XLSX = Reader(
     holds=HOLDS,
     recognizes_archive=lambda archive: "xl/workbook.xml" in archive.names,
     read_archive=read_workbook,
+    raw=raw_workbook,
 )
 
 
 def _sheet(sheets: Sequence[CalamineSheet], archive: Archive, reading: Reading) -> CalamineSheet:
     """Return the only sheet whose header can be read as one of answers. Raises Refused."""
     every = ", ".join(repr(sheet.name) for sheet in sheets)
-    if archive.part is not None:
+    if (name := _chosen(archive, reading)) is not None:
         for sheet in sheets:
-            if sheet.name == archive.part:
+            if sheet.name == name:
                 return sheet
         raise Refused(f"{archive.name} has no sheet of that name with cells; it has: {every}")
     fitting, objection = _fitting(sheets, archive, reading)
     if not fitting and len(sheets) > 1:
         raise Refused(
             f"no sheet of {archive.name} has a header with item, annotator and category: {every}",
-            f"say which, and its columns: {quote(f'{archive.name}#{sheets[-1].name}')} with --map "
+            f"say which, and its columns: --sheet {quote(sheets[-1].name)} with --map "
             "or --wide; if each sheet is an annotator's: --annotator-from sheet",
         )
     if not fitting:
@@ -352,7 +381,7 @@ def _sheet(sheets: Sequence[CalamineSheet], archive: Archive, reading: Reading) 
         names = ", ".join(repr(sheet.name) for sheet in fitting)
         raise Refused(
             f"{archive.name} has several sheets of answers: {names}",
-            f"say which: {quote(f'{archive.name}#{fitting[0].name}')}",
+            f"say which: --sheet {quote(fitting[0].name)}",
         )
     return fitting[0]
 

@@ -12,9 +12,18 @@ from tracker.core.errors import Refused
 from tracker.formats import argilla
 from tracker.formats.batch import Batch
 from tracker.formats.column_roles import Layout
+from tracker.formats.raw import RawTable, raw_objects
 from tracker.formats.reader import HOLDS, Reader, Reading
 from tracker.formats.source import SourceFile
-from tracker.formats.tables import Column, Rows, all_whole, batches_of_rows, column_of_arrow, named
+from tracker.formats.tables import (
+    Column,
+    Rows,
+    all_whole,
+    batches_of_rows,
+    column_of_arrow,
+    named,
+    value_text,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -43,10 +52,23 @@ def read_parquet(source: SourceFile, reading: Reading) -> Iterator[Batch]:
         raise Refused(f"{source.name} is no Parquet file that can be read: {reason}") from None
 
 
+def raw_parquet(source: SourceFile, _reading: Reading) -> Iterator[RawTable]:
+    """Yield the file as a table. Raises Refused for one that is damaged."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        file = pq.ParquetFile(source.seekable())
+    except (pa.ArrowException, OSError):
+        raise Refused(f"{source.name} is no Parquet file that can be read") from None
+    yield raw_objects(source.name, enumerate(_objects(file), 1), "row", value_text)
+
+
 PARQUET = Reader(
     "parquet",
     recognizes=lambda source: source.head[:4] == b"PAR1",
     read=read_parquet,
+    raw=raw_parquet,
     title="Parquet: a row per answer, or a column per annotator or question",
     holds=HOLDS,
 )

@@ -11,6 +11,7 @@ from tracker.core.errors import InvalidOption, Refused
 from tracker.formats.batch import Batch, Rejections
 from tracker.formats.column_roles import Mapped
 from tracker.formats.dates import date_format_reader
+from tracker.formats.raw import RawTable
 from tracker.formats.source import Archive, SourceFile
 from tracker.projects.questions import QuestionOptions
 
@@ -30,6 +31,7 @@ class ReadOptions:
     annotator: str | None = None  # who gave all answers; None if the files say so
     annotator_from: str | None = None  # see `LIES_IN`
     header_row: int | None = None  # the line of a table's header, from 1; None to find it
+    sheet: str | None = None  # of a workbook; None for the only one of answers
     no_header: bool = False  # the columns of a table without one are called 1, 2, …
 
     @classmethod
@@ -50,6 +52,10 @@ class ReadOptions:
             raise InvalidOption("--annotator names nobody", "such as: --annotator ada")
         if self.annotator and self.annotator_from:
             raise InvalidOption("--annotator and --annotator-from both say who answered")
+        if self.sheet is not None and self.annotator_from == "sheet":
+            raise InvalidOption(
+                "--sheet and --annotator-from sheet contradict each other", "leave one out"
+            )
         if self.header_row is not None and self.no_header:
             raise InvalidOption(
                 "--header-row and --no-header contradict each other", "leave one out"
@@ -145,6 +151,8 @@ class Reader:
     recognizes_archive: Callable[[Archive], bool] | None = None
     read_archive: Callable[[Archive, Reading], Iterator[Batch]] | None = None
     """None if each file in an archive is read by itself."""
+    raw: Callable[[Any, Reading], Iterator[RawTable]] | None = None
+    """What yields the tables of a file, or of an archive, as they stand; None if it holds none."""
     in_folders: bool = False  # whether files in folders named after annotators are read as a whole
 
     def to_dict(self) -> FormatJson:

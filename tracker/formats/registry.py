@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from tracker.formats.crowdflower import CROWDFLOWER
 from tracker.formats.cvat import CVAT
 from tracker.formats.delimited import DELIMITED, JSON_TABLE
 from tracker.formats.doccano import DOCCANO
-from tracker.formats.excel import XLSX
+from tracker.formats.excel import XLSX, raw_workbook
 from tracker.formats.folders import (
     author_of_source,
     authors_of_members,
@@ -41,6 +41,7 @@ from tracker.formats.phoenix import PHOENIX
 from tracker.formats.potato import POTATO
 from tracker.formats.prodigy import PRODIGY
 from tracker.formats.promptfoo import PROMPTFOO
+from tracker.formats.raw import RawTable
 from tracker.formats.reader import Reader, Reading
 from tracker.formats.sagemaker import SAGEMAKER
 from tracker.formats.source import STDIN, Archive, SourceFile, SourceFolder
@@ -64,6 +65,7 @@ _BEGINNINGS = (
     (b"\xfd7zXZ", "packed with xz", "unpack it, or pack it with gzip"),
     (b"\x28\xb5\x2f\xfd", "packed with zstd", "unpack it, or pack it with gzip"),
 )
+_NO_TEXT = tuple(beginning for beginning, _, _ in _BEGINNINGS)
 _MEMBERS = (
     ("word/document.xml", "a Word document (.docx)", _AS_TABLE),
     ("ppt/presentation.xml", "a presentation (.pptx)", _NO_TABLE),
@@ -94,6 +96,11 @@ def check_reader_format(name: str | None) -> None:
             f"there is no format {name!r}",
             near_names(name, READERS) or f"one of: {', '.join(READERS)}",
         )
+
+
+def is_table_format(name: str) -> bool:
+    """Return whether files of a format are tables, whose columns may be anything."""
+    return name in READERS and READERS[name].raw is not None
 
 
 @contextmanager
@@ -233,3 +240,25 @@ def _batches_of_members(archive: Archive, reading: Reading) -> Iterator[Batch]:
             batches = _batches_of_file(file, reading, author)
         for batch in batches:
             yield replace(batch, source=batch.source or file.name)
+
+
+def raw_tables(sources: Iterable[SourceFile], reading: Reading) -> Iterator[RawTable]:
+    """Yield the tables of files as they stand; what holds none, or cannot be read, has none."""
+    for source in sources:
+        source.encoding = reading.options.encoding
+        with suppress(Refused):
+            if source.archive is None:
+                yield from _raw_tables(source, reading)
+            elif XLSX.recognizes_archive and XLSX.recognizes_archive(source.archive):
+                yield from raw_workbook(source.archive, reading)
+            else:
+                source.archive.encoding = source.encoding
+                for file in source.archive.files():
+                    yield from _raw_tables(file, reading)
+
+
+def _raw_tables(source: SourceFile, reading: Reading) -> Iterator[RawTable]:
+    name = reading.options.format
+    reader = READERS[name] if name in READERS else _recognized(source)
+    if reader.raw is not None and not source.head.startswith(_NO_TEXT):
+        yield from reader.raw(source, reading)

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tracker.core import clock
-from tracker.formats.batch import Batch, Cells, Numbers, with_decimal_point
+from tracker.formats.batch import Batch, Cells, Faults, Numbers, with_decimal_point
 from tracker.formats.column_names import unit_of_time
 from tracker.formats.dates import Moment, read_moment
 from tracker.imports.staging import NOT_TIMED
@@ -28,7 +28,7 @@ class OptionalCells(NamedTuple):
     unread: set[str]
 
 
-def read_optional_cells(batch: Batch, recorded_at: int, bad: dict[int, str]) -> OptionalCells:
+def read_optional_cells(batch: Batch, recorded_at: int, bad: Faults) -> OptionalCells:
     """Return when each record was answered, how long that took, on which pass, and how surely.
 
     Reasons for bad cells are added to ``bad``.
@@ -58,7 +58,7 @@ def read_optional_cells(batch: Batch, recorded_at: int, bad: dict[int, str]) -> 
         if wrong.keys() - bad.keys():
             unread.add(role)
         for n, reason in wrong.items():
-            bad.setdefault(n, reason + batch.of_column(role))
+            bad.add(n, reason + batch.of_column(role), role)
     if "labeled_at" in columns:
         rows["has_own_time"] = columns["labeled_at"].holds(str.strip)
     return OptionalCells(rows, confidences, unread)

@@ -120,6 +120,10 @@ class FileColumns(TypedDict, total=False):
         int | None,
         Option("Line of a table's header, from 1 (default: found).", metavar="N", most=inf),
     ]
+    sheet: Annotated[
+        str | None,
+        Option("Sheet of a workbook (default: the one that holds answers).", metavar="NAME"),
+    ]
     no_header: Annotated[bool, Option("A table has no header; its columns are 1, 2, …", False)]
     join: Annotated[
         str | None,

@@ -24,14 +24,13 @@ from tracker.imports.normalize import Intake, refuse_nul_in_batch
 from tracker.imports.outcomes import (
     examine_staged_rows,
     forget_rejected_names,
-    look_alike_warnings,
     outcomes_by_question,
-    resembling_names_warnings,
 )
 from tracker.imports.parts import Parts, Progress, batches_of_sources
 from tracker.imports.questions import ImportQuestions, question_numbers_of
 from tracker.imports.reading_record import ReadingRecord, reading_record
 from tracker.imports.repeated_rows import Files
+from tracker.imports.resembling import Resemblance, resemblance_warnings, resemblances
 from tracker.imports.resolve import Settlement
 from tracker.imports.staging import FATES, Fates, Staging, count_staged_inserts, staging
 from tracker.imports.validate import (
@@ -73,7 +72,8 @@ class ImportResult(Record):
     project of several, what became of the answers to each: those of which ``skipped`` say nothing;
     ``preview`` has the first rows as the ledger would hold them, if the import only shows them.
     ``unit`` is what is counted: a row of several labels counts as these. ``record`` is kept: how
-    the files were read, and what was left out.
+    the files were read, and what was left out. ``resembling`` are the new names that the warnings
+    say may be others.
     """
 
     id: Annotated[int | None, Json("import")]
@@ -93,6 +93,7 @@ class ImportResult(Record):
     record: Annotated[ReadingRecord | None, Spread] = None
     preview: Annotated[tuple[dict[str, Any], ...] | None, Json(rare=True)] = None
     unit: Annotated[str, Hidden] = "row"
+    resembling: Annotated[tuple[Resemblance, ...], Hidden] = ()
 
 
 class Rejected(Refused):
@@ -199,11 +200,11 @@ def load_import(
         questions=outcomes if questions.several else (),
         warnings=(
             *questions.warnings,
-            *look_alike_warnings(connection, questions),
-            *resembling_names_warnings(connection, intake),
+            *resemblance_warnings(resembling := resemblances(connection, intake), project.name),
             *questions.unmet_values(),
             *departed_warnings(connection, project, change),
         ),
+        resembling=resembling,
         preview=shown,
         unit="row" if [question.answers for question in answered] in ([], ["one"]) else "label",
     )
@@ -322,6 +323,7 @@ def import_result(
         questions=(),
         preview=None,
         unit="row",
+        resembling=(),
         record=None,
         **{fate: fates.get(fate, 0) for fate in FATES},
     )

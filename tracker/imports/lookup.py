@@ -124,6 +124,7 @@ class CategoryIds(Ids):
         self.names = all_category_names(connection, question.key)
         current = category_names(connection, question)
         self.declared = list(current.values())
+        self.before = {*current}  # the ids of those that there were before this import
         self.decimal_comma = False  # of the batch at hand
         self.ordered = question.categories_fixed or current.ordered
         self.spelt = self._spelt()
@@ -132,7 +133,7 @@ class CategoryIds(Ids):
         # The reserved category that an empty cell stands for.
         self.empty = SKIPPED if question.answers == "one" else NONE_APPLIES
         highest = select(func.max(Category.id)).where(of_question(Category, question.key))
-        self.next = self.first_new = (connection.scalar(highest) or 0) + 1
+        self.next = (connection.scalar(highest) or 0) + 1
 
     def hold(self, question: QuestionInfo) -> None:
         """Take other settings of the question; an empty cell may stand for another category."""
@@ -258,11 +259,11 @@ class AnnotatorIds(Ids):
         self.names = {row.name: row.id for row in rows}
         # Of one who came with an undone import alone nobody says of which kind they are.
         self.stated = annotator_kind_facts(connection, project.id)
-        known = annotators_with_facts(connection, project.id) | self.stated.keys()
-        self.kinds = {row.name: row.kind for row in rows if row.id in known}
+        self.before = annotators_with_facts(connection, project.id) | self.stated.keys()
+        self.kinds = {row.name: row.kind for row in rows if row.id in self.before}
         self.kinds_given: dict[int, str] = {}  # by this import
         self.aliases = project_aliases(connection, project.id)
-        self.next = self.first_new = max(self.names.values(), default=0) + 1
+        self.next = max(self.names.values(), default=0) + 1
 
     def name_of(self, number: int) -> str:
         return next(str(name) for name, known in self.names.items() if known == number)

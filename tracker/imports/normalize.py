@@ -20,6 +20,7 @@ from tracker.formats.batch import (
     LISTED,
     Batch,
     Cells,
+    Faults,
     Flags,
     Numbers,
     Rejections,
@@ -113,7 +114,7 @@ class Intake:
         for question in self.questions.declare(batch.asked, name):
             self.staging.replace_category(question.id, SKIPPED, NONE_APPLIES)
         refuse_nul_in_batch(batch, name)
-        bad: dict[int, str] = {}
+        bad = Faults()
         answers = "annotator" in columns
         self.keeps |= any(role.startswith(KEEP) for role in columns)
         shares = self.questions.split(columns, bad, name) if answers else []
@@ -133,7 +134,8 @@ class Intake:
             rows |= optional.rows
         for n in sorted(bad):
             item = None if rows["item_id"][n] == BAD else columns["item"][n].strip()
-            self.rejections.add(name, int(batch.lines[n]), bad[n], batch.unit, item)
+            column = batch.column_of(bad.roles[n], n)
+            self.rejections.add(name, int(batch.lines[n]), bad[n], batch.unit, item, column)
         if not answers:
             self.truth_files.add(source)
             for share in truths:
@@ -170,16 +172,14 @@ class Intake:
                     "make the project with --answers spans",
                 )
 
-    def _named(
-        self, ids: ItemIds | AnnotatorIds, role: str, batch: Batch, bad: dict[int, str]
-    ) -> Numbers:
+    def _named(self, ids: ItemIds | AnnotatorIds, role: str, batch: Batch, bad: Faults) -> Numbers:
         column = batch.columns[role]
         numbers = ids.of(column, batch)[column.codes]
         for n in np.flatnonzero(numbers == BAD).tolist():
-            bad.setdefault(n, ids.reason(column[n]) + batch.of_column(role))
+            bad.add(n, ids.reason(column[n]) + batch.of_column(role), role)
         return numbers
 
-    def _annotators(self, rows: Rows, batch: Batch, name: str, bad: dict[int, str]) -> None:
+    def _annotators(self, rows: Rows, batch: Batch, name: str, bad: Faults) -> None:
         columns = batch.columns
         numbers = self._named(self.annotators, "annotator", batch, bad)
         rows["annotator_id"] = numbers
@@ -214,7 +214,7 @@ class Intake:
         self.details.add(details)
         self.first.add_details(details)
 
-    def _part(self, share: Share, batch: Batch, bad: dict[int, str]) -> _Part:
+    def _part(self, share: Share, batch: Batch, bad: Faults) -> _Part:
         """Return the labels of the records that answer one question."""
         columns = batch.columns
         records, cells = share.records, share.cells(columns, share.role)
@@ -230,11 +230,13 @@ class Intake:
             n: self._reason(share, cells[n]) + batch.of_column(share.role)
             for n in np.flatnonzero(labels["category_id"] == BAD).tolist()
         }
+        misplaced: dict[int, str] = {}
         if share.question.answers == "spans":
             places = {role: share.cells(columns, role) for role in _OF_SPANS if role in columns}
-            self._spans(labels, places, wrong)
-        for n, reason in wrong.items():
-            bad.setdefault(n if records is None else int(records[n]), reason)
+            self._spans(labels, places, misplaced)
+        for role, reasons in ((share.role, wrong), ("start", misplaced)):
+            for n, reason in reasons.items():
+                bad.add(n if records is None else int(records[n]), reason, role)
         alike = len({*numbers}) < len(numbers) or any(
             number < 1 and text.strip() for number, text in zip(numbers, cells.texts, strict=True)
         )
@@ -272,7 +274,7 @@ class Intake:
         rows["span_start"], rows["span_end"] = starts, ends
 
     def _take_gold(
-        self, share: Share, batch: Batch, items: Numbers, source: int, bad: dict[int, str]
+        self, share: Share, batch: Batch, items: Numbers, source: int, bad: Faults
     ) -> None:
         """Stage the truths of a batch, one per item however many rows repeat it."""
         golds, records = share.cells(batch.columns, "gold"), share.records
@@ -296,7 +298,7 @@ class Intake:
         numbers = np.array(share.categories.of_texts(golds.at(fresh)), np.int64)
         for n in fresh[numbers == BAD].tolist():
             record = n if records is None else int(records[n])
-            bad.setdefault(record, f"the gold: {self._reason(share, golds[n])}")
+            bad.add(record, f"the gold: {self._reason(share, golds[n])}", "gold")
         good = numbers != BAD
         rows: Rows = {
             "line": lines[fresh],

@@ -134,6 +134,19 @@ def reading_rows(imported: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [row for row in (*rows, ("left out", ", ".join(left_out))) if row[1]]
 
 
+def outcome_sentence(payload: Mapping[str, Any], unit: str = "answer") -> str:
+    """Return what becomes of an import's rows: "4 new answers, 2 rows with errors"."""
+    new, changed, bad = (payload[name] for name in ("inserted", "changed", "rejected"))
+    parts = (
+        (new, count_noun(new, f"new {unit}")),
+        (changed, count_noun(changed, f"changed {unit}")),
+        (payload["unchanged"], f"{payload['unchanged']:,} known already"),
+        (payload["older"], f"{payload['older']:,} older than what is known"),
+        (bad, f"{count_noun(bad, 'row')} with errors"),
+    )
+    return ", ".join(words for number, words in parts if number) or f"no {unit}s"
+
+
 def question_sentence(payload: Mapping[str, Any]) -> str:
     """Return what became of the answers to one question of an import."""
     fates = ("inserted", "changed", "unchanged", "older")

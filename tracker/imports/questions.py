@@ -13,7 +13,7 @@ import numpy as np
 from sqlalchemy import Connection
 
 from tracker.core.errors import InvalidOption, NotFound, Refused
-from tracker.formats.batch import Cells, Numbers
+from tracker.formats.batch import Cells, Faults, Numbers
 from tracker.formats.question_columns import OF_QUESTION, AskedQuestion
 from tracker.imports.lookup import CategoryIds
 from tracker.imports.values import Values, values_for_import
@@ -210,7 +210,7 @@ class ImportQuestions:
         return self._set(question, asked, options)
 
     def split(
-        self, columns: Mapping[str, Cells], bad: dict[int, str], source: str, role: str = "category"
+        self, columns: Mapping[str, Cells], bad: Faults, source: str, role: str = "category"
     ) -> list[Share]:
         """Return the question or questions that a batch answers, with the records of each.
 
@@ -280,7 +280,7 @@ class ImportQuestions:
             )
         return self._ids(question)
 
-    def _by_cell(self, cells: Cells, bad: dict[int, str], role: str) -> Iterator[Share]:
+    def _by_cell(self, cells: Cells, bad: Faults, role: str) -> Iterator[Share]:
         places: dict[str, list[int]] = {}
         for code, text in enumerate(cells.texts):
             name = text.strip()
@@ -299,7 +299,7 @@ class ImportQuestions:
             else:
                 reason = f"{self._unknown(name)}; {self._advice(name)}"
             for n in np.flatnonzero(cells.codes == code).tolist():
-                bad.setdefault(n, reason)
+                bad.add(n, reason, "question")
         for name, codes in places.items():
             records = np.flatnonzero(np.isin(cells.codes, codes))
             yield Share(self._ids(self.known[name]), records, role)

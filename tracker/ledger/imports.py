@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
@@ -16,10 +16,14 @@ from tracker.projects.projects import find_project
 from tracker.projects.questions import QuestionOptions
 
 if TYPE_CHECKING:
+    from tracker.formats.column_roles import Mapped
     from tracker.formats.frames import Frame
+    from tracker.formats.question_columns import AskedQuestion
     from tracker.formats.reader import Reader, ReadOptions
     from tracker.formats.registry import Source
+    from tracker.formats.source import SourceFile
     from tracker.imports.annotators import AnnotatorImport
+    from tracker.imports.grids import Grid
     from tracker.imports.loader import ImportResult
     from tracker.imports.parts import Progress
     from tracker.sync.http import Remote
@@ -91,6 +95,32 @@ class Importing(Transactions):
                     "add it to the form, called: values",
                 )
             return self._import(sources, project, items=items, **keywords)
+
+    @staticmethod
+    def grids(
+        files: Sequence[tuple[Path, str]],
+        made: ImportResult | None = None,
+        **how: Unpack[Reading],
+    ) -> list[Grid]:
+        """Return the tables among files that `import_uploads` takes, as they stand there.
+
+        With what an import ``made`` of them, or would make, also the rows that it rejects. What
+        is wrong about the keywords is passed over: the import itself says it.
+        """
+        from tracker.formats.question_columns import parse_questions
+        from tracker.formats.reader import AS_IT_IS, ReadOptions
+        from tracker.imports.grids import grids_of_files
+
+        mapped, options = _mapped({}, ()), AS_IT_IS
+        with suppress(TrackerError):
+            options = ReadOptions.of(how)
+            mapped = _mapped(how, parse_questions(how.get("questions", ()), QuestionOptions()))
+        wanted: dict[str, set[int]] = {}
+        for rejection in () if made is None else made.rejections:
+            wanted.setdefault(rejection.source, set()).add(rejection.line)
+        with _uploads(files) as sources:
+            layouts = () if made is None else made.columns
+            return grids_of_files(sources, mapped, options, layouts, wanted)
 
     @staticmethod
     def mapping_text(
@@ -222,7 +252,6 @@ class Importing(Transactions):
         **how: Unpack[Reading],
     ) -> ImportResult:
         from tracker.audit.odd_files import odd_file_messages
-        from tracker.formats.column_roles import parse_column_roles
         from tracker.formats.question_columns import parse_questions
         from tracker.formats.reader import ReadOptions
         from tracker.formats.registry import check_reader_format
@@ -232,15 +261,7 @@ class Importing(Transactions):
         check_reader_format(how.get("format"))
         options, preview = how.get("options") or QuestionOptions(), how.get("preview", False)
         asked = parse_questions(how.get("questions", ()), options)
-        mapped = parse_column_roles(
-            how.get("columns", ()),
-            wide=how.get("wide", False),
-            keep=how.get("keep", ()),
-            items=items,
-            questions=asked,
-            join=how.get("join"),
-            pattern=how.get("pattern"),
-        )
+        mapped = _mapped(how, asked, items=items)
         loading = _How(
             skip_invalid=how.get("skip_invalid", False),
             progress=how.get("progress"),
@@ -271,7 +292,7 @@ class Importing(Transactions):
 
 
 @contextmanager
-def _uploads(files: Sequence[tuple[Path, str]]) -> Iterator[Sequence[Source]]:
+def _uploads(files: Sequence[tuple[Path, str]]) -> Iterator[Sequence[SourceFile]]:
     """Open files that have other names than their paths."""
     from tracker.formats.source import SourceFile
 
@@ -311,6 +332,23 @@ def _layouts(sources: Sequence[Source]) -> tuple[dict[str, Any], ...]:
     """Return for each file that was read which column or field was read as what."""
     layouts = (entry for source in sources for entry in source.layouts.items())
     return tuple({"source": name, **layout.to_dict()} for name, layout in layouts)
+
+
+def _mapped(
+    how: Mapping[str, Any], asked: tuple[AskedQuestion, ...], *, items: bool = False
+) -> Mapped:
+    """Return what the keywords of an import say of columns, with the questions that they name."""
+    from tracker.formats.column_roles import parse_column_roles
+
+    return parse_column_roles(
+        how.get("columns", ()),
+        wide=how.get("wide", False),
+        keep=how.get("keep", ()),
+        items=items,
+        questions=asked,
+        join=how.get("join"),
+        pattern=how.get("pattern"),
+    )
 
 
 def _paths(path: str | Path | Sequence[str | Path]) -> Sequence[str | Path]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -40,6 +39,7 @@ from tracker.projects.annotators import (
 )
 from tracker.projects.kept import kept_with_answers
 from tracker.projects.mentions import Mention, erase_from_readings, forget_kept_texts
+from tracker.projects.names import plain_forms
 from tracker.projects.projects import (
     ProjectInfo,
     list_projects,
@@ -69,7 +69,6 @@ from tracker.storage.schema import (
 from tracker.storage.schema.labels import same_answer_key
 
 _MOST_NUMBERED = 50  # annotators known by a number, or by an address
-_UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa", "æ": "ae"})
 _NUMBER, _ADDRESS = re.compile(r"\d+"), re.compile(r"[^@\s]+@[^@\s]+")
 
 
@@ -262,12 +261,7 @@ def _spellings(name: str) -> list[list[str]]:
     """
     if _ADDRESS.fullmatch(name):
         name = name.partition("@")[0].partition("+")[0]
-    folded = unicodedata.normalize("NFKC", name).casefold()
-    ways = []
-    for text in dict.fromkeys((folded, folded.translate(_UMLAUTS))):
-        plain = unicodedata.normalize("NFKD", text)
-        plain = "".join(sign for sign in plain if not unicodedata.combining(sign))
-        ways.append(re.findall(r"[^\W_]+", plain))
+    ways = (re.findall(r"[^\W_]+", form) for form in plain_forms(name))
     return [words for words in ways if words]
 
 

@@ -7,6 +7,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterable
+from itertools import chain, takewhile
 from typing import Final
 
 from tracker.core.errors import InvalidOption
@@ -29,54 +30,88 @@ def near_names(name: str, names: Iterable[str], cutoff: float = 0.5) -> str | No
     return f"did you mean {' or '.join(map(repr, matches))}?" if matches else None
 
 
-def _folded(name: str) -> str:
-    return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
+_UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa", "æ": "ae"})
 
 
-def look_alike_names(names: Iterable[str]) -> list[tuple[str, ...]]:
-    """Return names that differ only in case, inner spaces or the form of their characters."""
-    groups: dict[str, list[str]] = {}
-    for name in names:
-        groups.setdefault(_folded(name), []).append(name)
-    return [tuple(group) for group in groups.values() if len(group) > 1]
+def plain_forms(name: str) -> list[str]:
+    """Return a name without case and accents, and again with ae for an umlaut."""
+    whole = unicodedata.normalize("NFKC", name).casefold()
+    forms = []
+    for text in dict.fromkeys((whole, whole.translate(_UMLAUTS))):
+        signs = unicodedata.normalize("NFKD", text)
+        forms.append("".join(sign for sign in signs if not unicodedata.combining(sign)))
+    return forms
 
 
 def resembling_names(new: Iterable[str], known: Iterable[str]) -> dict[str, str]:
-    """Return for new names a known one that differs by a slip in one of its words.
+    """Return for new names a known one that is probably the same.
 
-    Names that differ in their digits, in their first three characters, or in a short word do not
-    resemble each other; each is compared with 100 that begin alike.
+    It is if the names differ in nothing but case, accents, spaces and the punctuation beside a
+    letter ("very-good", "Very good"); signs at the ends count ("A+", "A-"), and so does what is
+    between digits. Or if they differ by a slip: one word of at least six letters has at one place
+    one letter in place of another, one more or less, one in place of two ("Servis", "Service"), or
+    two exchanged, and all other words and the first three characters are the same. Numbers resemble
+    nothing. Of names with a slip each is compared with 100 that begin alike.
     """
-    by_beginning: dict[str, list[tuple[str, str]]] = {}
+    by_key: dict[str, str] = {}
+    by_beginning: dict[str, list[tuple[list[str], str]]] = {}
     for name in known:
-        folded = _folded(name)
-        by_beginning.setdefault(folded[:3], []).append((folded, name))
+        if not is_numeric_category_name(name):
+            first, *others = plain_forms(name)
+            begin_alike = by_beginning.setdefault(first[:3], [])
+            if len(begin_alike) < _MOST_COMPARED:
+                begin_alike.append((_BETWEEN_WORDS.split(first), name))
+            for form in (first, *others):
+                by_key.setdefault(_joined(form), name)
     resembling = {}
     for name in new:
-        folded = _folded(name)
-        for other, original in by_beginning.get(folded[:3], [])[:100]:
-            if original != name and _differ_by_slip(folded, other):
-                resembling[name] = original
+        if is_numeric_category_name(name):
+            continue
+        forms = plain_forms(name)
+        words, near = _BETWEEN_WORDS.split(forms[0]), by_beginning.get(forms[0][:3], ())
+        same = (by_key.get(_joined(form)) for form in forms)
+        slips = (other for others, other in near if _differ_by_slip(words, others))
+        for other in chain(same, slips):
+            if other not in {None, name}:
+                resembling[name] = str(other)
                 break
     return resembling
 
 
+def are_spelt_alike(name: str, other: str) -> bool:
+    """Return whether two names differ in nothing but what `resembling_names` has for spelling."""
+    return not {*map(_joined, plain_forms(name))}.isdisjoint(map(_joined, plain_forms(other)))
+
+
 _BETWEEN_WORDS = re.compile(r"[\W_]+")
+_BESIDE_LETTERS = re.compile(
+    r"(?<=[^\W\d_])[\W_]+(?=[^\W_])|(?<=[^\W_])[\W_]+(?=[^\W\d_])|^\s+|\s+$"
+)
+_SHORTEST = 6  # letters of a word that may hold a slip
+_MOST_COMPARED = 100  # names that begin alike
 
 
-def _differ_by_slip(name: str, other: str) -> bool:
-    words, others = _BETWEEN_WORDS.split(name), _BETWEEN_WORDS.split(other)
-    pairs = [pair for pair in zip(words, others, strict=False) if pair[0] != pair[1]]
-    if len(words) != len(others) or len(pairs) != 1:
+def _joined(form: str) -> str:
+    return _BESIDE_LETTERS.sub("", form)
+
+
+def _differ_by_slip(words: list[str], others: list[str]) -> bool:
+    if len(words) != len(others):
         return False
-    from difflib import SequenceMatcher  # only for new names
-
+    pairs = [pair for pair in zip(words, others, strict=True) if pair[0] != pair[1]]
+    if len(pairs) != 1:
+        return False
     short, long = sorted(pairs[0], key=len)
-    if len(short) < 5 or not (short + long).isalpha():
+    if len(short) < _SHORTEST or len(long) > len(short) + 1 or not (short + long).isalpha():
         return False
-    blocks = SequenceMatcher(None, short, long, autojunk=False).get_matching_blocks()
-    same = sum(block.size for block in blocks)
-    return len(short) - same < 2 and len(long) - same <= 2
+    begin = _alike_at_the_start(short, long)
+    end = _alike_at_the_start(short[begin:][::-1], long[begin:][::-1])
+    one, two = short[begin : len(short) - end], long[begin : len(long) - end]
+    return len(one) < 2 or (len(one) == 2 and one == two[::-1])
+
+
+def _alike_at_the_start(one: str, other: str) -> int:
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
 def check_entered_name(name: str, noun: str) -> str:

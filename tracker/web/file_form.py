@@ -9,6 +9,7 @@ from typing import Final
 
 from tracker.web.import_options import ImportOptions
 
+_DATES: Final = ("day.month.year", "day/month/year", "month/day/year", "year/month/day")
 _LISTS: Final = {one.name for one in fields(ImportOptions) if one.default == ()}
 
 
@@ -22,6 +23,8 @@ class Field:
         example: what stands in it, grey, if it is empty.
         choices: its values, if there are few.
         box: whether it is ticked.
+        proposals: values that it may have beside others.
+        beside: whether it stands beside the columns, not with those that are seldom wanted.
     """
 
     name: str
@@ -29,6 +32,8 @@ class Field:
     example: str = ""
     choices: tuple[str, ...] = ()
     box: bool = False
+    proposals: tuple[str, ...] = ()
+    beside: bool = False
 
     @property
     def several(self) -> bool:
@@ -42,18 +47,24 @@ class Field:
 
 
 FIELDS: Final = (
+    Field("wide", "one column per annotator", box=True, beside=True),
+    Field("no_header", "no header", box=True, beside=True),
+    Field("header_row", "Line of the header", "3", beside=True),
+    Field("sheet", "Sheet", beside=True),
+    Field("annotator", "Annotator of all answers", "ada", beside=True),
+    Field(
+        "annotator_from",
+        "Annotators are named by",
+        choices=("file", "folder", "sheet"),
+        beside=True,
+    ),
+    Field("date_format", "Form of dates", "%d.%m.%Y %H:%M", proposals=_DATES, beside=True),
     Field("map", "Columns", "item=document"),
     Field("question", "Questions", "tone=Tone:low<high\nscore=Score:interval"),
-    Field("wide", "one column per annotator", box=True),
-    Field("no_header", "no header", box=True),
-    Field("header_row", "Line of the header", "3"),
-    Field("annotator", "Annotator of all answers", "ada"),
-    Field("annotator_from", "Annotators are named by", choices=("file", "folder", "sheet")),
     Field("columns", "Pattern of column names", "{annotator}_{question}"),
     Field("join", "Between joined columns", "/"),
     Field("separator", "Between categories of a cell", "|"),
     Field("value", "Values", "5 stars=5"),
-    Field("date_format", "Form of dates", "%d.%m.%Y %H:%M"),
     Field("encoding", "Encoding", "cp1252"),
     Field("repeat", "A second answer is a", choices=("revision", "pass")),
     Field("ignore", "Columns that are not read", "comment"),
@@ -74,6 +85,7 @@ def filled_fields(form: Mapping[str, str]) -> dict[str, list[str]]:
     }
 
 
+_ROLES = re.compile(r"--map (\w+)=COLUMN((?: --map \w+=COLUMN)*)")
 _MAPPED = re.compile(r"--map (\S+?=[^\s,;)]+)((?: --map \S+?=[^\s,;)]+)*)")
 _QUOTED = re.compile(r"(--[a-z-]+) '([^']*)'")
 _OPTION = re.compile(r"(?<!\S)--[a-z]")
@@ -88,7 +100,11 @@ def reworded_for_form(text: str) -> str:
     def columns(hit: re.Match[str]) -> str:
         return f'in the field "Columns": {hit[1]}' + hit[2].replace(" --map ", ", ")
 
-    words = _QUOTED.sub(r"\1 \2", _MAPPED.sub(columns, text))
+    def roles(hit: re.Match[str]) -> str:
+        names = hit[1] + hit[2].replace(" --map ", ", ").replace("=COLUMN", "")
+        return f"choose {names} above the columns"
+
+    words = _QUOTED.sub(r"\1 \2", _MAPPED.sub(columns, _ROLES.sub(roles, text)))
     words = words.replace("--skip-invalid", 'choose "Import only the other rows"')
     words = words.replace("leave out --wide", 'untick "one column per annotator"')
     for field in sorted(FIELDS, key=lambda one: -len(one.name)):

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from hashlib import file_digest
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fastapi import Request
 from fastapi.concurrency import run_in_threadpool
@@ -21,6 +21,10 @@ from starlette.formparsers import MultiPartException
 
 from tracker.core.errors import InvalidOption, NotFound, Refused, TrackerError
 from tracker.ledger import Ledger
+
+if TYPE_CHECKING:
+    from tracker.imports.grids import Grid
+    from tracker.imports.loader import ImportResult
 
 _LONGEST = 150  # characters of a file's name on the disk
 _MOST_FIELDS, _MOST_FILES = 1000, 100
@@ -140,17 +144,23 @@ class Staged:
         files: where each is, and the name that it was sent with.
         form: the fields that say how they are read, as they were filled in.
         options: the same as keywords of `import_uploads`.
-        found: what an import would do, as JSON; None until that is known.
-        problem: why that cannot be known.
+        made: what an import would do; None until that is known.
+        grids: the tables among them as they stand.
+        problem: why it cannot be known what an import would do.
+        read_as: the number of the import as whose files these are read.
+        same: whether a new name is the one that it resembles, by what it is a name of, and itself.
     """
 
     token: str
     project: str
-    files: list[tuple[Path, str]]
+    files: list[SentFile]
     form: dict[str, list[str]] = field(default_factory=dict)
     options: dict[str, Any] = field(default_factory=dict)
-    found: dict[str, Any] | None = None
+    made: ImportResult | None = None
+    grids: list[Grid] = field(default_factory=list)
     problem: TrackerError | None = None
+    read_as: int | None = None
+    same: dict[tuple[str, ...], bool] = field(default_factory=dict)
 
 
 class Staging:
@@ -166,20 +176,29 @@ class Staging:
         """Where the files wait; there is room beside it for files that are just coming."""
         return self._ledger.requests.files_folder()
 
-    def keep(self, project: str, files: list[tuple[Path, str]]) -> Staged:
+    def keep(self, project: str, files: list[SentFile]) -> Staged:
         """Move files into a place where they wait."""
         token = secrets.token_urlsafe(16)
-        root = self.folder / token
-        kept = []
-        for number, (path, name) in enumerate(files):
-            place = root / str(number) / path.name  # readers look at the end of a name
-            place.parent.mkdir(parents=True)
-            kept.append((Path(shutil.move(path, place)), name))
+        staged = Staged(token, project, self._moved(token, files))
         with self._lock:
-            staged = self._waiting[token] = Staged(token, project, kept)
+            self._waiting[token] = staged
             while len(self._waiting) > _MOST:
                 self._forget(next(iter(self._waiting)))
         return staged
+
+    def replace(self, staged: Staged, files: list[SentFile]) -> None:
+        """Let other files wait in place of those of an upload; how they are read stays."""
+        folder = self.folder / staged.token
+        shutil.rmtree(folder, ignore_errors=True)
+        staged.files = self._moved(staged.token, files)
+
+    def _moved(self, token: str, files: list[SentFile]) -> list[SentFile]:
+        kept = []
+        for number, (path, name) in enumerate(files):
+            place = self.folder / token / str(number) / path.name  # readers look at a name's end
+            place.parent.mkdir(parents=True)
+            kept.append((Path(shutil.move(path, place)), name))
+        return kept
 
     def get(self, token: str) -> Staged:
         """Return an upload; raises NotFound for one that waits no longer."""

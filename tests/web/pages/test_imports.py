@@ -42,8 +42,8 @@ def sent(client: TestClient, content: bytes, name: str = "answers.csv", project:
 def test_nothing_is_stored_before_somebody_has_looked(client: TestClient, ledger: Ledger) -> None:
     address = sent(client, BAD, "<b>.csv")
     page = read(client, address)
-    assert "3 rows for p: 2 new" in page.text
-    assert ["<b>.csv", "4", "the item is empty"] in page.rows
+    assert "For p: 2 new answers, 1 row with errors. Nothing has been stored" in page.text
+    assert ["4", "the item is empty", "empty wrong", "c", "x"] in page.rows
     assert ledger.projects.list() == []
     assert "Import only the other rows into p" in page.text
     assert 'type="file"' in client.get(address).text
@@ -76,7 +76,9 @@ def test_warnings_stand_before_an_import_and_beside_it_until_it_is_undone(
         "the annotator 'Ann Lee' is new and resembles 'ann' (ann is the first name of one "
         "annotator only); if it is the same: tracker annotator merge ann --into 'Ann Lee' -p p"
     )
-    assert sentence in read(client, address).text
+    page = read(client, address).text
+    assert "“Ann Lee” is new; did you mean “ann”? ann is the first name of one annotator" in page
+    assert sentence not in page
     client.post(address, data={"action": "import"})
     assert sentence in read(client, "/projects/p/imports").text
     how = "item=item, annotator=annotator, category=category"
@@ -90,10 +92,10 @@ def test_columns_that_are_not_recognized_can_be_named(client: TestClient, ledger
     page = read(client, address)
     assert "Nothing has been stored" in page.text
     assert "who" in page.text
-    assert 'in the field "Columns": annotator=COLUMN, category=COLUMN,' in page.text
+    assert "say which: choose annotator, category above the columns," in page.text
     assert 'or tick "one column per annotator"' in page.text
     again = client.post(address, data={"action": "look", "map": "annotator=who\ncategory=says"})
-    assert "1 row for p: 1 new" in again.text
+    assert "For p: 1 new answer" in again.text
     client.post(address, data={"action": "import", "map": "annotator=who\ncategory=says"})
     assert ledger.status("p").answers == 1
 
@@ -107,9 +109,9 @@ def test_a_column_for_each_question_can_be_named(client: TestClient, ledger: Led
     assert "no column &#39;Tome&#39; (in the field &#34;Questions&#34;: tone=Tome)" in wrong
     data = {"question": "tone=Tone:low<high\r\n\r\n fair=fair "}
     shown = client.post(address, data=data).text
-    assert "4 labels for p: 4 new" in shown
+    assert "For p: 4 new labels" in shown
     assert "<li>question tone: Tone</li>" in shown
-    assert ">tone=Tone:low&lt;high\nfair=fair</textarea>" in shown
+    assert ">tone=Tone:low&lt;high</textarea>" in shown
     client.post(address, data=data | {"action": "import"})
     scales = [(one.name, one.scale) for one in ledger.questions.list("p")]
     assert scales == [("tone", "ordinal"), ("fair", "nominal")]
@@ -238,7 +240,7 @@ def test_an_erasure_forgets_files_that_wait_and_what_was_told_of_them(
     ledger.import_frame(pd.DataFrame({"item": ["1"], "annotator": ["a"], "category": ["x"]}), "q")
     address = sent(client, GOOD)
     waiting = read(client, address).text
-    assert "2 rows for p" in waiting
+    assert "For p: 2 new answers" in waiting
     Ledger(str(ledger.database.url)).annotators.erase("q", "a")
     assert client.get(address).status_code == 404
     forgotten = threading.Event()
@@ -255,7 +257,7 @@ def test_a_table_without_a_header_is_read_by_the_fields_of_the_form(
     assert "--" not in told
     given = {"no_header": "true", "map": "item=1\ncategory=2", "annotator": "ada"}
     shown = client.post(address, data={"action": "look"} | given).text
-    assert "3 rows for p: 3 new" in shown
+    assert "For p: 3 new answers" in shown
     assert 'value="ada"' in shown
     client.post(address, data={"action": "import"} | given)
     assert [row.annotator.name for row in ledger.annotators.list("p")] == ["ada"]

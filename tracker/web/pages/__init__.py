@@ -21,6 +21,7 @@ from tracker.web.pages import (
     search,
     settings,
     snapshots,
+    staged,
 )
 
 PAGES = (
@@ -35,6 +36,7 @@ PAGES = (
     questions,
     naming,
     imports,
+    staged,
     jobs,
     search,
     snapshots,

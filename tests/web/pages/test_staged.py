@@ -1,0 +1,267 @@
+"""Files that wait: what their columns are, what is wrong, how files before were read."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from fastapi.testclient import TestClient
+
+from tests.web.hostile import HOSTILE
+from tests.web.pages.test_imports import GOOD, sent
+from tests.web.reading import read
+from tracker.formats.batch import ROLES
+from tracker.imports.columns import CHOICES, joined_fields, split_fields
+from tracker.ledger import Ledger
+
+
+@pytest.fixture(autouse=True)
+def wait_for_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a busy machine end what a form began before its page is read."""
+    monkeypatch.setattr("tracker.web.pages.jobs._SOON", 60)
+
+
+def selected(text: str) -> dict[str, str]:
+    """What is selected above each column, by its name."""
+    return {
+        name: re.findall(r'<option value="([^"]*)" selected>', options)[:1][0]
+        if " selected>" in options
+        else re.findall(r'<option value="">([^<]*)<', options)[0]
+        for name, options in re.findall(
+            r'aria-label="What column (.*?) is">(.*?)</select>', text, re.DOTALL
+        )
+    }
+
+
+def test_above_each_column_stands_what_it_is_and_a_choice_mends_it(
+    client: TestClient, ledger: Ledger
+) -> None:
+    address = sent(client, b"Week 3;;\nitem;who;says;note\n1;a;x;n\n2;b;y;m\n")
+    page = read(client, address)
+    assert ["1", "Week 3", "", ""] in page.rows
+    assert ["3", "1", "a", "x", "n"] in page.rows
+    shown = client.get(address).text
+    assert selected(shown) == {
+        "item": "as found: item", "who": "as found", "says": "as found", "note": "as found"
+    }  # fmt: skip
+    choices = {"column.0.1": "annotator", "column.0.2": "category", "column.0.3": "--keep"}
+    again = client.post(address, data=choices).text
+    assert "For p: 2 new answers" in again
+    assert selected(again)["who"] == "annotator"
+    assert (
+        '<textarea name="map" rows="3" cols="32" placeholder="item=document"></textarea>' in again
+    )
+    back = client.post(address, data=choices | {"column.0.3": ""}).text
+    assert selected(back)["note"] == "as found: left out"
+    client.post(address, data=choices | {"column.0.0": "", "action": "import"})
+    assert ledger.status("p").answers == 2
+    assert ledger.items.show("p", "1").to_dict()["attributes"] == {"note": "n"}
+
+
+def test_choices_are_of_the_header_that_was_shown(client: TestClient) -> None:
+    address = sent(client, b"a,b,c\nitem,who,says\n1,a,x\n")
+    shown = client.post(address, data={"column.0.0": "gold", "header_row": "2"}).text
+    assert selected(shown) == {"item": "as found: item", "who": "as found", "says": "as found"}
+    assert 'value="2"' in shown
+    choices = {"column.0.1": "annotator", "column.0.2": "category", "header_row": "2"}
+    assert "For p: 1 new answer" in client.post(address, data=choices).text
+
+
+def test_choices_are_options_of_the_command_and_these_are_choices() -> None:
+    assert CHOICES.keys() == {*ROLES, "annotators", "--question", "--keep", "--ignore"}
+    names = ["doc", "page", "who", "a+b", "x=y", "k"]
+    choices = {"doc": "item", "page": "item", "a+b": "gold", "x=y": "--question", "k": "--ignore"}
+    fields = joined_fields(choices, {"map": ["version=v"], "question": ["t=who:low<high"]})
+    assert fields == {
+        "map": ["version=v", "item=doc+page", "gold=a+b"],
+        "question": ["t=who:low<high", "x y=x=y"], "ignore": ["k"],
+    }  # fmt: skip
+    rest = {"map": ["version=v"], "question": ["t=who:low<high"]}
+    assert split_fields(fields, names) == (choices, rest)
+
+
+def test_a_sheet_and_columns_of_annotators_are_chosen(
+    client: TestClient, ledger: Ledger, tmp_path: Path
+) -> None:
+    file = tmp_path / "a.xlsx"
+    with pd.ExcelWriter(file) as book:
+        for name in ("May", "June"):
+            frame = pd.DataFrame({"item": ["1"], "ann": [name], "bo": ["x"], "sum": ["2"]})
+            frame.to_excel(book, sheet_name=name, index=False)
+    address = sent(client, file.read_bytes(), "a.xlsx")
+    assert "a.xlsx, sheet May" in read(client, address).text
+    data = {"sheet": "June"}
+    assert "<option selected>June</option>" in client.post(address, data=data).text
+    data |= {"column.0.1": "annotators", "column.0.2": "annotators"}
+    assert "For p: 2 new answers" in client.post(address, data=data).text
+    client.post(address, data=data | {"action": "import"})
+    assert [one.annotator.name for one in ledger.annotators.list("p")] == ["ann", "bo"]
+
+
+def test_rows_with_errors_are_shown_and_downloaded_with_their_cells(client: TestClient) -> None:
+    address = sent(client, b"item,annotator,category,labeled_at\n1,a,x,soon\n2,a,x\n3,a,x,\n")
+    page = read(client, address)
+    assert "1 new answer, 2 rows with errors" in page.text
+    reason = "'soon' is neither ISO 8601 nor epoch seconds"
+    assert ["2", reason, "1", "a", "x", "soon wrong"] in page.rows
+    answer = client.get(page.to("Download 2 rows with the reasons as CSV"))
+    assert answer.text.splitlines() == [
+        "item,annotator,category,labeled_at,reason",
+        f"1,a,x,soon,{reason}",
+        "2,a,x,3 cells where the header has 4",
+    ]
+    assert answer.headers["content-disposition"] == 'attachment; filename="rejected.csv"'
+    assert client.get(f"{address}/rejected/7").status_code == 404
+
+
+def test_other_files_are_read_as_was_said(client: TestClient, ledger: Ledger) -> None:
+    address = sent(client, b"item,who,says\n1,a,x\n,b,x\n")
+    client.post(address, data={"column.0.1": "annotator", "column.0.2": "category"})
+    assert "1 row with errors" in read(client, address).text
+    files = [("file", ("again.csv", b"item,who,says\n1,a,x\n2,b,x\n"))]
+    assert "For p: 2 new answers" in client.post(f"{address}/files", files=files).text
+    client.post(address, data={"map": "annotator=who\ncategory=says", "action": "import"})
+    (known,) = ledger.imports.list("p")
+    assert [one.name for one in known.sources] == ["again.csv"]
+    assert client.post(f"{address}/files", files=files).status_code == 404
+
+
+def test_files_of_the_same_columns_are_read_as_before(client: TestClient, ledger: Ledger) -> None:
+    header = b"Titel;;;;\nitem;who;says;seconds;note\n"
+    address = sent(client, header + b"1;a;x;soon;n\n")
+    how = {
+        "column.0.1": "annotator", "column.0.2": "category", "column.0.3": "--ignore",
+        "column.0.4": "--keep", "annotator_from": "", "header_row": "",
+    }  # fmt: skip
+    client.post(address, data=how | {"action": "import"})
+    address = sent(client, header + b"2;b;y;later;m\n")
+    page = client.get(address).text
+    assert "Read as import 1 was." in page
+    assert selected(page) == {
+        "item": "as found: item", "who": "annotator", "says": "category",
+        "seconds": "--ignore", "note": "--keep",
+    }  # fmt: skip
+    assert "For p: 1 new answer" in page
+    afresh = client.post(address, data={"action": "afresh"}).text
+    assert "Read as import" not in afresh
+    assert selected(afresh)["who"] == "as found"
+    other = sent(client, header.replace(b"note", b"nota") + b"2;b;y;later;m\n")
+    assert "Read as import" not in client.get(other).text
+    client.post("/projects/p/imports/1/undo")
+    assert "Read as import" not in client.get(sent(client, header + b"2;b;y;later;m\n")).text
+
+
+def test_questions_and_annotators_columns_are_read_as_before(client: TestClient) -> None:
+    asked = {"question": "tone=Tone:low<high"}
+    address = sent(client, b"item,annotator,Tone,fair\n1,a,low,y\n", project="q")
+    client.post(address, data=asked | {"column.0.3": "--question", "action": "import"})
+    page = client.get(sent(client, b"item,annotator,Tone,fair\n2,a,high,y\n", project="q")).text
+    assert "Read as import 1 was." in page
+    assert ">tone=Tone</textarea>" in page
+    assert selected(page)["fair"] == "--question"
+    assert "For q: 2 new labels" in page
+    wide = {"wide": "true", "no_header": "true", "column.0.0": "item"}
+    address = sent(client, b"1,x,y\n", project="w")
+    first = client.post(address, data={"wide": "true", "no_header": "true"})
+    assert "as found" in first.text
+    client.post(address, data=wide | {"action": "import"})
+    page = client.get(sent(client, b"2,y,y\n", project="w")).text
+    assert "Read as import 2 was." in page
+    assert selected(page) == {"1": "item", "2": "annotators", "3": "annotators"}
+
+
+def test_a_header_on_another_line_is_found_again(client: TestClient) -> None:
+    header = b"item;who;says\n"
+    choices = {"column.0.1": "annotator", "column.0.2": "category", "action": "import"}
+    client.post(sent(client, header + b"1;a;x\n"), data=choices)
+    page = client.get(sent(client, b"Week 2;;\n" + header + b"2;a;x\n")).text
+    assert "Read as import 1 was." in page
+    assert "For p: 1 new answer." in page
+
+
+def test_answers_that_the_reader_takes_for_questions_are_shown_as_such(client: TestClient) -> None:
+    content = b"item,annotator,Answer.tone,Answer.fair\n1,a,low,y\n"
+    found = selected(client.get(sent(client, content)).text)
+    assert found["Answer.tone"] == "as found: question tone"
+    assert "Read as" not in client.get(sent(client, content)).text
+
+
+def test_who_answered_is_not_remembered(client: TestClient) -> None:
+    content = b"id,category\n1,x\n"
+    client.post(sent(client, content), data={"annotator": "ada", "action": "import"})
+    page = read(client, sent(client, content))
+    assert "Read as import 1 was." in page.text
+    assert "has no column for the annotator" in page.text
+
+
+def test_what_the_reader_makes_out_by_itself_is_not_remembered(client: TestClient) -> None:
+    client.post(sent(client, GOOD), data={"action": "import"})
+    page = client.get(sent(client, GOOD)).text
+    assert "Read as import" not in page
+    assert selected(page)["annotator"] == "as found: annotator"
+    assert "For p: 2 known already" in page
+
+
+def test_an_import_just_made_is_taken_back_by_one_button(
+    client: TestClient, ledger: Ledger
+) -> None:
+    client.post(sent(client, GOOD), data={"action": "import"})
+    page = client.get("/projects/p/imports").text
+    assert "Import 1: 2 new answers." in page
+    (undo,) = re.findall(r'<form class="notice" method="post" action="([^"]+)"', page)
+    undone = client.post(undo).text
+    assert ledger.imports.show(1).undone_at is not None
+    assert 'class="notice" method="post"' not in undone
+
+
+def test_a_name_that_resembles_a_known_one_is_asked_about(
+    client: TestClient, ledger: Ledger
+) -> None:
+    client.post(
+        sent(client, b"item,annotator,category\n1,Ada,Service\n1,Bo,Price\n"),
+        data={"action": "import"},
+    )
+    address = sent(client, b"item,annotator,category\n2,ada,Servis\n3,ada,Pryce\n")
+    page = read(client, address).text
+    assert "“Servis” is new; did you mean “Service”?" in page
+    assert "“ada” is new; did you mean “Ada”?" in page
+    assert "Pryce” is new" not in page  # it is too short to be sure
+    answers = {"same.0": "Servis", "same.1": "ada"}
+    looked = client.post(address, data=answers)
+    assert "“Servis”" not in looked.text
+    assert ">Servis=Service</textarea>" in looked.text
+    assert 'value="ada" required checked' in looked.text
+    client.post(address, data={"value": "Servis=Service", "action": "import"})
+    assert set(ledger.categories.list("p").labels) == {"Price", "Pryce", "Service"}
+    assert "'ada' counts as 'Ada' now" in read(client, "/projects/p/imports").text
+    (ada, _) = ledger.annotators.list("p")
+    assert (ada.annotator.name, ada.annotator.aliases, ada.labels) == ("Ada", ("ada",), 3)
+    client.post("/projects/p/imports/2/undo")
+    assert [one.labels for one in ledger.annotators.list("p")] == [1, 1]
+    assert ledger.database.check() == []
+
+
+def test_a_name_may_be_new_though_it_resembles_another(client: TestClient, ledger: Ledger) -> None:
+    client.post(sent(client, GOOD.replace(b"x", b"Service")), data={"action": "import"})
+    address = sent(client, GOOD.replace(b"x", b"Servis"))
+    looked = client.post(address, data={"same.0": ""})
+    assert 'value="" checked' in looked.text
+    wrong = client.post(address, data={"same.0": "another"}).text
+    assert 'value="" checked' in wrong
+    client.post(address, data={"action": "import", "same.0": ""})
+    assert "Servis" in ledger.categories.list("p").labels
+    assert "resembles" not in read(client, "/projects/p/imports").text  # it was answered
+
+
+def test_hostile_columns_and_cells_stay_texts(client: TestClient) -> None:
+    rows = [["item", "annotator", "category", "get", *HOSTILE], *[[*HOSTILE, *HOSTILE][:11]] * 2]
+    content = pd.DataFrame(rows).to_csv(index=False, header=False).encode()
+    address = sent(client, content + b",,\n", HOSTILE[0])
+    page = read(client, address)
+    assert not {"script", "img", "svg", "iframe"} & {*page.tags[page.tags.index("main") :]}
+    choices = {f"column.0.{n}": "--keep" for n in range(3, 11)}
+    again = client.post(address, data=choices | {"column.9.9": "item", "column.0.1": "nothing"})
+    assert again.status_code == 200
+    assert selected(again.text)["get"] == "--keep"
