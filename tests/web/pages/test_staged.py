@@ -44,7 +44,7 @@ def test_above_each_column_stands_what_it_is_and_a_choice_mends_it(
     assert ["3", "1", "a", "x", "n"] in page.rows
     shown = client.get(address).text
     assert selected(shown) == {
-        "item": "as found: item", "who": "as found", "says": "as found", "note": "as found"
+        "item": "as found: item", "who": "not recognized", "says": "not recognized", "note": "not recognized"
     }  # fmt: skip
     choices = {"column.0.1": "annotator", "column.0.2": "category", "column.0.3": "--keep"}
     again = client.post(address, data=choices).text
@@ -63,7 +63,11 @@ def test_above_each_column_stands_what_it_is_and_a_choice_mends_it(
 def test_choices_are_of_the_header_that_was_shown(client: TestClient) -> None:
     address = sent(client, b"a,b,c\nitem,who,says\n1,a,x\n")
     shown = client.post(address, data={"column.0.0": "gold", "header_row": "2"}).text
-    assert selected(shown) == {"item": "as found: item", "who": "as found", "says": "as found"}
+    assert selected(shown) == {
+        "item": "as found: item",
+        "who": "not recognized",
+        "says": "not recognized",
+    }
     assert 'value="2"' in shown
     choices = {"column.0.1": "annotator", "column.0.2": "category", "header_row": "2"}
     assert "For p: 1 new answer" in client.post(address, data=choices).text
@@ -146,7 +150,7 @@ def test_files_of_the_same_columns_are_read_as_before(client: TestClient, ledger
     assert "For p: 1 new answer" in page
     afresh = client.post(address, data={"action": "afresh"}).text
     assert "Read as import" not in afresh
-    assert selected(afresh)["who"] == "as found"
+    assert selected(afresh)["who"] == "not recognized"
     other = sent(client, header.replace(b"note", b"nota") + b"2;b;y;later;m\n")
     assert "Read as import" not in client.get(other).text
     client.post("/projects/p/imports/1/undo")
@@ -165,7 +169,7 @@ def test_questions_and_annotators_columns_are_read_as_before(client: TestClient)
     wide = {"wide": "true", "no_header": "true", "column.0.0": "item"}
     address = sent(client, b"1,x,y\n", project="w")
     first = client.post(address, data={"wide": "true", "no_header": "true"})
-    assert "as found" in first.text
+    assert "not recognized" in first.text
     client.post(address, data=wide | {"action": "import"})
     page = client.get(sent(client, b"2,y,y\n", project="w")).text
     assert "Read as import 2 was." in page
