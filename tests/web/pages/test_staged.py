@@ -44,7 +44,8 @@ def test_above_each_column_stands_what_it_is_and_a_choice_mends_it(
     assert ["3", "1", "a", "x", "n"] in page.rows
     shown = client.get(address).text
     assert selected(shown) == {
-        "item": "as found: item", "who": "not recognized", "says": "not recognized", "note": "not recognized"
+        "item": "as found: item", "who": "not recognized", "says": "not recognized",
+        "note": "not recognized",
     }  # fmt: skip
     choices = {"column.0.1": "annotator", "column.0.2": "category", "column.0.3": "--keep"}
     again = client.post(address, data=choices).text
