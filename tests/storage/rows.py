@@ -276,7 +276,8 @@ def sample(revision: str) -> dict[str, list[dict[str, Any]]]:
             | {"tentative_from": 0.6, "good_from": 0.75, "media_hosts": "https://m.example.org"}
             | {"item_link": "https://l.example.org/{item}"}
             for row in samples["0016"]["projects"]
-        ]
+        ],
+        "saved_views": [p | {"name": "to look at", "query": "{}"}],
     }
     return samples[revision]
 

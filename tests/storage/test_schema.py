@@ -201,6 +201,7 @@ HELD = {
     "access_changes": sample("0012")["access_changes"],
     "annotator_facts": sample("0014")["annotator_facts"][-1:],
     "flags": sample("0016")["flags"][-1:],
+    "saved_views": sample("0017")["saved_views"],
 }
 
 
@@ -216,6 +217,7 @@ LOST = [
     ("access_changes", "0011", "1 changes of access"),
     ("annotator_facts", "0013", "1 annotators who left or came back"),
     ("flags", "0015", "1 findings about nobody"),
+    ("saved_views", "0016", "1 saved views"),
 ]
 """What an older program cannot hold; the oldest first, so that no other is met before it."""
 

@@ -283,6 +283,30 @@ class Items(Namespace):
             following = rows[most - 1].id if order == "import" else after + most
         return ItemsPage(question.name, items, following)
 
+    def views(self, project: str) -> Mapping[str, Mapping[str, Any]]:
+        """Return what each saved view asks the page of items for, by its name."""
+        from tracker.projects.saved_views import list_views
+
+        with self._ledger.reading(project) as (connection, info):
+            return list_views(connection, info)
+
+    def save_view(self, project: str, name: str, query: Mapping[str, Any]) -> str:
+        """Keep what the page of items is asked for under a name, and return it.
+
+        Raises InvalidOption for what can be no name.
+        """
+        from tracker.projects.saved_views import save_view
+
+        with self._ledger.writing(project) as (connection, info):
+            return save_view(connection, info, name, query)
+
+    def forget_view(self, project: str, name: str) -> None:
+        """Forget a saved view; raises NotFound."""
+        from tracker.projects.saved_views import forget_view
+
+        with self._ledger.writing(project) as (connection, info):
+            forget_view(connection, info, name)
+
 
 def _pairs_of_file(path: str | Path) -> list[Pair]:
     from tracker.imports.pairs import pairs_of_file

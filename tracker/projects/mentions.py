@@ -20,6 +20,7 @@ from tracker.storage.schema import (
     Import,
     KeyedRequest,
     Project,
+    SavedView,
     Source,
 )
 
@@ -38,6 +39,7 @@ _WORDS = {
     "syncs": "sources of syncs",
     "flag_sightings": "evidence of findings",
     "flags": "subjects of findings",
+    "saved_views": "saved views of items",
 }
 """What the rows of a table are called that hold a text; others by the table's name."""
 # What the program itself writes: words of its own, numbers, secrets. Names are looked for exactly.
@@ -51,6 +53,7 @@ _NO_TABLES = {"seals", "pseudonym_keys", "signing_keys", "keyed_requests", "deli
 _kept = KeyedRequest.__table__
 _messages = Delivery.__table__
 _imports = Import.__table__
+_views = SavedView.__table__
 _NAMING: Final = {"file", "sheet", "annotator", "models", "pattern"}
 """What of the record of a reading may name an annotator, beside its columns."""
 
@@ -112,7 +115,7 @@ def _mentions(connection: Connection, title: str, table: Any, which: Any) -> lis
 
 
 def forget_kept_texts(connection: Connection, names: Iterable[str]) -> None:
-    """Delete answers kept for programs, and messages to webhooks, that contain one of some names.
+    """Delete kept answers, messages to webhooks and saved views that contain one of some names.
 
     Case counts: a text with the word "a" is not about an annotator "A".
     """
@@ -121,6 +124,7 @@ def forget_kept_texts(connection: Connection, names: Iterable[str]) -> None:
     for table, texts in (
         (_kept, (_kept.c.made_by, _kept.c.key, _kept.c.location, _kept.c.body)),
         (_messages, (_messages.c.body, _messages.c.fault)),
+        (_views, (_views.c.name, _views.c.query)),
     ):
         keys = [*table.primary_key.columns]
         for row in connection.execute(select(*keys, *texts)).all():

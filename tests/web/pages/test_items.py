@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from html import unescape
+
 import pandas as pd
 import pytest
 from fastapi.testclient import TestClient
@@ -181,3 +184,29 @@ def test_all_chosen_items_are_a_file(client: TestClient, ledger: Ledger) -> None
     assert answer.headers["content-type"].startswith("text/csv")
     assert answer.text.splitlines() == ["item,text,answers,'=y,x,(none)", "i,,2,1,1,0"]
     assert len(client.get("/projects/p/items.csv?order=recent").text.splitlines()) == 3
+
+
+@both
+def test_a_list_is_saved_as_a_view_and_forgotten(client: TestClient, ledger: Ledger) -> None:
+    fill(ledger, [("i", "ada", "x"), ("i", "bo", "y"), ("j", "ada", "x")])
+    page = client.get("/projects/p/items?differ=true&category=x&annotator=&after=0").text
+    query = unescape(re.findall(r'name="query" value="([^"]*)"', page)[0])
+    form = {"name": "ada's <odd>", "query": query}
+    assert client.post("/projects/p/items/views", data=form).status_code == 200
+    listed = read(client, "/projects/p/items")
+    assert names(client, listed.to("ada's <odd>")) == ["i"]
+    assert "Forget the view" in read(client, listed.to("ada's <odd>")).text
+    assert "Save the view" not in listed.text
+    client.post("/projects/p/items/views", data={"name": "ada's <odd>", "forget": "true"})
+    assert ledger.items.views("p") == {}
+    assert (
+        client.post("/projects/p/items/views", data={"name": "x", "query": "{"}).status_code == 422
+    )
+
+
+def test_a_view_of_somebody_who_is_erased_is_forgotten(ledger: Ledger) -> None:
+    fill(ledger, [("i", "ada", "x"), ("i", "bo", "y")])
+    ledger.items.save_view("p", "of one", {"annotator": ["ada"]})
+    ledger.items.save_view("p", "all", {"differ": True})
+    ledger.annotators.erase("p", "ada")
+    assert {*ledger.items.views("p")} == {"all"}

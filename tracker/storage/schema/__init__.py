@@ -61,6 +61,7 @@ from tracker.storage.schema.projects import (
     Project,
     Purge,
     Question,
+    SavedView,
     Source,
     Touched,
 )

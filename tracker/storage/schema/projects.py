@@ -60,6 +60,16 @@ class Project(Base, never_renumbered=True):
     )
 
 
+class SavedView(Base):
+    """A list of a project's items that somebody named: what the page of items is asked for."""
+
+    __tablename__ = "saved_views"
+    __table_args__ = (CheckConstraint("name <> ''", "name"),)
+    project_id: Mapped[int] = key_column(Integer, ForeignKey("projects.id"))
+    name: Mapped[str] = key_column(Text)
+    query: Mapped[str] = column(Text, comment="a JSON object: the fields of the page's form")
+
+
 class Question(Base):
     """What a project asks of its items; one row is one question, the first of them number 1."""
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from fastapi import APIRouter, Query, Request
-from fastapi.responses import HTMLResponse, StreamingResponse
-from pydantic import BaseModel, Field
+from fastapi import APIRouter, Form, Query, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, StreamingResponse
+from pydantic import BaseModel, Field, Json
 
 from tracker.counts.choosing import values_by_attribute
 from tracker.ledger.items import NONE
@@ -15,7 +15,7 @@ from tracker.render.formats import csv_lines, defused
 from tracker.web import request as requests
 from tracker.web.identity import Role, needs
 from tracker.web.request import AskedLedger, At, Place
-from tracker.web.templating import page
+from tracker.web.templating import page, see
 
 if TYPE_CHECKING:
     from tracker.ledger import Ledger
@@ -65,6 +65,14 @@ class Choice(BaseModel):
         """Whether anything is asked for."""
         return any(self.query().values())
 
+    @property
+    def kept(self) -> dict[str, Any]:
+        """What a saved view keeps: all that is asked for, but the place in the list."""
+        fields = self.query() | {"after": None}
+        lists = {name: [*filter(None, value)] for name, value in fields.items()
+                 if isinstance(value, list)}  # fmt: skip
+        return {name: value for name, value in (fields | lists).items() if value}
+
 
 def chosen_items(asked: requests.Asked, place: Place, choice: Choice) -> ItemsPage:
     """Return the items of a page of the list; raises InvalidOption, NotFound."""
@@ -97,7 +105,21 @@ def items_page(
         request, "items.html", place=place, tab="items", choice=choice, found=found,
         questions=[setting.question.name for setting in settings], numbers=shown.many_numbers,
         categories=shown.categories, orders=_ORDERS, wanted=shown.question.target_answers or 2,
+        views=asked.ledger.items.views(place.project),
     )  # fmt: skip
+
+
+@router.post("/projects/{project:name}/items/views", dependencies=[needs(Role.MANAGER)])
+def save_view(
+    request: Request, place: At, asked: AskedLedger, name: Annotated[str, Form()] = "",
+    query: Annotated[Json[Choice] | None, Form()] = None, forget: Annotated[bool, Form()] = False,
+) -> RedirectResponse:  # fmt: skip
+    """Keep what the page is asked for under a name, or forget it."""
+    if forget or query is None:
+        asked.ledger.items.forget_view(place.project, name)
+        return see(request, place, "items")
+    asked.ledger.items.save_view(place.project, name, query.kept)
+    return see(request, place, "items", **query.kept)
 
 
 @router.get("/projects/{project:name}/items.csv", dependencies=[needs(Role.VIEWER)])
