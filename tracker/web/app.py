@@ -183,10 +183,10 @@ def run_server(
     )
     app.state.staging.close()  # what a server left that was killed
     ledger.requests.purge(under_way=True)
-    told = logging.StreamHandler()
-    told.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
     log = logging.getLogger("tracker.web")
-    log.addHandler(told)
+    log.addHandler(handler)
     log.setLevel(logging.INFO)
     config = server_config(app)
     with ledger.database.keep_connections():
@@ -228,8 +228,8 @@ class _Connection(H11Protocol):
         if len(self.connections) > (self.limit_concurrency or 0) - 2 * self.config.backlog:
             others = (connection for connection in self.connections if connection is not self)
             idle = (other for other in others if isinstance(other, _Connection) and other.is_idle)
-            for one in islice(idle, 1):
-                one.transport.abort()
+            for connection in islice(idle, 1):
+                connection.transport.abort()
         self._look_later()
 
     @property

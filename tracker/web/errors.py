@@ -143,8 +143,8 @@ def _shown_page(request: Request) -> str:
 
 def _is_browser(request: Request) -> bool:
     """Return whether somebody wants to see a page, and no program what is in it."""
-    told = request.headers
-    wants_page = "text/html" in told.get("accept", "") or "hx-request" in told
+    headers = request.headers
+    wants_page = "text/html" in headers.get("accept", "") or "hx-request" in headers
     return wants_page and not path_of(request).startswith(API)
 
 
@@ -157,8 +157,12 @@ def path_of(request: Request) -> str:
 def _invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     faults = [
-        {"in": str(one["loc"][0]), "name": ".".join(map(str, one["loc"][1:])), "reason": one["msg"]}
-        for one in error.errors()
+        {
+            "in": str(fault["loc"][0]),
+            "name": ".".join(map(str, fault["loc"][1:])),
+            "reason": fault["msg"],
+        }
+        for fault in error.errors()
     ]
     message = "; ".join(f"{fault['name'] or fault['in']}: {fault['reason']}" for fault in faults)
     return _told(request, _problem(422, message, "invalid-request", parameters=faults))
@@ -185,8 +189,8 @@ def _problem(status: int, message: str | None, kind: str | None = None, **more: 
     """Return a problem with whatever else is known of it."""
     title = HTTPStatus(status).phrase
     known = {name: value for name, value in more.items() if value is not None}
-    told = f"{_KINDS}{kind}" if kind else "about:blank"
-    problem = {"type": told, "title": title, "status": status, "detail": message or title}
+    address = f"{_KINDS}{kind}" if kind else "about:blank"
+    problem = {"type": address, "title": title, "status": status, "detail": message or title}
     return cast("Problem", problem | known)
 
 

@@ -18,8 +18,10 @@ def may_post(request: Request, address: str) -> bool:
     root = request.scope.get("root_path", "")
     path = unquote(urlsplit(address).path).removeprefix(root)
     asked = {"type": "http", "method": "POST", "path": path}
-    found = (one for one in request.app.routes if one.matches(asked)[0] is Match.FULL)
-    route = next(found, None)
+    matching = (
+        candidate for candidate in request.app.routes if candidate.matches(asked)[0] is Match.FULL
+    )
+    route = next(matching, None)
     if identity is None or not isinstance(route, APIRoute):
         return False
     conditions = (dependency.call for dependency in route.dependant.dependencies)

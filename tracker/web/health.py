@@ -70,9 +70,11 @@ async def _changes(request: Request) -> AsyncIterator[str]:
         await asyncio.sleep(_EVERY)
         if not await run_in_threadpool(_may_listen, request):
             return  # who comes again is told to sign in
-        found = await revisions.now()
-        changed = sorted(name for name in {*known, *found} if known.get(name) != found.get(name))
-        known, quiet = found, quiet + 1
+        current = await revisions.now()
+        changed = sorted(
+            name for name in {*known, *current} if known.get(name) != current.get(name)
+        )
+        known, quiet = current, quiet + 1
         if changed:
             yield f"event: changed\ndata: {json.dumps(changed)}\n\n"
         elif quiet >= _ALIVE:
@@ -129,14 +131,14 @@ class _Recorded:
 
     def collect(self) -> Iterable[Metric]:
         """Yield the figures."""
-        found = self._ledger.recorded_figures()
+        recorded = self._ledger.recorded_figures()
         of_question = ("project", "question")
         items = _gauge("snapshot_items", "Items of the last snapshot.", of_question)
         answers = _gauge("snapshot_answers", "Answers of the last snapshot.", of_question)
         taken = _gauge("snapshot_timestamp_seconds", "When it was taken.", of_question)
         alpha = _gauge("alpha", "Krippendorff's alpha of the last snapshot.", of_question)
         bounds = _gauge("alpha_bound", "Its interval.", (*of_question, "bound"))
-        for snapshot in found.snapshots:
+        for snapshot in recorded.snapshots:
             names = (snapshot.project, snapshot.question)
             items.add_metric(names, snapshot.items)
             answers.add_metric(names, snapshot.answers)
@@ -147,16 +149,16 @@ class _Recorded:
                 if value is not None:
                     bounds.add_metric((*names, bound), value)
         findings = _gauge("open_findings", "Findings to act on.", (*of_question, "kind"))
-        for finding in found.findings:
+        for finding in recorded.findings:
             findings.add_metric((finding.project, finding.question, finding.kind), finding.number)
         imported = _gauge("last_import_timestamp_seconds", "When one was recorded.", ("project",))
-        for last in found.imports:
+        for last in recorded.imports:
             imported.add_metric((last.project,), last.recorded_at / _SECONDS)
         yield from (items, answers, taken, alpha, bounds, findings, imported)
 
 
-def _gauge(name: str, told: str, labels: tuple[str, ...]) -> GaugeMetricFamily:
-    return GaugeMetricFamily(f"tracker_{name}", told, labels=labels)
+def _gauge(name: str, about: str, labels: tuple[str, ...]) -> GaugeMetricFamily:
+    return GaugeMetricFamily(f"tracker_{name}", about, labels=labels)
 
 
 class CountRequests:

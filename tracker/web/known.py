@@ -48,8 +48,8 @@ def audit_of(asked: Asked, place: Place) -> AuditByQuestion:
 
 def flagged_of(asked: Asked, place: Place, question: str) -> list[str]:
     """Return the names of those with a finding on a question that stands up."""
-    found = audit_of(asked, place).audits
-    return next((one.flagged_names for one in found if one.question == question), [])
+    audits = audit_of(asked, place).audits
+    return next((audit.flagged_names for audit in audits if audit.question == question), [])
 
 
 def questions_of_numbers(asked: Asked, place: Place) -> frozenset[str]:
@@ -141,10 +141,10 @@ def trend_of(asked: Asked, place: Place, question: str, measure: str) -> Sequenc
         history = ledger.history_by_question(
             place.project, questions=[question], measures=[measure]
         ).questions[question]
-        found = cast("History", history).snapshots[-_MOST_DRAWN:]
-        own = [one for point in found if point.own for one in point.own.measures]
-        if len(own) == len(found) and any(one.value is not None for one in own[1:]):
-            return [(one.value, one.standard_error) for one in own]
-        return [(one.value, None) for point in found for one in point.assessment.measures]
+        snapshots = cast("History", history).snapshots[-_MOST_DRAWN:]
+        own = [figure for point in snapshots if point.own for figure in point.own.measures]
+        if len(own) == len(snapshots) and any(figure.value is not None for figure in own[1:]):
+            return [(figure.value, figure.standard_error) for figure in own]
+        return [(figure.value, None) for point in snapshots for figure in point.assessment.measures]
 
     return asked.figure(place.project, "trend", question, measure, compute=trend)

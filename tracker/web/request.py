@@ -54,12 +54,12 @@ class Place:
     @property
     def selecting(self) -> Selecting:
         """Return the arguments that ask a ledger for that moment."""
-        found: Selecting = {}
+        selecting: Selecting = {}
         if self.as_of is not None:
-            found["as_of"] = self.as_of
+            selecting["as_of"] = self.as_of
         if self.known_at is not None:
-            found["known_at"] = self.known_at
-        return found
+            selecting["known_at"] = self.known_at
+        return selecting
 
     def of(self, question: str) -> Selecting:
         """Return the same for one of the project's questions."""
@@ -178,8 +178,8 @@ def asked_of(request: Request) -> Asked:
 
 def _can_wait(request: Request) -> bool:
     """Return whether a browser shows a page, or its figures anew, that can fetch them later."""
-    told, of_program = request.headers, request.scope["route"].path.startswith("/api/")
-    shown = told.get("sec-fetch-mode") == "navigate" or told.get("hx-target") == _FIGURES
+    headers, of_program = request.headers, request.scope["route"].path.startswith("/api/")
+    shown = headers.get("sec-fetch-mode") == "navigate" or headers.get("hx-target") == _FIGURES
     return shown and request.method == "GET" and not of_program and WAIT not in request.query_params
 
 

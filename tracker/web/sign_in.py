@@ -60,7 +60,7 @@ def sign_in(
         user = asked.ledger.users.with_password(name, password)
     if user is None:
         # A name that nobody has may be a password, typed into the wrong field.
-        known = name in {one.name for one in asked.ledger.users.list()}
+        known = name in {user.name for user in asked.ledger.users.list()}
         LOG.warning("sign-in from %s failed: %r", address, name if known else "(unknown)")
         return sign_in_form(request, next, name, "Name or password is wrong.", status=403)
     request.app.state.attempts.succeed(name, address)
@@ -89,11 +89,11 @@ def go_on(request: Request, user: UserInfo, asked: str) -> RedirectResponse:
 
 
 def sign_in_form(
-    request: Request, onward: str = "", name: str = "", told: str = "", *, status: int = 200
+    request: Request, onward: str = "", name: str = "", message: str = "", *, status: int = 200
 ) -> HTMLResponse:
     """Return the page that asks who somebody is, with what is wrong with what they said."""
     elsewhere = request.app.state.oidc is not None
-    return page(request, "sign_in.html", status=status, onward=onward, name=name, told=told,
+    return page(request, "sign_in.html", status=status, onward=onward, name=name, message=message,
                 elsewhere=elsewhere)  # fmt: skip
 
 
@@ -161,7 +161,7 @@ def checked_service(
     where = urlsplit(issuer)
     if where.scheme != "https" and not is_this_machine(where.hostname or ""):
         raise InvalidOption(f"--oidc-issuer {issuer!r} is not at https://", "name such an address")
-    if new_role is not None and new_role.upper() not in {one.name for one in Role if one}:
+    if new_role is not None and new_role.upper() not in {role.name for role in Role if role}:
         raise InvalidOption(f"there is no role {new_role!r}", "choose one, such as: viewer")
     return Oidc(issuer, client_id, secret, new_role)
 
@@ -206,7 +206,7 @@ async def end(request: Request) -> Response:
     )  # fmt: skip
     if user is None:
         LOG.warning("sign-in at %s: no user without a password has that name", service.issuer)
-        return sign_in_form(request, told="You are not a user here.", status=403)
+        return sign_in_form(request, message="You are not a user here.", status=403)
     answer = await run_in_threadpool(go_on, request, user, str(onward))
     _sessions(request).put_cookie(request, answer, _COOKIE, "", 0)
     return answer
@@ -227,8 +227,8 @@ def _service(request: Request) -> Oidc:
 
 
 def _sessions(request: Request) -> Sessions:
-    found: Sessions = request.app.state.sessions
-    return found
+    sessions: Sessions = request.app.state.sessions
+    return sessions
 
 
 def _link(request: Request, *parts: str) -> str:
@@ -238,7 +238,7 @@ def _link(request: Request, *parts: str) -> str:
 def _failed(request: Request, error: Exception, status: int) -> Response:
     """Return the form again; what went wrong may quote secrets, so its kind is all that is kept."""
     LOG.warning("sign-in at another service failed: %s", type(error).__name__)
-    return sign_in_form(request, told="Signing in there did not work. Try again.", status=status)
+    return sign_in_form(request, message="Signing in there did not work. Try again.", status=status)
 
 
 # -- How a server finds out who asks: what it was started with ------------------------------------

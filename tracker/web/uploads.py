@@ -92,26 +92,26 @@ async def _form(request: Request, folder: Path, beside: Collection[str]) -> Uplo
         form = await request.form(max_files=_MOST_FILES, max_fields=_MOST_FIELDS)
     except MultiPartException as error:
         raise Refused(f"the form cannot be read: {error.message}", "send it anew") from None
-    found = Uploaded()
+    sent = Uploaded()
     try:
         for name, value in form.multi_items():
             if not isinstance(value, UploadFile):
-                found.fields.setdefault(name, []).append(value)
-            elif name != "file" and (name not in beside or name in found.beside):
+                sent.fields.setdefault(name, []).append(value)
+            elif name != "file" and (name not in beside or name in sent.beside):
                 raise InvalidOption(f"the form has a file {name!r}", "call each one: file")
             else:
                 filename = value.filename or "file"
-                path = _place(folder, len(found.files) + len(found.beside), filename)
+                path = _place(folder, len(sent.files) + len(sent.beside), filename)
                 await run_in_threadpool(_kept, value.file, path)
                 if name == "file":
-                    found.files.append((path, filename))
+                    sent.files.append((path, filename))
                 else:
-                    found.beside[name] = path, filename
+                    sent.beside[name] = path, filename
     finally:
         await form.close()
-    if not found.files:
+    if not sent.files:
         raise InvalidOption("the form has no file", "add one, called: file")
-    return found
+    return sent
 
 
 def _kept(stream: Any, path: Path) -> None:

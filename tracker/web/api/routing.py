@@ -162,7 +162,7 @@ class NameSegments:
         if scope["type"] == "http" and _is_of_interface(scope) and scope.get("raw_path"):
             raw = scope["raw_path"].decode("ascii", "replace")
             segments = (unquote(segment) for segment in raw.split("/"))
-            path = "/".join(one.replace("%", "%25").replace("/", "%2F") for one in segments)
+            path = "/".join(segment.replace("%", "%25").replace("/", "%2F") for segment in segments)
             scope = {**scope, "path": path}
         await self._app(scope, receive, send)
 
@@ -237,9 +237,9 @@ def _route(operation: str, body: Any, role: Role, **more: Any) -> dict[str, Any]
     }
 
 
-def json_text(told: Any) -> bytes:
+def json_text(payload: Any) -> bytes:
     """Return a result as the commands print it with --json."""
-    return ("\n".join(json_lines(told)) + "\n").encode()
+    return ("\n".join(json_lines(payload)) + "\n").encode()
 
 
 class Answering:
@@ -302,13 +302,13 @@ class Answering:
             return self._unchanged(tag)
         return self._response(json_text(compute(self.ledger)), tag)
 
-    def done(self, told: Any, status: int = 200) -> Response:
+    def done(self, payload: Any, status: int = 200) -> Response:
         """Answer with what a change came to."""
-        return self._response(json_text(told), None, status)
+        return self._response(json_text(payload), None, status)
 
-    def made(self, told: Any, *place: str, status: int = 201) -> Response:
+    def made(self, payload: Any, *place: str, status: int = 201) -> Response:
         """Answer with what was made, and its address in the interface."""
-        response = self._response(json_text(told), None, status)
+        response = self._response(json_text(payload), None, status)
         root = self._request.scope.get("root_path", "")
         segments = "/".join(quote(part, safe="") for part in place)
         response.headers["location"] = f"{root}{PREFIX}/{segments}"
@@ -334,7 +334,7 @@ class Answering:
         """Return whether the one who asks has it."""
         given = self._request.headers.get("if-none-match", "")
         return tag.removeprefix("W/") in {
-            one.strip().removeprefix("W/") for one in given.split(",")
+            tag.strip().removeprefix("W/") for tag in given.split(",")
         }
 
     def _unchanged(self, tag: str) -> Response:
