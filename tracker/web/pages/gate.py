@@ -104,8 +104,8 @@ class Check(NamedTuple):
     @property
     def about(self) -> str:
         """What the comments say, or what it asks for."""
-        told = [line for line in self.comments if not line.startswith(_WHY_NOT)]
-        return " ".join(told) or ", ".join(map(" ".join, self.settings.items()))
+        lines = [line for line in self.comments if not line.startswith(_WHY_NOT)]
+        return " ".join(lines) or ", ".join(map(" ".join, self.settings.items()))
 
     @property
     def why_not(self) -> str:
@@ -122,6 +122,11 @@ class Check(NamedTuple):
     def number(self) -> str | None:
         """Its threshold; None if it has none."""
         return next(filter(_NUMBER.fullmatch, self.settings.values()), None)
+
+    @property
+    def way(self) -> str:
+        """Which way the threshold bounds: a fall is to be small, all else large."""
+        return "falls by at most" if "max_drop" in self.settings else "at least"
 
     def written(self, number: str, *, on: bool) -> str:
         """Return its paragraph of the file with another threshold, made or left out."""
