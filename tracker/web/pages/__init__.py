@@ -21,6 +21,7 @@ from tracker.web.pages import (
     search,
     settings,
     snapshots,
+    users,
 )
 
 PAGES = (
@@ -42,4 +43,5 @@ PAGES = (
     gate,
     settings,
     me,
+    users,
 )
