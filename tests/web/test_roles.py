@@ -31,10 +31,10 @@ OPEN |= {"GET /healthz", "GET /sign-in/oidc", "GET /sign-in/oidc/back"}
 """What everybody may ask for: what the page to sign in is made of, and what holds no data."""
 CHANGING_NOTHING = {
     "POST /api/v1/projects/{project:segment}/gate", "POST /projects/{project:name}/gate",
-    "POST /sign-out", "POST /me/appeal",
+    "POST /sign-out", "POST /me/appeal", "POST /tokens", "POST /tokens/{token:name}/revoke",
 }  # fmt: skip
 """What less than a manager may post: a gate is only read; whoever signed in may sign out, and
-an annotator object to findings about themselves."""
+an annotator object to findings about themselves; tokens are one's own."""
 
 
 class Asked(NamedTuple):
@@ -145,7 +145,7 @@ def test_a_role_may_do_what_it_may_and_nothing_else(served: Served, role: str) -
 
 
 @pytest.mark.parametrize(
-    ("role", "forms"), [("annotator", 2), ("viewer", 2), ("manager", 16), ("admin", 20)]
+    ("role", "forms"), [("annotator", 3), ("viewer", 3), ("manager", 17), ("admin", 21)]
 )
 def test_no_page_shows_a_form_that_its_reader_may_not_send(
     filled: Ledger, role: str, forms: int

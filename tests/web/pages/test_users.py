@@ -13,7 +13,7 @@ from fastapi.testclient import TestClient
 
 from tests.filled import FillOnce
 from tests.web.hostile import HOSTILE
-from tests.web.people import PAGE, PASSWORD, browser_at, form_token, signed_in
+from tests.web.people import PAGE, PASSWORD, acting, browser_at, signed_in
 from tests.web.reading import read
 from tracker.ledger import Ledger
 
@@ -36,11 +36,9 @@ def peopled(sqlite_ledger: Ledger, fill_once: FillOnce) -> Ledger:
 
 @pytest.fixture
 def admin(peopled: Ledger) -> Iterator[TestClient]:
-    """A browser in which an administrator has signed in; each of its forms is one of our pages."""
+    """A browser in which an administrator has signed in."""
     with browser_at(peopled) as browser:
-        signed_in(browser, "root")
-        browser.headers["x-csrf-token"] = form_token(browser)
-        yield browser
+        yield acting(browser, "root")
 
 
 def test_the_header_leads_an_administrator_to_the_users(admin: TestClient, peopled: Ledger) -> None:

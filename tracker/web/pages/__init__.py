@@ -21,6 +21,7 @@ from tracker.web.pages import (
     search,
     settings,
     snapshots,
+    tokens,
     users,
 )
 
@@ -44,4 +45,5 @@ PAGES = (
     settings,
     me,
     users,
+    tokens,
 )
