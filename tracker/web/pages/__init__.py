@@ -23,6 +23,7 @@ from tracker.web.pages import (
     snapshots,
     tokens,
     users,
+    webhooks,
 )
 
 PAGES = (
@@ -43,6 +44,7 @@ PAGES = (
     changes,
     gate,
     settings,
+    webhooks,
     me,
     users,
     tokens,

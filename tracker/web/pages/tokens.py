@@ -62,7 +62,7 @@ def _tokens(
     return page(
         request, "tokens.html", columns=COLUMNS, users=users, roles=roles,
         rows=[row for row in rows if is_admin or row["user"] == who.name],
-        form=form or NewToken(role=roles[-1], user=who.name), secret=secret, problem=problem,
+        form=form or NewToken(user=who.name), secret=secret, problem=problem,
         status=200 if problem is None else error_status(problem),
     )  # fmt: skip
 
