@@ -116,7 +116,7 @@ def test_the_list_has_the_last_delivery_of_each(
     time.time += HOUR
     ledger.snapshot("p", name="later")
     ledger.webhooks.deliver()
-    assert [one.delivered_at for one in ledger.webhooks.list()] == [time.time, None]
+    assert [hook.delivered_at for hook in ledger.webhooks.list()] == [time.time, None]
 
 
 def test_the_events_are_those_that_are_stored() -> None:

@@ -275,7 +275,7 @@ _ABOUT: Final = {
     },
 }
 """How each kind of act is told, by what it is about; for the acts on findings see below."""
-_SENTENCES: Final = {kind: told for kinds in _ABOUT.values() for kind, told in kinds.items()}
+_SENTENCES: Final = {kind: text for kinds in _ABOUT.values() for kind, text in kinds.items()}
 _OF_FINDINGS: Final = {
     "appealed": "appealed against {}",
     "upheld": "upheld the appeal against {}",

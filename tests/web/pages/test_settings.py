@@ -62,7 +62,7 @@ def test_a_question_is_added_and_renamed(client: TestClient, answered: Ledger) -
     assert (question.answers, question.scale) == ("several", "nominal")
     assert client.post(f"{AT}/questions", data=form).status_code == 422
     client.post("/projects/p/questions/%3Ctone%3E/rename", data={"name": "mood/2"})
-    assert [one.name for one in answered.questions.list("p")] == ["label", "mood/2"]
+    assert [question.name for question in answered.questions.list("p")] == ["label", "mood/2"]
     refused = client.post("/projects/p/questions/mood~2F2/rename", data={"name": "label"})
     assert refused.status_code == 422
     assert client.post("/projects/p/questions/none/rename", data={"name": "x"}).status_code == 404

@@ -149,8 +149,8 @@ def test_without_users_the_page_makes_the_first(client: TestClient, ledger: Ledg
     page = read(client, "/users")
     assert "whoever uses this machine may do everything" in page.text
     form = {"name": "root", "role": "admin", "password": PASSWORD}
-    asked = client.post("/users", data=form, headers=PAGE)
-    assert asked.url.path == "/sign-in"
+    answer = client.post("/users", data=form, headers=PAGE)
+    assert answer.url.path == "/sign-in"
     assert ledger.users.show("root").role == "admin"
 
 

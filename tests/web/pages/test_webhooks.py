@@ -103,7 +103,7 @@ def test_the_page_has_the_webhooks_that_are_told_of_the_project(
     for act in ("test", "remove"):
         assert admin.post(f"{AT}/2/{act}").status_code == 404
     assert admin.post(f"{AT}/1/remove").status_code == 303
-    assert [one.project for one in peopled.webhooks.list()] == ["q", None]
+    assert [webhook.project for webhook in peopled.webhooks.list()] == ["q", None]
     assert admin.get("/projects/none/webhooks").status_code == 404
 
 

@@ -77,10 +77,10 @@ def add_token(
     try:
         if who.of_user is not None:
             raise Refused("a token makes no other tokens", "sign in in a browser")
-        made = asked.ledger.tokens.add(form.name, form.role, user, expires=form.expires or None)
+        token = asked.ledger.tokens.add(form.name, form.role, user, expires=form.expires or None)
     except TrackerError as error:
         return _tokens(request, asked, problem=error, form=form)
-    return _tokens(request, asked, secret=made.secret)
+    return _tokens(request, asked, secret=token.secret)
 
 
 @router.post("/tokens/{token:name}/revoke", dependencies=_SIGNED_IN)

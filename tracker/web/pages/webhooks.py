@@ -54,16 +54,16 @@ def _webhooks(
     problem: TrackerError | None = None,
     form: NewWebhook | None = None,
     secret: str | None = None,
-    tried: str | None = None,
+    outcome: str | None = None,
 ) -> HTMLResponse:
     """Return the page; ``problem`` is why a form was refused, ``form`` what it said.
 
-    ``secret`` is that of a webhook that was just added, ``tried`` what came of a message.
+    ``secret`` is that of a webhook that was just added, ``outcome`` what came of a message.
     """
     return page(
         request, "webhooks.html", place=place, tab="settings", columns=COLUMNS, events=EVENTS,
         rows=webhook_rows(_of(asked, place)), form=form or NewWebhook(), problem=problem,
-        secret=secret, tried=tried, status=200 if problem is None else error_status(problem),
+        secret=secret, outcome=outcome, status=200 if problem is None else error_status(problem),
     )  # fmt: skip
 
 
@@ -79,20 +79,20 @@ def add_webhook(
     """Add a webhook; the page that answers shows its secret, and no other ever does."""
     asked.ledger.projects.find(place.project)
     try:
-        added = asked.ledger.webhooks.add(
+        webhook = asked.ledger.webhooks.add(
             form.url, form.event, project=place.project, allow_private=form.allow_private
         )
     except TrackerError as error:
         return _webhooks(request, place, asked, problem=error, form=form)
-    return _webhooks(request, place, asked, secret=added.secret)
+    return _webhooks(request, place, asked, secret=webhook.secret)
 
 
 @router.post(f"{_ALL}/{{number}}/test", dependencies=_ADMINS)
 def try_webhook(request: Request, place: At, asked: AskedLedger, number: Number) -> HTMLResponse:
     """Send a webhook a message now, and show what came of it."""
     _check_known(asked, place, number)
-    tried = asked.ledger.webhooks.test(number)
-    return _webhooks(request, place, asked, tried=" ".join(tried.view()))
+    trial = asked.ledger.webhooks.test(number)
+    return _webhooks(request, place, asked, outcome=" ".join(trial.view()))
 
 
 @router.post(f"{_ALL}/{{number}}/remove", dependencies=_ADMINS)
