@@ -9,9 +9,11 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import select
 
+from tests.profiles import both
 from tests.web.reading import read
 from tracker.core.errors import InvalidOption
-from tracker.counts.trail import _SENTENCES, change_sentence
+from tracker.counts.choosing import ACTS
+from tracker.counts.trail import _ABOUT, _SENTENCES, change_sentence
 from tracker.ledger import Ledger
 from tracker.storage.schema import Change
 from tracker.web.app import create_app
@@ -98,3 +100,44 @@ def test_every_act_is_told_once_in_words_and_a_part_at_a_time(ledger: Ledger) ->
         assert later.to("Last changes") == "/projects/q/changes"
         assert "no place" in read(client, "/projects/q/changes?before=x", 422).text
     assert json.dumps([one.to_dict() for one in whole])
+
+
+@both
+def test_acts_are_chosen_by_who_and_by_what_they_are_about(ledger: Ledger) -> None:
+    do_everything(ledger)
+    ledger.acting_for('bo "by": "ada"').projects.set("q", timezone="UTC")
+    whole = ledger.projects.changes("q").acts
+    parts = [ledger.projects.changes("q", about=about).acts for about in ACTS]
+    assert all(parts)
+    assert sorted(act.at for part in parts for act in part) == sorted(act.at for act in whole)
+    assert {*_ABOUT} | {"findings"} == {*ACTS}
+    for by in ("ada", "bob", 'bo "by": "ada"', "Ada"):
+        acts = ledger.projects.changes("q", by=by).acts
+        assert acts == tuple(act for act in whole if act.by == by)
+    dismissed = ledger.projects.changes("q", by="bob", about="findings").acts
+    assert [act.what for act in dismissed] == ["dismissed finding 1"]
+    assert ledger.projects.changes("q", by="bob", about="people").acts == ()
+    with pytest.raises(InvalidOption, match="no change is about 'finding'"):
+        ledger.projects.changes("q", about="finding")
+
+
+def test_the_page_keeps_what_is_chosen_in_its_links(ledger: Ledger) -> None:
+    hostile = "<b>&by=x"
+    acting = ledger.acting_for(hostile)
+    acting.projects.create("q")
+    for n in range(60):
+        acting.notes.add("q", f"note {n}")
+    ledger.projects.set("q", timezone="Europe/Berlin")
+    chosen = "by=%3Cb%3E%26by%3Dx&about=settings"
+    with TestClient(create_app(ledger), base_url="http://127.0.0.1:8000") as client:
+        page = read(client, f"/projects/q/changes?{chosen}")
+        assert {row[1] for row in page.rows[1:]} == {hostile}
+        assert page.to(hostile) == f"/projects/q/changes?{chosen}"
+        earlier = page.to("Earlier changes")
+        assert earlier.endswith(f"&{chosen}")
+        assert len(read(client, earlier).rows) == 1 + 11
+        assert len(read(client, "/projects/q/changes?about=imports&by=").rows) == 0
+        assert "no change is about" in read(client, "/projects/q/changes?about=x", 422).text
+        rows = client.get(f"/api/v1/projects/q/changes?{chosen}&limit=100").json()["changes"]
+        assert len(rows) == 61
+        assert client.get("/api/v1/projects/q/changes?about=x").status_code == 422

@@ -66,7 +66,7 @@ def test_pages_of_people_who_signed_in(copy: Copy, kept: Kept) -> None:
             with browser_at(ledger) as browser:
                 signed_in(browser, name)
                 for address in ("/", "/me", "/projects/reviews", "/projects/reviews/findings/1",
-                                "/projects/reviews/settings"):  # fmt: skip
+                                "/projects/reviews/settings", "/tokens"):  # fmt: skip
                     yield f"GET {address} by {name}", "".join(answered(browser, address))
                 yield f"GET / at {ELSEWHERE}", "".join(answered(browser, "/nothing"))
 

@@ -13,11 +13,13 @@ from typing import Any
 
 import pytest
 
+from tests.profiles import both
 from tests.sync.listener import Listener, listening
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound, Refused
-from tracker.ledger import Ledger
+from tracker.ledger import Ledger, webhooks
 from tracker.simulate.crowds import Group, simulate_crowd
+from tracker.storage import schema
 from tracker.sync.webhooks import is_public, message_signature
 
 HOUR = 3_600_000_000
@@ -100,6 +102,25 @@ def test_a_webhook_is_told_of_its_project_and_its_events(
     ]
     ledger.projects.delete("p")
     assert ledger.webhooks.list() == []
+
+
+@both
+def test_the_list_has_the_last_delivery_of_each(
+    ledger: Ledger, listener: Listener, time: Clock
+) -> None:
+    crowd(ledger)
+    for events in (["snapshot_taken"], ["gate_failed"]):
+        ledger.webhooks.add(listener.url, events, allow_private=True)
+    ledger.snapshot("p")
+    ledger.webhooks.deliver()
+    time.time += HOUR
+    ledger.snapshot("p", name="later")
+    ledger.webhooks.deliver()
+    assert [hook.delivered_at for hook in ledger.webhooks.list()] == [time.time, None]
+
+
+def test_the_events_are_those_that_are_stored() -> None:
+    assert webhooks.EVENTS == schema.EVENTS
 
 
 def test_what_is_not_stored_is_not_told(ledger: Ledger, listener: Listener) -> None:

@@ -17,6 +17,7 @@ __all__ = [
     "PAGE",
     "PASSWORD",
     "ROLES",
+    "acting",
     "browser_at",
     "filled_ledger",
     "form_token",
@@ -64,3 +65,11 @@ def form_token(browser: TestClient) -> str:
     """What the forms of a page hold for its user."""
     (found,) = {*re.findall(r'name="csrf_token" value="([^"]+)"', browser.get("/me").text)}
     return str(found)
+
+
+def acting(browser: TestClient, name: str) -> TestClient:
+    """The browser, its user signed in; what it sends is of our pages."""
+    browser.headers.pop("x-csrf-token", None)
+    signed_in(browser, name)
+    browser.headers["x-csrf-token"] = form_token(browser)
+    return browser

@@ -122,6 +122,23 @@ class Selecting(Choosing, total=False):
     question: QuestionName
 
 
+ACTS = ("imports", "settings", "findings", "people", "categories", "items", "snapshots")
+"""What the acts of a project's trail are about."""
+
+
+class ChosenActs(TypedDict, total=False):
+    """Which acts of a project's trail are listed; None for all."""
+
+    by: Annotated[str | None, Option("Only what this user did.", metavar="NAME")]
+    about: Annotated[
+        str | None,
+        Option(
+            f"Only what was done about {', '.join(ACTS[:-1])} or {ACTS[-1]}.",
+            metavar="|".join(ACTS), words=ACTS, examples=("findings",),
+        ),
+    ]  # fmt: skip
+
+
 class Answers(Choosing, total=False):
     """Which answers are counted, and the questions that they answer; of all for none."""
 

@@ -15,6 +15,7 @@ from sqlalchemy import (
     Integer,
     SelectBase,
     Text,
+    and_,
     cast,
     func,
     literal,
@@ -26,17 +27,18 @@ from sqlalchemy import (
 
 from tracker.core.errors import InvalidOption
 from tracker.core.results import Hidden, Json, Record, Time
+from tracker.counts.choosing import ACTS
 from tracker.projects.annotators import annotator_names
+from tracker.projects.names import near_names
 from tracker.projects.projects import PROJECT_CHANGES, ProjectInfo
 from tracker.projects.questions import every_question
 from tracker.render.nouns import count_noun
+from tracker.storage import backends
 from tracker.storage.schema import Category, Change, FlagChange, Import, Snapshot
 
 _CHANGE, _SNAPSHOT, _FLAG = 1, 2, 3
 _NUMBER = re.compile("[0-9]{1,19}").fullmatch
 _OF_CATEGORIES = {"merge categories", "split category"}
-_OF_ANNOTATORS = {"merge annotators", "split annotator", "erase annotator", "alias"}
-_OF_ANNOTATORS |= {"rename annotator", "annotator kind", "annotator leave", "annotator return"}
 _NUMBERS = ("annotator", "alias", "category", "into", "from")
 """What a change names by number, because the name may have to go; of categories or annotators."""
 
@@ -83,15 +85,29 @@ class Trail(Record):
 
 
 def list_activity(
-    connection: Connection, project: ProjectInfo, most: int | None = None, before: str | None = None
+    connection: Connection,
+    project: ProjectInfo,
+    most: int | None = None,
+    before: str | None = None,
+    *,
+    by: str | None = None,
+    about: str | None = None,
 ) -> Trail:
-    """Return the last acts before a place, ``most`` at most; raises InvalidOption for no place."""
+    """Return the last acts before a place, ``most`` at most, of somebody and about something.
+
+    Raises InvalidOption for a place that is none, and for what no act is about.
+    """
+    author = backends.backend_of(connection).json_text(Change.detail, "by")
     acts: CompoundSelect[Any] = union_all(
-        _changes(project.id), _snapshots(project.id), _flags(project.id)
+        _changes(project.id, author), _snapshots(project.id), _flags(project.id)
     )
     act = acts.subquery("acts").c
     place = (act.at, act.source, act.number)
     statement = select(*act).order_by(*(column.desc() for column in place))
+    if by is not None:
+        statement = statement.where(act.by == by)
+    if about is not None:
+        statement = statement.where(_is_about(act, about))
     if before is not None:
         statement = statement.where(tuple_(*place) < tuple_(*_place(before)))
     rows = connection.execute(statement.limit(None if most is None else most + 1)).all()
@@ -104,6 +120,15 @@ def list_activity(
     return Trail(project.name, tuple(_act(row, names) for row in shown), following)
 
 
+def _is_about(act: Any, about: str) -> ColumnElement[bool]:
+    if about not in ACTS:
+        mend = near_names(about, ACTS) or f"choose one of: {', '.join(ACTS)}"
+        raise InvalidOption(f"no change is about {about!r}", mend)
+    if about == "findings":
+        return act.source == _FLAG  # type: ignore[no-any-return]
+    return and_(act.source != _FLAG, act.kind.in_(_ABOUT[about]))
+
+
 def _place(text: str) -> list[ColumnElement[int]]:
     numbers = text.split("-")
     if len(numbers) != 3 or not all(_NUMBER(number) for number in numbers):
@@ -111,7 +136,7 @@ def _place(text: str) -> list[ColumnElement[int]]:
     return [literal(min(int(number), 2**62)) for number in numbers]
 
 
-def _changes(project_id: int) -> SelectBase:
+def _changes(project_id: int, author: ColumnElement[Any]) -> SelectBase:
     of_change = (Import.project_id == Change.project_id) & (Import.change_id == Change.id)
     return (
         select(
@@ -120,7 +145,7 @@ def _changes(project_id: int) -> SelectBase:
             Change.id.label("number"),
             Change.kind.label("kind"),
             Change.detail.label("detail"),
-            cast(null(), Text).label("by"),
+            author.label("by"),
             Import.id.label("import_id"),
             literal(0).label("findings"),
         )
@@ -187,9 +212,9 @@ class _Names:
             named["question"] = self._questions[question].name
         for key in _NUMBERS:
             number = detail.get(key)
-            if type(number) is int and kind in _OF_ANNOTATORS:
+            if type(number) is int and kind in _ABOUT["people"]:
                 named[key] = self._annotators.get(number, number)
-            elif isinstance(number, list) and kind in _OF_ANNOTATORS:
+            elif isinstance(number, list) and kind in _ABOUT["people"]:
                 named[key] = [self._annotators.get(annotator, annotator) for annotator in number]
             elif type(number) is int and kind in _OF_CATEGORIES:
                 named[key] = self._categories.get((question, number), number)
@@ -203,43 +228,54 @@ def _act(row: Any, names: _Names) -> Act:
         detail = {"name": row.detail or row.number}
         return Act(row.at, row.by, row.kind, detail, snapshot=row.number)
     detail = names.in_detail(row.kind, json.loads(row.detail))
-    by = detail.pop("by", None)
+    detail.pop("by", None)
     import_ = row.import_id if row.kind != "undo" else detail.get("import")
-    return Act(row.at, by, row.kind, detail, change=row.number, import_=import_)
+    return Act(row.at, row.by, row.kind, detail, change=row.number, import_=import_)
 
 
 # -- What somebody did to a project, in words -----------------------------------------------------
 
-_SENTENCES: Final = {
-    "create": "created the project",
-    **{kind: f"set the {kind} from {{from}} to {{to}}" for kind, _ in PROJECT_CHANGES.values()},
-    "rename": "renamed the project from {from} to {to}",
-    "archive": "archived the project",
-    "restore": "put the project back on the list",
-    "import": "imported {sources}",
-    "undo": "undid import {import}",
-    "add question": "added the question {name}",
-    "rename question": "renamed the question {from} to {to}",
-    "set project": "set {question}: {to}",
-    "order categories": "ordered the categories of {question}",
-    "rename category": "renamed the category {from} of {question} to {to}",
-    "merge categories": "merged the category {category} of {question} into {into}",
-    "split category": "split the category {category} of {question} from {from}",
-    "alias": "gave {annotator} the alias {alias}",
-    "rename annotator": "renamed {alias} to {annotator}",
-    "annotator kind": "made {annotator} a {to}",
-    "annotator leave": "noted that {annotator} left on {on}",
-    "annotator return": "noted that {annotator} is back",
-    "merge annotators": "merged {annotator} into {into}",
-    "split annotator": "split {alias} from {from}",
-    "erase annotator": "erased {annotator}",
-    "item alias": "added {aliases} other keys of items",
-    "item unalias": "removed {aliases} other keys of items",
-    "note": "added note {note}",
-    "remove note": "removed note {note}",
-    "prune": "thinned out snapshots {thinned}",
-    "snapshot": "took the snapshot {name}",
+_ABOUT: Final = {
+    "imports": {"import": "imported {sources}", "undo": "undid import {import}"},
+    "settings": {
+        "create": "created the project",
+        **{kind: f"set the {kind} from {{from}} to {{to}}" for kind, _ in PROJECT_CHANGES.values()},
+        "rename": "renamed the project from {from} to {to}",
+        "archive": "archived the project",
+        "restore": "put the project back on the list",
+        "add question": "added the question {name}",
+        "rename question": "renamed the question {from} to {to}",
+        "set project": "set {question}: {to}",
+        "note": "added note {note}",
+        "remove note": "removed note {note}",
+    },
+    "people": {
+        "alias": "gave {annotator} the alias {alias}",
+        "rename annotator": "renamed {alias} to {annotator}",
+        "annotator kind": "made {annotator} a {to}",
+        "annotator leave": "noted that {annotator} left on {on}",
+        "annotator return": "noted that {annotator} is back",
+        "merge annotators": "merged {annotator} into {into}",
+        "split annotator": "split {alias} from {from}",
+        "erase annotator": "erased {annotator}",
+    },
+    "categories": {
+        "order categories": "ordered the categories of {question}",
+        "rename category": "renamed the category {from} of {question} to {to}",
+        "merge categories": "merged the category {category} of {question} into {into}",
+        "split category": "split the category {category} of {question} from {from}",
+    },
+    "items": {
+        "item alias": "added {aliases} other keys of items",
+        "item unalias": "removed {aliases} other keys of items",
+    },
+    "snapshots": {
+        "prune": "thinned out snapshots {thinned}",
+        "snapshot": "took the snapshot {name}",
+    },
 }
+"""How each kind of act is told, by what it is about; for the acts on findings see below."""
+_SENTENCES: Final = {kind: text for kinds in _ABOUT.values() for kind, text in kinds.items()}
 _OF_FINDINGS: Final = {
     "appealed": "appealed against {}",
     "upheld": "upheld the appeal against {}",

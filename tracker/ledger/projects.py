@@ -7,7 +7,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any, Unpack, cast
 
 from tracker.core.operations import Given, Option, operation
-from tracker.counts.choosing import QuestionName
+from tracker.counts.choosing import ChosenActs, QuestionName
 from tracker.ledger.namespace import Namespace
 from tracker.ledger.parameters import NewName, Project, most_of
 from tracker.projects.choosing import (
@@ -314,23 +314,25 @@ class Projects(Namespace):
         before: Annotated[
             str | None, Option("Only those before the `next` of a page.", faces=frozenset())
         ] = None,
+        **which: Unpack[ChosenActs],
     ) -> Trail:
         """List who changed what in a project and when, newest first.
 
         Imports, settings, snapshots, acts on findings. Names are known of changes in the dashboard
         or with a token, and of acts on findings.
 
-        Raises InvalidOption for a ``before`` that is none.
+        Raises InvalidOption for a ``before`` or an ``about`` that is none.
 
-        Example:
+        Examples:
         - `tracker project changes reviews --limit 20`
+        - `tracker project changes reviews --by ada --about findings`
 
         Next: `tracker imports list -p reviews`
         """
         from tracker.counts.trail import list_activity
 
         with self._ledger.reading(project) as (connection, about):
-            return list_activity(connection, about, limit, before)
+            return list_activity(connection, about, limit, before, **which)
 
     @operation(
         "project delete", None, "deleteProject",

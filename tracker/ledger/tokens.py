@@ -16,6 +16,11 @@ if TYPE_CHECKING:
     from tracker.projects.tokens import NewToken, TokenInfo, TokenUse
 
 Name = Annotated[str, Option("The token's name.")]
+COLUMNS = (
+    Column("token", kind="name"), Column("user"), Column("role"),
+    Column("created_at", "made", "day"), Column("expires_at", "expires", "minute", none="never"),
+    Column("last_used", none="never"),
+)  # fmt: skip
 
 
 class Tokens(Namespace):
@@ -55,14 +60,12 @@ class Tokens(Namespace):
             return add_token(connection, name, role, user, expires)
 
     @operation(
-        "token list", None, "listTokens",
+        "token list",
+        None,
+        "listTokens",
         listing="tokens",
-        columns=(
-            Column("token", kind="name"), Column("user"), Column("role"),
-            Column("expires_at", "expires", "minute", none="never"),
-            Column("last_used", none="never"),
-        ),
-    )  # fmt: skip
+        columns=COLUMNS,
+    )
     def list(self) -> Sequence[TokenInfo]:
         """List the tokens with their users, roles, ends, and the day of their last use.
 

@@ -17,10 +17,15 @@ ROLES = "annotator|viewer|manager|admin"
 Name = Annotated[str, Option("The user's name.")]
 
 
-def _row(user: UserInfo) -> dict[str, Any]:
+COLUMNS = (
+    Column("user", kind="name"), Column("role"), Column("password", kind="yes"),
+    Column("annotators"),
+)  # fmt: skip
+
+
+def user_row(user: UserInfo) -> dict[str, Any]:
     """Return a user as a row, the annotators in one cell."""
-    bound = ", ".join(f"{annotator.project}:{annotator.annotator}" for annotator in user.annotators)
-    return user.to_dict() | {"annotators": bound}
+    return user.to_dict() | {"annotators": ", ".join(map(str, user.annotators))}
 
 
 class Users(Namespace):
@@ -36,14 +41,13 @@ class Users(Namespace):
             return has_users(connection)
 
     @operation(
-        "user list", None, "listUsers",
+        "user list",
+        None,
+        "listUsers",
         listing="users",
-        rows=lambda users, _: [_row(user) for user in users],
-        columns=(
-            Column("user", kind="name"), Column("role"), Column("password", kind="yes"),
-            Column("annotators"),
-        ),
-    )  # fmt: skip
+        rows=lambda users, _: [user_row(user) for user in users],
+        columns=COLUMNS,
+    )
     def list(self) -> Sequence[UserInfo]:
         """List the users with their roles and the annotators whose reports they may see.
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from tracker.core.operations import Option, operation
 from tracker.ledger.namespace import Namespace
-from tracker.render.blocks import Column, listing_table
+from tracker.render.blocks import PAGE, Column, listing_table
 
 if TYPE_CHECKING:
     from tracker.gate.evaluate import GateResult
@@ -16,21 +16,25 @@ if TYPE_CHECKING:
 _ONE = "/webhooks/{number}"
 _TOLD = ("check", "question", "measure", "category", "threshold", "value", "bound", "undefined")
 """What a message has of a check: its figures, and no annotator's name."""
-_COLUMNS = (
-    Column("webhook", kind="name"), Column("project", none="all"), Column("events"),
+EVENTS = ("snapshot_taken", "finding_raised", "gate_failed")
+COLUMNS = (
+    Column("webhook", kind="name"), Column("project", none="all"),
+    Column("url", "address", faces=PAGE), Column("events"),
+    Column("delivered_at", "last delivery", "minute", none="-"),
     Column("waiting", kind="count"), Column("given_up", kind="count"),
+    Column("fault", faces=PAGE, rare=True),
 )  # fmt: skip
 Number = Annotated[int, Option("The webhook's number.", metavar="WEBHOOK", least=1)]
 
 
-def _rows(webhooks: Sequence[WebhookInfo]) -> list[dict[str, Any]]:
+def webhook_rows(webhooks: Sequence[WebhookInfo]) -> list[dict[str, Any]]:
     """Return a row each, the events in one cell."""
     return [webhook.to_dict() | {"events": " ".join(webhook.events)} for webhook in webhooks]
 
 
 def _view(webhooks: Sequence[WebhookInfo]) -> Iterator[Any]:
     """Yield the table, and what must not be broken, as cells are: addresses."""
-    yield listing_table(_COLUMNS, _rows(webhooks))
+    yield listing_table(COLUMNS, webhook_rows(webhooks))
     yield from (f"webhook {webhook.id} at {webhook.url}" for webhook in webhooks)
     yield from (f"webhook {webhook.id}: {webhook.fault}" for webhook in webhooks if webhook.fault)
 
@@ -50,9 +54,9 @@ class Webhooks(Namespace):
         events: Annotated[
             Sequence[str],
             Option(
-                "What it is told of: snapshot_taken, finding_raised, gate_failed (repeatable).",
+                f"What it is told of: {', '.join(EVENTS)} (repeatable).",
                 name="event",
-                metavar="snapshot_taken|finding_raised|gate_failed", word=False,
+                metavar="|".join(EVENTS), word=False,
                 examples=("snapshot_taken",),
             ),
         ],
@@ -85,7 +89,7 @@ class Webhooks(Namespace):
 
     @operation(
         "webhook list", "GET /webhooks", "listWebhooks", role="admin",
-        listing="webhooks", rows=lambda webhooks, _: _rows(webhooks),
+        listing="webhooks", rows=lambda webhooks, _: webhook_rows(webhooks),
         view=lambda webhooks, _: _view(webhooks), kept=False,
     )  # fmt: skip
     def list(self) -> Sequence[WebhookInfo]:

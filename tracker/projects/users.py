@@ -108,6 +108,10 @@ class BoundAnnotator(NamedTuple):
     project: str
     annotator: str
 
+    def __str__(self) -> str:
+        """Return it as it is typed: ``PROJECT:NAME``."""
+        return f"{self.project}:{self.annotator}"
+
     def to_dict(self) -> dict[str, str]:
         return self._asdict()
 

@@ -23,7 +23,7 @@ from sqlalchemy import Connection, delete, func, insert, or_, select, update
 
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
-from tracker.core.results import Json, Record, Spread, Time
+from tracker.core.results import Json, OptionalTime, Record, Spread, Time
 from tracker.projects.names import near_names
 from tracker.projects.projects import ProjectInfo
 from tracker.projects.users import record_access_change
@@ -38,7 +38,16 @@ _LONGEST = 2000
 
 @dataclass(frozen=True)
 class WebhookInfo(Record):
-    """An address that receives events, and what became of its messages."""
+    """An address that receives events, and what became of its messages.
+
+    Attributes:
+        id: its number.
+        project: of which it is told; None for all.
+        waiting: messages that are to be sent, or sent again.
+        given_up: messages that did not arrive for a day.
+        fault: why one of them did not.
+        delivered_at: when one arrived last, of those that are still kept.
+    """
 
     id: Annotated[int, Json("webhook")]
     project: str | None
@@ -49,6 +58,7 @@ class WebhookInfo(Record):
     waiting: int = 0
     given_up: int = 0
     fault: str | None = None
+    delivered_at: OptionalTime = None
 
 
 @dataclass(frozen=True)
@@ -145,6 +155,7 @@ def list_webhooks(connection: Connection) -> list[WebhookInfo]:
             func.count().label("all"),
             func.count(_messages.c.delivered_at).label("delivered"),
             func.max(_messages.c.fault).label("fault"),
+            func.max(_messages.c.delivered_at).label("delivered_at"),
         )
         .group_by(_messages.c.webhook_id)
         .subquery("counts")
@@ -153,7 +164,7 @@ def list_webhooks(connection: Connection) -> list[WebhookInfo]:
         select(
             _hooks, Project.name.label("project"), counts.c.waiting,
             (counts.c.all - counts.c.delivered - counts.c.waiting).label("given_up"),
-            counts.c.fault,
+            counts.c.fault, counts.c.delivered_at,
         )
         .outerjoin(Project, Project.id == _hooks.c.project_id)
         .outerjoin(counts, counts.c.webhook_id == _hooks.c.id)
@@ -163,6 +174,7 @@ def list_webhooks(connection: Connection) -> list[WebhookInfo]:
         WebhookInfo(
             row.id, row.project, row.url, tuple(row.events.split()), row.allow_private,
             row.created_at, row.waiting or 0, row.given_up or 0, row.fault,
+            row.delivered_at,
         )
         for row in connection.execute(statement)
     ]  # fmt: skip

@@ -147,6 +147,13 @@ def _words(name: str) -> str:
     return name.replace("_", " ")
 
 
+def _for_form(text: str) -> str:
+    """Return what is wrong with an option as it is with a field; a command is left as it is."""
+    if "tracker " in text:
+        return text
+    return re.sub(r"--([a-z]+(?:-[a-z]+)*)", lambda hit: hit[1].replace("-", " "), text)
+
+
 def _visible(value: Any) -> Any:
     """Return a text without what acts on a reader's screen; markup as it is."""
     return escaped_text(value) if type(value) is str else value
@@ -177,8 +184,8 @@ def _made() -> Environment:
         "level": level_cell, "noun": count_noun, "measure": measure_title_words,
         "reason": undefined_in_words, "words": _words, "lacking": reason,
         "capitalized": capitalized, "standing": flag_standing_in_words,
-        "reworded_for_form": reworded_for_form, "without_flagged": without_flagged,
-        "without_test": without_test,
+        "reworded_for_form": reworded_for_form, "for_form": _for_form,
+        "without_flagged": without_flagged, "without_test": without_test,
     }  # fmt: skip
     made.globals |= {
         "interval": interval_cell, "thresholds": THRESHOLDS, "columns_of": columns_of,

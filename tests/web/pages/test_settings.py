@@ -57,6 +57,34 @@ def test_a_project_is_renamed_archived_and_put_back(client: TestClient, answered
     assert len(answered.projects.list()) == 1
 
 
+def test_a_question_is_added_and_renamed(client: TestClient, answered: Ledger) -> None:
+    form = {"name": "<tone>", "answers": "several", "scale": "nominal"}
+    assert client.post(f"{AT}/questions", data=form).url.path == AT
+    assert "Question <tone>" in read(client, AT).text
+    question = answered.questions.show("p", "<tone>").question
+    assert (question.answers, question.scale) == ("several", "nominal")
+    assert client.post(f"{AT}/questions", data=form).status_code == 422
+    client.post("/projects/p/questions/%3Ctone%3E/rename", data={"name": "mood/2"})
+    assert [question.name for question in answered.questions.list("p")] == ["label", "mood/2"]
+    refused = client.post("/projects/p/questions/mood~2F2/rename", data={"name": "label"})
+    assert refused.status_code == 422
+    assert client.post("/projects/p/questions/none/rename", data={"name": "x"}).status_code == 404
+
+
+def test_an_annotator_is_a_human_a_model_or_a_reference(
+    client: TestClient, answered: Ledger
+) -> None:
+    at = "/projects/p/annotators/x"
+    for kind in ("model", "reference", "human"):
+        assert client.post(f"{at}/kind", data={"kind": kind}).url.path == at
+        people = {
+            row["annotator"]: row["kind"]
+            for row in (person.to_dict() for person in answered.annotators.list("p"))
+        }
+        assert people == {"x": kind, "y": "human"}
+    assert client.post(f"{at}/kind", data={"kind": "king"}).status_code == 422
+
+
 def test_an_event_is_noted(client: TestClient, answered: Ledger) -> None:
     client.post(f"{AT}/notes", data={"text": "guideline <v2>", "at": "2026-03-31"})
     assert "guideline <v2>" in read(client, AT).text

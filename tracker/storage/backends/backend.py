@@ -7,7 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
-from sqlalchemy import Connection, Engine, ForeignKeyConstraint, Table
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Engine,
+    ForeignKeyConstraint,
+    SQLColumnExpression,
+    Table,
+)
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError
 
@@ -157,6 +164,10 @@ class Backend(ABC):
     @abstractmethod
     def insert(self, cursor: Any, into: str, cells: Cells) -> None:
         """Insert some thousand rows by a driver's cursor into a table with its columns."""
+
+    @abstractmethod
+    def json_text(self, column: SQLColumnExpression[str], key: str) -> ColumnElement[Any]:
+        """Return the text that the JSON objects of a column have under a key, NULL for none."""
 
     def refresh_statistics(self, connection: Connection, *tables: Table) -> None:  # noqa: B027
         """Let a planner that goes by the size of tables know that of tables just filled."""

@@ -9,12 +9,18 @@ from time import monotonic, sleep
 from typing import Any, ClassVar
 
 from sqlalchemy import (
+    JSON,
+    ColumnElement,
     Connection,
     Engine,
     ForeignKeyConstraint,
+    SQLColumnExpression,
     Table,
+    Text,
+    cast,
     create_engine,
     event,
+    func,
     text,
 )
 from sqlalchemy.engine import URL
@@ -175,6 +181,9 @@ class Postgres(Backend):
     def insert(self, cursor: Any, into: str, cells: Cells) -> None:
         with cursor.copy(f"COPY {into} FROM STDIN WITH (FORMAT csv)") as copy:
             copy.write(_as_csv(cells))
+
+    def json_text(self, column: SQLColumnExpression[str], key: str) -> ColumnElement[Any]:
+        return func.json_extract_path_text(cast(column, JSON), key, type_=Text)
 
     def refresh_statistics(self, connection: Connection, *tables: Table) -> None:
         quote = connection.dialect.identifier_preparer.quote

@@ -10,7 +10,19 @@ from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
-from sqlalchemy import Connection, Engine, Table, create_engine, event, make_url, text
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Engine,
+    SQLColumnExpression,
+    Table,
+    Text,
+    create_engine,
+    event,
+    func,
+    make_url,
+    text,
+)
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import DisconnectionError
 from sqlalchemy.pool import NullPool, QueuePool, StaticPool
@@ -163,6 +175,9 @@ class Sqlite(Backend):
             left = len(part) // width
             last = left < _ROWS_AT_ONCE
             cursor.execute(_insert_statement(into, row, width, left) if last else statement, part)
+
+    def json_text(self, column: SQLColumnExpression[str], key: str) -> ColumnElement[Any]:
+        return func.json_extract(column, f'$."{key}"', type_=Text)
 
     def highest_number(self, connection: Connection, table: Table) -> int:
         highest = text("SELECT seq FROM sqlite_sequence WHERE name = :name")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 from fastapi import Response
 
+from tracker.counts.choosing import ChosenActs
 from tracker.ledger import Ledger
 from tracker.ledger.projects import Projects
+from tracker.web.api.parameters import query_of
 from tracker.web.api.routing import Answer, Cursor, Limit, reads, resource
 from tracker.web.api.schema import model_of
 
@@ -17,7 +19,11 @@ _CHANGES = model_of(Projects.changes)
 
 @router.get("/projects/{project:segment}/changes", **reads("listProjectChanges", _CHANGES))
 def list_changes(
-    answer: Answer, project: str, limit: Limit = 100, cursor: Cursor = None
+    answer: Answer,
+    project: str,
+    which: Annotated[ChosenActs, query_of(ChosenActs)],
+    limit: Limit = 100,
+    cursor: Cursor = None,
 ) -> Response:
     """Return who changed what, newest first; `tracker project changes P`.
 
@@ -25,7 +31,7 @@ def list_changes(
     """
 
     def compute(ledger: Ledger) -> tuple[Any, str | None]:
-        trail = ledger.projects.changes(project, limit, before=cursor)
+        trail = ledger.projects.changes(project, limit, before=cursor, **which)
         return trail.to_dict(), trail.next
 
     return answer.page(project, compute)

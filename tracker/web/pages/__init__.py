@@ -22,6 +22,9 @@ from tracker.web.pages import (
     settings,
     snapshots,
     staged,
+    tokens,
+    users,
+    webhooks,
 )
 
 PAGES = (
@@ -43,5 +46,8 @@ PAGES = (
     changes,
     gate,
     settings,
+    webhooks,
     me,
+    users,
+    tokens,
 )

@@ -188,6 +188,17 @@ def set_presence(
     return see(request, place, "annotators", annotator)
 
 
+@router.post("/projects/{project:name}/annotators/{annotator:name}/kind",
+             dependencies=[needs(Role.MANAGER)])  # fmt: skip
+def set_kind(
+    request: Request, place: At, annotator: str, asked: AskedLedger,
+    kind: Annotated[str, Form()] = "",
+) -> RedirectResponse:  # fmt: skip
+    """Say whether an annotator is a human, a model, or a reference."""
+    person = asked.ledger.annotators.kind(place.project, annotator, kind)
+    return see(request, place, "annotators", person.name)
+
+
 def _found(asked: Asked, place: Place, name: str) -> tuple[dict[str, Any], list[str]]:
     """Return an annotator by name or alias, and the others of the same kind, by name."""
     everybody = [one.to_dict() for one in asked.ledger.annotators.list(place.project)]

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
 
+from tracker.counts.choosing import ACTS, ChosenActs
 from tracker.counts.trail import change_sentence
 from tracker.web.identity import Role, needs
 from tracker.web.request import AskedLedger, At
@@ -23,16 +24,19 @@ def changes_page(
     place: At,
     asked: AskedLedger,
     before: Annotated[str | None, Query(max_length=60)] = None,
+    by: Annotated[str | None, Query(max_length=500)] = None,
+    about: Annotated[str | None, Query(max_length=60)] = None,
 ) -> HTMLResponse:
-    """Show the last changes, or those before a place."""
-    trail = asked.ledger.projects.changes(place.project, _MOST, before=before or None)
+    """Show the last changes, or those before a place; of somebody or about something, if asked."""
+    which = ChosenActs(by=(by or "").strip() or None, about=about or None)
+    trail = asked.ledger.projects.changes(place.project, _MOST, before=before or None, **which)
     rows = [
         {**act.to_dict(), "what": change_sentence(act), "link": _link(act.to_dict())}
         for act in trail.acts
     ]
     return page(
         request, "changes.html", place=place, tab="changes", rows=rows, next=trail.next,
-        before=before,
+        before=before, which=which, topics=ACTS,
     )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Categories and people under another name, and those that are one with another."""
+"""Questions, categories and people under another name, and those that are one with another."""
 
 from __future__ import annotations
 
@@ -58,6 +58,15 @@ def merge_page(
         request, "merge.html", place=place, question=question, category=category, into=into,
         labels=labels[category], rows=rows, unknown=unknown,
     )  # fmt: skip
+
+
+@router.post(f"{_QUESTION}/rename", dependencies=_MANAGERS)
+def rename_question(
+    request: Request, place: At, asked: AskedLedger, question: str, name: Name
+) -> RedirectResponse:
+    """Give a question another name."""
+    asked.ledger.questions.rename(place.project, question, name)
+    return see(request, place, "settings")
 
 
 @router.post(f"{_QUESTION}/merge", dependencies=_MANAGERS)

@@ -72,6 +72,29 @@ def set_question(
     return see(request, place, "settings")
 
 
+class NewQuestion(BaseModel):
+    """What a form says of a new question.
+
+    Attributes:
+        name: what it is called.
+        answers: what an answer holds.
+        scale: how categories compare.
+    """
+
+    name: str = ""
+    answers: str | None = None
+    scale: str | None = None
+
+
+@router.post("/projects/{project:name}/settings/questions", dependencies=[needs(Role.MANAGER)])
+def add_question(
+    request: Request, place: At, asked: AskedLedger, form: Annotated[NewQuestion, Form()]
+) -> RedirectResponse:
+    """Ask another question."""
+    asked.ledger.questions.add(place.project, form.name, answers=form.answers, scale=form.scale)
+    return see(request, place, "settings")
+
+
 @router.post("/projects/{project:name}/settings/name", dependencies=[needs(Role.MANAGER)])
 def rename_project(
     request: Request, place: At, asked: AskedLedger, name: Annotated[str, Form()] = ""
