@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from tracker.history.plot import Figure, are_steady
 
-__all__ = ["HEIGHT", "WIDTH", "across", "are_steady", "curve", "percent", "scale_from"]
+if TYPE_CHECKING:
+    from tracker.render.blocks import Column
+
+__all__ = ["HEIGHT", "WIDTH", "across", "are_steady", "begins_of", "curve", "percent", "scale_from"]
 
 WIDTH, HEIGHT = 120, 16
 """Size of a drawing in its own units."""
@@ -16,6 +20,15 @@ _EDGE = 4
 def scale_from(lows: Iterable[float | None]) -> float:
     """Return where a scale that ends at 1 begins: at 0, or below the least of some numbers."""
     return min([0.0, *(low for low in lows if low is not None)])
+
+
+def begins_of(columns: Iterable[Column], rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """Return where the scale of each column that is drawn on one of its own begins, by its key."""
+    return {
+        column.key: scale_from(row.get(column.drawn[0]) for row in rows)
+        for column in columns
+        if column.kind == "scale"
+    }
 
 
 def across(value: float, begin: float = 0.0) -> float:

@@ -75,3 +75,19 @@ def test_a_page_has_the_question_asked_for(client: TestClient, ledger: Ledger) -
         client, "/projects/p/annotators/a/with/b?question=tone").text  # fmt: skip
     page = read(client, "/projects/p/annotators/a/with/b?question=topic")
     assert ("1", "/projects/p/items/1") in page.links
+
+
+def test_of_many_annotators_those_who_agree_least_are_drawn(
+    client: TestClient, ledger: Ledger
+) -> None:
+    people = [f"p{n:02}" for n in range(44)] + ["odd"]
+    rows = [(f"i{n}", who, "xy"[(n % 2) ^ (who == "odd")]) for n in range(6) for who in people]
+    frame = pd.DataFrame(rows, columns=["item", "annotator", "category"])
+    ledger.import_frame(frame, "p")
+    page = read(client, "/projects/p/pairs")
+    assert "Of 45 annotators the 40 who agree least" in page.text
+    assert "200 of 990 pairs" in page.text
+    drawn = page.rows[0][1:]
+    assert len(drawn) == 40
+    assert "odd" in drawn
+    assert page.rows[41 + 1][0] == "odd / p00"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
+from statistics import fmean
 from typing import Annotated, Any, NamedTuple
 
 from fastapi import APIRouter, Form, Request
@@ -20,7 +21,9 @@ from tracker.web.templating import page, page_links, see
 
 router = APIRouter(include_in_schema=False)
 _PAIRS = 200
-"""Pairs of one annotator, at most."""
+"""Pairs of a table, at most."""
+_MOST_DRAWN = 40
+"""Annotators of a heat map, at most."""
 _UNKNOWN: dict[str, Any] = {
     "agreement_low": None, "agreement_high": None, "agreement_of_peers": None, "peer_shares": {},
     "gold_answers": 0, "repeats": 0, "median_seconds": None,
@@ -111,23 +114,61 @@ def _apart(row: Mapping[str, Any], *, measured: bool) -> float | None:
     return None if own is None or others is None else own - others
 
 
+class _Pairs(NamedTuple):
+    """How much each two annotators agree on a question.
+
+    Attributes:
+        people: those of a heat map, by name.
+        values: the figure of each two of them, both ways round.
+        rows: the pairs that agree least, as JSON; ``number`` is that of all.
+        annotators: the number of all.
+        spans: whether the figure is an F1.
+    """
+
+    people: Sequence[str]
+    values: Mapping[tuple[str, str], float | None]
+    rows: Sequence[Mapping[str, Any]]
+    number: int
+    annotators: int
+    spans: bool
+
+
+def _least_agreeing(pairs: Sequence[Mapping[str, Any]]) -> _Pairs:
+    """Return the annotators who agree least with the others, and the pairs that do."""
+    spans = bool(pairs) and "span_f1_exact" in pairs[0]
+    values: dict[tuple[str, str], float | None] = {}
+    of_each: dict[str, list[float]] = {}
+    for row in pairs:
+        value = row["span_f1_exact"]["value"] if spans else row["cohen_kappa"]
+        first, second = row["annotators"]
+        values[first, second] = values[second, first] = value
+        for name in row["annotators"]:
+            of_each.setdefault(name, []).extend(() if value is None else (value,))
+
+    def figure(row: Mapping[str, Any]) -> tuple[bool, float]:
+        value = values[(*row["annotators"],)]
+        return value is None, value or 0.0
+
+    least = sorted(of_each, key=lambda name: (fmean(of_each[name] or [2.0]), name))[:_MOST_DRAWN]
+    drawn = {pair: value for pair, value in values.items() if {*pair} <= {*least}}
+    rows = sorted(pairs, key=figure)[:_PAIRS]
+    return _Pairs(sorted(least), drawn, rows, len(pairs), len(of_each), spans)
+
+
 @router.get("/projects/{project:name}/pairs", dependencies=[needs(Role.VIEWER)])
 def pairs_page(request: Request, place: At, asked: AskedLedger, question: str = "") -> HTMLResponse:
     """Show how much each two annotators agree on a question."""
     names = [setting.name for setting in asked.ledger.questions.list(place.project)]
     about = question or names[0]
-    pairs = known.pairs_of(asked, place, about).to_dict()["pairs"]
-    spans = bool(pairs) and "span_f1_exact" in pairs[0]
-    values = {}
-    for row in pairs:
-        value = row["span_f1_exact"]["value"] if spans else row["cohen_kappa"]
-        one, other = row["annotators"]
-        values[one, other] = values[other, one] = value
+    every = known.pairs_of(asked, place, about)
+    pairs = asked.figure(
+        place.project, "least agreeing", place.key, about,
+        compute=lambda _: _least_agreeing(every.to_dict()["pairs"]),
+    )  # fmt: skip
     here = page_links(request, place)
     return page(
         request, "pairs.html", place=place, tab="annotators", question=about, questions=names,
-        people=sorted({name for pair in values for name in pair}), values=values, pairs=pairs,
-        columns=SPAN_PAIR_COLUMNS if spans else PAIR_COLUMNS, spans=spans,
+        pairs=pairs, columns=SPAN_PAIR_COLUMNS if pairs.spans else PAIR_COLUMNS,
         links={
             "pair": lambda row: here("annotators", row["annotators"][0], "with",
                                      row["annotators"][1], question=about),
