@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import struct
-from datetime import date, timedelta
-from itertools import pairwise
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pandas as pd
 import pytest
 
-from tests.agreement.test_recent import collapse, year
 from tests.helpers import SPANS, csv_text, write_file
 from tracker.ledger import Ledger
 from tracker.render.charts import MOST, Chart
@@ -19,10 +16,9 @@ from tracker.report.charts import (
     annotators_chart,
     categories_chart,
     draw_categories,
-    draw_history,
-    history_chart,
     pairs_chart,
 )
+from tracker.report.curves import history_chart
 
 BAD = '<i>alert("x")</i> & \\1 "'
 SVG = "{http://www.w3.org/2000/svg}"
@@ -126,23 +122,6 @@ def test_pairs_of_spans_have_their_exact_f1(sqlite_ledger: Ledger) -> None:
     assert chart.description.endswith("Highest: ada and bo, 0.50.")
 
 
-@pytest.mark.parametrize(("width", "weeks"), [(190, 5), (520, 12)])
-def test_labels_of_times_do_not_touch(width: int, weeks: int) -> None:
-    figure = {"snapshot": None, "value": 0.5, "ci_low": 0.4, "ci_high": 0.6}
-    days = [date(2026, 1, 11) + timedelta(7 * n) for n in range(weeks)]
-    rows = [{"as_of": f"{day}T10:00:00Z", **figure} for day in days]
-    drawn = drawn_svg(draw_history("", rows, [], width=width)).iter(f"{SVG}text")
-    labels = sorted(
-        (float(one.get("transform", "")[len("translate(") :].split(",")[0]), one.text)
-        for one in drawn
-        if one.text and one.text[0].isalpha() and one.get("opacity") == "1"
-    )
-    assert len(labels) > 1
-    half_a_letter = 3.6
-    for (place, before), (other, after) in pairwise(labels):
-        assert other - place > half_a_letter * len(before + after), (before, after)
-
-
 def test_who_has_a_finding_comes_first(sqlite_ledger: Ledger) -> None:
     sqlite_ledger.import_frame(
         pd.DataFrame(
@@ -164,55 +143,6 @@ def test_who_has_a_finding_comes_first(sqlite_ledger: Ledger) -> None:
     assert next(text for text in texts(chart) if text in {"ada", "bo", "cy", "zed"}) == "zed"
     shares = {one["annotator"]: one["category_shares"] for one in audit.to_dict()["annotators"]}
     assert all(row["share"] == shares[row["annotator"]][row["category"]] for row in chart.rows)
-
-
-def test_a_line_through_the_snapshots(asked: Ledger) -> None:
-    for number in range(3):
-        asked.snapshot("p", name=f"week {number}")
-    found = asked.history("p")
-    chart = history_chart(found, "krippendorff_alpha")
-    of_all = [row["value"] for row in found.rows() if row["measure"] == "krippendorff_alpha"]
-    assert [row["so_far"] for row in chart.rows] == of_all
-    assert [row["value"] for row in chart.rows] == [of_all[0], None, None], "nothing came since"
-    # Taken within a second, they are told apart by their names.
-    assert {"week 0", "week 1", "week 2"} <= {*texts(chart)}
-
-
-def test_a_curve_is_of_its_own_items_and_gray_if_they_differ_by_chance(
-    sqlite_ledger: Ledger,
-) -> None:
-    for project, right in (("steady", lambda *_: 0.9), ("fell", collapse)):
-        sqlite_ledger.import_frame(year(right), project)
-        found = sqlite_ledger.history(project, "week")
-        chart = history_chart(found, "krippendorff_alpha")
-        own = [point.own.measure("krippendorff_alpha") for point in found]
-        assert [(row["value"], row["ci_low"]) for row in chart.rows] == [
-            (one.value, one.ci_low) for one in own
-        ]
-        assert chart.rows[-1]["so_far"] == found.points[-1].assessment.main.value
-        assert ("no more than chance" in chart.description) == (project == "steady")
-
-
-def test_a_curve_has_its_notes(sqlite_ledger: Ledger) -> None:
-    sqlite_ledger.import_frame(
-        pd.DataFrame(
-            [
-                {
-                    "item": n,
-                    "annotator": who,
-                    "category": "ab"[n % 2],
-                    "labeled_at": f"2026-03-{n + 1:02}",
-                }
-                for n in range(20)
-                for who in "AB"
-            ]
-        ),
-        "p",
-    )
-    sqlite_ledger.notes.add("p", "new guideline", at="2026-03-10")
-    chart = history_chart(sqlite_ledger.history("p", "week"), "percent_agreement")
-    assert "new guideline" in texts(chart)
-    assert chart.description.endswith("Notes: 1.")
 
 
 @pytest.mark.parametrize("kind", ["categories", "pairs", "annotators", "history"])

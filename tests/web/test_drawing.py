@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tracker.web.drawing import HEIGHT, WIDTH, across, are_steady, curve, scale_from
+from tracker.web.drawing import TREND_HEIGHT, WIDTH, across, are_steady, curve, scale_from
 
 
 def test_the_ends_of_a_scale_lie_inside_the_drawing() -> None:
@@ -31,16 +31,17 @@ def test_a_gap_ends_a_line_and_curves_have_one_scale() -> None:
     assert [x for x, _ in first + second] == sorted(x for x, _ in first + second)
     heights = [y for _, y in first + second]
     assert heights == sorted(heights, reverse=True)
-    assert all(0 < y < HEIGHT for y in heights)
-    (other,) = points([(0.5, 0.02), (0.9, 0.02)])
-    assert [y for _, y in other] == heights[1:]
-    (beyond,) = points([(0.5, 0.02), (-0.9, 0.02)])
-    assert beyond[1][1] < HEIGHT
+    assert all(0 < y < TREND_HEIGHT for y in heights)
+    (other,) = points([(0.5, 0.02), (0.9, 0.02), (0.1, 0.02)])
+    assert [y for _, y in other] == [*heights[1:], heights[0]]
+    (beyond,) = points([(0.5, 0.02), (-0.9, 0.02), (0.5, 0.02)])
+    assert beyond[1][1] < TREND_HEIGHT
 
 
 def test_numbers_that_differ_by_no_more_than_chance_are_a_flat_line() -> None:
     noise = [(0.4, 0.1), (0.6, 0.1), (0.5, 0.1)]
     assert are_steady(noise)
-    assert {y for (line,) in [points(noise)] for _, y in line} == {HEIGHT / 2}
+    assert {y for (line,) in [points(noise)] for _, y in line} == {TREND_HEIGHT / 2}
     assert not are_steady([(0.4, 0.01), (0.6, 0.01)])
     assert curve([(None, None)]) == curve([]) == []
+    assert curve([(0.4, 0.01), (0.9, 0.01), (None, None)]) == [], "two points show no course"

@@ -202,18 +202,24 @@ def confusions_of_patterns(
         confusions = [
             confusion for confusion in every if number in {confusion.first, confusion.second}
         ]
-    names = {NOTHING: NONE, **category_names(connection, question)}
+    names = {**category_names(connection, question), NOTHING: NONE}
     examples = _examples(connection, selection, patterns, confusions[:MOST], names)
     return Confusions(
         question.project.name,
         question.name,
         sum(confusion.disagreements for confusion in every),
         [
-            ConfusedPair((names[confusion.first], names[confusion.second]),
+            ConfusedPair(_in_order(names, confusion.first, confusion.second),
                          confusion.disagreements, confusion.items, confusion.share, items)
             for confusion, items in zip(confusions[:MOST], examples, strict=True)
         ],
     )  # fmt: skip
+
+
+def _in_order(names: Mapping[int, str], *categories: int) -> tuple[str, str]:
+    """Return the names of two categories in the order of all names."""
+    first, second = (name for number, name in names.items() if number in categories)
+    return first, second
 
 
 def _examples(

@@ -90,7 +90,7 @@ def history(
 
     Next: `tracker compare reviews last~1 last`
     """
-    from tracker.report.charts import history_chart
+    from tracker.report.curves import history_chart
 
     _check(output, force=force)
     measures, every = measured["measures"], curve["every"]

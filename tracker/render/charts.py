@@ -61,6 +61,7 @@ class Chart:
         drawn = vl_convert.vegalite_to_svg(spec)
         title, description = escape(_drawable(self.title)), escape(_drawable(self.description))
         sentence = f"<title>{title}</title><desc>{description}</desc>"
+        drawn = _VALUE.sub(r'<\1 class="value"\3><title>\2</title></\1>', drawn)
         head, _, rest = _TAG.sub(lambda tag: _ROLE.sub("", tag[0]), drawn).partition(">")
         return f'{head} role="img">{sentence}{rest}'
 
@@ -73,6 +74,8 @@ class Chart:
 
 _TAG = re.compile("<[^<>]*>")
 _ROLE = re.compile(' (role|aria-[a-z]+)="[^"]*"')  # of parts: the whole is one picture
+_VALUE = re.compile(r'<(\w+) aria-label="([^"]*)" role="graphics-symbol"([^<>]*)/>')
+"""A mark with words for who points at it."""
 _BROKEN = re.compile("[\ufffe\uffff]")  # what XML has not
 _BEYOND = re.compile("[\U00010000-\U0010ffff]")  # signs of two halves, such as pictures
 _NAMES = frozenset({"annotator", "other", "category", "question", "model"})

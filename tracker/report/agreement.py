@@ -171,15 +171,12 @@ def _overall(gathered: Gathered, title: str, rows: list[dict[str, Any]]) -> Figu
 
 
 def _of_question(gathered: Gathered, question: OfQuestion) -> Iterator[Block]:
-    """Return each category of each model, the widest gap below the ceiling first."""
-    rows = sorted(
-        (
-            {"model": model["model"], **row}
-            for model in question.models
-            for row in model["categories"]
-        ),
-        key=lambda row: (row["people"] is None, row["with_people"] - (row["people"] or 0.0)),
-    )
+    """Return each category of each model."""
+    rows = [
+        {"model": model["model"], **row}
+        for model in question.models
+        for row in question.in_order(model["categories"])
+    ]
     if not rows or question.confusions is None:  # spans and numbers have no categories to compare
         return
     title = (
@@ -219,19 +216,17 @@ def _categories(gathered: Gathered) -> Iterator[Block]:
         for question in gathered.questions
         for row in question.categories
     ]
-    known = sorted((row for row in rows if row["rate"] is not None), key=lambda row: row["rate"])
-    if not known:
+    if all(row["rate"] is None for row in rows):
         numbers = any(question.numbers for question in gathered.questions)
         yield Paragraph(line(words.NUMBERS if numbers else words.NO_CATEGORIES))
         return
     title = "Agreement on each category"
-    unknown = [row for row in rows if row["rate"] is None]
     yield Figure(
         "categories",
         words.CATEGORIES,
         draw_categories(title, rows, width=WIDE),
         draw_categories(title, rows, width=NARROW),
-        listing(title, columns.CATEGORY_COLUMNS, [*known, *unknown], _MOST_ROWS),
+        listing(title, columns.CATEGORY_COLUMNS, rows, _MOST_ROWS),
         _why(gathered, [question.name for question in gathered.questions if question.categories]),
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from tracker.audit.annotator_tables import (
@@ -20,7 +20,7 @@ from tracker.render.cells import minute_cell
 from tracker.report import people_words as people
 from tracker.report import words
 from tracker.report.agreement import each_question
-from tracker.report.charts import draw_annotators
+from tracker.report.charts import MOST_SHARES, draw_annotators
 from tracker.report.document import (
     Block,
     Bullets,
@@ -54,11 +54,12 @@ def _of(gathered: Gathered, question: OfQuestion) -> Iterator[Block]:
         return
     yield from _findings(gathered, question)
     title = "Shares of the categories"
-    drawn = [row for row in map(_known, rows) if row["category_shares"] and row["peer_shares"]]
+    drawn = [_known(row, question.order) for row in rows]
+    drawn = [row for row in drawn if row["category_shares"] and row["peer_shares"]]
     if drawn and not question.numbers:
         yield Figure(
             f"annotators-{gathered.questions.index(question)}",
-            people.SHARES,
+            people.shares_shown(len(drawn) - MOST_SHARES),
             draw_annotators(title, drawn, across=ACROSS_WIDE),
             draw_annotators(title, drawn, across=ACROSS_NARROW),
             listing(
@@ -77,9 +78,11 @@ def _of(gathered: Gathered, question: OfQuestion) -> Iterator[Block]:
     yield Group(people.FIGURES, [listing(people.FIGURES, PEOPLE, rows, _MOST)], True)
 
 
-def _known(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an annotator with the shares that are shown."""
-    shares = {name: share for name, share in row["category_shares"].items() if share is not None}
+def _known(row: Mapping[str, Any], order: Sequence[str]) -> dict[str, Any]:
+    """Return an annotator with the shares that are shown, in the order of the categories."""
+    names = dict.fromkeys([*order, *row["category_shares"]])
+    every = {name: row["category_shares"].get(name) for name in names}
+    shares = {name: share for name, share in every.items() if share is not None}
     return {**row, "category_shares": shares, "peer_shares": row.get("peer_shares") or {}}
 
 

@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from tracker.audit.sentences import is_accusation
-from tracker.measures.registry import MEASURES
-from tracker.monitoring import are_within_noise
 from tracker.projects.questions import are_many_numbers
 from tracker.render.charts import ALARM, FAINT, INK, MARK, MOST, ROW, WIDTH, Chart
 
@@ -16,12 +14,10 @@ if TYPE_CHECKING:
 
     from tracker.audit.result import Audit
     from tracker.history.by_question import AgreementByQuestion
-    from tracker.history.curve import Curve
-    from tracker.history.snapshot import History
     from tracker.ledger.agreement import Pairs
 
 
-_MOST = 24  # annotators
+MOST_SHARES = 16  # annotators
 _CATEGORIES = 8
 _ACROSS, _WIDTH, _ROW = 4, 120, 16
 
@@ -53,7 +49,7 @@ def draw_annotators(
     )
     categories = _frequent(ranked)
     rows = [_row(annotator, name) for annotator in ranked for name in annotator["category_shares"]]
-    names = [annotator["annotator"] for annotator in ranked[:_MOST]]
+    names = [annotator["annotator"] for annotator in ranked[:MOST_SHARES]]
     wanted = set(names)
     drawn = [row for row in rows if row["annotator"] in wanted and row["category"] in categories]
     share = alt.Scale(domain=[0, 1])
@@ -94,12 +90,13 @@ def _row(annotator: Mapping[str, Any], category: str) -> dict[str, Any]:
 
 
 def _frequent(annotators: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the most frequent categories, at most `_CATEGORIES`."""
+    """Return the most frequent categories, at most `_CATEGORIES`, in their order."""
     answers: dict[str, float] = {}
     for annotator in annotators:
         for name, share in annotator["category_shares"].items():
             answers[name] = answers.get(name, 0.0) + share * annotator["answers"]
-    return sorted(answers, key=lambda name: (-answers[name], name))[:_CATEGORIES]
+    frequent = sorted(answers, key=lambda name: (-answers[name], name))[:_CATEGORIES]
+    return [name for name in answers if name in frequent]
 
 
 def _description(annotators: Sequence[Mapping[str, Any]], drawn: int) -> str:
@@ -128,17 +125,18 @@ def categories_chart(agreement_by_question: AgreementByQuestion) -> Chart:
 
 
 def category_rows(agreement_by_question: AgreementByQuestion) -> list[dict[str, Any]]:
-    """Return a row for each category of each question, as `draw_categories` takes them.
+    """Return a row for each category of each question, the weakest first.
 
     Of `questions_of_numbers` there is none.
     """
     numbers = questions_of_numbers(agreement_by_question)
-    return [
+    rows = [
         {"question": question.question.name, **_category_row(category)}
         for question in agreement_by_question.questions
         if question.question.name not in numbers
         for category in question.assessment.to_dict()["categories"]
     ]
+    return sorted(rows, key=lambda row: (row["rate"] is None, row["rate"] or 0.0))
 
 
 def questions_of_numbers(agreement_by_question: AgreementByQuestion) -> list[str]:
@@ -159,7 +157,7 @@ def draw_categories(title: str, rows: Sequence[Mapping[str, Any]], *, width: int
     import altair as alt
 
     drawn = sorted((row for row in rows if row["rate"] is not None), key=lambda row: row["rate"])
-    shown = drawn[:MOST]
+    shown = _first_in_place(rows, drawn)
     questions = list(dict.fromkeys(row["question"] for row in rows))
     several = len({row["question"] for row in shown}) > 1
     place = alt.Y("category:N", sort=None, title=None)
@@ -187,6 +185,14 @@ def draw_categories(title: str, rows: Sequence[Mapping[str, Any]], *, width: int
     return Chart(title, _categories_description(rows, drawn), drawing, rows)
 
 
+def _first_in_place(
+    rows: Sequence[Mapping[str, Any]], ranked: Sequence[Mapping[str, Any]]
+) -> list[Mapping[str, Any]]:
+    """Return of rows the first `MOST` of a ranking, in the order of the rows."""
+    wanted = {id(row) for row in ranked[:MOST]}
+    return [row for row in rows if id(row) in wanted]
+
+
 def _category_row(row: Mapping[str, Any]) -> dict[str, Any]:
     names = ("category", "rate", "ci_low", "ci_high", "potential_agreements", "undefined")
     return {name: row[name] for name in names}
@@ -206,129 +212,6 @@ def _categories_description(
     sentence += f" {left_out} stronger categories are not drawn." if left_out > 0 else ""
     without = len(rows) - len(drawn)
     return sentence + (f" {without} have no figure." if without else "")
-
-
-# -- A figure over time, with its interval and the project's notes --------------------------------
-
-
-_ALPHA: Final = "krippendorff_alpha"
-_HEIGHT = 220
-_APART: Final[Mapping[str, Any]] = {"labelOverlap": "greedy", "labelSeparation": 8}
-
-
-def history_chart(history: History | Curve, measure: str | None = None) -> Chart:
-    """Return a line for a measure over time, its interval, and a mark for each note.
-
-    If none is named it is alpha, or the first that the last snapshot has. Points without
-    a figure are gaps in the line; the rows have their reason.
-    """
-    payload = history.to_dict()
-    notes = [{"at": note["at"], "text": note["text"]} for note in payload["notes"]]
-    measure = measure or _main(payload)
-    title = f"{payload['project']}: {MEASURES[measure].title}"
-    return draw_history(title, history_rows(payload, measure), notes)
-
-
-def _main(payload: Mapping[str, Any]) -> str:
-    points = payload["snapshots"] or [{"measures": []}]
-    known = [figure["measure"] for figure in points[-1]["measures"]]
-    return known[0] if known and _ALPHA not in known else _ALPHA
-
-
-def history_rows(payload: Mapping[str, Any], measure: str) -> list[dict[str, Any]]:
-    """Return a row for each point of a history's JSON, as `draw_history` takes them.
-
-    The figure is that of what came since the point before, if it has that; ``so_far`` is that of
-    all answers.
-    """
-    rows = []
-    for point in payload["snapshots"]:
-        of_all = _figure(point, measure)
-        own = _figure(point["own"], measure) if point.get("own") else None
-        if of_all is not None:
-            own = own or of_all
-            row = {"as_of": point["as_of"], "snapshot": point["name"] or point["snapshot"]}
-            row |= {name: own[name] for name in _FIGURE}
-            rows.append(row | {"so_far": of_all["value"]})
-    return rows
-
-
-def _figure(point: Mapping[str, Any], measure: str) -> Mapping[str, Any] | None:
-    return next((figure for figure in point["measures"] if figure["measure"] == measure), None)
-
-
-def draw_history(
-    title: str,
-    rows: Sequence[Mapping[str, Any]],
-    notes: Sequence[Mapping[str, Any]],
-    *,
-    width: int = WIDTH,
-) -> Chart:
-    """Return the chart of some points, and of what happened, ``at`` a time with a short text."""
-    import altair as alt
-
-    by_time = _spans_days(rows)
-    notes = notes if by_time else []
-    when = (
-        alt.X("as_of:T", title=None, axis=alt.Axis(tickCount=max(width // 80, 2), **_APART))
-        if by_time
-        else alt.X(
-            "snapshot:N",
-            title=None,
-            sort=None,
-            axis=alt.Axis(labelAngle=0, **_APART),
-            scale=alt.Scale(type="point"),
-        )
-    )
-    least = min((row["ci_low"] for row in rows if row["ci_low"] is not None), default=0.0)
-    scale = alt.Scale(domain=[min(0.0, least), 1])
-    base = alt.Chart(alt.InlineData(list(rows))).encode(x=when)
-    value = alt.Y("value:Q", scale=scale, title=None)
-    band = base.mark_area(color=MARK, opacity=0.15).encode(
-        y=alt.Y("ci_low:Q", scale=scale, title=None), y2="ci_high:Q"
-    )
-    ink = FAINT if _are_steady(rows) else MARK
-    line = base.mark_line(color=ink, point=alt.OverlayMarkDef(color=ink)).encode(y=value)
-    so_far = base.mark_line(color=FAINT, strokeDash=[2, 2]).encode(
-        y=alt.Y("so_far:Q", scale=scale, title=None)
-    )
-    noted = alt.Chart(alt.InlineData(list(notes))).encode(x=alt.X("at:T"))
-    marks = noted.mark_rule(color=FAINT, strokeDash=[3, 3])
-    texts = noted.mark_text(align="left", baseline="top", dx=4, color=INK, fontSize=10).encode(
-        y=alt.value(0), text="text:N"
-    )
-    more = [so_far] if any(row.get("so_far") not in {None, row["value"]} for row in rows) else []
-    layers = [band, *more, line, *([marks, texts] if notes else [])]
-    drawing = alt.layer(*layers).properties(width=width, height=_HEIGHT, title=title)
-    return Chart(title, _history_description(rows, notes), drawing, rows)
-
-
-def _are_steady(rows: Sequence[Mapping[str, Any]]) -> bool:
-    """Return whether the points of several differ by no more than their errors."""
-    known = [row for row in rows if row["value"] is not None]
-    figures = [(row["value"], row.get("standard_error")) for row in known]
-    return len(known) > 1 and are_within_noise(figures)
-
-
-def _spans_days(rows: Sequence[Mapping[str, Any]]) -> bool:
-    """Return whether points lie on several days, so that their times can be told apart."""
-    return len({row["as_of"][:10] for row in rows}) > 1 or any(not row["snapshot"] for row in rows)
-
-
-_FIGURE = ("value", "standard_error", "ci_low", "ci_high", "items", "undefined")
-
-
-def _history_description(
-    rows: Sequence[Mapping[str, Any]], notes: Sequence[Mapping[str, Any]]
-) -> str:
-    known = [row for row in rows if row["value"] is not None]
-    if not known:
-        return "There is no figure yet."
-    first, last = known[0], known[-1]
-    words = f"From {first['value']:.3f} on {first['as_of'][:10]} "
-    words += f"to {last['value']:.3f} on {last['as_of'][:10]}, {len(known)} points."
-    words += " They differ by no more than chance." if _are_steady(rows) else ""
-    return words + (f" Notes: {len(notes)}." if notes else "")
 
 
 # -- How often each model agrees with people, beside how often people agree with each other -------
@@ -358,12 +241,16 @@ def draw_model_categories(
 
     Args:
         title: what it shows.
-        rows: of `tracker.audit.models.ModelCategory`, each with its ``model``, the first drawn.
+        rows: of `tracker.audit.models.ModelCategory`, each with its ``model``; the widest gaps
+            below the ceiling are drawn.
         width: in pixels, without the labels.
     """
-    drawn = rows[:MOST]
+    ranked = sorted(
+        rows, key=lambda row: (row["people"] is None, row["with_people"] - (row["people"] or 0.0))
+    )
+    drawn = _first_in_place(rows, ranked)
     drawing = _drawing(title, drawn, "category", "model", "the other chose it, too", width)
-    description = _models_description(drawn[:5], "category")
+    description = _models_description(ranked[:5], "category")
     left_out = len(rows) - len(drawn)
     description += f" {left_out} categories of smaller gaps are not drawn." if left_out else ""
     return Chart(title, description, drawing, rows)
@@ -414,6 +301,7 @@ def _models_description(drawn: Sequence[Mapping[str, Any]], also: str) -> str:
 
 
 _NUMBERED, _ROOMY = 14, 32  # annotators whose cells have room for a number; pixels of a cell
+_CROWDED, _SMALL = 24, 14  # annotators beyond whom cells are small, so that the chart fits a page
 _LIGHT, _DARK = "#fefefe", "#101214"  # of numbers on cells, whose colors are those of any page
 
 
@@ -465,22 +353,31 @@ def draw_pairs(title: str, rows: Sequence[Mapping[str, Any]]) -> Chart:
         for first, second in ((row["annotator"], row["other"]), (row["other"], row["annotator"]))
         if {first, second} <= wanted and row[figure] is not None
     ]
-    side = (_ROOMY if len(order) <= _NUMBERED else ROW) * max(len(order), 4)
+    both.sort(key=lambda row: row[figure])  # cells of one color are one outline on a page
+    numbered = len(order) <= _NUMBERED
+    cell = _ROOMY if numbered else ROW if len(order) <= _CROWDED else _SMALL
+    side = cell * max(len(order), 4)
     cells = (
         alt.Chart(alt.InlineData(list(both)))
-        .mark_rect(stroke="white")
+        .mark_rect(stroke="white" if numbered else alt.Undefined)
         .encode(
-            x=alt.X("annotator:N", sort=order, title=None, axis=alt.Axis(labelAngle=-45)),
+            x=alt.X(
+                "annotator:N",
+                sort=order,
+                title=None,
+                axis=alt.Axis(labelAngle=-90 if cell == _SMALL else -45),
+            ),
             y=alt.Y("other:N", sort=order, title=None),
             color=alt.Color(
                 f"{figure}:Q",
                 title=about.title,
+                legend=alt.Legend(orient="top", direction="horizontal", gradientLength=160),
                 scale=alt.Scale(scheme="blueorange", domain=[about.least, 1], reverse=True),
             ),
         )
     )
     layers = [cells]
-    if len(order) <= _NUMBERED:
+    if numbered:
         far = about.dark.format(f"datum.{figure}")
         layers.append(
             alt.Chart(alt.InlineData(list(both)))

@@ -132,6 +132,8 @@ class Figure:
         narrow: the same for a narrow page; None if the chart may be moved sideways.
         rows: its figures.
         why: where they come from.
+        panels: the parts of the chart, for a page that sees how many fit beside each other.
+        broad: the same for a page broader than a report's.
     """
 
     name: str
@@ -140,6 +142,8 @@ class Figure:
     narrow: Chart | None
     rows: Table
     why: Why
+    panels: Sequence[Chart] = ()
+    broad: Chart | None = None
 
 
 @dataclass(frozen=True)

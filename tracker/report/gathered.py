@@ -118,9 +118,22 @@ class OfQuestion:
 
     @property
     def categories(self) -> Sequence[Told]:
-        """The figures of each category; none of numbers."""
-        rows: Sequence[Told] = self.agreement["categories"]
-        return () if self.numbers else rows
+        """The figures of each category, in `order`; none of numbers."""
+        return () if self.numbers else self.in_order(self.agreement["categories"])
+
+    @property
+    def order(self) -> Sequence[str]:
+        """The order of the categories on the page: the declared one, else the weakest first."""
+        names: Sequence[str] = self.settings["categories"]
+        if self.settings["scale"] != "nominal" or self.settings["categories_closed"]:
+            return names
+        rates = {row["category"]: row["rate"] for row in self.agreement["categories"]}
+        return sorted(names, key=lambda name: (rates.get(name) is None, rates.get(name) or 0.0))
+
+    def in_order(self, rows: Sequence[Told]) -> Sequence[Told]:
+        """Return rows by their ``category`` in `order`; others last."""
+        places = {name: place for place, name in enumerate(self.order)}
+        return sorted(rows, key=lambda row: places.get(row["category"], len(places)))
 
 
 @dataclass(frozen=True)

@@ -4,18 +4,30 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from tracker.audit.sentences import is_accusation
 from tracker.history.columns import POINTS
 from tracker.measures.registry import MEASURES
 from tracker.render.blocks import Column
 from tracker.render.cells import count_cell
-from tracker.render.nouns import percent
+from tracker.render.nouns import of_question, percent
 from tracker.report import people_words as people
 from tracker.report import words
 from tracker.report.agreement import each_question
-from tracker.report.charts import draw_history, history_rows
+from tracker.report.curves import (
+    Course,
+    Event,
+    Rows,
+    curve_charts,
+    draw_histories,
+    event_days,
+    event_of_note,
+    events_within,
+    history_rows,
+    joined_histories,
+    known_points,
+)
 from tracker.report.document import (
     Block,
     Code,
@@ -31,48 +43,90 @@ from tracker.report.document import (
 )
 from tracker.report.gather import command, python_call
 from tracker.report.gathered import Gathered, OfQuestion
-from tracker.report.sizes import NARROW, WIDE
 
-_MOST = 20  # events on a curve
-_EVENTS: Final = (Column("number", ""), Column("at", "when", "minute"), Column("text", "what"))
+_MOST = 20  # days of a table
+_ACROSS = 2  # curves beside each other in a picture
+_POINTS: Final = (Column("question", rare=True), *POINTS)
+_EVENTS: Final = (Column("day", "when", "day"), Column("text", "what"))
 _SHORT_ITEMS: Final = (Column("item"), Column("answers", kind="count"))
 
 
-def history_section(gathered: Gathered) -> Section:
+def history_section(gathered: Gathered, *, broad: bool = False) -> Section:
+    """Return the curves; ``broad`` if the page may be broader than a report's."""
     code = python_call(gathered, "history_by_question", every=gathered.questions[0].every)
-    return Section("history", "Over time", each_question(gathered, _history_of_question), code)
+    return Section("history", "Over time", [*_curves(gathered, broad=broad)], code)
 
 
-def _history_of_question(gathered: Gathered, question: OfQuestion) -> Iterator[Block]:
-    measure = question.agreement["main"]
-    rows = history_rows(question.history, measure)
-    if len(rows) < 2:
-        yield Paragraph(line(_no_curve(gathered, question)))
+class _Curve(NamedTuple):
+    question: OfQuestion
+    rows: list[dict[str, Any]]
+    events: list[Event]
+
+    @property
+    def measure(self) -> str:
+        measure: str = self.question.agreement["main"]
+        return measure
+
+    @property
+    def course(self) -> Course:
+        days = event_days(self.events)
+        return Course(self.question.name, self.rows, days, self.question.thresholds)
+
+
+def _curves(gathered: Gathered, *, broad: bool) -> Iterator[Block]:
+    curves = []
+    for question in gathered.questions:
+        rows = history_rows(question.history, question.agreement["main"])
+        known = known_points(rows)
+        if len(rows) > 1 and known:
+            curves.append(_Curve(question, rows, _events(gathered, question, rows)))
+            continue
+        of = of_question(question.name) if gathered.several else ""
+        if not question.agreement["counts"]["items_compared"]:
+            yield Paragraph(line(of, words.NO_CURVE_WITHOUT_OVERLAP))
+            continue
+        yield Paragraph(line(of, _no_curve(gathered, question)))
         yield Paragraph(line(Code(shlex.join(["tracker", "snapshot", gathered.asked.project]))))
-        return
-    title = MEASURES[measure].title
-    events = _events(gathered, question, rows)
-    numbers = [{"at": event["at"], "text": str(n)} for n, event in enumerate(events, 1)]
-    every = ["--every", question.every] if question.every else []
-    yield Figure(
-        f"history-{gathered.questions.index(question)}",
-        words.points_shown(len(rows), question.every, title, events=bool(events)),
-        draw_history(title, rows, numbers, width=WIDE),
-        draw_history(title, rows, numbers, width=NARROW),
-        listing(title, POINTS, rows),
-        Why(
-            [
-                line(words.WHY_CURVE["rebuilt" if question.every else None]),
-                line(words.formula(measure)),
-            ],
-            command(
-                gathered, "history", *every, "--measure", measure, "--json", question=question.name
-            ),
-        ),
+    if curves:
+        yield _figure(gathered, curves, broad=broad)
+    days = event_days({event for curve in curves for event in curve.events})
+    if days:
+        rows = [{"day": day.at, "text": day.text} for day in reversed(days)]
+        yield listing("What happened, the last first", _EVENTS, rows, _MOST)
+
+
+def _figure(gathered: Gathered, curves: Sequence[_Curve], *, broad: bool) -> Figure:
+    measures = list(dict.fromkeys(curve.measure for curve in curves))
+    title = " and ".join(MEASURES[measure].title for measure in measures)
+    points = {curve.question.every: len(curve.rows) for curve in curves}
+    events = any(curve.events for curve in curves)
+    rows = [
+        {"question": curve.question.name if gathered.several else None, **row}
+        for curve in curves
+        for row in curve.rows
+    ]
+    why = [words.WHY_CURVE["rebuilt" if every else None] for every in points]
+    why += [words.formula(measure) for measure in measures]
+    first, *also = [_command(gathered, curve) for curve in curves]
+    charts: dict[str, Any] = {"narrow": None}
+    if len(curves) > 1:
+        charts["panels"] = draw_histories([curve.course for curve in curves])
+        charts["chart"] = joined_histories(title, charts["panels"], across=_ACROSS)
+    else:
+        charts |= curve_charts(curves[0].course._replace(name=title), broad=broad)
+    return Figure(
+        name="history",
+        caption=words.points_shown(title, points, questions=len(curves), events=events),
+        rows=listing(title, _POINTS, rows),
+        why=Why([line(text) for text in dict.fromkeys(why)], first, also),
+        **charts,
     )
-    if events:
-        numbered = [{"number": n, **event} for n, event in enumerate(events, 1)]
-        yield listing("What happened", _EVENTS, numbered)
+
+
+def _command(gathered: Gathered, curve: _Curve) -> str:
+    every = ["--every", curve.question.every] if curve.question.every else []
+    asked = [*every, "--measure", curve.measure, "--json"]
+    return command(gathered, "history", *asked, question=curve.question.name)
 
 
 def _no_curve(gathered: Gathered, question: OfQuestion) -> str:
@@ -82,19 +136,16 @@ def _no_curve(gathered: Gathered, question: OfQuestion) -> str:
     return words.NO_CURVE_CHOSEN if chosen else words.NO_CURVE
 
 
-def _events(
-    gathered: Gathered, question: OfQuestion, rows: Sequence[Mapping[str, Any]]
-) -> list[dict[str, Any]]:
-    """Return what happened while the curve was drawn, oldest first; of very much, the last."""
-    first, last = rows[0]["as_of"][:10], rows[-1]["as_of"]
-    events = [{"at": note["at"], "text": words.event_note(note)} for note in gathered.notes]
+def _events(gathered: Gathered, question: OfQuestion, rows: Rows) -> list[Event]:
+    """Return what happened while the curve was drawn."""
+    events = [event_of_note(note) for note in gathered.notes]
+    of = f"{question.name}: " if gathered.several else ""
     events += [
-        {"at": flag["found_at"], "text": words.event_finding(flag)}
+        Event(flag["found_at"], of + words.event_finding(flag), "finding")
         for flag in gathered.flags
         if flag.get("question", question.name) == question.name
     ]
-    within = (event for event in events if first <= event["at"] <= last)
-    return sorted(within, key=lambda event: (event["at"], event["text"]))[-_MOST:]
+    return events_within(events, rows)
 
 
 # -- Coverage, pace, and who and what is next -----------------------------------------------------

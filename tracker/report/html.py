@@ -51,6 +51,19 @@ _TAG = re.compile(r"<[^<>]*>")
 _COLOR = re.compile(r'\b(fill|stroke)="([^"]*)"')
 _NAME = re.compile(r'\bid="([^"]*)"|url\(#([^)]*)\)')
 _FONT = re.compile(r' font-family="[^"]*"')
+_NEEDLESS = re.compile(
+    r' (class="(mark|role)-[^"]*"|pointer-events="none"|(opacity|stroke-width)="1")'
+)
+_HUE = re.compile(r"rgb\((\d+), (\d+), (\d+)\)")
+_CIRCLE = re.compile(
+    r'<path (transform="[^"]*") d="M([\d.]+),0A\2,\2,0,1,1,-\2,0A\2,\2,0,1,1,\2,0"'
+)
+_STROKE = re.compile(r' stroke-[a-z]+="[^"]*"')
+_DIGITS = re.compile(r"(\.\d\d)\d+")
+_IDLE = re.compile(r'<path class="(foreground|background)"(?![^<>]*fill=)[^<>]*/>')
+_ALIKE = re.compile(r'<path d="[^"]*"( fill="#\w+")/>(?:<path d="[^"]*"\1/>)+')
+_OUTLINE = re.compile(r' d="([^"]*)"')
+_EMPTY = re.compile(r"<g( [^<>]*)?(/>|(?<!/)></g>)")
 
 
 def html_page(document: Document) -> bytes:
@@ -90,16 +103,21 @@ def anchor(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
 
 
-def picture(chart: Chart, name: str) -> Markup:
+def picture(chart: Chart, name: str, *, titled: bool = False) -> Markup:
     """Return a chart as a part of a page, in the page's colors.
 
     Args:
         chart: the chart.
         name: unique within the page: what the chart names inside begins with it.
+        titled: whether its title is drawn; else the page has it as a heading.
     """
     from markupsafe import Markup
 
-    drawn = _TAG.sub(lambda tag: _own(tag[0], name), chart.svg(titled=False))
+    drawn = _EMPTY.sub("", _IDLE.sub("", chart.svg(titled=titled)))
+    drawn = _TAG.sub(lambda tag: _own(tag[0], name), drawn)
+    drawn = _ALIKE.sub(
+        lambda run: f'<path d="{"".join(_OUTLINE.findall(run[0]))}"{run[1]}/>', drawn
+    )
     # The drawing escapes the names in it, as XML has it.
     return Markup(drawn)  # noqa: S704
 
@@ -108,4 +126,7 @@ def _own(tag: str, name: str) -> str:
     """Return a tag of a chart with the page's colors and font, and with names of its own."""
     tag = _COLOR.sub(lambda hit: f'{hit[1]}="{_COLORS.get(hit[2], hit[2])}"', tag)
     tag = _NAME.sub(lambda hit: hit[0].replace(hit[1] or hit[2], f"{name}-{hit[1] or hit[2]}"), tag)
-    return _FONT.sub("", tag)
+    tag = _DIGITS.sub(r"\1", _CIRCLE.sub(r'<circle \1 r="\2"', tag))
+    tag = tag if ' stroke="' in tag else _STROKE.sub("", tag)
+    tag = _HUE.sub(lambda hue: "#{:02x}{:02x}{:02x}".format(*map(int, hue.groups())), tag)
+    return _NEEDLESS.sub("", _FONT.sub("", tag))

@@ -13,6 +13,7 @@ from tracker.render.charts import Chart
 from tracker.report.document import Document
 from tracker.report.html import WORDS
 
+_OF_PAGES: Final = {"narrow", "panels", "broad"}
 _TEMPLATE: Final = Path(__file__).parent / "templates" / "report.typ"
 
 
@@ -52,7 +53,7 @@ def _plain(value: Any) -> Any:
         return escaped_text(value)
     if is_dataclass(value):
         payload = {field.name: _plain(getattr(value, field.name)) for field in fields(value)
-                if field.name != "narrow"}  # fmt: skip
+                if field.name not in _OF_PAGES}  # fmt: skip
         return {"kind": type(value).__name__, **payload}
     if isinstance(value, frozenset):
         return sorted(value)

@@ -13,6 +13,14 @@ SHARES: Final = (
     "category, the tick that of the others on the same items; dots of another color belong to "
     "annotators with a finding. The longer the line between, the more they differ."
 )
+
+
+def shares_shown(left_out: int) -> str:
+    """Return what the chart of shares shows, and of how many annotators it is not."""
+    rest = f" {count_noun(left_out, 'more annotator')} stand in the table alone."
+    return SHARES + (rest if left_out > 0 else "")
+
+
 WHY_SHARES: Final = (
     "Shares are of all answers of the annotator; the others' share is the mean over the items that "
     "both answered of the share of co-annotators who gave the category.",

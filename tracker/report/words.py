@@ -354,8 +354,9 @@ WHY_NEXT: Final = "Each annotator's answer to an item counts once; skipped answe
 
 
 CATEGORIES: Final = (
-    "A dot for each category, the weakest first: if one annotator chose it, how often another "
-    "annotator of the same item chose it, too. The line is the 95% interval."
+    "A dot for each category: if one annotator chose it, how often another annotator of the same "
+    "item chose it, too. The line is the 95% interval. Categories are in their declared order, "
+    "here and below; if they have none, the weakest comes first."
 )
 WHY_CATEGORIES: Final = (
     "Rate = agreements / potential agreements. An agreement is a pair of annotators and an item to "
@@ -376,8 +377,8 @@ WHY_MODELS: Final = (
 )
 ON_CATEGORIES: Final = "Models on each category"
 MODEL_CATEGORIES: Final = (
-    "The same for each category, the widest gap below the ceiling first: if the model or a person "
-    "chose the category, how often both did. The tick is that of two people on the same items."
+    "The same for each category: if the model or a person chose the category, how often both did. "
+    "The tick is that of two people on the same items."
 )
 WHY_MODEL_CATEGORIES: Final = (
     "Rate = agreements / potential agreements, as on each category above: of the model with each "
@@ -391,14 +392,23 @@ def formula(measure: str) -> str:
     return f"{about.title}: {about.formula}. {about.source.rstrip('.')}."
 
 
-def points_shown(number: int, every: str | None, title: str, *, events: bool) -> str:
-    if every is None:
-        of = f"{number:,} recorded snapshots, each of what came since the one before"
-    else:
-        of = f"{count_noun(number, 'point')}, each of the items completed in one {every}"
-    sentence = f"{title} over {of}, with its 95% interval; dotted, that of all answers so far."
-    numbered = " Numbered lines are what happened: notes, guidelines and findings, listed below."
-    return sentence + numbered if events else sentence
+def points_shown(
+    title: str, points: Mapping[str | None, int], *, questions: int, events: bool
+) -> str:
+    """Return what curves show; ``points`` are how many of each period, None of snapshots."""
+    each = [
+        f"{count_noun(number, 'point')}, each of the items completed in one {every}"
+        if every
+        else f"{number:,} recorded snapshots, each of what came since the one before"
+        for every, number in points.items()
+    ]
+    sentence = (
+        f"{title} over {' or '.join(each)}; shaded its 95% interval, dotted that of all answers so "
+        "far, dashed the thresholds if they are near; gray if it changes by no more than chance."
+    )
+    if questions > 1:
+        sentence += " All on one scale; under each name the last figure and its interval."
+    return f"{sentence} A mark above is a day on which something happened." if events else sentence
 
 
 NO_CURVE: Final = (
@@ -413,6 +423,10 @@ NO_CURVE_OF_SPANS_CHOSEN: Final = (
     "Curves of spans are drawn from snapshots, and a snapshot has all answers: of some answers "
     "alone there is no curve."
 )
+NO_CURVE_WITHOUT_OVERLAP: Final = (
+    "There is no curve yet: no item has been answered by two annotators, so at no time is there an "
+    "agreement to draw. Have a second annotator answer some of the items, and it appears here."
+)
 NO_CURVE_CHOSEN: Final = "The answers chosen lie within one period, so there is no curve."
 WHY_CURVE: Final = {
     None: "Each point is a snapshot: figures recorded at that time, with the tallies they follow "
@@ -421,12 +435,6 @@ WHY_CURVE: Final = {
     "rebuilt": "Each point has the figures of the items whose last answers came in that period. "
     "A figure of all answers hides what happens late, because it still counts all that was before.",
 }
-
-
-def event_note(note: Mapping[str, Any]) -> str:
-    """Return a note, with its guideline."""
-    guideline = note.get("guideline")
-    return f"guideline {guideline}: {note['text']}" if guideline else str(note["text"])
 
 
 def event_finding(flag: Mapping[str, Any]) -> str:

@@ -10,11 +10,24 @@ from tracker.history.plot import Figure, are_steady
 if TYPE_CHECKING:
     from tracker.render.blocks import Column
 
-__all__ = ["HEIGHT", "WIDTH", "across", "are_steady", "begins_of", "curve", "percent", "scale_from"]
+__all__ = [
+    "HEIGHT",
+    "TREND_HEIGHT",
+    "WIDTH",
+    "across",
+    "are_steady",
+    "begins_of",
+    "curve",
+    "percent",
+    "scale_from",
+]
 
 WIDTH, HEIGHT = 120, 16
 """Size of a drawing in its own units."""
+TREND_HEIGHT = 28
+"""That of a curve."""
 _EDGE = 4
+_FEWEST = 3  # figures that show a course
 
 
 def scale_from(lows: Iterable[float | None]) -> float:
@@ -46,10 +59,10 @@ def curve(figures: Sequence[Figure]) -> list[str]:
     """Return the lines that lead through numbers in order, as points; a gap ends a line.
 
     All curves have one scale, from 0 at the foot to 1 at the head. One whose figures `are_steady`
-    is flat, at the height of their mean.
+    is flat, at the height of their mean; of fewer than three there is none.
     """
     known = [value for value, _ in figures if value is not None]
-    if not known:
+    if len(known) < _FEWEST:
         return []
     flat = sum(known) / len(known) if are_steady(figures) else None
     step = (WIDTH - 2 * _EDGE) / max(len(figures) - 1, 1)
@@ -59,5 +72,6 @@ def curve(figures: Sequence[Figure]) -> list[str]:
             lines.append([])
             continue
         up = min(max(value if flat is None else flat, 0.0), 1.0)
-        lines[-1].append(f"{_EDGE + place * step:.1f},{HEIGHT - 3 - up * (HEIGHT - 6):.1f}")
+        y = TREND_HEIGHT - 3 - up * (TREND_HEIGHT - 6)
+        lines[-1].append(f"{_EDGE + place * step:.1f},{y:.1f}")
     return [" ".join(line) for line in lines if line]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -42,6 +42,7 @@ from tracker.web.request import WAIT, Asked, Place
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from tracker.render.charts import Chart
     from tracker.report.document import Section
     from tracker.web.identity import Identity
 
@@ -88,6 +89,13 @@ def render_sections(sections: Iterable[Section]) -> Markup:
     template = _environment.get_template("section.html")
     text = "".join(template.render(section=section) for section in sections)
     return Markup(text)  # noqa: S704 - the template has escaped what it was given
+
+
+def render_charts(name: str, charts: Mapping[str, Chart]) -> Markup:
+    """Return a chart in each width as a part of a page; ``name`` is unique within the page."""
+    macros: Any = _environment.get_template("blocks.html").module
+    drawn: Markup = macros.charts({"name": name, "panels": (), **charts})
+    return drawn
 
 
 def see(request: Request, place: Place, *parts: str, **query: Any) -> RedirectResponse:

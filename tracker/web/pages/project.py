@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from tracker.report.gathered import Gathered
 
 router = APIRouter(include_in_schema=False)
-_SHOWN = ("history", "progress")
 _CARDS = 3
 _OWN_STYLE = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
 
@@ -90,7 +89,7 @@ class _Opening(NamedTuple):
 
 def _opening(asked: Asked, place: Place) -> _Opening:
     from tracker.report.document import Section
-    from tracker.report.report import SECTIONS
+    from tracker.report.history import history_section, progress_section
     from tracker.report.verdict import acts, verdict_paragraphs
 
     gathered = _gathered(asked, place)
@@ -101,7 +100,10 @@ def _opening(asked: Asked, place: Place) -> _Opening:
         return _Opening(
             needed[:_CARDS],
             render_sections([words]),
-            {name: render_sections([SECTIONS[name](gathered)]) for name in _SHOWN},
+            {
+                "history": render_sections([history_section(gathered, broad=True)]),
+                "progress": render_sections([progress_section(gathered)]),
+            },
             [question.status for question in gathered.questions],
         )
 

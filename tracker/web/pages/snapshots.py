@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
+from markupsafe import Markup
 from pydantic import BaseModel
 
 from tracker.compare.tables import (
@@ -20,7 +22,7 @@ from tracker.history.columns import POINTS
 from tracker.web import known
 from tracker.web.identity import Role, needs
 from tracker.web.request import Asked, AskedLedger, At, Place
-from tracker.web.templating import page, page_links, see
+from tracker.web.templating import page, page_links, render_charts, see
 
 router = APIRouter(include_in_schema=False)
 State = Annotated[str, Query(max_length=200)]
@@ -38,11 +40,11 @@ def snapshots_page(request: Request, place: At, asked: AskedLedger) -> HTMLRespo
     """Show the snapshots of a project, the last one first."""
     weakest = known.agreement_of(asked, Place(place.project)).questions[0]
     measure, question = weakest.main.measure, weakest.question.name
-    rows = asked.figure(
+    rows, curve = asked.figure(
         place.project, "snapshots", question, measure,
-        compute=lambda it: _told(it.history_by_question(
+        compute=lambda it: _drawn(it.history_by_question(
             place.project, questions=[question], measures=[measure]
-        ).questions[question].to_dict()["snapshots"], measure),
+        ).questions[question].to_dict(), measure, weakest.assessment.thresholds),
     )  # fmt: skip
     here = page_links(request, place)
     compares = len(rows) > 1 and question in _comparable(asked, place)
@@ -51,7 +53,7 @@ def snapshots_page(request: Request, place: At, asked: AskedLedger) -> HTMLRespo
         columns=[column for column in POINTS if compares or column.kind != "choice"],
         compares=compares,
         rows=[row | {"a": number == 1, "b": number == 0} for number, row in enumerate(rows[::-1])],
-        links={"snapshot": lambda row: here("snapshots", str(row["snapshot"]))},
+        curve=curve, links={"snapshot": lambda row: here("snapshots", str(row["snapshot"]))},
         question=question, several=len(asked.ledger.questions.list(place.project)) > 1,
     )  # fmt: skip
 
@@ -60,6 +62,18 @@ def _comparable(asked: Asked, place: Place) -> list[str]:
     """Return the names of the questions of which two states can be compared: not those of spans."""
     questions = asked.ledger.questions.list(place.project)
     return [question.name for question in questions if question.answers != "spans"]
+
+
+def _drawn(
+    payload: Mapping[str, Any], measure: str, thresholds: Sequence[float]
+) -> tuple[list[dict[str, Any]], Markup | None]:
+    """Return snapshots as the rows of a list and, of some with figures, as a curve."""
+    from tracker.report.curves import course_of, curve_charts, known_points
+
+    course = course_of(payload, measure, thresholds)
+    drawn = len(known_points(course.rows)) > 1
+    curve = render_charts("curve", curve_charts(course, broad=True)) if drawn else None
+    return _told(payload["snapshots"], measure), curve
 
 
 _NO_FIGURE = {"value": None, "ci_low": None, "ci_high": None, "undefined": None}

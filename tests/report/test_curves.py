@@ -1,0 +1,299 @@
+"""A figure over time is drawn on the scale of its data, with what happened a mark a day."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date, datetime, timedelta
+from itertools import pairwise
+from typing import Any
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.agreement.test_recent import collapse, year
+from tests.report.test_charts import SVG, drawn_svg, texts
+from tracker.ledger import Ledger
+from tracker.measures.benchmarks import DEFINITE, TENTATIVE
+from tracker.report.curves import (
+    Course,
+    Day,
+    Event,
+    curve_charts,
+    draw_histories,
+    draw_history,
+    event_days,
+    events_within,
+    history_chart,
+    joined_histories,
+    place_labels,
+    scale_of,
+)
+from tracker.report.sizes import NARROW_CURVE, PANEL, WIDE_CURVE
+
+THRESHOLDS = (TENTATIVE, DEFINITE)
+FIRST = datetime(2026, 1, 1)  # noqa: DTZ001 - a day
+
+
+def points(*values: float | None, apart: int = 7) -> list[dict[str, Any]]:
+    """Rows of a curve, a week apart, each with an interval of .1 to both sides."""
+    return [
+        {
+            "as_of": f"{date(2026, 1, 11) + timedelta(apart * n)}T10:00:00Z",
+            "snapshot": None,
+            "value": value,
+            "standard_error": 0.01,
+            "ci_low": None if value is None else value - 0.1,
+            "ci_high": None if value is None else value + 0.1,
+            "items": 12,
+        }
+        for n, value in enumerate(values)
+    ]
+
+
+def noted(*days: int, noun: str = "note") -> list[Event]:
+    return [
+        Event(f"{date(2026, 1, 11) + timedelta(day)}T12:00:00Z", f"what {n}", noun)
+        for n, day in enumerate(days)
+    ]
+
+
+def domain(chart: Any) -> list[float]:
+    """The ends of the vertical axis; every layer has the same."""
+    ends = {
+        tuple(layer["encoding"]["y"]["scale"]["domain"])
+        for layer in chart.spec["layer"]
+        if "scale" in layer["encoding"].get("y", {})
+    }
+    (only,) = ends
+    return list(only)
+
+
+# -- The scale ------------------------------------------------------------------------------------
+
+figures = st.floats(-3, 1, allow_nan=False)
+
+
+@given(st.lists(figures | st.none(), max_size=8), st.lists(st.floats(0, 1), max_size=2))
+def test_a_scale_has_all_values_round_ends_and_no_less_than_a_range(
+    values: list[float | None], thresholds: list[float]
+) -> None:
+    scale = scale_of(values, thresholds)
+    first, last = scale.ticks[0], scale.ticks[-1]
+    on_it = [value for value in values if value is not None] + [*scale.thresholds]
+    assert all(first - 1e-9 <= value <= last + 1e-9 for value in on_it)
+    assert last <= 1, "no figure is above 1"
+    assert last - first >= 0.2 - 1e-9
+    assert 3 <= len(scale.ticks) <= 13
+    steps = {round(after - before, 6) for before, after in pairwise(scale.ticks)}
+    assert len(steps) == 1
+    (step,) = steps
+    assert all(abs(tick / step - round(tick / step)) < 1e-6 for tick in scale.ticks)
+    assert {*scale.thresholds} <= {*thresholds}
+
+
+def test_thresholds_are_drawn_if_they_are_near() -> None:
+    def lines(*values: float) -> set[str]:
+        chart = draw_history(Course("p", points(*values), thresholds=THRESHOLDS))
+        return {text for text in texts(chart) if text.endswith(("tentative", "good enough"))}
+
+    assert lines(0.5, 0.52) == {"0.667 tentative"}
+    assert lines(0.7, 0.75) == {"0.667 tentative", "0.800 good enough"}
+    assert lines(0.1, 0.15) == set()
+    close = draw_history(Course("p", points(0.0, 0.9), thresholds=(0.8, 0.82)))
+    assert "0.800 tentative" not in texts(close), "there is no room for both"
+    assert "0.820 good enough" in texts(close)
+
+
+def test_a_curve_is_on_the_scale_of_its_intervals() -> None:
+    assert domain(draw_history(Course("p", points(0.51, 0.5)))) == [0.4, 0.65]
+    assert domain(draw_history(Course("p", points(0.9, 0.2)))) == [0.0, 1.0]
+    wide = domain(draw_history(Course("p", points(0.5, 0.505), thresholds=(0.9, 0.95))))
+    assert wide == [0.4, 0.65], "thresholds that are far away do not flatten it"
+
+
+# -- What happened --------------------------------------------------------------------------------
+
+days = st.lists(st.integers(0, 200), max_size=12)
+
+
+@given(days, days)
+def test_a_day_has_one_mark(notes: list[int], findings: list[int]) -> None:
+    events = noted(*notes) + noted(*findings, noun="finding")
+    marks = event_days(events)
+    assert [day.at[:10] for day in marks] == sorted({event.at[:10] for event in events})
+    for day in marks:
+        own = [event for event in events if event.at[:10] == day.at[:10]]
+        assert all(event.text in day.text for event in own)
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 200), st.integers(1, 28)), unique_by=lambda row: row[0]),
+    st.sampled_from([PANEL, NARROW_CURVE, WIDE_CURVE]),
+)
+def test_no_label_lies_on_another_or_on_a_mark(rows: list[tuple[int, int]], width: int) -> None:
+    moments = [(f"{FIRST + timedelta(day)}Z", length) for day, length in sorted(rows)]
+    placed = place_labels(
+        [Day(at, "x" * length, "") for at, length in moments],
+        (f"{FIRST}Z", f"{FIRST + timedelta(200)}Z"),
+        width,
+    )
+    assert [each.day.at for each in placed] == [at for at, _ in moments]
+    places = {at: width * (datetime.fromisoformat(at[:10]) - FIRST).days / 200 for at, _ in moments}
+    taken: dict[int, list[tuple[float, float]]] = {}
+    for each in (each for each in placed if each.side):
+        x, room = places[each.day.at], 6 * len(each.day.label) + 7
+        ends = (x, x + room) if each.side == "right" else (x - room, x)
+        assert ends[0] >= -5
+        assert ends[1] <= width + 30
+        taken.setdefault(each.lane, []).append(ends)
+        others = [at for at, place in places.items() if ends[0] < place < ends[1]]
+        assert each.lane > 0 or {*others} <= {each.day.at}
+    for spans in taken.values():
+        assert all(before[1] <= after[0] for before, after in pairwise(sorted(spans)))
+
+
+def test_events_of_a_day_have_one_short_label() -> None:
+    def label(events: Sequence[Event]) -> str:
+        (day,) = event_days(events)
+        return day.label
+
+    at = "2026-01-20T10:00:00Z"
+    guideline = Event(at, "guideline v2: text", "guideline v2")
+    assert label([Event(at, "the pilot\nended")]) == "the pilot ended"
+    assert label([Event(at, "a" * 60)]) == "a" * 27 + "…"
+    assert label([Event(at, f"finding {n}", "finding") for n in range(8)]) == "8 findings"
+    assert label([Event(at, "n"), guideline, Event(at, "m")]) == "guideline v2, 2 notes"
+    chart = draw_history(Course("p", points(0.5, 0.6, 0.5), event_days(noted(3, 3, 3))))
+    assert texts(chart).count("3 notes") == 1
+    assert chart.description.endswith("2026-01-14: 3 notes.")
+
+
+def test_a_label_of_a_guideline_comes_first() -> None:
+    names = ["mara was talked to", "guideline v3", "pilot"]
+    days = [
+        Day(f"2026-01-{day}T10:00:00Z", name, "")
+        for day, name in zip((14, 15, 16), names, strict=True)
+    ]
+    span = ("2026-01-01T00:00:00Z", "2026-03-31T00:00:00Z")
+    sides = [each.side for each in place_labels(days, span, NARROW_CURVE)]
+    assert sides[1]
+    assert not all(sides)
+
+
+def test_events_outside_the_curve_are_not_drawn() -> None:
+    rows = points(0.5, 0.6)
+    (event,) = events_within(noted(-5, 3, 90), rows)
+    assert event.text == "what 1"
+    assert events_within(noted(3), []) == []
+
+
+# -- The drawing ----------------------------------------------------------------------------------
+
+
+def test_values_are_words_for_who_points_at_them() -> None:
+    chart = draw_history(Course("p", points(0.5, None, 0.6), event_days(noted(3))))
+    titles = [one.text for one in drawn_svg(chart).iter(f"{SVG}title")]
+    assert titles[0] == "p"
+    assert sorted(titles[1:], key=str) == [
+        "2026-01-11: 0.500 (0.400 to 0.600), 12 items",
+        "2026-01-14: what 0",
+        "2026-01-25: 0.600 (0.500 to 0.700), 12 items",
+    ]
+
+
+def test_questions_are_on_one_scale_and_over_one_time() -> None:
+    courses = [
+        Course("low", points(0.2, 0.3), thresholds=THRESHOLDS),
+        Course("high", points(0.8, 0.9, 0.85), thresholds=THRESHOLDS),
+    ]
+    panels = draw_histories(courses)
+    assert [domain(panel) for panel in panels] == [[0.0, 1.0]] * 2
+    assert {"low", "0.300, 0.200 to 0.400"} <= {*texts(panels[0])}
+    assert {"high", "0.850, 0.750 to 0.950"} <= {*texts(panels[1])}
+    spans = {str(panel.spec["layer"][2]["encoding"]["x"]["scale"]) for panel in panels}
+    assert len(spans) == 1
+    joined = joined_histories("alpha", panels, across=2)
+    assert {"low", "high"} <= {*texts(joined)}
+    assert [row["question"] for row in joined.rows] == ["low"] * 2 + ["high"] * 3
+
+
+def test_a_chart_of_each_width_fits_its_page() -> None:
+    charts = curve_charts(Course("p", points(0.6, 0.7), thresholds=THRESHOLDS), broad=True)
+    widths = {name: float(drawn_svg(chart).get("width", 0)) for name, chart in charts.items()}
+    heights = {float(drawn_svg(chart).get("height", 0)) for chart in charts.values()}
+    assert 960 < widths["broad"] < 1104
+    assert 640 < widths["chart"] < 760
+    assert widths["narrow"] < 335
+    assert max(heights) <= 15 * 16 + 40, "with the title, and labels above"
+
+
+@pytest.mark.parametrize("width", [NARROW_CURVE, PANEL, WIDE_CURVE])
+@pytest.mark.parametrize("weeks", [2, 5, 12, 60])
+def test_labels_of_times_do_not_touch(width: int, weeks: int) -> None:
+    chart = draw_history(Course("", points(*[0.5] * weeks)), width=width)
+    labels = sorted(
+        (float(one.get("transform", "")[len("translate(") :].split(",")[0]), one.text)
+        for one in drawn_svg(chart).iter(f"{SVG}text")
+        if one.text and not one.text.startswith("0.") and one.get("opacity") == "1"
+    )
+    assert labels
+    half_a_letter = 3.6
+    for (place, before), (other, after) in pairwise(labels):
+        assert other - place > half_a_letter * len(before + after), (before, after)
+
+
+def test_a_line_through_the_snapshots(sqlite_ledger: Ledger) -> None:
+    rows = [
+        {"item": n, "annotator": who, "category": "ab"[(n + (n % 4 == slip)) % 2]}
+        for n in range(12)
+        for slip, who in enumerate(("A", "B"))
+    ]
+    sqlite_ledger.import_frame(pd.DataFrame(rows), "p")
+    for number in range(3):
+        sqlite_ledger.snapshot("p", name=f"week {number}")
+    found = sqlite_ledger.history("p")
+    chart = history_chart(found, "krippendorff_alpha")
+    of_all = [row["value"] for row in found.rows() if row["measure"] == "krippendorff_alpha"]
+    assert [row["so_far"] for row in chart.rows] == of_all
+    assert [row["value"] for row in chart.rows] == [of_all[0], None, None], "nothing came since"
+    # Taken within a second, they are told apart by their names.
+    assert {"week 0", "week 1", "week 2"} <= {*texts(chart)}
+
+
+def test_a_curve_is_of_its_own_items_and_gray_if_they_differ_by_chance(
+    sqlite_ledger: Ledger,
+) -> None:
+    for project, right in (("steady", lambda *_: 0.9), ("fell", collapse)):
+        sqlite_ledger.import_frame(year(right), project)
+        found = sqlite_ledger.history(project, "week")
+        chart = history_chart(found, "krippendorff_alpha")
+        own = [point.own.measure("krippendorff_alpha") for point in found]
+        assert [(row["value"], row["ci_low"]) for row in chart.rows] == [
+            (one.value, one.ci_low) for one in own
+        ]
+        assert chart.rows[-1]["so_far"] == found.points[-1].assessment.main.value
+        assert ("no more than chance" in chart.description) == (project == "steady")
+
+
+def test_a_curve_has_its_notes(sqlite_ledger: Ledger) -> None:
+    sqlite_ledger.import_frame(
+        pd.DataFrame(
+            [
+                {
+                    "item": n,
+                    "annotator": who,
+                    "category": "ab"[n % 2],
+                    "labeled_at": f"2026-03-{n + 1:02}",
+                }
+                for n in range(20)
+                for who in "AB"
+            ]
+        ),
+        "p",
+    )
+    sqlite_ledger.notes.add("p", "new guideline", at="2026-03-10")
+    chart = history_chart(sqlite_ledger.history("p", "week"), "percent_agreement")
+    assert "new guideline" in texts(chart)
+    assert chart.description.endswith("2026-03-10: new guideline.")
