@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 
 from tracker.gate.context import Standing
-from tracker.gate.sentences import figure_in_sentence, sentence
+from tracker.gate.sentences import WHY_NOT, figure_in_sentence, sentence
 
 _HEAD = """\
 # Thresholds for {project}, made from its figures on {day}: each lies a little
@@ -42,7 +42,7 @@ def _block(about: str, toml: str, why_not: str | None) -> str:
     """Return the check in the file, or put into comments if it does not hold now."""
     if why_not is None:
         return f"# {about}\n{toml}"
-    text = f"{about}\nCommented out because it would fail today: {why_not}\n{toml}"
+    text = f"{about}\n{WHY_NOT}{why_not}\n{toml}"
     return "".join(f"# {line}\n" for line in text.removesuffix("\n").split("\n"))
 
 

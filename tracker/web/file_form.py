@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Final
 
+from tracker.web.forms import filled_lines
 from tracker.web.import_options import ImportOptions
 
 _DATES: Final = ("day.month.year", "day/month/year", "month/day/year", "year/month/day")
@@ -77,9 +78,7 @@ FIELDS: Final = (
 def filled_fields(form: Mapping[str, str]) -> dict[str, list[str]]:
     """Return the values of the fields that are not empty, by name."""
     return {
-        field.name: [line.strip() for line in text.splitlines() if line.strip()]
-        if field.several
-        else [text]
+        field.name: filled_lines(text) if field.several else [text]
         for field in FIELDS
         if (text := form.get(field.name, "")).strip()
     }

@@ -30,6 +30,11 @@ def may_post(request: Request, address: str) -> bool:
     )
 
 
+def filled_lines(text: str) -> list[str]:
+    """Return the lines of a field that takes several values, without the empty ones."""
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
 def csrf_token(request: Request) -> str:
     """Return what the forms of a session hold; nothing without one."""
     identity: Identity | None = getattr(request.state, "identity", None)

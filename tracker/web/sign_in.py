@@ -18,7 +18,7 @@ from tracker.core.errors import InvalidOption
 from tracker.ledger import Ledger
 from tracker.web.identity import Identity, Role, Sessions, is_this_machine, needs
 from tracker.web.request import AskedLedger
-from tracker.web.templating import link_to, page
+from tracker.web.templating import link_to, page, page_address, see_page
 
 if TYPE_CHECKING:
     from tracker.projects.users import UserInfo
@@ -74,7 +74,7 @@ def sign_out(request: Request, asked: AskedLedger) -> Response:
     if who.user is not None and who.session is not None:
         asked.ledger.users.end_sessions(who.user)
         LOG.info("sign-out: %r", who.name)
-    answer = RedirectResponse(link_to(request.scope.get("root_path", ""), "sign-in"), 303)
+    answer = see_page(request, "sign-in")
     request.app.state.sessions.end(request, answer)
     return answer
 
@@ -171,7 +171,8 @@ async def begin(request: Request, next: str = "") -> Response:  # noqa: A002 - i
     """Send somebody to the service; what to hold its answer against goes along in a cookie."""
     service = _service(request)
     request.scope["session"] = {}
-    back = f"{request.url.scheme}://{request.url.netloc}{_link(request, 'sign-in', 'oidc', 'back')}"
+    back = page_address(request, "sign-in", "oidc", "back")
+    back = f"{request.url.scheme}://{request.url.netloc}{back}"
     try:
         client = service.client()
         described = await client.load_server_metadata()
@@ -229,10 +230,6 @@ def _service(request: Request) -> Oidc:
 def _sessions(request: Request) -> Sessions:
     sessions: Sessions = request.app.state.sessions
     return sessions
-
-
-def _link(request: Request, *parts: str) -> str:
-    return link_to(request.scope.get("root_path", ""), *parts)
 
 
 def _failed(request: Request, error: Exception, status: int) -> Response:

@@ -100,8 +100,17 @@ def render_charts(name: str, charts: Mapping[str, Chart]) -> Markup:
 
 def see(request: Request, place: Place, *parts: str, **query: Any) -> RedirectResponse:
     """Return the answer to a form that did something: see a page of the project."""
-    root = request.scope.get("root_path", "")
-    return RedirectResponse(_in_project(root, place, *parts, **query), 303)
+    return RedirectResponse(page_links(request, place)(*parts, **query), 303)
+
+
+def see_page(request: Request, *parts: str) -> RedirectResponse:
+    """Return likewise a page of no project: ``see_page(request, "users")``."""
+    return RedirectResponse(page_address(request, *parts), 303)
+
+
+def page_address(request: Request, *parts: str) -> str:
+    """Return the address of a page, behind the path at which a proxy serves them."""
+    return link_to(request.scope.get("root_path", ""), *parts)
 
 
 def _in_project(root: str, place: Place, *parts: str, **query: Any) -> str:

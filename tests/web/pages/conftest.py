@@ -8,6 +8,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from tests.filled import FillOnce
+from tests.web.people import acting, browser_at
 from tracker.ledger import Ledger
 from tracker.simulate.crowds import Group, simulate_crowd
 from tracker.web.app import create_app
@@ -34,3 +35,10 @@ def browser(flagged: Ledger) -> Iterator[TestClient]:
     made = create_app(flagged)
     with TestClient(made, base_url="http://127.0.0.1:8000", follow_redirects=False) as found:
         yield found
+
+
+@pytest.fixture
+def admin(peopled: Ledger) -> Iterator[TestClient]:
+    """A browser in which the administrator ``admin`` of a test's own ledger has signed in."""
+    with browser_at(peopled) as browser:
+        yield acting(browser, "admin")

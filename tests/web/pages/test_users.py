@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterator
 from urllib.parse import unquote
 
 import pandas as pd
@@ -13,7 +12,7 @@ from fastapi.testclient import TestClient
 
 from tests.filled import FillOnce
 from tests.web.hostile import HOSTILE
-from tests.web.people import PAGE, PASSWORD, acting, browser_at, signed_in
+from tests.web.people import PAGE, PASSWORD, browser_at, signed_in
 from tests.web.reading import read
 from tracker.ledger import Ledger
 
@@ -23,7 +22,7 @@ NEW = "another long password"
 def _fill(ledger: Ledger) -> None:
     rows = [(str(n), who, "ab"[n % 2]) for n in range(4) for who in ("ada", "bob")]
     ledger.import_frame(pd.DataFrame(rows, columns=["item", "annotator", "category"]), "p")
-    ledger.users.add("root", "admin", password=PASSWORD)
+    ledger.users.add("admin", "admin", password=PASSWORD)
     ledger.users.add("mia", "manager", password=PASSWORD)
     ledger.users.add("ada", "annotator", password=PASSWORD, annotators=["p:ada"])
 
@@ -34,18 +33,11 @@ def peopled(sqlite_ledger: Ledger, fill_once: FillOnce) -> Ledger:
     return fill_once(sqlite_ledger, _fill)
 
 
-@pytest.fixture
-def admin(peopled: Ledger) -> Iterator[TestClient]:
-    """A browser in which an administrator has signed in."""
-    with browser_at(peopled) as browser:
-        yield acting(browser, "root")
-
-
 def test_the_header_leads_an_administrator_to_the_users(admin: TestClient, peopled: Ledger) -> None:
     assert read(admin, "/").to("Users") == "/users"
     rows = {row[0]: row[1:4] for row in read(admin, "/users").rows[1:]}
     assert rows == {"ada": ["annotator", "yes", "p:ada"], "mia": ["manager", "yes", ""],
-                    "root": ["admin", "yes", ""]}  # fmt: skip
+                    "admin": ["admin", "yes", ""]}  # fmt: skip
     with browser_at(peopled) as other:
         signed_in(other, "mia")
         assert "Users" not in [text for text, _ in read(other, "/").links]
@@ -64,7 +56,7 @@ def test_a_user_is_added_and_signs_in(
         assert "p: bob" in read(signed_in(other, "bob", NEW), "/me").text
     assert admin.post("/users", data={"name": "eve", "role": "viewer"}).status_code == 303
     assert not peopled.users.show("eve").has_password
-    assert peopled.users.log(1).changes[0].by == "root"
+    assert peopled.users.log(1).changes[0].by == "admin"
     assert NEW not in caplog.text
     assert NEW not in admin.get("/users").text
 
@@ -118,19 +110,19 @@ def test_a_password_is_set_and_taken_away(admin: TestClient, peopled: Ledger) ->
 
 def test_a_user_is_removed(admin: TestClient, peopled: Ledger) -> None:
     assert admin.post("/users/mia/remove").status_code == 303
-    assert [user.name for user in peopled.users.list()] == ["ada", "root"]
+    assert [user.name for user in peopled.users.list()] == ["ada", "admin"]
     missing = admin.post("/users/mia/remove")
     assert missing.status_code == 404
     assert "there is no user" in missing.text
 
 
 def test_an_administrator_is_always_left(admin: TestClient, peopled: Ledger) -> None:
-    assert "Remove root" not in read(admin, "/users").text
+    assert "Remove admin" not in read(admin, "/users").text
     for act, form in (("remove", {}), ("set", {"role": "viewer"})):
-        refused = admin.post(f"/users/root/{act}", data=form)
+        refused = admin.post(f"/users/admin/{act}", data=form)
         assert refused.status_code == 422
         assert "another administrator can" in refused.text
-    assert peopled.users.show("root").role == "admin"
+    assert peopled.users.show("admin").role == "admin"
 
 
 def test_names_are_texts_and_nothing_else(admin: TestClient, peopled: Ledger) -> None:
@@ -148,10 +140,10 @@ def test_names_are_texts_and_nothing_else(admin: TestClient, peopled: Ledger) ->
 def test_without_users_the_page_makes_the_first(client: TestClient, ledger: Ledger) -> None:
     page = read(client, "/users")
     assert "whoever uses this machine may do everything" in page.text
-    form = {"name": "root", "role": "admin", "password": PASSWORD}
+    form = {"name": "admin", "role": "admin", "password": PASSWORD}
     answer = client.post("/users", data=form, headers=PAGE)
     assert answer.url.path == "/sign-in"
-    assert ledger.users.show("root").role == "admin"
+    assert ledger.users.show("admin").role == "admin"
 
 
 def _actions(text: str, end: str) -> list[str]:

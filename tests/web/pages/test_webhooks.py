@@ -36,13 +36,6 @@ def peopled(sqlite_ledger: Ledger, fill_once: FillOnce) -> Ledger:
     return fill_once(sqlite_ledger, _fill)
 
 
-@pytest.fixture
-def admin(peopled: Ledger) -> Iterator[TestClient]:
-    """A browser in which an administrator has signed in."""
-    with browser_at(peopled) as browser:
-        yield acting(browser, "admin")
-
-
 def test_a_webhook_is_added_and_its_secret_shown_once(
     admin: TestClient, peopled: Ledger, listener: Listener, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -16,6 +16,7 @@ from tracker.audit.sentences import is_accusation
 from tracker.core.errors import NotFound
 from tracker.web import known
 from tracker.web.identity import Role, needs
+from tracker.web.pages.pair import pair_links
 from tracker.web.request import Asked, AskedLedger, At, Place
 from tracker.web.templating import page, page_links, see
 
@@ -36,7 +37,7 @@ def annotators_page(request: Request, place: At, asked: AskedLedger) -> HTMLResp
     """Show all annotators, question by question."""
     audits = _audits(asked, place)
     people = {row["annotator"]: row for row in (
-        one.to_dict() for one in asked.ledger.annotators.list(place.project))}  # fmt: skip
+        person.to_dict() for person in asked.ledger.annotators.list(place.project))}  # fmt: skip
     numbers = known.questions_of_numbers(asked, place)
     here = page_links(request, place)
     links = {question: {
@@ -165,16 +166,10 @@ def pairs_page(request: Request, place: At, asked: AskedLedger, question: str = 
         place.project, "least agreeing", place.key, about,
         compute=lambda _: _least_agreeing(every.to_dict()["pairs"]),
     )  # fmt: skip
-    here = page_links(request, place)
     return page(
         request, "pairs.html", place=place, tab="annotators", question=about, questions=names,
         pairs=pairs, columns=SPAN_PAIR_COLUMNS if pairs.spans else PAIR_COLUMNS,
-        links={
-            "pair": lambda row: here("annotators", row["annotators"][0], "with",
-                                     row["annotators"][1], question=about),
-            "items of both": lambda row: here(
-                "items", question=about, annotator=row["annotators"]),
-        },
+        links=pair_links(page_links(request, place), about),
     )  # fmt: skip
 
 
@@ -204,7 +199,7 @@ def annotator_page(
         for name, rows in own.items()
         if rows
     ]  # fmt: skip
-    questions.sort(key=lambda one: -len(one["standing"]))
+    questions.sort(key=lambda part: -len(part["standing"]))
     recorded = [flag.to_dict() for flag in asked.ledger.flags.list(
         place.project, states=["all"], annotator=who["annotator"]).flags]  # fmt: skip
     return page(
@@ -242,12 +237,12 @@ def set_kind(
 
 def _found(asked: Asked, place: Place, name: str) -> tuple[dict[str, Any], list[str]]:
     """Return an annotator by name or alias, and the others of the same kind, by name."""
-    everybody = [one.to_dict() for one in asked.ledger.annotators.list(place.project)]
-    for one in everybody:
-        if name in {one["annotator"], *one["aliases"]}:
+    everybody = [person.to_dict() for person in asked.ledger.annotators.list(place.project)]
+    for person in everybody:
+        if name in {person["annotator"], *person["aliases"]}:
             others = [other["annotator"] for other in everybody
-                      if other["kind"] == one["kind"] and other is not one]  # fmt: skip
-            return one, others
+                      if other["kind"] == person["kind"] and other is not person]  # fmt: skip
+            return person, others
     raise NotFound(f"there is no annotator {name!r} in {place.project!r}")
 
 

@@ -10,6 +10,7 @@ from fastapi.responses import HTMLResponse
 from pydantic import BaseModel, Field
 
 from tracker.core.errors import NoFigures, TrackerError
+from tracker.gate.sentences import WHY_NOT
 from tracker.gate.tables import CHECKS, gate_rows, gate_summary_text
 from tracker.web.identity import Role, needs
 from tracker.web.request import AskedLedger, At
@@ -85,7 +86,6 @@ _CHECK = "[[check]]"
 _HEADS = re.compile(r"^\s*(?:#\s*)?\[\[check\]\]\s*$", re.MULTILINE)
 _SETTING = re.compile(r"(\w+) = (.+)")
 _NUMBER = re.compile(r"-?\d*\.?\d+")
-_WHY_NOT = "Commented out because it would fail today: "
 
 
 class Check(NamedTuple):
@@ -104,14 +104,14 @@ class Check(NamedTuple):
     @property
     def about(self) -> str:
         """What the comments say, or what it asks for."""
-        lines = [line for line in self.comments if not line.startswith(_WHY_NOT)]
+        lines = [line for line in self.comments if not line.startswith(WHY_NOT)]
         return " ".join(lines) or ", ".join(map(" ".join, self.settings.items()))
 
     @property
     def why_not(self) -> str:
         """Why it would fail, if it is left out for that."""
-        lines = (line for line in self.comments if line.startswith(_WHY_NOT))
-        return next((line.removeprefix(_WHY_NOT) for line in lines), "")
+        lines = (line for line in self.comments if line.startswith(WHY_NOT))
+        return next((line.removeprefix(WHY_NOT) for line in lines), "")
 
     @property
     def question(self) -> str:
@@ -135,7 +135,7 @@ class Check(NamedTuple):
             f"{key} = {number if value == self.number else value}"
             for key, value in self.settings.items()
         ]
-        comments = [line for line in self.comments if not (on and line.startswith(_WHY_NOT))]
+        comments = [line for line in self.comments if not (on and line.startswith(WHY_NOT))]
         return "\n".join(
             [*map("# {}".format, comments), *(lines if on else map("# {}".format, lines))]
         )

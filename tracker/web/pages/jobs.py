@@ -9,7 +9,7 @@ from fastapi.responses import RedirectResponse
 
 from tracker.web.identity import Role, needs
 from tracker.web.jobs import Job, Jobs
-from tracker.web.templating import link_to, page
+from tracker.web.templating import page, page_address, see_page
 
 router = APIRouter(include_in_schema=False)
 Number = Annotated[int, Path(ge=1, lt=2**31)]
@@ -31,24 +31,20 @@ def job_page(request: Request, number: Number) -> Response:
 def cancel_job(request: Request, number: Number) -> RedirectResponse:
     """Cancel a job: nothing of it is kept, unless it ends before that."""
     _jobs(request).get(number).cancelled.set()
-    return RedirectResponse(_link(request, "jobs", str(number)), 303)
+    return see_page(request, "jobs", str(number))
 
 
 def see_job(request: Request, job: Job) -> RedirectResponse:
     """Return the answer to a form that began a job: its outcome, or its progress."""
     job.wait(_SOON)
     over = job.outcome is not None
-    address = outcome_link(request, job) if over else _link(request, "jobs", str(job.number))
+    address = outcome_link(request, job) if over else page_address(request, "jobs", str(job.number))
     return RedirectResponse(address, 303)
 
 
 def outcome_link(request: Request, job: Job) -> str:
     """Return the address of the page that shows what came of a job."""
-    return _link(request, *(job.outcome.link if job.outcome else ()))
-
-
-def _link(request: Request, *parts: str) -> str:
-    return link_to(request.scope.get("root_path", ""), *parts)
+    return page_address(request, *(job.outcome.link if job.outcome else ()))
 
 
 def _jobs(request: Request) -> Jobs:

@@ -13,7 +13,7 @@ from tracker.core.errors import NotFound, TrackerError
 from tracker.ledger import Ledger
 from tracker.web.identity import Identity, Role, needs
 from tracker.web.request import Asked, AskedLedger
-from tracker.web.templating import link_to, page, render_sections
+from tracker.web.templating import page, render_sections, see_page
 
 router = APIRouter(include_in_schema=False)
 
@@ -82,4 +82,4 @@ def appeal(
     if form.flag not in own:
         raise NotFound("there is no such finding about your answers", "load the page again")
     known.appeal(form.project, form.flag, by=who.name, note=form.note)
-    return RedirectResponse(link_to(request.scope.get("root_path", ""), "me"), 303)
+    return see_page(request, "me")

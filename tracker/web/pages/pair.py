@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
@@ -14,6 +15,16 @@ from tracker.web.templating import page
 
 router = APIRouter(include_in_schema=False)
 _EXAMPLES = 20
+
+
+def pair_links(here: Callable[..., str], question: str) -> dict[str, Callable[..., str]]:
+    """Return where a table of pairs leads: to their page, and to the items of both."""
+    return {
+        "pair": lambda row: here(
+            "annotators", row["annotators"][0], "with", row["annotators"][1], question=question
+        ),
+        "items of both": lambda row: here("items", question=question, annotator=row["annotators"]),
+    }
 
 
 @router.get("/projects/{project:name}/annotators/{annotator:name}/with/{other:name}",

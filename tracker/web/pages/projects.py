@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from fastapi import APIRouter, Request
-from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from fastapi.responses import HTMLResponse, Response
 
 from tracker.core.errors import TrackerError
 from tracker.core.kept import StillCounting
 from tracker.web import known
 from tracker.web.identity import Role, needs
 from tracker.web.request import Asked, AskedLedger, At, Place
-from tracker.web.templating import link_to, page
+from tracker.web.templating import page, see_page
 
 router = APIRouter(include_in_schema=False)
 
@@ -21,7 +21,7 @@ router = APIRouter(include_in_schema=False)
 def projects_page(request: Request, asked: AskedLedger) -> Response:
     """Show all projects that are not archived; who may not see them is led to their own page."""
     if not request.state.identity.sees_projects:
-        return RedirectResponse(link_to(request.scope.get("root_path", ""), "me"), 303)
+        return see_page(request, "me")
     names = dict.fromkeys(one.project.name for one in asked.ledger.projects.list())
     rows = [_row_if_counted(asked, Place(name)) for name in names]
     archived = {one.project.name for one in asked.ledger.projects.list(archived=True)} - set(names)

@@ -12,6 +12,7 @@ from tracker.ledger.audits import advice_as_json
 from tracker.report.words import formula
 from tracker.web import known
 from tracker.web.identity import Role, needs
+from tracker.web.pages.pair import pair_links
 from tracker.web.request import Asked, AskedLedger, At, Place
 from tracker.web.templating import page, page_links
 
@@ -90,10 +91,7 @@ def _links(here: Callable[..., str], figures: dict[str, Any]) -> dict[str, Calla
         "items": lambda row: here("items", question=question, category=row["category"]),
         "categories": lambda row: [category(name) for name in row["categories"]],
         "confused items": confused_items,
-        "pair": lambda row: here(
-            "annotators", row["annotators"][0], "with", row["annotators"][1], question=question
-        ),
-        "items of both": lambda row: here("items", question=question, annotator=row["annotators"]),
+        **pair_links(here, question),
     }
 
 

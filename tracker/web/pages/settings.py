@@ -9,6 +9,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from pydantic import BaseModel, Field
 
 from tracker.agreement.readiness import THRESHOLDS, thresholds_of
+from tracker.web.forms import filled_lines
 from tracker.web.identity import Role, needs
 from tracker.web.request import AskedLedger, At, Place
 from tracker.web.templating import page, see
@@ -56,7 +57,7 @@ def set_question(
     now = ledger.questions.show(place.project, form.question)
     names = list(now.categories)
     if form.categories is not None:
-        names = [line.strip() for line in form.categories.splitlines() if line.strip()]
+        names = filled_lines(form.categories)
     fixed = now.question.categories_fixed
     if form.closed:
         listed = names if not fixed or names != list(now.categories) else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter, Form, Request
-from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from fastapi.responses import HTMLResponse, Response
 from pydantic import BaseModel
 
 from tracker.core.errors import NotFound, Refused, TrackerError
@@ -14,7 +14,7 @@ from tracker.ledger.users import ROLES
 from tracker.web.errors import error_status
 from tracker.web.identity import Identity, Role, needs
 from tracker.web.request import Asked, AskedLedger
-from tracker.web.templating import link_to, page
+from tracker.web.templating import page, see_page
 
 router = APIRouter(include_in_schema=False)
 _SIGNED_IN = [needs(Role.ANNOTATOR)]
@@ -95,4 +95,4 @@ def revoke_token(request: Request, asked: AskedLedger, token: str) -> Response:
         tokens.revoke(token)
     except TrackerError as error:
         return _tokens(request, asked, problem=error)
-    return RedirectResponse(link_to(request.scope.get("root_path", ""), "tokens"), 303)
+    return see_page(request, "tokens")

@@ -5,15 +5,16 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter, Form, Request
-from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from fastapi.responses import HTMLResponse, Response
 from pydantic import BaseModel
 
 from tracker.core.errors import InvalidOption, TrackerError
 from tracker.ledger.users import COLUMNS, ROLES, user_row
 from tracker.web.errors import error_status
+from tracker.web.forms import filled_lines
 from tracker.web.identity import Identity, Role, needs
 from tracker.web.request import Asked, AskedLedger
-from tracker.web.templating import link_to, page
+from tracker.web.templating import page, see_page
 
 router = APIRouter(include_in_schema=False)
 _ADMINS = [needs(Role.ADMIN)]
@@ -56,24 +57,19 @@ def _users(
     )  # fmt: skip
 
 
-def _see_users(request: Request) -> RedirectResponse:
-    return RedirectResponse(link_to(request.scope.get("root_path", ""), "users"), 303)
-
-
-def _lines(text: str) -> list[str]:
-    return [line.strip() for line in text.splitlines() if line.strip()]
-
-
 @router.post("/users", dependencies=_ADMINS)
 def add_user(request: Request, asked: AskedLedger, form: Annotated[NewUser, Form()]) -> Response:
     """Add a user."""
     try:
         asked.ledger.users.add(
-            form.name, form.role, password=form.password or None, annotators=_lines(form.annotators)
-        )
+            form.name,
+            form.role,
+            password=form.password or None,
+            annotators=filled_lines(form.annotators),
+        )  # fmt: skip
     except TrackerError as error:
         return _users(request, asked, error, form)
-    return _see_users(request)
+    return see_page(request, "users")
 
 
 @router.post(f"{_USER}/set", dependencies=_ADMINS)
@@ -85,7 +81,7 @@ def set_user(
     annotators: Annotated[str, Form()] = "",
 ) -> Response:
     """Give a user another role, or other annotators; what is as it was is left alone."""
-    users, bound = asked.ledger.users, _lines(annotators)
+    users, bound = asked.ledger.users, filled_lines(annotators)
     try:
         now = users.show(user)
         other_role = None if role == now.role else role
@@ -96,7 +92,7 @@ def set_user(
             users.set(user, role=other_role, annotators=others)
     except TrackerError as error:
         return _users(request, asked, error)
-    return _see_users(request)
+    return see_page(request, "users")
 
 
 @router.post(f"{_USER}/password", dependencies=_ADMINS)
@@ -112,7 +108,7 @@ def set_password(
         asked.ledger.users.set_password(user, None if remove else password)
     except TrackerError as error:
         return _users(request, asked, error)
-    return _see_users(request)
+    return see_page(request, "users")
 
 
 @router.post(f"{_USER}/remove", dependencies=_ADMINS)
@@ -123,7 +119,7 @@ def remove_user(request: Request, asked: AskedLedger, user: str) -> Response:
         asked.ledger.users.remove(user)
     except TrackerError as error:
         return _users(request, asked, error)
-    return _see_users(request)
+    return see_page(request, "users")
 
 
 def _check_other(request: Request, user: str, what: str) -> None:
