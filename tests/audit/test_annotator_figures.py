@@ -5,6 +5,7 @@ import pytest
 from tests.audit.crowds import Crowd, one, turk
 from tracker.audit.evidence import Evidence
 from tracker.audit.findings import audited_annotator_figures
+from tracker.core.audit_tallies import Blocks
 
 
 def test_figures_of_a_few_items():
@@ -35,3 +36,25 @@ def test_turk():
     assert figures[workers["Q"]].category_shares == {categories["positive"]: 1.0}
     assert figures[workers["Q"]].answers == 4
     assert figures[workers["P"]].category_shares[categories["positive"]] == 0.25
+
+
+def test_the_course_is_the_agreement_in_parts_with_answers_enough():
+    """Of 60 shared items, all agree in the first 20, half in the next, none in the last."""
+    both, apart, alone = ((0, 2),), ((0, 1), (1, 1)), ((0, 1),)
+    blocks = Blocks(
+        {
+            (0, 0, both, None): 20,
+            (0, 0, alone, None): 7,
+            (1, 0, both, None): 10,
+            (1, 0, apart, None): 10,
+            (2, 0, apart, None): 20,
+        },
+        {0: 100, 1: 200, 2: 300},
+    )
+    crowd = one({1: 0}, {1: 0}).tallies()
+    first = audited_annotator_figures(Evidence(crowd, blocks={1: blocks}))[1]
+    error = (10 * 0.5**2 + 10 * 0.5**2) / 19 / 20
+    assert [part[:3] for part in first.course] == [(100, 20, 1.0), (200, 20, 0.5), (300, 20, 0.0)]
+    assert first.course[1].standard_error == pytest.approx(error**0.5)
+    few = Blocks({**blocks.counts, (2, 0, apart, None): 19}, blocks.began)
+    assert not audited_annotator_figures(Evidence(crowd, blocks={1: few}))[1].course

@@ -56,6 +56,11 @@ def test_the_results_not_asked_for_longest_are_dropped() -> None:
     for _ in range(2):
         results.get("large", 1, lambda: again.append(9) or bytes(10**6))
     assert again[7:] == [9], "the newest is kept, however large"
+    results.get(5, 1, partial(result, 5))
+    assert again[7:] == [9], "and drives no small one out"
+    results.get("larger", 1, lambda: bytes(10**6))
+    results.get("large", 1, lambda: again.append(9) or bytes(10**6))
+    assert again[7:] == [9, 9], "but another large one"
 
 
 def test_who_does_not_wait_is_told_and_the_result_is_there_later() -> None:

@@ -47,10 +47,10 @@ OF_PROJECT = (
     "/findings",
     "/findings?state=all", "/findings/1", "/imports", "/questions/label",
     "/questions/label/categories/positive", "/snapshots", "/snapshots/1", "/compare?a=1&b=2",
-    "/gate", "/settings", "/changes",
+    "/gate", "/settings", "/changes", "/webhooks",
 )  # fmt: skip
 PAGES = (
-    "/", "/search", "/search?q=item", "/nothing",
+    "/", "/search", "/search?q=item", "/nothing", "/users", "/tokens",
     *(f"/projects/p{path}" for path in OF_PROJECT),
     "/projects/spans", "/projects/spans/annotators/a/with/b", "/projects/empty",
     "/projects/empty/items", "/projects/empty/annotators", "/projects/none",

@@ -42,6 +42,11 @@ class PairAgreement:
     kappa: Coefficient
     numeric: NumericAgreement | None = None
 
+    @property
+    def value(self) -> float | None:
+        """Return kappa; None if it is undefined."""
+        return self.kappa.value
+
     def to_dict(self) -> dict[str, Any]:
         kappa = self.kappa
         return {

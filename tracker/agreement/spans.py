@@ -37,6 +37,11 @@ class SpanPair:
     documents: int
     measures: tuple[SpanAgreement, ...]
 
+    @property
+    def value(self) -> float | None:
+        """Return the exact F1; None if it is undefined."""
+        return self.measures[0].value
+
     def to_dict(self) -> dict[str, Any]:
         return {
             "annotators": list(self.annotators),

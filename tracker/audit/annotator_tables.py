@@ -16,13 +16,22 @@ from tracker.audit.columns import (
     MODEL_CATEGORIES,
     MODELS,
     SHARES,
+    course_figures,
     share_rows,
 )
 from tracker.audit.sentences import own_finding_sentence
 from tracker.audit.tables import finding_item_line, finding_lines, flag_standing_in_words
 from tracker.measures.words import measure_title_words
+from tracker.monitoring import are_within_noise
 from tracker.render.blocks import listing_table
-from tracker.render.cells import Text, count_cell, figure_cell, interval_cell, level_cell
+from tracker.render.cells import (
+    Text,
+    count_cell,
+    figure_cell,
+    interval_cell,
+    level_cell,
+    sparkline,
+)
 
 _SECONDS = "median_seconds"
 MIDDLE_HALF: Final = "The range holds the middle half of the others."
@@ -101,6 +110,12 @@ def _figures(payload: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     theirs = "" if peers is None else f"; others with each other {peers:.3f}"
     over = f"{bounds}, over {payload['items_shared']:,} shared items{theirs}"
     yield "agrees with others", figure_cell(payload["agreement_with_peers"]), over
+    if payload.get("course"):
+        course = course_figures(payload)
+        steady = are_within_noise(course)
+        over_time = sparkline([value for value, _ in course], flat=steady)
+        since = f"since {payload['course'][0]['since'][:10]}"
+        yield "over time", over_time, f"{since}, within noise" if steady else since
     if payload.get("mean_difference") is not None:
         spread = payload["spread_of_difference"]
         note = "" if spread is None else f"standard deviation {spread:.2f}"

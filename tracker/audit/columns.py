@@ -93,6 +93,18 @@ SHARES: Final = (
 )  # fmt: skip
 
 
+def course_figures(row: Row) -> list[tuple[float, float]]:
+    """Return the agreement in the parts of an annotator's time, each with its error."""
+    return [(part["agreement_with_peers"], part["standard_error"]) for part in row["course"]]
+
+
+COURSE: Final = (
+    Column("since", kind="day"),
+    Column("items", "shared items", "count"),
+    Column("agreement_with_peers", "agrees with others", "figure"),
+    Column("agreement_with_peers", "0 to 1", "range", faces=ON_SCREEN, drawn=()),
+    Column("standard_error", "se", "figure", faces=WRITTEN),
+)
 DIFFERS: Final = (
     Column("answer", "gave", "name"),
     Column("majority", "most of the others"),

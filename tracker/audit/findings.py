@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -20,8 +21,19 @@ from tracker.audit.statistics.exact_tests import benjamini_hochberg
 from tracker.audit.statistics.mantel_haenszel import mantel_haenszel_usages
 from tracker.audit.statistics.peer_agreement import majority_kappa, majority_tables
 from tracker.audit.statistics.point_differences import Difference, point_differences
-from tracker.core.audit_tallies import JointAnswers, audit_tallies_without, joint_answers_of
-from tracker.core.tallies import AnnotatorTallies, Answer, FloatArray, Pattern
+from tracker.core.audit_tallies import (
+    Blocks,
+    JointAnswers,
+    audit_tallies_without,
+    joint_answers_of,
+)
+from tracker.core.tallies import (
+    AnnotatorTallies,
+    Answer,
+    FloatArray,
+    Pattern,
+    answers_in_pattern,
+)
 from tracker.core.tally_columns import TallyColumns, tally_columns_of
 
 # -- One finding said once ------------------------------------------------------------------------
@@ -301,6 +313,8 @@ def _opinions(
 
 
 _MOST_DIFFERING = 5
+_FEWEST_IN_PART = 20  # items of a part of an annotator's time
+_FEWEST_PARTS, _MOST_PARTS = 3, 10
 _ORDER: dict[State, int] = {"flagged": 0, "insufficient": 1, "clear": 2}
 
 
@@ -356,6 +370,22 @@ def _sort_key(flag: Finding, place: dict[str, int]) -> tuple[int, int, int, floa
     return (flag.annotator, _ORDER[flag.state], place[flag.kind], p_value, category, other)
 
 
+class Part(NamedTuple):
+    """A part of the answers of an annotator, in the order of their times.
+
+    Attributes:
+        began: when its first answer was given, in microseconds since 1970.
+        items: items among them that others answered too.
+        agreement: mean over these of the share of co-annotators who gave the same answer.
+        standard_error: of ``agreement`` over items.
+    """
+
+    began: int
+    items: int
+    agreement: float
+    standard_error: float
+
+
 @dataclass(frozen=True)
 class AnnotatorFigures:
     """One annotator's figures.
@@ -377,6 +407,7 @@ class AnnotatorFigures:
             co-annotators who gave it.
         differs: the answers that differ from what most of the others gave, with theirs and the
             number of items, the most frequent of them.
+        course: the agreement with the others in the parts of the annotator's time, in order.
     """
 
     answers: int
@@ -389,6 +420,7 @@ class AnnotatorFigures:
     category_shares: Mapping[int, float]
     peer_shares: Mapping[int, float]
     differs: Sequence[tuple[Answer, Answer, int]]
+    course: Sequence[Part]
 
 
 def audited_annotator_figures(evidence: Evidence) -> dict[int, AnnotatorFigures]:
@@ -415,8 +447,33 @@ def audited_annotator_figures(evidence: Evidence) -> dict[int, AnnotatorFigures]
             category_shares=shares,
             peer_shares=peers.get(annotator, {}),
             differs=_differing(majority[place], kinds),
+            course=_course((evidence.blocks or {}).get(annotator)),
         )
     return figures
+
+
+def _course(blocks: Blocks | None) -> list[Part]:
+    """Return blocks of answers put together so that each part has answers enough."""
+    if blocks is None or not blocks.counts:
+        return []
+    sums = np.zeros((1 + max(blocks.began), 3))
+    for (block, own, pattern, _), items in blocks.counts.items():
+        others = answers_in_pattern(pattern) - 1
+        if others:
+            share = (dict(pattern)[own] - 1) / others
+            sums[block] += items * np.array([1.0, share, share**2])
+    number = min(_MOST_PARTS, int(sums[:, 0].sum()) // _FEWEST_IN_PART)
+    if number < _FEWEST_PARTS:
+        return []
+    parts = []
+    for places in np.array_split(np.arange(len(sums)), number):
+        items, total, squares = sums[places].sum(axis=0).tolist()
+        if items > 1:
+            mean = total / items
+            variance = max(squares - items * mean**2, 0.0) / (items - 1)
+            began = min(blocks.began[place] for place in places.tolist() if place in blocks.began)
+            parts.append(Part(began, round(items), mean, math.sqrt(variance / items)))
+    return parts
 
 
 def _differing(table: FloatArray, answers: Sequence[Answer]) -> list[tuple[Answer, Answer, int]]:

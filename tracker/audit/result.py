@@ -235,7 +235,8 @@ class Audit(Shown):
             flagged = (flag for flag in row["flags"] if flag["state"] == "flagged")
             row["flags"] = [flag["kind"] for flag in flagged if flag["severity"] != "remark"]
             shares, peers = row.pop("category_shares"), row.pop("peer_shares")
-            row.pop("differs", None)
+            for listed in _LISTED:
+                row.pop(listed, None)
             row |= {f"share of {name}": share for name, share in shares.items()}
             row |= {f"peers' share of {name}": share for name, share in peers.items()}
         return pd.DataFrame(rows)
@@ -275,6 +276,8 @@ _RESTING_ON = {
 }
 """Each figure, and the number of answers that it rests on."""
 
+_LISTED = ("differs", "course")
+"""Figures that are tables of their own; each row has its number of items."""
 _SHARES = {"category_shares": "answers", "peer_shares": "items_shared"}
 
 
@@ -344,8 +347,9 @@ def suppressed_audit_figures(figures: Mapping[str, Any], least: int) -> dict[str
     for name, number in _RESTING_ON.items():
         if (figures.get(number) or 0) < least and name in row:
             row[name] = None
-    if "differs" in row:
-        row["differs"] = [cell for cell in row["differs"] if cell["items"] >= least]
+    for name in _LISTED:
+        if name in row:
+            row[name] = [cell for cell in row[name] if cell["items"] >= least]
     for name, number in _SHARES.items():
         answers = figures.get(number) or 0
         row[name] = {

@@ -431,7 +431,8 @@ def audited_figure_rows(
     over ``repeats``; ``gold_accuracy`` over ``gold_answers``; ``median_seconds``; ``days_active``
     between ``first_answer`` and ``last_answer``; ``category_shares``, and ``peer_shares`` of the
     others on the same items; ``differs``, the answers that are most often not those of the
-    majority of the others. None where there is no such figure; days are looked up of answers
+    majority of the others; ``course``, the agreement in parts of the annotator's time, if it was
+    looked for drift. None where there is no such figure; days are looked up of answers
     that are ``timed``.
     """
     active = count_active_days(connection, selection) if timed else {}
@@ -472,6 +473,15 @@ def audited_figure_rows(
                     "items": items,
                 }
                 for own, others, items in figures.differs
+            ],
+            "course": [
+                {
+                    "since": clock.iso(part.began),
+                    "items": part.items,
+                    "agreement_with_peers": part.agreement,
+                    "standard_error": part.standard_error,
+                }
+                for part in figures.course
             ],
         }
     return rows

@@ -16,7 +16,8 @@ from tracker.core import clock
 KEPT, MOMENT = "tracker_kept", "tracker_moment"
 """What a connection that reads is told of: the results that are kept, and the past it shows."""
 _Result = TypeVar("_Result")
-_MOST = 24 * 2**20  # bytes as they are written; in memory it is five times as much
+_MOST = 64 * 2**20  # bytes as they are written; in memory it may be five times as much
+_LARGE = 4  # a result of more than this part of them is a large one
 _ASIDE = 4  # results computed at once while nobody waits
 _LEAST, _UNKNOWN = 1_000, 100_000  # bytes of any result; of one that cannot be measured
 
@@ -79,14 +80,14 @@ class KeptResults:
 
     Whoever asks for a result that is being computed waits for it. An error is raised to all who
     wait, and is not kept. Results that were not asked for longest are dropped when all of them
-    take more than ``most`` bytes, as they would be written.
+    take more than ``most`` bytes, as they would be written. Large results have as much room of
+    their own, so none of them drives out the many small ones; the newest is kept in any case.
     """
 
     def __init__(self, most: int = _MOST) -> None:
         self._most = most
         self._lock = threading.Lock()
         self._entries: OrderedDict[Hashable, _Entry] = OrderedDict()
-        self._bytes = 0
         self._aside = threading.BoundedSemaphore(_ASIDE)
 
     def get(
@@ -126,7 +127,6 @@ class KeptResults:
                 if entry.future.done():
                     del self._entries[asked]
                 entry.size = 0
-            self._bytes = 0
 
     def _begin(
         self, asked: Hashable, entry: _Entry, compute: Callable[[], Any], *, aside: bool
@@ -162,7 +162,6 @@ class KeptResults:
         with self._lock:
             if self._entries.get(asked) is entry:
                 del self._entries[asked]
-                self._bytes -= entry.size
 
     def _keep(self, asked: Hashable, entry: _Entry, size: int) -> None:
         """Add up what a result takes; drop those not asked for longest, never this one."""
@@ -170,11 +169,17 @@ class KeptResults:
             entry.before = None
             if self._entries.get(asked) is not entry:
                 return  # another revision was asked for meanwhile, or all was dropped
-            self._bytes += size - entry.size
             entry.size = size
-            others = [key for key in self._entries if self._entries[key].size and key != asked]
-            while self._bytes > self._most and others:
-                self._bytes -= self._entries.pop(others.pop(0)).size
+            alike = {key: other.size for key, other in self._entries.items()
+                     if self._is_large(other.size) == self._is_large(size)}  # fmt: skip
+            surplus = sum(alike.values()) - self._most
+            for key, bytes_of_other in alike.items():
+                if surplus > 0 and bytes_of_other and key != asked:
+                    del self._entries[key]
+                    surplus -= bytes_of_other
+
+    def _is_large(self, size: int) -> bool:
+        return size > self._most / _LARGE
 
 
 def _after(entry: _Entry | None, revision: Hashable) -> _Entry:

@@ -96,7 +96,6 @@ def pair_tallies(connection: Connection, selection: Selection) -> PairTallies:
     return PairTallies(counts)
 
 
-@kept_with_answers
 def count_pair_cells(
     connection: Connection, selection: Selection, answers: tuple[Answer, ...] = ()
 ) -> tuple[list[tuple[int, int]], Cells]:

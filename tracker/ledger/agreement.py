@@ -38,10 +38,14 @@ class Pairs(NamedTuple):
     pairs: Sequence[PairAgreement]
     spans: Sequence[SpanPair] | None = None
 
+    @property
+    def rows(self) -> Sequence[PairAgreement | SpanPair]:
+        """Return the pairs, whatever the answers are."""
+        return self.pairs if self.spans is None else self.spans
+
     def to_dict(self) -> dict[str, Any]:
         """Return the pairs as JSON."""
-        rows: Sequence[PairAgreement | SpanPair] = self.pairs if self.spans is None else self.spans
-        return {"project": self.project, "pairs": [pair.to_dict() for pair in rows]}
+        return {"project": self.project, "pairs": [pair.to_dict() for pair in self.rows]}
 
 
 class AgreementQuestions(Transactions):

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from tracker.history.snapshot import History
     from tracker.history.status import Status
     from tracker.ledger import Ledger
-    from tracker.ledger.agreement import Pairs
     from tracker.projects.identities import Duplicate
 
 _EVIDENCE = 5
@@ -105,16 +104,6 @@ def duplicates_of(asked: Asked, place: Place) -> Sequence[Duplicate]:
         "duplicates",
         compute=lambda it: it.annotators.duplicates(place.project),
     )
-
-
-def pairs_of(asked: Asked, place: Place, question: str) -> Pairs:
-    """Return the figures of each two annotators, weighted if answers are in order."""
-
-    def pairs(ledger: Ledger) -> Pairs:
-        weights = ledger.pair_weights(place.project, question)
-        return ledger.by_pair(place.project, weights=weights, **place.of(question))
-
-    return asked.figure(place.project, "pairs", place.key, question, compute=pairs)
 
 
 def models_of(asked: Asked, place: Place, question: str) -> list[dict[str, Any]]:

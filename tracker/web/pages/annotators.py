@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
-from statistics import fmean
 from typing import Annotated, Any, NamedTuple
 
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from tracker.agreement.columns import PAIR_COLUMNS, SPAN_PAIR_COLUMNS
-from tracker.audit.columns import DIFFERS, MODELS, PEOPLE, PEOPLE_OF_NUMBERS, SHARES, share_rows
+from tracker.audit.columns import (
+    COURSE,
+    DIFFERS,
+    MODELS,
+    PEOPLE,
+    PEOPLE_OF_NUMBERS,
+    SHARES,
+    course_figures,
+    share_rows,
+)
 from tracker.audit.sentences import is_accusation
 from tracker.core.errors import NotFound
 from tracker.web import known
 from tracker.web.identity import Role, needs
-from tracker.web.pages.pair import pair_links
+from tracker.web.pages.pairs import pairs_of
 from tracker.web.request import Asked, AskedLedger, At, Place
 from tracker.web.templating import page, page_links, see
 
 router = APIRouter(include_in_schema=False)
-_PAIRS = 200
-"""Pairs of a table, at most."""
-_MOST_DRAWN = 40
-"""Annotators of a heat map, at most."""
 _UNKNOWN: dict[str, Any] = {
     "agreement_low": None, "agreement_high": None, "agreement_of_peers": None, "peer_shares": {},
     "gold_answers": 0, "repeats": 0, "median_seconds": None,
@@ -57,7 +60,7 @@ def annotators_page(request: Request, place: At, asked: AskedLedger) -> HTMLResp
     return page(
         request, "annotators.html", place=place, tab="annotators", audits=audits, links=links,
         columns=PEOPLE, columns_of_numbers=PEOPLE_OF_NUMBERS, model_columns=MODELS, models=models,
-        matrix=_matrix(audits, measured), measured=measured,
+        matrix=_matrix(audits, measured), measured=measured, course_figures=course_figures,
         model_links={"annotator": lambda row: here("annotators", row["model"])},
         others=[person for name, person in people.items()
                 if name not in counted and name not in {row["model"] for row in models}],
@@ -115,64 +118,6 @@ def _apart(row: Mapping[str, Any], *, measured: bool) -> float | None:
     return None if own is None or others is None else own - others
 
 
-class _Pairs(NamedTuple):
-    """How much each two annotators agree on a question.
-
-    Attributes:
-        people: those of a heat map, by name.
-        values: the figure of each two of them, both ways round.
-        rows: the pairs that agree least, as JSON; ``number`` is that of all.
-        annotators: the number of all.
-        spans: whether the figure is an F1.
-    """
-
-    people: Sequence[str]
-    values: Mapping[tuple[str, str], float | None]
-    rows: Sequence[Mapping[str, Any]]
-    number: int
-    annotators: int
-    spans: bool
-
-
-def _least_agreeing(pairs: Sequence[Mapping[str, Any]]) -> _Pairs:
-    """Return the annotators who agree least with the others, and the pairs that do."""
-    spans = bool(pairs) and "span_f1_exact" in pairs[0]
-    values: dict[tuple[str, str], float | None] = {}
-    of_each: dict[str, list[float]] = {}
-    for row in pairs:
-        value = row["span_f1_exact"]["value"] if spans else row["cohen_kappa"]
-        first, second = row["annotators"]
-        values[first, second] = values[second, first] = value
-        for name in row["annotators"]:
-            of_each.setdefault(name, []).extend(() if value is None else (value,))
-
-    def figure(row: Mapping[str, Any]) -> tuple[bool, float]:
-        value = values[(*row["annotators"],)]
-        return value is None, value or 0.0
-
-    least = sorted(of_each, key=lambda name: (fmean(of_each[name] or [2.0]), name))[:_MOST_DRAWN]
-    drawn = {pair: value for pair, value in values.items() if {*pair} <= {*least}}
-    rows = sorted(pairs, key=figure)[:_PAIRS]
-    return _Pairs(sorted(least), drawn, rows, len(pairs), len(of_each), spans)
-
-
-@router.get("/projects/{project:name}/pairs", dependencies=[needs(Role.VIEWER)])
-def pairs_page(request: Request, place: At, asked: AskedLedger, question: str = "") -> HTMLResponse:
-    """Show how much each two annotators agree on a question."""
-    names = [setting.name for setting in asked.ledger.questions.list(place.project)]
-    about = question or names[0]
-    every = known.pairs_of(asked, place, about)
-    pairs = asked.figure(
-        place.project, "least agreeing", place.key, about,
-        compute=lambda _: _least_agreeing(every.to_dict()["pairs"]),
-    )  # fmt: skip
-    return page(
-        request, "pairs.html", place=place, tab="annotators", question=about, questions=names,
-        pairs=pairs, columns=SPAN_PAIR_COLUMNS if pairs.spans else PAIR_COLUMNS,
-        links=pair_links(page_links(request, place), about),
-    )  # fmt: skip
-
-
 def _items_of(here: Callable[..., str], question: str, row: Mapping[str, Any]) -> str:
     """Return the address of an annotator's items, of one category if the row is about one."""
     return here("items", question=question, annotator=row["annotator"],
@@ -204,6 +149,7 @@ def annotator_page(
         place.project, states=["all"], annotator=who["annotator"]).flags]  # fmt: skip
     return page(
         request, "annotator.html", place=place, tab="annotators", who=who, questions=questions,
+        course_columns=COURSE, course_figures=course_figures,
         recorded=recorded, share_columns=SHARES, differ_columns=DIFFERS, numbers=numbers,
         people=people, merged=merged,
     )  # fmt: skip
@@ -267,9 +213,7 @@ def _pairs(
     Spans have an F1 in the place of kappa; of ``numbers``, few are the very same.
     """
     pairs = []
-    for row in known.pairs_of(asked, place, question).to_dict()["pairs"]:
-        if name not in row["annotators"]:
-            continue
+    for row in pairs_of(asked, place, question, name):
         pair = {**row, "other": next(one for one in row["annotators"] if one != name)}
         if "span_f1_exact" in row:
             exact = row["span_f1_exact"]
@@ -278,8 +222,7 @@ def _pairs(
         if numbers:
             pair["observed"] = None
         pairs.append(pair)
-    pairs.sort(key=lambda row: (row["cohen_kappa"] is None, row["cohen_kappa"] or 0.0))
-    return pairs[:_PAIRS]
+    return pairs
 
 
 def _links(

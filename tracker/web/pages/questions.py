@@ -12,7 +12,7 @@ from tracker.ledger.audits import advice_as_json
 from tracker.report.words import formula
 from tracker.web import known
 from tracker.web.identity import Role, needs
-from tracker.web.pages.pair import pair_links
+from tracker.web.pages.pairs import pair_links, pairs_in_short
 from tracker.web.request import Asked, AskedLedger, At, Place
 from tracker.web.templating import page, page_links
 
@@ -32,12 +32,13 @@ def question_page(request: Request, place: At, question: str, asked: AskedLedger
     found = _figures(asked, place, question)
     numbers = question in known.questions_of_numbers(asked, place)
     spans = asked.ledger.questions.show(place.project, question).question.answers == "spans"
+    pairs = pairs_in_short(asked, place, question)
     return page(
         request, "question.html", place=place, found=found, spans=spans, numbers=numbers,
         links=_links(page_links(request, place), found),
         formulas={row["measure"]: formula(row["measure"]) for row in found["measures"]},
         confusions=None if spans or numbers else _confusions(asked, place, question),
-        pairs=_weakest_pairs(asked, place, question),
+        pairs=[row for row in pairs.rows[:_PAIRS] if row.get("cohen_kappa") is not None],
     )  # fmt: skip
 
 
@@ -109,9 +110,3 @@ def _confusions(
     return asked.figure(
         place.project, "confusions", place.key, question, category, compute=both_ways
     )
-
-
-def _weakest_pairs(asked: Asked, place: Place, question: str) -> list[dict[str, Any]]:
-    rows = known.pairs_of(asked, place, question).to_dict()["pairs"]
-    known_rows = [row for row in rows if row.get("cohen_kappa") is not None]
-    return sorted(known_rows, key=lambda row: float(row["cohen_kappa"]))[:_PAIRS]
