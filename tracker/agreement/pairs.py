@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Annotated, Any
 
 import numpy as np
@@ -11,6 +12,8 @@ from sqlalchemy import Connection
 
 from tracker.agreement.coefficients import Pairs, count_coefficient_pairs, refuse_study_of_spans
 from tracker.agreement.query import Query, check_metric, sample_under_metric
+from tracker.agreement.run import span_pair_agreement
+from tracker.agreement.spans import SpanPair
 from tracker.core.errors import InvalidOption
 from tracker.core.results import Json, Record
 from tracker.core.tallies import Answer, ItemPatterns, Pattern, answers_in_pattern
@@ -121,6 +124,66 @@ def _numeric(
             cell = cells.answers[first], cells.answers[second]
             table[cell if names[a] <= names[b] else (cell[1], cell[0])] = items
         yield numeric_agreement(table, values, confidence=confidence)
+
+
+# -- Of many pairs those that a page has room for -------------------------------------------------
+
+
+_MOST_PEOPLE, _MOST_PAIRS = 40, 200
+
+
+@dataclass(frozen=True)
+class PairsInShort:
+    """Those of a question's pairs who agree least.
+
+    Attributes:
+        people: the annotators who agree least with the others, at most 40, by name.
+        among: each two of them.
+        lowest: the pairs that agree least, at most 200, undefined figures last.
+        number: the number of all pairs.
+        annotators: the number of all annotators in them.
+    """
+
+    people: Sequence[str]
+    among: Sequence[PairAgreement | SpanPair]
+    lowest: Sequence[PairAgreement | SpanPair]
+    number: int
+    annotators: int
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """Return the pairs as JSON, those of ``among`` first."""
+        more = [pair for pair in self.lowest if not {*pair.annotators} <= {*self.people}]
+        return [pair.to_dict() for pair in (*self.among, *more)]
+
+
+@kept_with_answers
+def pairs_in_short(
+    connection: Connection, question: QuestionInfo, query: Query | None = None
+) -> PairsInShort:
+    """Return the pairs that agree least, of spans by their exact F1."""
+    every: Sequence[PairAgreement | SpanPair]
+    if question.answers == "spans":
+        every = span_pair_agreement(connection, question, query or Query())
+    else:
+        every = agreement_by_pair(connection, question, query)
+    of_each: dict[str, list[float]] = {}
+    for pair in every:
+        for name in pair.annotators:
+            of_each.setdefault(name, []).extend(() if pair.value is None else (pair.value,))
+    people = sorted(of_each, key=lambda name: (fmean(of_each[name] or [2.0]), name))
+    chosen = {*people[:_MOST_PEOPLE]}
+    return PairsInShort(
+        sorted(chosen),
+        [pair for pair in every if chosen.issuperset(pair.annotators)],
+        sorted(every, key=pair_order)[:_MOST_PAIRS],
+        len(every),
+        len(of_each),
+    )
+
+
+def pair_order(pair: PairAgreement | SpanPair) -> tuple[bool, float]:
+    """Return the place of a pair among others: those that agree least first, undefined last."""
+    return pair.value is None, pair.value or 0.0
 
 
 # -- The categories of a question that are confused, with items that show it ----------------------

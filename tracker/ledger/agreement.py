@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tracker.agreement.gold import AgainstTruth, Calibrations
     from tracker.agreement.groups import AnnotatorGroups, GroupedAgreement
     from tracker.agreement.intra_annotator import Themselves
-    from tracker.agreement.pairs import Confusions, CrossTable, PairAgreement
+    from tracker.agreement.pairs import Confusions, CrossTable, PairAgreement, PairsInShort
     from tracker.agreement.query import Query
     from tracker.agreement.result import Assessment, Methods
     from tracker.agreement.spans import SpanPair
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from tracker.counts.choosing import Selecting
     from tracker.history.by_question import AgreementByQuestion
     from tracker.projects.questions import QuestionInfo
+
+
+_MOST_OF_ONE = 200  # pairs of an annotator
 
 
 class Pairs(NamedTuple):
@@ -42,6 +45,13 @@ class Pairs(NamedTuple):
     def rows(self) -> Sequence[PairAgreement | SpanPair]:
         """Return the pairs, whatever the answers are."""
         return self.pairs if self.spans is None else self.spans
+
+    def of(self, *names: str) -> list[PairAgreement | SpanPair]:
+        """Return the pairs of an annotator, or of two, those who agree least first."""
+        from tracker.agreement.pairs import pair_order
+
+        chosen = (pair for pair in self.rows if {*names} <= {*pair.annotators})
+        return sorted(chosen, key=pair_order)[:_MOST_OF_ONE]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the pairs as JSON."""
@@ -90,6 +100,13 @@ class AgreementQuestions(Transactions):
                     question.project.name, (), span_pair_agreement(connection, question, query)
                 )
             return Pairs(question.project.name, agreement_by_pair(connection, question, query))
+
+    def pairs_in_short(self, project: str, **asking: Unpack[Asking]) -> PairsInShort:
+        """Return the pairs of annotators who agree least."""
+        from tracker.agreement.pairs import pairs_in_short
+
+        with self._asked(project, asking, "--by pair") as (connection, question, query):
+            return pairs_in_short(connection, question, query)
 
     def pair_weights(self, project: str, question: str | None = None) -> str | None:
         """Return the weights for `by_pair` of a question whose answers are in order; else None."""

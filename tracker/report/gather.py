@@ -133,7 +133,7 @@ def _of_question(
     choice: Selecting = {**asked.selecting, "question": name}
     step(f"{name}: pairs")
     weights = pair_weights(settings["answers"], settings["scale"])
-    pairs = ledger.by_pair(asked.project, weights=weights, **choice).to_dict()["pairs"]
+    pairs = ledger.pairs_in_short(asked.project, weights=weights, **choice).to_json()
     step(f"{name}: confusions")
     counted = (
         question_agreement.question.answers != "spans"

@@ -69,7 +69,7 @@ class OfQuestion:
         status: its progress.
         history: its curve.
         every: the period of the curve's points; None if they are snapshots.
-        pairs: each two annotators.
+        pairs: each two annotators; of many those who agree least.
         confusions: categories; None of spans.
         without: the same without those flagged; None if nobody is, or nothing would be left.
         models: each beside the people.

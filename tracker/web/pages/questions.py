@@ -38,7 +38,8 @@ def question_page(request: Request, place: At, question: str, asked: AskedLedger
         links=_links(page_links(request, place), found),
         formulas={row["measure"]: formula(row["measure"]) for row in found["measures"]},
         confusions=None if spans or numbers else _confusions(asked, place, question),
-        pairs=[row for row in pairs.rows[:_PAIRS] if row.get("cohen_kappa") is not None],
+        pairs=[] if spans else [
+            pair.to_dict() for pair in pairs.lowest[:_PAIRS] if pair.value is not None],
     )  # fmt: skip
 
 
