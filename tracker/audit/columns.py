@@ -103,7 +103,6 @@ COURSE: Final = (
     Column("items", "shared items", "count"),
     Column("agreement_with_peers", "agrees with others", "figure"),
     Column("agreement_with_peers", "0 to 1", "range", faces=ON_SCREEN, drawn=()),
-    Column("standard_error", "se", "figure", faces=WRITTEN),
 )
 DIFFERS: Final = (
     Column("answer", "gave", "name"),
