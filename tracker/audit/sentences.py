@@ -151,9 +151,8 @@ def percent_text(share: float | None) -> str:
 SENTENCES: Final[dict[str, str]] = {
     "constant_category": "{annotator} gave {category} in {given} of {n} answers to items that "
     "others answered too ({observed}); on the same items the others gave it {peers} of the time",
-    "random_answers": "the answers of {annotator} to {n} items hardly depend on what the others "
-    "answered to them (score {observed:.2f}, at most {most:.2f}, where 0 is answering blindly; "
-    "the others reach {peers:.2f})",
+    "random_answers": "{annotator}'s answers to {n} items look random (score {observed:.2f}, at "
+    "most {most:.2f}, where 0 is answering blindly; the others reach {peers:.2f})",
     "severity_bias": "{annotator} answered {distance:.2f} points {side} the others of the same {n} "
     "items on average ({observed:.2f} against {peers:.2f})",
     "low_agreement": "{annotator} gave the same answer as a co-annotator of the same item "
@@ -182,7 +181,7 @@ SENTENCES["category_bias"] = SENTENCES["constant_category"]
 OWN_SENTENCES: Final[dict[str, str]] = {
     "constant_category": "you gave {category} in {given} of {n} answers to items that others "
     "answered too ({observed}); on the same items the others gave it {peers} of the time",
-    "random_answers": "your answers to {n} items hardly go with what the others answered to them",
+    "random_answers": "your answers to {n} items look random beside those of the others",
     "severity_bias": "you answered {distance:.2f} points {side} the others of the same {n} items "
     "on average ({observed:.2f} against {peers:.2f})",
     "low_agreement": "you gave the same answer as another annotator of the same item {observed} of "

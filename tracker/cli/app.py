@@ -35,6 +35,7 @@ _PANELS: Final = {
         "audit": "figures",
         "history": "figures",
         "compare": "figures",
+        "plan": "figures",
         "plot": "plot",
     },
     "Record": {"snapshot": "snapshot", "snapshots": "snapshots", "flags": "flags", "gate": "gate"},

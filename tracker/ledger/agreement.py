@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from tracker.core.results import ByQuestion
     from tracker.counts.choosing import Selecting
     from tracker.history.by_question import AgreementByQuestion
+    from tracker.plan.plan import Plan
     from tracker.projects.questions import QuestionInfo
 
 
@@ -100,6 +101,39 @@ class AgreementQuestions(Transactions):
                     question.project.name, (), span_pair_agreement(connection, question, query)
                 )
             return Pairs(question.project.name, agreement_by_pair(connection, question, query))
+
+    def plan(
+        self,
+        project: str | None,
+        want: str,
+        *,
+        cost: float | None = None,
+        buy: int = 500,
+        pilot: bool = False,
+        assume: str | None = None,
+        answers_each: int | None = None,
+        **asking: Unpack[Asking],
+    ) -> Plan:
+        """Return what it takes to know a figure as well as is wanted; see `tracker plan`.
+
+        Raises InvalidOption for what is wanted or assumed if it cannot be read, for a figure that
+        does not fit the question, and for one that has no error yet.
+        """
+        from tracker.plan.plan import Costs, make_pilot_plan, make_plan, read_assumed, read_want
+
+        wanted, costs = read_want(want), Costs(cost, buy)
+        if pilot:
+            if assume is None or answers_each is None:
+                raise InvalidOption(
+                    "--pilot needs --assume and --annotators",
+                    "such as: --assume alpha=.6,prevalence=.2 --annotators 3",
+                )
+            confidence = asking.get("confidence", 0.95)
+            return make_pilot_plan(read_assumed(assume), answers_each, wanted, costs, confidence)
+        if assume is not None or answers_each is not None:
+            raise InvalidOption("--assume and --annotators are of a plan with --pilot")
+        with self._asked(project, asking) as (connection, question, query):
+            return make_plan(connection, question, query, wanted, costs)
 
     def pairs_in_short(self, project: str, **asking: Unpack[Asking]) -> PairsInShort:
         """Return the pairs of annotators who agree least."""
@@ -342,7 +376,7 @@ class AgreementQuestions(Transactions):
 
     @contextmanager
     def _asked(
-        self, project: str, asking: Mapping[str, Any], way: str | None = None
+        self, project: str | None, asking: Mapping[str, Any], way: str | None = None
     ) -> Iterator[tuple[Connection, QuestionInfo, Query]]:
         """A connection that sees the state asked about, the project, and the query.
 

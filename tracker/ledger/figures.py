@@ -16,6 +16,7 @@ from tracker.counts.choosing import Moment, QuestionName, QuestionsOfTable
 from tracker.history.asking import SHOWN, HistoryAsked, Last
 from tracker.ledger.namespace import Namespace
 from tracker.ledger.parameters import Project
+from tracker.plan.asking import PlanAsked
 
 if TYPE_CHECKING:
     from tracker.agreement.result import Assessment
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from tracker.history.snapshot import History
     from tracker.history.status import Status, StatusByQuestion, Statuses, StatusPage
     from tracker.ledger import Ledger
+    from tracker.plan.plan import Plan
 
 _ONE = "/projects/{project}"
 _STATE = (
@@ -137,6 +139,45 @@ class Figures(Namespace):
 
         answer = agreement_answer(self._ledger, project, asked)
         return self._with_question(answer, project, asked["questions"])
+
+    @operation("plan", f"GET {_ONE}/plan", "getPlan")
+    def plan(
+        self,
+        project: Annotated[
+            str | None,
+            Option("The project's name.", metavar="PROJECT", either=True, examples=("reviews",)),
+        ] = None,
+        *,
+        want: Annotated[
+            str,
+            Option(
+                "The figure and the half-width of its interval that is wanted: a measure, "
+                "rate:CATEGORY or share:CATEGORY.",
+                metavar="FIGURE+-H",
+                examples=("alpha +-0.05",),
+            ),
+        ],
+        **asked: Unpack[PlanAsked],
+    ) -> Annotated[Answer, Plan]:
+        """Show how many more answers a figure needs to be as certain as you want, and by which ways.
+
+        More items, more answers to each item, or both; the cheapest first. docs/plan.md says how.
+
+        Examples:
+        - `tracker plan reviews --want 'alpha +-0.05'`
+        - `tracker plan reviews --want 'share:positive +-0.03' --cost 0.1`
+        - `tracker plan rubric -q tone --want 'rate:formal +-0.05'`
+        - `tracker plan --pilot --assume alpha=.6,prevalence=.2 --annotators 3 --want 'alpha +-.05'`
+
+        Next: `tracker status reviews`
+        """  # noqa: E501 - one sentence, one line
+        from tracker.plan.tables import plan_view
+
+        plan = self._ledger.plan(project, want, **asked)
+        rows = [way.to_dict() for way in plan.ways]
+        answer = Answer(plan.to_dict, lambda: rows, lambda: plan_view(plan))
+        names = [plan.question] if plan.question else []
+        return self._with_question(answer, plan.project, names) if plan.project else answer
 
     @operation("history", f"GET {_ONE}/history", "getHistory", helps=SHOWN)
     def history(

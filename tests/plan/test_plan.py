@@ -1,0 +1,216 @@
+"""Plans: what is wanted, the ways there, and that a plan keeps its word."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tracker.core.errors import InvalidOption, NotFound
+from tracker.ledger import Ledger
+from tracker.plan.plan import Plan, Want, read_assumed, read_want
+
+PEOPLE = ("ann", "bob", "cat")
+
+
+@pytest.mark.parametrize(
+    ("text", "want"),
+    [
+        ("alpha +-0.05", Want("krippendorff_alpha", None, 0.05)),
+        ("fleiss_kappa±.1", Want("fleiss_kappa", None, 0.1)),
+        ("rate:very good +/- .03", Want("rate", "very good", 0.03)),
+        (" share:a:b  +- 0.02 ", Want("share", "a:b", 0.02)),
+    ],
+)
+def test_a_figure_and_its_half_width_are_read(text: str, want: Want) -> None:
+    assert read_want(text) == want
+
+
+@pytest.mark.parametrize(
+    "text", ["", "alpha", "alpha 0.05", "alpha +- x", "alpha +-0", "alpha +-1.5", "mean:x +-.1"]
+)
+def test_what_is_not_one_is_refused(text: str) -> None:
+    with pytest.raises(InvalidOption):
+        read_want(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "alpha=.5", "alpha=2,prevalence=.2", "alpha=.5,prevalence=1", "alpha=.5,prevalence=.6/.5",
+     "alpha=.5,prevalence=x", "alpha=.5,prevalence=.2,x=1"],
+)  # fmt: skip
+def test_what_cannot_be_assumed_is_refused(text: str) -> None:
+    with pytest.raises(InvalidOption):
+        read_assumed(text)
+
+
+def test_the_share_of_the_last_category_may_be_left_out() -> None:
+    assert read_assumed("alpha=.5, prevalence=.2").shares == pytest.approx([0.2, 0.8])
+    assert read_assumed("alpha=.5,prevalence=.2/.3/.5").shares == pytest.approx([0.2, 0.3, 0.5])
+
+
+def fill(
+    ledger: Ledger, items: int, *, first: int = 0, answers: int = 3, seed: int = 1, **options: Any
+) -> None:
+    """Give items with three categories, of which an answer has the true one with .8."""
+    draw = np.random.default_rng([seed, first])
+    rows = []
+    for number in range(first, first + items):
+        truth = draw.choice(3, p=[0.5, 0.3, 0.2])
+        for who in range(answers):
+            other = draw.choice(3) if draw.random() > 0.7 else truth
+            at = f"2026-01-{1 + number % 20:02}T10:00:00"
+            rows.append((f"item {number}", f"person {who}", "xyz"[other], at))
+    frame = pd.DataFrame(rows, columns=["item", "annotator", "label", "labeled_at"])
+    ledger.import_frame(frame, "p", **options)
+
+
+def ways_of(plan: Plan) -> dict[str, dict[str, Any]]:
+    return {way["way"]: way for way in plan.to_dict()["ways"]}
+
+
+def test_items_grow_with_the_square_of_the_width(ledger: Ledger) -> None:
+    fill(ledger, 300)
+    now = ledger.plan("p", "alpha +-0.5").now
+    assert now.half_width is not None
+    assert (now.items, now.answers_per_item) == (300, 3.0)
+    plan = ledger.plan("p", f"alpha +-{now.half_width / 2}", cost=0.1)
+    more = ways_of(plan)["more_items"]
+    assert more["items"] == pytest.approx(4 * 300, rel=0.03)
+    assert more["answers"] == (more["items"] - 300) * 3
+    assert more["answers_low"] < more["answers"] < more["answers_high"]
+    assert more["half_width"] == pytest.approx(now.half_width / 2, rel=0.01)
+    assert more["cost"] == pytest.approx(more["answers"] * 0.1)
+    answers = [way.answers for way in plan.ways]
+    assert answers == sorted(answers)
+    assert plan.pace is not None
+    days = more["answers"] / plan.pace.answers_per_day
+    ready = pd.Timestamp(more["ready_on"]) - pd.Timestamp.now().normalize()
+    assert ready.days == pytest.approx(days, abs=1.1)
+
+
+def test_a_plan_of_all_items_again_is_what_they_turn_out_to_be(ledger: Ledger) -> None:
+    """A first part of the items plans the whole; a share's width is known well from it."""
+    for measure in ("alpha", "share:x", "rate:y", "percent_agreement"):
+        fill(ledger, 200, seed=3)
+        wanted = 0.035
+        way = ways_of(ledger.plan("p", f"{measure} +-{wanted}"))["more_items"]
+        fill(ledger, way["items"] - 200, first=200, seed=3)
+        now = ledger.plan("p", f"{measure} +-{wanted}").now
+        assert now.items == way["items"]
+        assert now.half_width == pytest.approx(wanted, rel=0.1)
+        ledger.projects.delete("p")
+
+
+def test_more_answers_to_the_same_items_come_closer(ledger: Ledger) -> None:
+    fill(ledger, 400)
+    wanted = 0.042
+    way = ways_of(ledger.plan("p", f"alpha +-{wanted}"))["more_answers"]
+    assert way["items"] == 400
+    assert way["answers"] == 400 * (way["answers_per_item"] - 3)
+    ledger.projects.delete("p")
+    fill(ledger, 400, answers=way["answers_per_item"])
+    assert ledger.plan("p", "alpha +-.5").now.half_width < wanted * 1.1
+
+
+def test_a_way_that_does_not_lead_there_is_left_out_with_its_reason(ledger: Ledger) -> None:
+    fill(ledger, 100)
+    plan = ledger.plan("p", "alpha +-0.01")
+    assert "more_answers" not in ways_of(plan)
+    (left_out,) = plan.left_out
+    assert left_out.way == "more_answers"
+    assert "even 10 answers to each of the 100 items" in left_out.why
+
+
+def test_what_is_reached_needs_no_way(ledger: Ledger) -> None:
+    fill(ledger, 100)
+    plan = ledger.plan("p", "alpha +-0.3")
+    assert (plan.reached, [*plan.ways], [*plan.left_out]) == (True, [], [])
+    assert [row.way for row in plan.buys] == ["more_items", "more_answers"]
+    assert plan.now.half_width is not None
+    assert all(row.half_width < plan.now.half_width for row in plan.buys)
+
+
+def test_figures_of_pairs_and_of_spans_tell_of_more_items_alone(ledger: Ledger) -> None:
+    fill(ledger, 100, answers=2)
+    plan = ledger.plan("p", "cohen_kappa +-0.05")
+    assert [way.way for way in plan.ways] == ["more_items"]
+    assert {row.way for row in plan.left_out} == {"more_answers", "both"}
+    ledger.projects.create("s", answers="spans")
+    rows = [(str(n), who, "x", n % 2 * (who == "b"), 3) for n in range(40) for who in "ab"]
+    columns = ["item", "annotator", "category", "start", "end"]
+    ledger.import_frame(pd.DataFrame(rows, columns=columns), "s")
+    assert [way.way for way in ledger.plan("s", "span_f1_exact +-0.05").ways] == ["more_items"]
+
+
+def test_items_of_different_numbers_of_answers_are_topped_up(ledger: Ledger) -> None:
+    fill(ledger, 200)
+    fill(ledger, 200, first=200, answers=2)
+    plan = ledger.plan("p", "alpha +-0.02")
+    assert plan.now.answers_per_item == 2.5
+    both = ways_of(plan)["both"]
+    lacking = {200: both["answers_per_item"] - 3, 0: both["answers_per_item"] - 2}
+    topped_up = sum(200 * max(missing, 0) for missing in lacking.values())
+    assert both["answers"] == topped_up + (both["items"] - 400) * both["answers_per_item"]
+
+
+@pytest.mark.parametrize("scale", ["ordinal", "interval"])
+def test_answers_that_nearly_agree_are_planned_on_their_scale(ledger: Ledger, scale: str) -> None:
+    draw = np.random.default_rng(4)
+    rows = [(str(item), who, str(int(np.clip(round(mean + draw.normal()), 1, 9))))
+            for item, mean in enumerate(draw.uniform(1, 9, 200)) for who in PEOPLE]  # fmt: skip
+    ledger.projects.create("p", scale=scale)
+    ledger.import_frame(pd.DataFrame(rows, columns=["item", "annotator", "category"]), "p")
+    now = ledger.plan("p", "alpha +-.5").now
+    assert now.half_width is not None
+    plan = ledger.plan("p", f"alpha +-{now.half_width * 0.85}")
+    assert {"more_items", "more_answers"} <= {*ways_of(plan)}
+
+
+def test_a_plan_before_there_are_answers_is_of_what_is_assumed(ledger: Ledger) -> None:
+    def plan(**changed: Any) -> Plan:
+        options: dict[str, Any] = {"assume": "alpha=.6,prevalence=.2", "answers_each": 3}
+        return ledger.plan(None, "alpha +-0.05", pilot=True, **options | changed)
+
+    three = plan()
+    assert three.assumed == {"alpha": 0.6, "prevalence": [0.2, 0.8]}
+    assert three.ways[0].way == "more_items"
+    assert three.ways[0].items * 3 == three.ways[0].answers
+    five = ways_of(plan(answers_each=5))["more_items"]
+    assert five["items"] < three.ways[0].items < five["answers"]
+    for missing in ("assume", "answers_each"):
+        with pytest.raises(InvalidOption, match="--pilot needs"):
+            plan(**{missing: None})
+    with pytest.raises(InvalidOption, match="of a plan with --pilot"):
+        ledger.plan(None, "alpha +-.1", assume="alpha=.6,prevalence=.2")
+    with pytest.raises(InvalidOption, match="cannot plan share:x"):
+        ledger.plan(None, "share:x +-.1", pilot=True, assume="alpha=.6,prevalence=.2",
+                    answers_each=3)  # fmt: skip
+
+
+def test_what_does_not_fit_is_refused(ledger: Ledger) -> None:
+    ledger.projects.create("p")
+    with pytest.raises(InvalidOption, match="has no error yet"):
+        ledger.plan("p", "alpha +-0.05")
+    fill(ledger, 30)
+    with pytest.raises(InvalidOption, match="there is no measure 'alhpa'"):
+        ledger.plan("p", "alhpa +-0.05")
+    with pytest.raises(NotFound):
+        ledger.plan("p", "share:w +-0.05")
+    with pytest.raises(InvalidOption):
+        ledger.plan("p", "span_f1_exact +-0.05")
+
+
+def test_a_plan_costs_the_same_statements_of_more_answers(ledger: Ledger) -> None:
+    from tests.helpers import count_statements
+
+    numbers = Counter[int]()
+    for first, items in ((0, 50), (50, 400)):
+        fill(ledger, items, first=first)
+        with count_statements(ledger.database.engine) as counted:
+            ledger.plan("p", "alpha +-0.01")
+        numbers[counted.number] += 1
+    assert len(numbers) == 1

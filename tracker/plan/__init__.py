@@ -1,0 +1,1 @@
+"""What it takes to know a figure as well as one wants to."""
