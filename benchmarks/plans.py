@@ -18,8 +18,17 @@ import numpy as np
 from tracker.core.tallies import ItemPatterns, answers_in_pattern, make_pattern
 from tracker.measures.registry import MEASURES
 from tracker.measures.sample import Sample, sample_for_measures
-from tracker.plan.plan import Costs, Now, Want, Ways
-from tracker.plan.projection import Measured, Precision, Projected, precision_of, rate_of, share_of
+from tracker.plan.plan import Costs, Now, Ways
+from tracker.plan.projection import (
+    Measured,
+    Precision,
+    Projected,
+    certainty,
+    precision_of,
+    rate_of,
+    share_of,
+)
+from tracker.projects.goals import Want
 
 ITEMS, ANSWERS, POPULATION, CONFIDENCE = 200, 3, 40_000, 0.95
 SHARES = (0.5, 0.3, 0.2)
@@ -107,7 +116,7 @@ def main() -> None:
                 today = projected.today
                 now = Now(today.estimate.value, half_width(today), ITEMS, ANSWERS)
                 sizes = Counter(answers_in_pattern(p) for p, n in patterns for _ in range(n))
-                ways = Ways(projected, now, sizes, today.estimate.freedom,
+                ways = Ways(projected, now, sizes, certainty(today.estimate),
                             Want(name, None, wanted), Costs(None, 500))  # fmt: skip
                 for way in ways.all():
                     each = round(way.answers_per_item)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,8 @@ import pytest
 
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.ledger import Ledger
-from tracker.plan.plan import Plan, Want, read_assumed, read_want
+from tracker.plan.plan import Plan, read_assumed
+from tracker.projects.goals import Want, read_want
 
 PEOPLE = ("ann", "bob", "cat")
 
@@ -62,7 +64,7 @@ def fill(
         truth = draw.choice(3, p=[0.5, 0.3, 0.2])
         for who in range(answers):
             other = draw.choice(3) if draw.random() > 0.7 else truth
-            at = f"2026-01-{1 + number % 20:02}T10:00:00"
+            at = (datetime.now(UTC) - timedelta(days=number % 20, hours=1)).isoformat()
             rows.append((f"item {number}", f"person {who}", "xyz"[other], at))
     frame = pd.DataFrame(rows, columns=["item", "annotator", "label", "labeled_at"])
     ledger.import_frame(frame, "p", **options)

@@ -279,6 +279,12 @@ def sample(revision: str) -> dict[str, list[dict[str, Any]]]:
         ],
         "saved_views": [p | {"name": "to look at", "query": "{}"}],
     }
+    samples["0018"] = samples["0017"] | {
+        "questions": [
+            row | {"goal": "krippendorff_alpha +-0.05", "deadline": "2026-12-31"}
+            for row in samples["0017"]["questions"]
+        ],
+    }
     return samples[revision]
 
 

@@ -246,6 +246,7 @@ _ABOUT: Final = {
         "add question": "added the question {name}",
         "rename question": "renamed the question {from} to {to}",
         "set project": "set {question}: {to}",
+        "set goal": "set the goal of {question} from {from} to {to}",
         "note": "added note {note}",
         "remove note": "removed note {note}",
     },

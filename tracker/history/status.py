@@ -63,14 +63,17 @@ class _StatusOfQuestion(StatusJson):
 
 
 class StatusPage(StatusJson, VerdictJson):
-    """How far a project of one question is; with its verdict if it is asked about alone."""
+    """How far a project of one question is; with verdict and goals if asked about alone."""
+
+    goals: list[dict[str, Any]] | None
 
 
 class StatusByQuestion(VerdictJson):
-    """How far each question of a project is; with its verdict if it is asked about alone."""
+    """How far each question of a project is; with verdict and goals if asked about alone."""
 
     project: str
     questions: list[_StatusOfQuestion]
+    goals: list[dict[str, Any]] | None
 
 
 class Statuses(TypedDict):
@@ -144,12 +147,16 @@ class Status(Shown):
     @property
     def done_at(self) -> int | None:
         """When the last wanted answer comes, at the pace of late; None where unknown."""
-        if not self.missing or not self.per_day or self.newest is None:
+        return self.when_there(self.missing) if self.missing else None
+
+    def when_there(self, answers: int) -> int | None:
+        """Return when so many more answers are there, at the pace of late; None where unknown."""
+        if not self.per_day or self.newest is None:
             return None
         now = self.newest if self.now is None else max(self.now, self.newest)
         if now - self.newest > _PACE_DAYS * clock.DAY:
             return None
-        return round(now + self.missing / self.per_day * clock.DAY)
+        return round(now + answers / self.per_day * clock.DAY)
 
     def to_dict(self) -> StatusJson:
         """The status as JSON."""
@@ -222,13 +229,18 @@ def _recent(connection: Connection, question: QuestionInfo) -> dict[str, Any] | 
 
 
 def status_as_json(
-    statuses: Sequence[Status], verdict: VerdictJson | None = None
+    statuses: Sequence[Status],
+    verdict: VerdictJson | None = None,
+    goals: list[dict[str, Any]] | None = None,
 ) -> StatusPage | StatusByQuestion:
-    """Return the status of a project: of its one question, or of each of several."""
+    """Return the status of a project: of its one question, or of each of several.
+
+    ``goals`` are those of the questions that have one, as JSON; None if nobody asked for them.
+    """
     about: VerdictJson = verdict or {}
     if len(statuses) == 1:
-        return {**statuses[0].to_dict(), **about}
+        return {**statuses[0].to_dict(), **about, "goals": goals}
     questions: list[_StatusOfQuestion] = [
         {"question": status.question.name, **status.to_dict()} for status in statuses
     ]
-    return {"project": statuses[0].project, **about, "questions": questions}
+    return {"project": statuses[0].project, **about, "questions": questions, "goals": goals}

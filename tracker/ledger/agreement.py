@@ -26,8 +26,9 @@ if TYPE_CHECKING:
     from tracker.audit.weak_slices import SliceAgreement
     from tracker.compare.comparison import AgainstOther
     from tracker.core.results import ByQuestion
-    from tracker.counts.choosing import Selecting
+    from tracker.counts.choosing import Moment, Selecting
     from tracker.history.by_question import AgreementByQuestion
+    from tracker.plan.goal import GoalState
     from tracker.plan.plan import Plan
     from tracker.projects.questions import QuestionInfo
 
@@ -119,7 +120,8 @@ class AgreementQuestions(Transactions):
         Raises InvalidOption for what is wanted or assumed if it cannot be read, for a figure that
         does not fit the question, and for one that has no error yet.
         """
-        from tracker.plan.plan import Costs, make_pilot_plan, make_plan, read_assumed, read_want
+        from tracker.plan.plan import Costs, make_pilot_plan, make_plan, read_assumed
+        from tracker.projects.goals import read_want
 
         wanted, costs = read_want(want), Costs(cost, buy)
         if pilot:
@@ -134,6 +136,17 @@ class AgreementQuestions(Transactions):
             raise InvalidOption("--assume and --annotators are of a plan with --pilot")
         with self._asked(project, asking) as (connection, question, query):
             return make_plan(connection, question, query, wanted, costs)
+
+    def goals(
+        self, project: str, *, questions: Sequence[str] = (), **moment: Unpack[Moment]
+    ) -> list[GoalState]:
+        """Return how far the goal of each question is that has one."""
+        from tracker.counts.filter import make_answer_filter
+        from tracker.plan.goal import goal_state
+
+        choice = make_answer_filter(**moment)
+        with self.asking_each(project, choice, questions) as (connection, each):
+            return [state for question in each if (state := goal_state(connection, question))]
 
     def pairs_in_short(self, project: str, **asking: Unpack[Asking]) -> PairsInShort:
         """Return the pairs of annotators who agree least."""

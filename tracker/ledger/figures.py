@@ -87,10 +87,12 @@ class Figures(Namespace):
         from tracker.audit.sentences import nothing
         from tracker.audit.tables import verdict_view
         from tracker.history.status import status_as_json
+        from tracker.plan.tables import goal_lines
 
         statuses = self._ledger.status_by_question(project, questions=questions, **moment)
         verdict = self._ledger.verdict(project, questions=questions, **moment)
-        page = status_as_json(statuses, verdict)
+        goals = self._ledger.goals(project, questions=questions, **moment)
+        page = status_as_json(statuses, verdict, [goal.to_dict() for goal in goals])
         most = max(status.annotators for status in statuses)
         unseen = nothing(most, verdict["detectable_gap"])
         return _status_answer(
@@ -98,6 +100,7 @@ class Figures(Namespace):
             [page],
             statuses,
             lambda: verdict_view(verdict, unseen),
+            lambda: goal_lines(goals),
         )
 
     @operation(
@@ -296,11 +299,13 @@ def _status_answer(
     pages: Sequence[Mapping[str, Any]],
     statuses: Sequence[Status],
     before: Callable[[], Iterable[Any]],
+    after: Callable[[], Iterable[Any]] = tuple,
 ) -> Answer:
-    """Return the progress of questions; people see first what ``before`` returns."""
+    """Return the progress of questions; people see it between what the two functions return."""
     from tracker.history.snapshot_tables import status_pace_view, status_view
 
-    nested = {"answers_per_item", "last_import", "recent", "verdict", "detectable_gap", "readiness"}
+    nested = {"answers_per_item", "last_import", "recent", "verdict", "detectable_gap", "readiness",
+              "goals"}  # fmt: skip
     rows = [
         {name: row[name] for name in row if name not in nested}
         for page in pages
@@ -311,6 +316,7 @@ def _status_answer(
         yield from before()
         yield status_view(statuses)
         yield from status_pace_view(statuses)
+        yield from after()
 
     return Answer(lambda: payload, lambda: rows, view, hints=[_next_command(statuses)])
 

@@ -222,6 +222,7 @@ class Projects(Namespace):
         - `tracker project set reviews --scale ordinal --categories low,mid,high`
         - `tracker project set reviews --timezone Europe/Berlin`
         - `tracker project set reviews --tentative-from .6 --good-from .75`
+        - `tracker project set reviews --goal 'alpha +-0.05' --deadline 2026-12-31`
         - `tracker project set reviews --item-link 'https://label.org/{item}'`
 
         Next: `tracker status reviews`

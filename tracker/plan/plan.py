@@ -8,9 +8,8 @@ bounds of `tracker.measures.more_answers`.
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Final, Literal, NamedTuple
 
@@ -28,7 +27,7 @@ from tracker.counts.filter import select_answers
 from tracker.counts.selection import select_answering_annotators
 from tracker.counts.tallies import count_item_patterns
 from tracker.history.status import project_status
-from tracker.measures.citations import SHORT_NAMES, full_measure_name
+from tracker.measures.citations import SHORT_NAMES
 from tracker.measures.intervals import Coefficient
 from tracker.measures.more_answers import Between, assumed_patterns
 from tracker.measures.registry import MEASURES
@@ -39,12 +38,14 @@ from tracker.plan.projection import (
     Projected,
     Reads,
     assurance,
+    certainty,
     precision_of,
     rate_of,
     share_of,
     variance_bounds,
 )
 from tracker.projects.categories import category_names, find_category
+from tracker.projects.goals import Want
 from tracker.projects.names import near_names
 from tracker.projects.questions import QuestionInfo
 
@@ -55,53 +56,7 @@ _UNKNOWN: Final[dict[str, Any]] = dict.fromkeys(
 )
 _SURE = 0.95  # that the bounds of a half-width, and of the answers to collect, hold
 
-# -- What is wanted -------------------------------------------------------------------------------
-
-
-class Want(NamedTuple):
-    """How well a figure is to be known.
-
-    Attributes:
-        measure: a measure's name, "rate" or "share".
-        category: of a rate or a share.
-        half_width: half the width of the interval.
-    """
-
-    measure: str
-    category: str | None
-    half_width: float
-
-    @property
-    def name(self) -> str:
-        """What the figure is called."""
-        return self.measure if self.category is None else f"{self.measure}:{self.category}"
-
-
-_FORM = re.compile(r"\s*(?P<name>.+?)\s*(?:\+-|\+/-|±)\s*(?P<half>[^\s]+)\s*")
-_MEND = "such as: 'alpha +-0.05', 'rate:positive +-0.05', 'share:positive +-0.03'"
-
-
-def read_want(text: str) -> Want:
-    """Return what a text wants to be known; raises InvalidOption."""
-    match = _FORM.fullmatch(text)
-    if match is None:
-        raise InvalidOption(f"--want {text!r} is not a figure and its half-width", _MEND)
-    half_width = _number(match["half"], f"--want {text!r}")
-    if not 0 < half_width < 1:
-        raise InvalidOption(f"--want {text!r}: a half-width is between 0 and 1", _MEND)
-    kind, _, category = match["name"].partition(":")
-    if category:
-        if kind not in {"rate", "share"}:
-            raise InvalidOption(f"--want {text!r}: no figure of a category is {kind!r}", _MEND)
-        return Want(kind, category.strip(), half_width)
-    return Want(full_measure_name(match["name"]), None, half_width)
-
-
-def _number(text: str, where: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise InvalidOption(f"{where}: {text!r} is not a number", _MEND) from None
+# -- What is assumed, if there are no answers ----------------------------------------------------
 
 
 class Assumed(NamedTuple):
@@ -111,23 +66,28 @@ class Assumed(NamedTuple):
     shares: Sequence[float]
 
 
+_MEND = "such as: --assume alpha=.6,prevalence=.2"
+
+
 def read_assumed(text: str) -> Assumed:
     """Return what ``alpha=.6,prevalence=.2`` says; raises InvalidOption.
 
     A single share is that of one of two categories; of more, the last may be left out.
     """
-    mend = "such as: --assume alpha=.6,prevalence=.2"
     parts = dict(part.partition("=")[::2] for part in text.replace(" ", "").split(","))
     if {*parts} != {"alpha", "prevalence"}:
-        raise InvalidOption(f"--assume {text!r} does not say alpha and prevalence", mend)
-    alpha = _number(parts["alpha"], "--assume")
-    shares = [_number(share, "--assume") for share in parts["prevalence"].split("/")]
+        raise InvalidOption(f"--assume {text!r} does not say alpha and prevalence", _MEND)
+    try:
+        alpha = float(parts["alpha"])
+        shares = [float(share) for share in parts["prevalence"].split("/")]
+    except ValueError:
+        raise InvalidOption(f"--assume {text!r} has something that is no number", _MEND) from None
     if len(shares) == 1 or sum(shares) < 1 - 1e-9:
         shares.append(1 - sum(shares))
     if not 0 < alpha < 1:
-        raise InvalidOption("--assume: alpha is between 0 and 1", mend)
+        raise InvalidOption("--assume: alpha is between 0 and 1", _MEND)
     if min(shares) <= 0 or not math.isclose(sum(shares), 1):
-        raise InvalidOption("--assume: shares are above 0, and add up to 1 at most", mend)
+        raise InvalidOption("--assume: shares are above 0, and add up to 1 at most", _MEND)
     return Assumed(alpha, shares)
 
 
@@ -219,11 +179,11 @@ class Plan(Record):
 
 
 class Costs(NamedTuple):
-    """What an answer costs, how many a day come, and how many more are asked about."""
+    """What an answer costs, how many more are asked about, and when more of them are there."""
 
     each: float | None
     buy: int
-    per_day: float | None = None
+    when_there: Callable[[int], int | None] = lambda _: None
 
 
 def make_plan(
@@ -238,7 +198,7 @@ def make_plan(
     pace = None
     if status.per_day and status.oldest is not None and status.newest is not None:
         pace = Pace(status.per_day, clock.iso(status.oldest), clock.iso(status.newest))
-        costs = costs._replace(per_day=status.per_day)
+        costs = costs._replace(when_there=status.when_there)
     if want.category is None and (
         question.answers == "spans" or _needs(want.measure) != "patterns"
     ):
@@ -326,7 +286,7 @@ def _of_patterns(
     sizes: Counter[int] = Counter()
     for pattern, items in patterns:
         sizes[answers_in_pattern(pattern)] += items
-    return now, Ways(projected, now, sizes, estimate.freedom, want, costs)
+    return now, Ways(projected, now, sizes, certainty(estimate), want, costs)
 
 
 def _of_whole(
@@ -396,10 +356,8 @@ def _way(
     costs: Costs,
 ) -> Way:
     """Return a way with its cost, and when it is done."""
-    ready_on = None
-    if costs.per_day:
-        ready = clock.now() + math.ceil(answers / costs.per_day * clock.DAY)
-        ready_on = str(clock.date_of_number(ready // clock.DAY))
+    ready = costs.when_there(answers)
+    ready_on = None if ready is None else str(clock.date_of_number(ready // clock.DAY))
     cost = None if costs.each is None else answers * costs.each
     expected, low, high = half_width
     return Way(way, items, each, answers, *bounds, expected, low, high, cost, ready_on)

@@ -22,6 +22,7 @@ SEED: Final = 20_250_101
 _FEWEST, _SHARE, _MOST_KNOWN = 30, 0.2, 20  # items, of those compared, with so many answers
 _ASSURED, _NEARLY = 0.9, 1.1
 _MOST_ITEMS: Final = 1e12
+_LEAST_EXCESS: Final = 0.02  # of a kurtosis; that of items half of which agree is next to none
 
 Reads = Callable[[ItemPatterns], Sample]
 Measured = Callable[[ItemPatterns], Estimate]
@@ -177,6 +178,21 @@ class Projected:
 
 
 # -- How well a variance is known that was estimated ----------------------------------------------
+
+
+def certainty(estimate: Estimate) -> float | None:
+    """Return the degrees of freedom of an estimated variance; None if no item's part is known.
+
+    As `degrees_of_freedom`, but without a bound above: a plan has no reason to be more careful
+    than the items are.
+    """
+    if estimate.influence is None or estimate.counts is None:
+        return estimate.freedom
+    squares = float(estimate.counts @ estimate.influence**2)
+    fourths = float(estimate.counts @ estimate.influence**4)
+    items = int(estimate.counts.sum())
+    excess = items * fourths / squares**2 - (items - 3) / (items - 1)
+    return 2 * items / max(excess, _LEAST_EXCESS)
 
 
 def variance_bounds(freedom: float | None, confidence: float) -> tuple[float, float]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from rich.console import RenderableType
 
-from tracker.measures.words import measure_title_words
+from tracker.plan.goal import GoalState, plan_figure_title
 from tracker.plan.plan import Plan
 from tracker.render.blocks import Column, listing_table
 from tracker.render.cells import Text, count_cell, figure_cell
@@ -45,12 +45,6 @@ WAYS: Final = (
 )  # fmt: skip
 
 
-def plan_figure_title(name: str) -> str:
-    """Return what the figure of a plan is called: "Krippendorff's alpha", "share of positive"."""
-    kind, _, category = name.partition(":")
-    return f"{kind} of {category}" if category else measure_title_words(kind)
-
-
 def plan_view(plan: Plan) -> Iterator[RenderableType]:
     """Yield a plan: the figure, the ways, what some answers gain, and how it was computed."""
     title, wanted = plan_figure_title(plan.measure), f"±{plan.wanted:.3g}"
@@ -81,3 +75,10 @@ def plan_view(plan: Plan) -> Iterator[RenderableType]:
             f"Pace: {plan.pace.answers_per_day:,.1f} answers a day from "
             f"{plan.pace.since[:10]} to {plan.pace.until[:10]}", style="dim",
         )  # fmt: skip
+
+
+def goal_lines(goals: Iterable[GoalState]) -> Iterator[Text]:
+    """Yield how far each goal is, on a line of its own."""
+    for goal in goals:
+        tone = "green" if goal.reached else "yellow" if goal.on_track is False else ""
+        yield Text(f"Goal: {goal.why}", style=tone)

@@ -76,7 +76,23 @@ class NewSettings(Settings, total=False):
     offsets: Annotated[str | None, Option("Unit of span offsets.", metavar="characters|tokens")]
 
 
-class ChangedSettings(Settings, total=False):
+class Goal(TypedDict, total=False):
+    """How well a figure of a question is to be known; "" is no goal, None leaves it as it is."""
+
+    goal: Annotated[
+        str | None,
+        Option(
+            "How well a figure is to be known, as in tracker plan --want; \"\" for no goal.",
+            metavar="FIGURE+-H", examples=("alpha +-0.05",),
+        ),
+    ]  # fmt: skip
+    deadline: Annotated[
+        str | None,
+        Option("The day by which it is to be.", metavar="DATE", examples=("2026-12-31",)),
+    ]
+
+
+class ChangedSettings(Settings, Goal, total=False):
     """The settings of a question to change; ``wanted`` of 0 is no number."""
 
     opened: Annotated[

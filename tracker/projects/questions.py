@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, NamedTuple
 
 from sqlalchemy import Connection, and_, case, func, insert, or_, select, update
@@ -90,6 +90,9 @@ class QuestionInfo(Record):
     offsets: str
     categories_fixed: Annotated[bool, Json("categories_closed")]
     target_answers: Annotated[int | None, Json("wanted")]
+    # No figure rests on these two: what is kept for a question is kept whatever they are.
+    goal: Annotated[str | None, Json(rare=True)] = field(default=None, repr=False)
+    deadline: Annotated[str | None, Json(rare=True)] = field(default=None, repr=False)
 
     @property
     def key(self) -> QuestionKey:

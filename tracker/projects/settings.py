@@ -19,6 +19,7 @@ from tracker.projects.categories import (
     category_names,
     project_labels_by_category,
 )
+from tracker.projects.goals import goal_in_words, set_goal
 from tracker.projects.names import (
     category_unfit_for_scale,
     check_entered_name,
@@ -61,6 +62,8 @@ def set_question(
     scale: str | None = None,
     categories: Sequence[str] | None = None,
     opened: bool = False,
+    goal: str | None = None,
+    deadline: str | None = None,
 ) -> QuestionInfo:
     """Change a question's settings; None leaves one as it is. Returns it as it is then.
 
@@ -71,10 +74,16 @@ def set_question(
         scale: how categories compare.
         categories: the only ones, in this order.
         opened: whether new categories are accepted again.
+        goal: how well a figure is to be known, see `set_goal`.
+        deadline: the day by which.
 
     Raises InvalidOption for a value that is not valid, Refused for one that the answers contradict.
     """
     lock_project(connection, question.project_id)
+    if goal is not None or deadline is not None:
+        question = set_goal(connection, question, goal, deadline)
+        if not opened and all(value is None for value in (wanted, scale, categories)):
+            return question
     columns = _checked_settings(wanted, scale, opened, listed=categories is not None)
     changed = replace(question, **columns)
     current = list(category_names(connection, question).values())
@@ -280,6 +289,7 @@ class QuestionSettings(Record):
             ("categories", ", ".join(self.categories) or "none yet"),
             ("other categories", "refused" if question.categories_fixed else "accepted"),
             ("wanted", "-" if wanted is None else f"{wanted} answers per item"),
+            *([] if question.goal is None else [("goal", goal_in_words(question))]),
         ]
 
     def view(self) -> Iterator[Table]:
@@ -349,6 +359,7 @@ def settings_sentence(settings: QuestionSettings, *, dry_run: bool = False) -> s
         f"{'would have' if dry_run else 'has'} {target} answers per item, {question.scale} "
         f"scale; categories: {', '.join(settings.categories) or 'none yet'}; "
         f"others are {'refused' if question.categories_fixed else 'accepted'}"
+        f"{'' if question.goal is None else f'; goal: {goal_in_words(question)}'}"
     )
 
 

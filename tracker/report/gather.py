@@ -54,6 +54,15 @@ def gather_report(
                 known_at=asked.selecting.get("known_at"),
             )
         }
+        goals = {
+            goal.question: goal.to_dict()
+            for goal in ledger.goals(
+                asked.project,
+                questions=asked.questions,
+                as_of=asked.selecting.get("as_of"),
+                known_at=asked.selecting.get("known_at"),
+            )
+        }
         settings = {
             question.question.name: question.question.to_dict()
             | {"categories": list(question.categories)}
@@ -70,7 +79,7 @@ def gather_report(
                     question,
                     audits[name],
                     fit,
-                    {**statuses[name].to_dict()},
+                    {**statuses[name].to_dict(), "goal": goals.get(name)},
                     settings[name],
                     step,
                 )

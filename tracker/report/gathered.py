@@ -66,7 +66,7 @@ class OfQuestion:
         settings: what it asks for.
         agreement: its figures.
         audit: the findings on its annotators.
-        status: its progress.
+        status: its progress; with its goal, if it has one.
         history: its curve.
         every: the period of the curve's points; None if they are snapshots.
         pairs: each two annotators; of many those who agree least.

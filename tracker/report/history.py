@@ -199,6 +199,8 @@ def _progress_of_question(gathered: Gathered, question: OfQuestion) -> Iterator[
     if not _recorded(gathered, question) and _stands_out(question):
         record = shlex.join(["tracker", "audit", gathered.asked.project, "--record"])
         yield Paragraph(line(people.NOT_RECORDED, Code(record)))
+    if status["goal"] is not None:
+        yield Paragraph(line(status["goal"]["why"]))
     yield Paragraph(line(people.coverage(status)))
     yield Paragraph(line(people.pace(status)))
     if status["last_import"] is not None:

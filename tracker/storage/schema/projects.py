@@ -95,6 +95,8 @@ class Question(Base):
     target_answers: Mapped[int | None] = optional(
         Integer, comment="answers that each item should get"
     )
+    goal: Mapped[str | None] = optional(Text, comment="a figure, and how well it is to be known")
+    deadline: Mapped[str | None] = optional(Text, comment="the day by which it is to be")
 
 
 class Purge(Base):

@@ -123,6 +123,12 @@ STATE: dict[str, tuple[Any, Any]] = {
         select(*_OF_PROJECT).where(or_(*(column.is_not(None) for column in _OF_PROJECT))),
         Project.id,
     ),
+    "goals": (
+        select(Question.id, Question.goal, Question.deadline)
+        .where(Question.goal.is_not(None))
+        .order_by(Question.id),
+        Question.project_id,
+    ),
     "names of questions": (
         select(Question.id, Question.name).order_by(Question.id),
         Question.project_id,

@@ -27,6 +27,8 @@ class Setting(BaseModel):
         wanted: answers that each item should get; 0 for no number.
         categories: all of them in their order, a line each; None leaves them as they are.
         closed: whether no other category is accepted.
+        goal: how well a figure is to be known; empty for no goal.
+        deadline: the day by which; empty for no day.
     """
 
     question: str
@@ -34,6 +36,8 @@ class Setting(BaseModel):
     wanted: Annotated[int, Field(ge=0, le=10**6)] = 0
     categories: str | None = None
     closed: bool = False
+    goal: str = ""
+    deadline: str = ""
 
 
 @router.get("/projects/{project:name}/settings", dependencies=[needs(Role.VIEWER)])
@@ -59,6 +63,10 @@ def set_question(
     if form.categories is not None:
         names = filled_lines(form.categories)
     fixed = now.question.categories_fixed
+    question = now.question
+    if (form.goal, form.deadline) != (question.goal or "", question.deadline or ""):
+        deadline = form.deadline if form.goal else ""
+        ledger.questions.set(place.project, form.question, goal=form.goal, deadline=deadline)
     if form.closed:
         listed = names if not fixed or names != list(now.categories) else None
         ledger.questions.set(
