@@ -36,6 +36,7 @@ _PANELS: Final = {
         "history": "figures",
         "compare": "figures",
         "plan": "figures",
+        "digest": "figures",
         "plot": "plot",
     },
     "Record": {"snapshot": "snapshot", "snapshots": "snapshots", "flags": "flags", "gate": "gate"},

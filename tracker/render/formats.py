@@ -118,7 +118,9 @@ def _markdown(result: Answer) -> Iterator[str]:
     """Yield paragraphs and pipe tables, as GitHub and pandoc read them."""
     for part in _parts(result.view()):
         if isinstance(part, str):
-            yield from (*(_in_markdown(line) for line in part.split("\n")), "")
+            lines = [_in_markdown(line) for line in part.split("\n")]
+            yield from ([f"**{line}**" for line in lines] if isinstance(part, _Heading) else lines)
+            yield ""
             continue
         yield _piped(map(_in_markdown, part.titles))
         yield _piped("---:" if right else "---" for right in part.right)
@@ -166,7 +168,8 @@ def _html(result: Answer) -> Iterator[str]:
 def _in_html(parts: Iterable[str | _Table]) -> Iterator[str]:
     for part in parts:
         if isinstance(part, str):
-            yield f"<p>{escape(part).replace(chr(10), '<br>')}</p>"
+            text = escape(part).replace("\n", "<br>")
+            yield f"<p><b>{text}</b></p>" if isinstance(part, _Heading) else f"<p>{text}</p>"
             continue
         ends = ['style="text-align: right"' if right else "" for right in part.right]
         yield "<table><thead>"
@@ -194,6 +197,12 @@ class _Table:
     right: list[bool]
 
 
+class _Heading(str):
+    """A text of which all is bold."""
+
+    __slots__ = ()
+
+
 def _parts(view: Iterable[RenderableType]) -> Iterator[str | _Table]:
     """Yield the view part by part: texts, and tables as plain cells."""
     from tracker.render.cells import Text
@@ -205,7 +214,7 @@ def _parts(view: Iterable[RenderableType]) -> Iterator[str | _Table]:
         elif isinstance(part, str | Text):
             text = (part if isinstance(part, str) else part.plain).strip()
             if text:
-                yield text
+                yield text if isinstance(part, str) or part.style != "bold" else _Heading(text)
 
 
 def _plain(table: Table) -> _Table:

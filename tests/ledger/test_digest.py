@@ -1,0 +1,99 @@
+"""The digest: what came in, moved, is wrong, waits, and is missing since a moment."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tracker.core.errors import InvalidOption
+from tracker.ledger import Ledger
+from tracker.ledger.digests import Digest, digest_parts
+
+ACCURATE, CARELESS = 0.95, 0.35
+
+
+def fill(
+    ledger: Ledger, days_ago: int, accuracy: float, *, first: int = 0, items: int = 80
+) -> None:
+    """Give new items three answers each, as right as that."""
+    draw = np.random.default_rng(first + 1)
+    at = (datetime.now(UTC) - timedelta(days=days_ago)).isoformat()
+    rows = []
+    for number in range(first, first + items):
+        truth = draw.choice(["x", "y", "z"])
+        for who in ("ann", "bob", "cat"):
+            answer = truth if draw.random() < accuracy else draw.choice(["x", "y", "z"])
+            rows.append((f"item {number}", who, answer, at))
+    columns = ["item", "annotator", "label", "labeled_at"]
+    ledger.import_frame(pd.DataFrame(rows, columns=columns), "p")
+
+
+def lines(digest: Digest) -> dict[str, str]:
+    return {part.title: " ".join(part.lines) for part in digest_parts(digest)}
+
+
+def test_a_fall_is_told_and_chance_is_not(ledger: Ledger) -> None:
+    fill(ledger, 30, ACCURATE)
+    fill(ledger, 2, ACCURATE, first=100)
+    (same,) = ledger.digest("p").questions
+    assert (same.answers, same.items, same.annotators, same.moved) == (240, 80, 3, False)
+    assert "within chance" in lines(ledger.digest("p"))["What moved"]
+    fill(ledger, 1, CARELESS, first=200, items=160)
+    digest = ledger.digest("p")
+    (fallen,) = digest.questions
+    assert fallen.moved
+    assert fallen.before is not None
+    assert fallen.after is not None
+    assert fallen.after < fallen.before
+    compared = ledger.compare("p", f"..{digest.since}", f"{digest.since}..").to_dict()
+    p_values = {row["measure"]: row["p_value"] for row in compared["measures"]}
+    assert fallen.p_value == p_values["krippendorff_alpha"]
+    assert {row.category for row in fallen.categories} == {"x", "y", "z"}
+    assert "more than chance explains" in lines(digest)["What moved"]
+
+
+def test_only_what_is_new_is_new(ledger: Ledger) -> None:
+    fill(ledger, 30, ACCURATE)
+    rows = [(f"item {number}", "eve", "x") for number in range(80)]
+    ledger.import_frame(pd.DataFrame(rows, columns=["item", "annotator", "label"]), "p")
+    recorded = ledger.record_audit_by_question("p")
+    assert recorded
+    digest = ledger.digest("p")
+    assert digest.open_findings == len(digest.new_findings) > 0
+    assert "eve" in lines(digest)["What to decide"]
+    assert "eve" in lines(digest)["Whom to talk to, and what is wrong"]
+    number = digest.new_findings[0]["flag"]
+    ledger.flags.appeal("p", number, by="eve", note="they were all x")
+    assert f"eve appealed against finding {number}" in lines(ledger.digest("p"))["What to decide"]
+    ledger.flags.uphold("p", [number], by="boss", note="so they were")
+    assert ledger.digest("p").open_findings == digest.open_findings - 1
+    assert not ledger.digest("p").appeals
+
+
+def test_what_is_missing_and_wanted_is_told(ledger: Ledger) -> None:
+    fill(ledger, 30, ACCURATE)
+    assert "No goal is set" in lines(ledger.digest("p"))["What to label"]
+    ledger.projects.set("p", wanted=4, goal="alpha +-0.01")
+    told = lines(ledger.digest("p"))
+    assert "80 answers of those wanted still to come" in told["What to label"]
+    assert "is to be known to ±0.01" in told["What to label"]
+    assert told["What came in"] == "no answer."
+    assert told["What moved"] == "No answer came in."
+
+
+def test_a_question_without_a_comparison_says_why(ledger: Ledger) -> None:
+    fill(ledger, 2, ACCURATE)
+    (question,) = ledger.digest("p").questions
+    assert question.moved is None
+    assert question.undefined
+    assert "nothing says whether" in lines(ledger.digest("p"))["What moved"]
+
+
+@pytest.mark.parametrize("since", ["2999-01-01", "yesterday or so"])
+def test_a_moment_that_is_none_or_to_come_is_refused(ledger: Ledger, since: str) -> None:
+    fill(ledger, 2, ACCURATE)
+    with pytest.raises(InvalidOption):
+        ledger.digest("p", since)
