@@ -10,10 +10,9 @@ from tracker.agreement.query import Query
 from tracker.core.errors import InvalidOption
 from tracker.core.results import Record
 from tracker.measures.words import measure_title_words
-from tracker.plan.plan import Costs, make_plan
+from tracker.plan.plan import Costs, half_width_text, make_plan
 from tracker.projects.goals import read_want
 from tracker.projects.questions import QuestionInfo
-from tracker.render.cells import figure_cell
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,7 @@ def goal_state(connection: Connection, question: QuestionInfo) -> GoalState | No
     except InvalidOption as error:
         return state(why=error.message)
     now = plan.now.value, plan.now.half_width
-    is_at = f"it is \u00b1{figure_cell(plan.now.half_width)}"
+    is_at = f"it is {half_width_text(plan.now.half_width)}"
     if plan.reached:
         return state(*now, reached=True, on_track=None if deadline is None else True,
                      why=f"{is_at}, so that is reached")  # fmt: skip

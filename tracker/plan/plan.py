@@ -54,6 +54,7 @@ _MOST_ANSWERS = 10  # to an item, or twice those of today
 _UNKNOWN: Final[dict[str, Any]] = dict.fromkeys(
     ("answers_low", "answers_high", "half_width_low", "half_width_high")
 )
+_SMALL = 0.01  # a half-width
 _SURE = 0.95  # that the bounds of a half-width, and of the answers to collect, hold
 
 # -- What is assumed, if there are no answers ----------------------------------------------------
@@ -141,6 +142,13 @@ class Bought(Record):
     way: Literal["more_items", "more_answers"]
     answers: int
     half_width: float
+
+
+def half_width_text(half_width: float | None) -> str:
+    """Return a half-width with its sign, a small one with two digits that say something."""
+    if half_width is None:
+        return "-"
+    return f"±{half_width:.3f}" if half_width >= _SMALL else f"±{half_width:.2g}"
 
 
 @dataclass(frozen=True)
@@ -443,7 +451,7 @@ class Ways:
             left = self._half_width(choices[-1], "expected")
             self.left_out.append(LeftOut("more_answers", (
                 f"even {choices[-1]} answers to each of the {self._now.items:,} items are expected "
-                f"to leave ±{left:.3f}"
+                f"to leave {half_width_text(left)}"
             )))  # fmt: skip
             return None
         fewest, most = enough(goal, "low", low), enough(goal, "high", high)

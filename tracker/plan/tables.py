@@ -8,7 +8,7 @@ from typing import Any, Final
 from rich.console import RenderableType
 
 from tracker.plan.goal import GoalState, plan_figure_title
-from tracker.plan.plan import Plan
+from tracker.plan.plan import Plan, half_width_text
 from tracker.render.blocks import Column, listing_table
 from tracker.render.cells import Text, count_cell, figure_cell
 from tracker.render.nouns import count_noun
@@ -18,6 +18,10 @@ _NAMES: Final = {
     "more_answers": "more answers an item",
     "both": "both",
 }
+
+
+def _between(low: float | None, high: float | None) -> str:
+    return "" if low is None else f"{half_width_text(low)[1:]} to {half_width_text(high)[1:]}"
 
 
 def _answers(row: Mapping[str, Any]) -> str:
@@ -36,9 +40,9 @@ WAYS: Final = (
            text=lambda row: f"{row['answers_per_item']:.3g}"),
     Column("answers", "to collect", "count"),
     Column("answers_low", "95% interval", "interval", rare=True, text=_answers),
-    Column("half_width", kind="figure"),
+    Column("half_width", kind="number", text=lambda row: half_width_text(row["half_width"])),
     Column("half_width_low", "95% interval", "interval", rare=True,
-           drawn=("half_width_low", "half_width_high")),
+           text=lambda row: _between(row["half_width_low"], row["half_width_high"])),
     Column("cost", kind="number", rare=True,
            text=lambda row: "" if row["cost"] is None else f"{row['cost']:,.2f}"),
     Column("ready_on", "done on", "day", rare=True),
@@ -55,7 +59,7 @@ def plan_view(plan: Plan) -> Iterator[RenderableType]:
                    f"{now.answers_per_item:.0f} answers an item")  # fmt: skip
     else:
         yield Text.assemble(
-            (title, "bold"), f" {figure_cell(now.value)} ±{figure_cell(now.half_width)} now, of "
+            (title, "bold"), f" {figure_cell(now.value)} {half_width_text(now.half_width)} now, of "
             f"{count_noun(now.items, 'item')} with {now.answers_per_item:.3g} answers each",
         )  # fmt: skip
     if plan.reached:
@@ -67,13 +71,15 @@ def plan_view(plan: Plan) -> Iterator[RenderableType]:
         yield Text(f"Not by {_NAMES[left_out.way]}: {left_out.why}", style="dim")
     if plan.buys:
         gains = "; ".join(
-            f"as {_NAMES[bought.way]}: ±{figure_cell(bought.half_width)}" for bought in plan.buys
+            f"as {_NAMES[bought.way]}: {half_width_text(bought.half_width)}" for bought in plan.buys
         )
         yield Text(f"{plan.buys[0].answers:,} answers more would give, {gains}")
     if plan.pace is not None:
+        stopped = any(way.ready_on is None for way in plan.ways)
         yield Text(
             f"Pace: {plan.pace.answers_per_day:,.1f} answers a day from "
-            f"{plan.pace.since[:10]} to {plan.pace.until[:10]}", style="dim",
+            f"{plan.pace.since[:10]} to {plan.pace.until[:10]}"
+            f"{', and none for four weeks' if stopped else ''}", style="dim",
         )  # fmt: skip
 
 
