@@ -31,6 +31,7 @@ def do_everything(ledger: Ledger) -> None:
     ledger.imports.undo(2)
     ledger.import_frame(frame[:3].assign(category="maybe", annotator="d"), "p")
     ledger.projects.set("p", wanted=3)
+    ledger.projects.set("p", goal="alpha +-0.05")
     ledger.categories.order("p", ["no", "yes", "maybe"])
     ledger.categories.rename("p", "yes", "sure")
     ledger.categories.merge("p", "maybe", "sure")

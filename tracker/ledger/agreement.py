@@ -125,13 +125,10 @@ class AgreementQuestions(Transactions):
 
         wanted, costs = read_want(want), Costs(cost, buy)
         if pilot:
-            if assume is None or answers_each is None:
-                raise InvalidOption(
-                    "--pilot needs --assume and --annotators",
-                    "such as: --assume alpha=.6,prevalence=.2 --annotators 3",
-                )
-            confidence = asking.get("confidence", 0.95)
-            return make_pilot_plan(read_assumed(assume), answers_each, wanted, costs, confidence)
+            if assume is None:
+                raise InvalidOption("--pilot needs --assume", "such as: alpha=.6,prevalence=.2")
+            each, confidence = answers_each or 3, asking.get("confidence", 0.95)
+            return make_pilot_plan(read_assumed(assume), each, wanted, costs, confidence)
         if assume is not None or answers_each is not None:
             raise InvalidOption("--assume and --annotators are of a plan with --pilot")
         with self._asked(project, asking) as (connection, question, query):

@@ -171,7 +171,7 @@ class Figures(Namespace):
         - `tracker plan reviews --want 'alpha +-0.05'`
         - `tracker plan reviews --want 'share:positive +-0.03' --cost 0.1`
         - `tracker plan rubric -q tone --want 'rate:formal +-0.05'`
-        - `tracker plan --pilot --assume alpha=.6,prevalence=.2 --annotators 3 --want 'alpha +-.05'`
+        - `tracker plan --pilot --assume alpha=.6,prevalence=.2 --want 'alpha +-.05'`
 
         Next: `tracker status reviews`
         """  # noqa: E501 - one sentence, one line

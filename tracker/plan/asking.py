@@ -34,9 +34,10 @@ class Planning(TypedDict, total=False):
     answers_each: Annotated[
         int | None,
         _pilot(
-            "With --pilot: answers to each item.", name="annotators", metavar="N", least=2, most=50
+            "With --pilot: answers to each item (default: 3).",
+            name="annotators", metavar="N", least=2, most=50,
         ),
-    ]
+    ]  # fmt: skip
 
 
 class PlanAsked(Planning, Measuring, Selecting, total=False):

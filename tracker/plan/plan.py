@@ -321,7 +321,7 @@ def _no_error_yet(want: Want) -> InvalidOption:
     return InvalidOption(
         f"{want.name} has no error yet, from which a plan would follow",
         "before there are answers: tracker plan --pilot --assume alpha=.6,prevalence=.2 "
-        "--annotators 3 --want 'alpha +-0.05'",
+        "--want 'alpha +-0.05'",
     )
 
 
