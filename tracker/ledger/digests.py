@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, TrackerError
 from tracker.core.results import Record
-
-if TYPE_CHECKING:
-    from tracker.ledger import Ledger
+from tracker.ledger.agreement import AgreementQuestions, Pages
+from tracker.ledger.audits import Audits
+from tracker.ledger.namespaces import Records
+from tracker.ledger.reports import Reports
 
 _SURE = 0.05
 _MOST = 5  # names of a line
@@ -97,13 +98,18 @@ class Digest(Record):
     goals: Sequence[Mapping[str, Any]]
 
 
-def digest(
-    ledger: Ledger, project: str, since: str = "7d", questions: Sequence[str] = ()
-) -> Digest:
-    """Return the digest of a project, or of some of its questions.
+class Digesting(AgreementQuestions, Audits, Reports, Pages, Records):
+    """The method that puts together what a manager should know."""
 
-    Raises NotFound, and InvalidOption for a moment that is none or is to come.
-    """
+    def digest(self, project: str, since: str = "7d", questions: Sequence[str] = ()) -> Digest:
+        """Return the digest of a project, or of some of its questions, since a moment.
+
+        Raises NotFound, and InvalidOption for a moment that is none or is to come.
+        """
+        return _digest(self, project, since, questions)
+
+
+def _digest(ledger: Digesting, project: str, since: str, questions: Sequence[str]) -> Digest:
     from tracker.counts.filter import make_answer_filter
 
     begin = make_answer_filter(since=since).since
@@ -141,7 +147,7 @@ def digest(
 
 
 def _of_question(
-    ledger: Ledger, project: str, name: str, measure: str, since: str, status: Any
+    ledger: Digesting, project: str, name: str, measure: str, since: str, status: Any
 ) -> QuestionDigest:
     from tracker.audit.statistics.exact_tests import benjamini_hochberg
 

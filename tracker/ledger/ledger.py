@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
 from tracker.ledger.agreement import AgreementQuestions, Pages
 from tracker.ledger.audits import Audits
+from tracker.ledger.digests import Digesting
 from tracker.ledger.history import Snapshots
 from tracker.ledger.imports import Syncing
 from tracker.ledger.namespaces import Records
 from tracker.ledger.reports import Reports
 from tracker.ledger.watching import Watching
 
-if TYPE_CHECKING:
-    from tracker.ledger.digests import Digest
 
-
-class Ledger(Syncing, AgreementQuestions, Audits, Snapshots, Reports, Pages, Watching, Records):
+class Ledger(
+    Digesting, Syncing, AgreementQuestions, Audits, Snapshots, Reports, Pages, Watching, Records
+):
     """One database of projects, by its URL.
 
     Every call is one transaction. Methods raise the errors of `errors`. Those that
@@ -25,12 +22,6 @@ class Ledger(Syncing, AgreementQuestions, Audits, Snapshots, Reports, Pages, Wat
     ``annotators``, ``exclude_annotators``, ``exclude_flagged``, ``since``, ``until``, ``where``,
     ``as_of``, ``known_at``, ``guideline`` and ``question``.
     """
-
-    def digest(self, project: str, since: str = "7d", questions: Sequence[str] = ()) -> Digest:
-        """Return what a manager should know of the time since a moment; see `tracker digest`."""
-        from tracker.ledger.digests import digest
-
-        return digest(self, project, since, questions)
 
     def __repr__(self) -> str:
         return f"tracker.open({str(self.database)!r})"
