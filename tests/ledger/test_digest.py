@@ -92,6 +92,13 @@ def test_a_question_without_a_comparison_says_why(ledger: Ledger) -> None:
     assert "nothing says whether" in lines(ledger.digest("p"))["What moved"]
 
 
+def test_a_project_without_answers_has_a_digest(ledger: Ledger) -> None:
+    ledger.projects.create("p")
+    told = lines(ledger.digest("p"))
+    assert told["What moved"] == "No answer came in."
+    assert told["What to decide"] == "No finding waits for anybody."
+
+
 @pytest.mark.parametrize("since", ["2999-01-01", "yesterday or so"])
 def test_a_moment_that_is_none_or_to_come_is_refused(ledger: Ledger, since: str) -> None:
     fill(ledger, 2, ACCURATE)

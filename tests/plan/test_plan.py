@@ -157,6 +157,10 @@ def test_items_of_different_numbers_of_answers_are_topped_up(ledger: Ledger) -> 
     lacking = {200: both["answers_per_item"] - 3, 0: both["answers_per_item"] - 2}
     topped_up = sum(200 * max(missing, 0) for missing in lacking.values())
     assert both["answers"] == topped_up + (both["items"] - 400) * both["answers_per_item"]
+    now = plan.now.half_width
+    assert now is not None
+    nearly = ways_of(ledger.plan("p", f"alpha +-{now * 0.97}"))["more_answers"]
+    assert (nearly["answers_per_item"], nearly["answers"]) == (3, 200)
 
 
 @pytest.mark.parametrize("scale", ["ordinal", "interval"])
@@ -184,6 +188,8 @@ def test_a_plan_before_there_are_answers_is_of_what_is_assumed(ledger: Ledger) -
     five = ways_of(plan(answers_each=5))["more_items"]
     assert five["items"] < three.ways[0].items < five["answers"]
     assert plan(answers_each=None) == three
+    wide = ledger.plan(None, "alpha +-0.9", pilot=True, assume="alpha=.6,prevalence=.2")
+    assert 2 <= wide.ways[0].items < 20
     with pytest.raises(InvalidOption, match="--pilot needs --assume"):
         plan(assume=None)
     with pytest.raises(InvalidOption, match="of a plan with --pilot"):

@@ -478,7 +478,7 @@ class Ways:
     @property
     def _choices(self) -> range:
         """Numbers of answers by which today's items can be topped up."""
-        return range(max(math.ceil(self._now.answers_per_item), 1) + 1, self._most + 1)
+        return range(max(math.floor(self._now.answers_per_item), 1) + 1, self._most + 1)
 
     def _half_width(self, answers: int, bound: str, times: float = 1.0) -> float:
         variance = getattr(self._projected.variance(answers), bound) * times

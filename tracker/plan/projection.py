@@ -116,7 +116,7 @@ class Precision:
 
         low, high = math.log(max(today, 2)), math.log(_MOST_ITEMS)
         if excess(low) <= 0:
-            return float(today)
+            return float(max(today, 2))
         return None if excess(high) > 0 else math.exp(brentq(excess, low, high, xtol=1e-7))
 
 
