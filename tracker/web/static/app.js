@@ -4,7 +4,7 @@
 
 const address = document.body.dataset.events;
 let source = null;
-let opened = 0;
+let behind = false; // whether something may have changed that was not told
 
 const answers = (does) => (document.getElementById("unreachable").hidden = does);
 const refresh = () => htmx.trigger(document.body, "changed");
@@ -14,7 +14,8 @@ function listen() {
   source = new EventSource(address);
   source.addEventListener("open", () => {
     answers(true);
-    if (opened++) refresh(); // what changed meanwhile was not told
+    if (behind) refresh();
+    behind = false;
   });
   source.addEventListener("changed", (event) => {
     const shown = document.querySelector("[data-project]")?.dataset.project;
@@ -22,6 +23,7 @@ function listen() {
   });
   source.addEventListener("error", () => {
     answers(false);
+    behind = true;
     if (source?.readyState === EventSource.CLOSED) {
       hush(); // the browser has given up: the server is not there, or asks to sign in
       refresh();
@@ -33,6 +35,7 @@ function listen() {
 function hush() {
   source?.close();
   source = null;
+  behind = true;
 }
 
 document.addEventListener("visibilitychange", () => (document.hidden ? hush() : listen()));
