@@ -10,7 +10,7 @@ import pytest
 
 from tracker.core.errors import InvalidOption
 from tracker.ledger import Ledger
-from tracker.ledger.digests import Digest, digest_parts
+from tracker.plan.digest import Digest, digest_parts
 
 ACCURATE, CARELESS = 0.95, 0.35
 

@@ -89,7 +89,7 @@ def test_items_grow_with_the_square_of_the_width(ledger: Ledger) -> None:
     answers = [way.answers for way in plan.ways]
     assert answers == sorted(answers)
     assert plan.pace is not None
-    days = more["answers"] / plan.pace.answers_per_day
+    days = more["answers"] / plan.pace.per_day
     ready = pd.Timestamp(more["ready_on"]) - pd.Timestamp.now().normalize()
     assert ready.days == pytest.approx(days, abs=1.1)
 

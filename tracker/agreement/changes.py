@@ -34,7 +34,7 @@ from tracker.agreement.recent import Recent
 from tracker.agreement.sentences import changed_sentence
 from tracker.agreement.together import annotators_who_changed
 from tracker.core import clock
-from tracker.core.tallies import ItemPatterns, answers_in_pattern
+from tracker.core.tallies import ItemPatterns, answers_in_pattern, share_of_same
 from tracker.measures.intervals import wilson_interval
 from tracker.monitoring import SHORTEST
 from tracker.projects.annotators import annotator_names
@@ -244,7 +244,7 @@ def _of_annotators(counted: Study, begins: Sequence[int]) -> dict[tuple[Subject,
     columns = tallies.columns.shared
     met, sort = columns.met
     alike, value = np.unique(
-        [(dict(pattern)[own] - 1) / (answers_in_pattern(pattern) - 1) for own, pattern in met],
+        [share_of_same(own, pattern) for own, pattern in met],
         return_inverse=True,
     )
     people = np.array(tallies.annotators, dtype=np.int64)[columns.owner]

@@ -70,7 +70,7 @@ def check_agreement_measures(
     ]
     for name in names:
         if name not in MEASURES:
-            raise _unknown(name, fitting)
+            raise unknown_measure(name, fitting)
         if name == "gwet_ac2" and not metric.weighted:
             raise InvalidOption(
                 "gwet_ac2 needs weights; without them it is gwet_ac1",
@@ -87,7 +87,8 @@ def check_agreement_measures(
     return [name for name in fitting if few or MEASURES[name].needs not in COSTLY]
 
 
-def _unknown(name: str, fitting: Sequence[str]) -> InvalidOption:
+def unknown_measure(name: str, fitting: Sequence[str]) -> InvalidOption:
+    """Return that there is no measure of a name, with those that fit and are near."""
     if name.strip().lower() == "kappa":
         return InvalidOption(
             "'kappa' may be one of several",

@@ -129,7 +129,7 @@ def _numeric(
 # -- Of many pairs those that a page has room for -------------------------------------------------
 
 
-_MOST_PEOPLE, _MOST_PAIRS = 40, 200
+_MOST_PEOPLE, MOST_PAIRS = 40, 200
 
 
 @dataclass(frozen=True)
@@ -175,7 +175,7 @@ def pairs_in_short(
     return PairsInShort(
         sorted(chosen),
         [pair for pair in every if chosen.issuperset(pair.annotators)],
-        sorted(every, key=pair_order)[:_MOST_PAIRS],
+        sorted(every, key=pair_order)[:MOST_PAIRS],
         len(every),
         len(of_each),
     )

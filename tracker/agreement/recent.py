@@ -25,7 +25,12 @@ from tracker.agreement.levels import (
     two_sided,
 )
 from tracker.core import clock
-from tracker.core.tallies import AnnotatorTallies, ItemPatterns, answers_in_pattern
+from tracker.core.tallies import (
+    AnnotatorTallies,
+    ItemPatterns,
+    answers_in_pattern,
+    share_of_same,
+)
 from tracker.counts.tallies import count_annotator_tallies
 from tracker.measures.category_rates import category_rates
 from tracker.measures.disagreement import explained_by_items
@@ -193,7 +198,7 @@ def _with_others(tallies: AnnotatorTallies) -> dict[int, tuple[float, float]]:
     means = {}
     for annotator, met in tallies.counts.items():
         shares = [
-            ((dict(pattern)[own] - 1) / (answers_in_pattern(pattern) - 1), items)
+            (share_of_same(own, pattern), items)
             for (own, pattern), items in met.items()
             if answers_in_pattern(pattern) > 1
         ]

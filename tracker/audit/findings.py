@@ -6,7 +6,6 @@ import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -34,6 +33,7 @@ from tracker.core.tallies import (
     FloatArray,
     Pattern,
     answers_in_pattern,
+    share_of_same,
 )
 from tracker.core.tally_columns import TallyColumns, tally_columns_of
 
@@ -457,19 +457,17 @@ def _course(blocks: Blocks | None) -> list[Part]:
     """Return blocks of answers put together so that each part has answers enough."""
     if blocks is None or not blocks.counts:
         return []
-    block, items, share = np.array(
-        [
-            (block, items, _share_of_others(own, pattern))
-            for (block, own, pattern, _), items in blocks.counts.items()
-        ]
-    ).T
-    shared = ~np.isnan(share)
+    shared = [
+        (block, items, share_of_same(own, pattern))
+        for (block, own, pattern, _), items in blocks.counts.items()
+        if answers_in_pattern(pattern) > 1
+    ]
+    if not shared:
+        return []
+    block, items, share = np.array(shared).T
+    powers = (items, items * share, items * share**2)
     sums = np.stack(
-        [
-            np.bincount(block[shared].astype(int), weights[shared], 1 + max(blocks.began))
-            for weights in (items, items * share, items * share**2)
-        ],
-        axis=1,
+        [np.bincount(block.astype(int), power, 1 + max(blocks.began)) for power in powers], axis=1
     )
     number = min(_MOST_PARTS, int(sums[:, 0].sum()) // _FEWEST_IN_PART)
     if number < _FEWEST_PARTS:
@@ -483,13 +481,6 @@ def _course(blocks: Blocks | None) -> list[Part]:
             began = min(blocks.began[place] for place in places.tolist() if place in blocks.began)
             parts.append(Part(began, round(items), mean, math.sqrt(variance / items)))
     return parts
-
-
-@lru_cache(maxsize=100_000)
-def _share_of_others(own: Answer, pattern: Pattern) -> float:
-    """Return the share of the other answers to an item that are the same; NaN without others."""
-    others = answers_in_pattern(pattern) - 1
-    return (dict(pattern)[own] - 1) / others if others else math.nan
 
 
 def _differing(table: FloatArray, answers: Sequence[Answer]) -> list[tuple[Answer, Answer, int]]:

@@ -21,7 +21,7 @@ from tracker.audit.statistics.pair_dependence import (
     pair_dependence_witnesses,
     surely_dependent_pairs,
 )
-from tracker.core.tallies import Answer, FloatArray, Pattern, answers_in_pattern
+from tracker.core.tallies import Answer, FloatArray, Pattern, answers_in_pattern, share_of_same
 
 MINIMUM_INFORMATIVE = 10
 """Informative items that a test needs; with fewer, none is made."""
@@ -328,7 +328,7 @@ def examples_for_kind(
 
 def example_disagreement(_flag: Finding, own: Answer, pattern: Pattern, _points: Points) -> float:
     """Return the share of the others who gave another answer."""
-    return 1.0 - (dict(pattern)[own] - 1) / (answers_in_pattern(pattern) - 1)
+    return 1.0 - share_of_same(own, pattern)
 
 
 BY_DISAGREEMENT = examples_for_kind(example_disagreement)

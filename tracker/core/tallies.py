@@ -40,6 +40,14 @@ def answers_in_pattern(pattern: Pattern) -> int:
     return sum(count for _, count in pattern)
 
 
+def share_of_same(own: Answer, pattern: Pattern) -> float:
+    """Return the share of the other answers to an item, of which there are some, that are the same.
+
+    The pattern includes the own answer.
+    """
+    return (dict(pattern)[own] - 1) / (answers_in_pattern(pattern) - 1)
+
+
 def pattern_without(pattern: Pattern, own: Answer) -> Pattern:
     """Return the pattern of the other annotators of an item, one answer of ``own`` taken out.
 

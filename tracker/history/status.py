@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 from sqlalchemy import Connection
 
@@ -15,7 +15,7 @@ from tracker.agreement.run import assess
 from tracker.audit.flag_list import count_flags
 from tracker.audit.verdict import VerdictJson
 from tracker.core import clock
-from tracker.core.results import Shown
+from tracker.core.results import Hidden, Json, Record, Shown
 from tracker.counts.filter import select_answers
 from tracker.counts.items import count_answers_per_item, count_recent_labels
 from tracker.counts.selection import select_answering_annotators
@@ -82,16 +82,32 @@ class Statuses(TypedDict):
     projects: list[StatusPage | StatusByQuestion]
 
 
+@dataclass(frozen=True)
+class Pace(Record):
+    """How many answers a day came, from when to when."""
+
+    per_day: Annotated[float, Json("answers_per_day")]
+    oldest: Annotated[int, Json("from", write=clock.iso)]
+    newest: Annotated[int, Json("to", write=clock.iso)]
+    now: Annotated[int, Hidden]
+
+    def when_there(self, answers: int) -> int | None:
+        """Return when so many more answers are there; None if work has stopped."""
+        now = max(self.now, self.newest)
+        if now - self.newest > _PACE_DAYS * clock.DAY:
+            return None
+        return round(now + answers / self.per_day * clock.DAY)
+
+
 @dataclass(frozen=True, repr=False)
 class Status(Shown):
     """The state of one question of a project.
 
-    ``answers_per_item`` is ``{answers: items}``; ``per_day`` the labels a day over the four
-    weeks before the newest, from the ``oldest`` of them; ``done_at`` the moment at which, at that
-    pace from ``now`` on, every item has the wanted answers. None if nobody has answered for as
-    long as the pace was taken over: work that has stopped has no end. The pace is that of those who
-    are still there; ``gone`` are the others, by name. ``recent`` is the last change of the level of
-    agreement, as JSON.
+    ``answers_per_item`` is ``{answers: items}``; ``pace`` that of those who are still there, over
+    the four weeks before the newest answer; ``done_at`` the moment at which, at that pace, every
+    item has the wanted answers. None if nobody has answered for as long as the pace was taken over:
+    work that has stopped has no end. ``gone`` are the annotators who left, by name. ``recent`` is
+    the last change of the level of agreement, as JSON.
     """
 
     question: QuestionInfo
@@ -99,10 +115,7 @@ class Status(Shown):
     answers_per_item: Mapping[int, int]
     last_import: dict[str, Any] | None
     flags: int
-    per_day: float | None
-    newest: int | None
-    oldest: int | None = None
-    now: int | None = None
+    pace: Pace | None = None
     gone: tuple[str, ...] = ()
     recent: Mapping[str, Any] | None = None
 
@@ -110,6 +123,11 @@ class Status(Shown):
     def project(self) -> str:
         """The project's name."""
         return self.question.project.name
+
+    @property
+    def per_day(self) -> float | None:
+        """Answers a day at the pace of late; None where unknown."""
+        return None if self.pace is None else self.pace.per_day
 
     @property
     def items(self) -> int:
@@ -151,12 +169,7 @@ class Status(Shown):
 
     def when_there(self, answers: int) -> int | None:
         """Return when so many more answers are there, at the pace of late; None where unknown."""
-        if not self.per_day or self.newest is None:
-            return None
-        now = self.newest if self.now is None else max(self.now, self.newest)
-        if now - self.newest > _PACE_DAYS * clock.DAY:
-            return None
-        return round(now + answers / self.per_day * clock.DAY)
+        return None if self.pace is None else self.pace.when_there(answers)
 
     def to_dict(self) -> StatusJson:
         """The status as JSON."""
@@ -175,14 +188,34 @@ class Status(Shown):
             "answers_missing": self.missing,
             "answers_per_item": {str(n): items for n, items in self.answers_per_item.items()},
             "answers_per_day": self.per_day,
-            "pace_from": None if self.oldest is None else clock.iso(self.oldest),
-            "pace_to": None if self.oldest is None else clock.iso(self.newest or 0),
+            "pace_from": None if self.pace is None else clock.iso(self.pace.oldest),
+            "pace_to": None if self.pace is None else clock.iso(self.pace.newest),
             "estimated_completion": None if self.done_at is None else clock.iso(self.done_at),
             "last_import": self.last_import,
             "open_flags": self.flags,
             "recent": None if self.recent is None else dict(self.recent),
             "archived": self.question.project.archived_at is not None,
         }
+
+
+def question_pace(
+    connection: Connection, question: QuestionInfo, as_of: int | None = None
+) -> Pace | None:
+    """Return the pace of those who are still there; None if answers of less than a day tell of it.
+
+    ``as_of`` is the moment that it was asked for, None for now.
+    """
+    selection = select_answers(connection, question)
+    departed = find_departed(connection, question.project)
+    there = replace(selection, left_out=selection.left_out | departed.keys())
+    recent = count_recent_labels(connection, there, _PACE_DAYS)
+    if recent is None:
+        return None
+    number, oldest, newest = recent
+    if newest - oldest < clock.DAY:
+        return None
+    now = clock.now() if as_of is None else as_of
+    return Pace(number / ((newest - oldest) / clock.DAY), oldest, newest, now)
 
 
 def project_status(
@@ -192,14 +225,6 @@ def project_status(
     selection = select_answers(connection, question)
     imports = [i for i in list_imports(connection, question.project_id) if i.undone_at is None]
     departed = find_departed(connection, question.project)
-    there = replace(selection, left_out=selection.left_out | departed.keys())
-    pace = count_recent_labels(connection, there, _PACE_DAYS)
-    per_day = newest = oldest = None
-    if pace is not None:
-        number, begin, newest = pace
-        # Less than a day of answers tells of no daily pace.
-        if newest - begin >= clock.DAY:
-            per_day, oldest = number / ((newest - begin) / clock.DAY), begin
     answered = count_answers_per_item(connection, selection)
     unanswered = count_project_items(connection, question.project) - sum(answered.values())
     names = annotator_names(connection, question.project) if departed else {}
@@ -211,10 +236,7 @@ def project_status(
         answers_per_item=({0: unanswered} if unanswered > 0 else {}) | answered,
         last_import=imports[-1].to_dict() if imports else None,
         flags=count_flags(connection, question.project, question),
-        per_day=per_day,
-        newest=newest,
-        oldest=oldest,
-        now=clock.now() if as_of is None else as_of,
+        pace=question_pace(connection, question, as_of),
         recent=None if question.answers == "spans" else _recent(connection, question),
     )
 

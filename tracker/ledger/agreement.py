@@ -33,9 +33,6 @@ if TYPE_CHECKING:
     from tracker.projects.questions import QuestionInfo
 
 
-_MOST_OF_ONE = 200  # pairs of an annotator
-
-
 class Pairs(NamedTuple):
     """Each pair of a project's annotators; in a project of spans, ``spans`` holds them."""
 
@@ -50,10 +47,10 @@ class Pairs(NamedTuple):
 
     def of(self, *names: str) -> list[PairAgreement | SpanPair]:
         """Return the pairs of an annotator, or of two, those who agree least first."""
-        from tracker.agreement.pairs import pair_order
+        from tracker.agreement.pairs import MOST_PAIRS, pair_order
 
         chosen = (pair for pair in self.rows if {*names} <= {*pair.annotators})
-        return sorted(chosen, key=pair_order)[:_MOST_OF_ONE]
+        return sorted(chosen, key=pair_order)[:MOST_PAIRS]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the pairs as JSON."""

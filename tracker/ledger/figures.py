@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tracker.history.snapshot import History
     from tracker.history.status import Status, StatusByQuestion, Statuses, StatusPage
     from tracker.ledger import Ledger
-    from tracker.ledger.digests import Digest
+    from tracker.plan.digest import Digest
     from tracker.plan.plan import Plan
 
 _ONE = "/projects/{project}"
@@ -205,7 +205,7 @@ class Figures(Namespace):
 
         Next: `tracker status reviews`
         """
-        from tracker.ledger.digests import digest_view
+        from tracker.plan.digest import digest_view
 
         digest = self._ledger.digest(project, since, questions)
         rows = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tracker.ledger.agreement import AgreementQuestions, Pages
 from tracker.ledger.audits import Audits
-from tracker.ledger.digests import Digesting
+from tracker.ledger.digesting import Digesting
 from tracker.ledger.history import Snapshots
 from tracker.ledger.imports import Syncing
 from tracker.ledger.namespaces import Records

@@ -34,6 +34,11 @@ class Between(NamedTuple):
     low: float
     high: float
 
+    @classmethod
+    def exactly(cls, value: float) -> Between:
+        """Return a number that is known as it is."""
+        return cls(value, value, value)
+
 
 def variance_with_answers(known: Mapping[int, float], answers: int) -> Between:
     """Return what an item with so many answers brings, by what it brings with those known of.
@@ -43,7 +48,7 @@ def variance_with_answers(known: Mapping[int, float], answers: int) -> Between:
         answers: m.
     """
     if answers in known:
-        return Between(*[known[answers]] * 3)
+        return Between.exactly(known[answers])
     from scipy.optimize import linprog
 
     numbers = np.array([*known])

@@ -52,7 +52,7 @@ def goal_state(connection: Connection, question: QuestionInfo) -> GoalState | No
         return None
     want, deadline = read_want(question.goal), question.deadline
     title = plan_figure_title(want.name)
-    wanted = f"{title} is to be known to \u00b1{want.half_width:g}"
+    wanted = f"{title} is to be known to ±{want.half_width:g}"
     if deadline is not None:
         wanted += f" by {deadline}"
 

@@ -16,7 +16,11 @@ from typing import Annotated, Any, Final, Literal, NamedTuple
 import numpy as np
 from sqlalchemy import Connection
 
-from tracker.agreement.coefficients import check_agreement_measures, refuse_study_of_spans
+from tracker.agreement.coefficients import (
+    check_agreement_measures,
+    refuse_study_of_spans,
+    unknown_measure,
+)
 from tracker.agreement.query import Query, check_metric, sample_under_metric
 from tracker.agreement.run import assess
 from tracker.core import clock
@@ -26,8 +30,7 @@ from tracker.core.tallies import ItemPatterns, answers_in_pattern
 from tracker.counts.filter import select_answers
 from tracker.counts.selection import select_answering_annotators
 from tracker.counts.tallies import count_item_patterns
-from tracker.history.status import project_status
-from tracker.measures.citations import SHORT_NAMES
+from tracker.history.status import Pace, question_pace
 from tracker.measures.intervals import Coefficient
 from tracker.measures.more_answers import Between, assumed_patterns
 from tracker.measures.registry import MEASURES
@@ -46,7 +49,6 @@ from tracker.plan.projection import (
 )
 from tracker.projects.categories import category_names, find_category
 from tracker.projects.goals import Want
-from tracker.projects.names import near_names
 from tracker.projects.questions import QuestionInfo
 
 WAYS: Final = ("more_items", "more_answers", "both")
@@ -160,15 +162,6 @@ class LeftOut(Record):
 
 
 @dataclass(frozen=True)
-class Pace(Record):
-    """How many answers a day came, from when to when."""
-
-    answers_per_day: float
-    since: Annotated[str, Json("from")]
-    until: Annotated[str, Json("to")]
-
-
-@dataclass(frozen=True)
 class Plan(Record):
     """What it takes to know a figure as well as is wanted: the ways there, the cheapest first."""
 
@@ -201,12 +194,10 @@ def make_plan(
 
     Raises InvalidOption for a figure that does not fit it, or of which there is none yet.
     """
-    status = project_status(connection, question)
     ways: _MoreItems | Ways
-    pace = None
-    if status.per_day and status.oldest is not None and status.newest is not None:
-        pace = Pace(status.per_day, clock.iso(status.oldest), clock.iso(status.newest))
-        costs = costs._replace(when_there=status.when_there)
+    pace = question_pace(connection, question)
+    if pace is not None:
+        costs = costs._replace(when_there=pace.when_there)
     if want.category is None and (
         question.answers == "spans" or _needs(want.measure) != "patterns"
     ):
@@ -252,8 +243,7 @@ def make_pilot_plan(
 
 def _needs(measure: str) -> str:
     if measure not in MEASURES:
-        mend = near_names(measure, [*MEASURES, *SHORT_NAMES]) or f"one of: {', '.join(MEASURES)}"
-        raise InvalidOption(f"there is no measure {measure!r}", mend)
+        raise unknown_measure(measure, [*MEASURES])
     return MEASURES[measure].needs
 
 
@@ -403,7 +393,7 @@ class Ways:
         """Return the way of new items with so many answers each, or as many as those of today."""
         now, today = self._now, self._projected.today
         each = now.answers_per_item if answers is None else answers
-        own = Between(*[today.variance] * 3)
+        own = Between.exactly(today.variance)
         then = own if answers is None else self._projected.variance(answers)
         # Today's items are topped up if that makes them better.
         topped_up = self._missing(answers)

@@ -156,7 +156,7 @@ class Projected:
         if self._drawn is None:
             return variance_with_answers(self._known, answers)
         precision = precision_of(self._drawn(answers), self._measured, self._confidence)
-        return Between(*[math.nan if precision is None else precision.variance] * 3)
+        return Between.exactly(math.nan if precision is None else precision.variance)
 
     @cached_property
     def _known(self) -> dict[int, float]:

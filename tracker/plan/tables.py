@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from rich.console import RenderableType
 
+from tracker.history.plot import day_cell
 from tracker.plan.goal import GoalState, plan_figure_title
 from tracker.plan.plan import Plan, half_width_text
 from tracker.render.blocks import Column, listing_table
@@ -77,8 +78,8 @@ def plan_view(plan: Plan) -> Iterator[RenderableType]:
     if plan.pace is not None:
         stopped = any(way.ready_on is None for way in plan.ways)
         yield Text(
-            f"Pace: {plan.pace.answers_per_day:,.1f} answers a day from "
-            f"{plan.pace.since[:10]} to {plan.pace.until[:10]}"
+            f"Pace: {plan.pace.per_day:,.1f} answers a day from "
+            f"{day_cell(plan.pace.oldest)} to {day_cell(plan.pace.newest)}"
             f"{', and none for four weeks' if stopped else ''}", style="dim",
         )  # fmt: skip
 

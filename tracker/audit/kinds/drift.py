@@ -19,7 +19,7 @@ from tracker.audit.statistics.exact_tests import Fall, cochran_armitage_fall
 from tracker.audit.statistics.peer_agreement import peer_agreement_draws
 from tracker.core.audit_tallies import Blocks
 from tracker.core.clock import iso, parse_timestamp
-from tracker.core.tallies import FloatArray, Pattern, answers_in_pattern
+from tracker.core.tallies import FloatArray, Pattern, answers_in_pattern, share_of_same
 
 NAME = "drift"
 
@@ -118,7 +118,7 @@ def _courses(blocks: Blocks, chances: dict[Pattern, tuple[float, bool]]) -> tupl
         if varies:
             size = answers_in_pattern(pattern)
             # Above the others' agreement with each other: own answer out, n / (n - 2) times more.
-            share = (dict(pattern)[own] - 1) / (size - 1)
+            share = share_of_same(own, pattern)
             above = (share - expected) * size / (size - 2)
             agreement[:, block] += items * np.array([1.0, above, above**2, share - above])
     return (

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 
 from tracker.audit.evidence import Evidence, Threshold
 from tracker.audit.kind import Effect, Kind, TestResult, severity_of_size
-from tracker.core.tallies import Answer, Pattern, answers_in_pattern
+from tracker.core.tallies import Answer, Pattern, answers_in_pattern, share_of_same
 
 NAME = "straight_lining"
 
@@ -55,7 +55,7 @@ def _result(annotator: int, counts: Counts, n: int, answers: int, evidence: Evid
         excess += items * (weight[own] - mean)
         variance += items * (square - mean**2)
         pairs = sum(count * (count - 1) for _, count in pattern) / (size * (size - 1))
-        agreement += items * ((dict(pattern)[own] - 1) / (size - 1) - pairs)
+        agreement += items * (share_of_same(own, pattern) - pairs)
     tested = n >= MINIMUM_IN_ORDER and variance > 0
     more = excess / n
     return TestResult(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated
 
 from fastapi import APIRouter, Form, Request
@@ -57,19 +58,28 @@ def _users(
     )  # fmt: skip
 
 
-@router.post("/users", dependencies=_ADMINS)
-def add_user(request: Request, asked: AskedLedger, form: Annotated[NewUser, Form()]) -> Response:
-    """Add a user."""
+def _after(
+    request: Request, asked: Asked, act: Callable[[], object], form: NewUser | None = None
+) -> Response:
+    """Do something and lead back to the users; if it is refused, show them with why."""
     try:
-        asked.ledger.users.add(
-            form.name,
-            form.role,
-            password=form.password or None,
-            annotators=filled_lines(form.annotators),
-        )  # fmt: skip
+        act()
     except TrackerError as error:
         return _users(request, asked, error, form)
     return see_page(request, "users")
+
+
+@router.post("/users", dependencies=_ADMINS)
+def add_user(request: Request, asked: AskedLedger, form: Annotated[NewUser, Form()]) -> Response:
+    """Add a user."""
+    return _after(
+        request, asked,
+        lambda: asked.ledger.users.add(
+            form.name, form.role, password=form.password or None,
+            annotators=filled_lines(form.annotators),
+        ),
+        form,
+    )  # fmt: skip
 
 
 @router.post(f"{_USER}/set", dependencies=_ADMINS)
@@ -82,7 +92,8 @@ def set_user(
 ) -> Response:
     """Give a user another role, or other annotators; what is as it was is left alone."""
     users, bound = asked.ledger.users, filled_lines(annotators)
-    try:
+
+    def change() -> None:
         now = users.show(user)
         other_role = None if role == now.role else role
         others = None if bound == [*map(str, now.annotators)] else bound
@@ -90,9 +101,8 @@ def set_user(
             _check_other(request, user, "change your own role")
         if other_role is not None or others is not None:
             users.set(user, role=other_role, annotators=others)
-    except TrackerError as error:
-        return _users(request, asked, error)
-    return see_page(request, "users")
+
+    return _after(request, asked, change)
 
 
 @router.post(f"{_USER}/password", dependencies=_ADMINS)
@@ -104,22 +114,19 @@ def set_password(
     remove: Annotated[bool, Form()] = False,
 ) -> Response:
     """Give a user another password, or none."""
-    try:
-        asked.ledger.users.set_password(user, None if remove else password)
-    except TrackerError as error:
-        return _users(request, asked, error)
-    return see_page(request, "users")
+    users = asked.ledger.users
+    return _after(request, asked, lambda: users.set_password(user, None if remove else password))
 
 
 @router.post(f"{_USER}/remove", dependencies=_ADMINS)
 def remove_user(request: Request, asked: AskedLedger, user: str) -> Response:
     """Remove a user with their tokens."""
-    try:
+
+    def remove() -> None:
         _check_other(request, user, "remove yourself")
         asked.ledger.users.remove(user)
-    except TrackerError as error:
-        return _users(request, asked, error)
-    return see_page(request, "users")
+
+    return _after(request, asked, remove)
 
 
 def _check_other(request: Request, user: str, what: str) -> None:

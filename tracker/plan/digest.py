@@ -6,15 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from tracker.core import clock
-from tracker.core.errors import InvalidOption, TrackerError
 from tracker.core.results import Record
-from tracker.ledger.agreement import AgreementQuestions, Pages
-from tracker.ledger.audits import Audits
-from tracker.ledger.namespaces import Records
-from tracker.ledger.reports import Reports
+from tracker.measures.words import measure_title_words
+from tracker.render.cells import Text, figure_cell, minute_cell
+from tracker.render.nouns import capitalized, count_noun, listed
 
-_SURE = 0.05
 _MOST = 5  # names of a line
 
 
@@ -98,101 +94,6 @@ class Digest(Record):
     goals: Sequence[Mapping[str, Any]]
 
 
-class Digesting(AgreementQuestions, Audits, Reports, Pages, Records):
-    """The method that puts together what a manager should know."""
-
-    def digest(self, project: str, since: str = "7d", questions: Sequence[str] = ()) -> Digest:
-        """Return the digest of a project, or of some of its questions, since a moment.
-
-        Raises NotFound, and InvalidOption for a moment that is none or is to come.
-        """
-        return _digest(self, project, since, questions)
-
-
-def _digest(ledger: Digesting, project: str, since: str, questions: Sequence[str]) -> Digest:
-    from tracker.counts.filter import make_answer_filter
-
-    begin = make_answer_filter(since=since).since
-    if begin is None or begin > clock.now():
-        raise InvalidOption(
-            f"--since {since!r} is no moment of the past", "such as: 7d, 2026-03-01"
-        )
-    with ledger.one_state():
-        agreement = ledger.agreement_by_question(project, questions=questions)
-        statuses = {
-            status.question.name: status
-            for status in ledger.status_by_question(project, questions=questions)
-        }
-        verdict = ledger.verdict(project, questions=questions)
-        flags = [
-            flag.to_dict()
-            for flag in ledger.flags.list(project, states=["all"], questions=questions).flags
-        ]
-        waiting = [flag for flag in flags if flag["state"] in {"open", "acknowledged"}]
-        return Digest(
-            agreement.project,
-            clock.iso(begin),
-            clock.iso(clock.now()),
-            [
-                _of_question(ledger, project, question.question.name, question.main.measure,
-                             clock.iso(begin), statuses[question.question.name])
-                for question in agreement.questions
-            ],
-            verdict["verdict"],
-            [flag for flag in waiting if flag["found_at"] >= clock.iso(begin)],
-            len(waiting),
-            [flag for flag in waiting if flag.get("appeal") and not flag["appeal"].get("outcome")],
-            [goal.to_dict() for goal in ledger.goals(project, questions=questions)],
-        )  # fmt: skip
-
-
-def _of_question(
-    ledger: Digesting, project: str, name: str, measure: str, since: str, status: Any
-) -> QuestionDigest:
-    from tracker.audit.statistics.exact_tests import benjamini_hochberg
-
-    recent = ledger.agreement(project, question=name, since=since, measures=[measure])
-    row: Mapping[str, Any] = {}
-    categories: list[CategoryMoved] = []
-    undefined = None
-    try:
-        compared = ledger.compare(project, f"..{since}", f"{since}..", question=name).to_dict()
-    except TrackerError as error:
-        undefined = error.message
-    else:
-        row = next(one for one in compared["measures"] if one["measure"] == measure)
-        if row["p_value"] is None:
-            undefined = row["why"]
-        tested = [one for one in compared["categories"] if one["p_value"] is not None]
-        q_values = benjamini_hochberg([one["p_value"] for one in tested])
-        categories = [
-            CategoryMoved(one["category"], one["a"], one["b"], q_value)
-            for one, q_value in zip(tested, q_values, strict=True)
-            if q_value < _SURE
-        ]
-    p_value = row.get("p_value")
-    ready = None if not status.missing else status.when_there(status.missing)
-    return QuestionDigest(
-        question=name,
-        measure=measure,
-        items=recent.counts.items,
-        answers=recent.counts.answers,
-        annotators=recent.counts.annotators,
-        before=row.get("a"),
-        after=row.get("b"),
-        ci_low=row.get("ci_low"),
-        ci_high=row.get("ci_high"),
-        p_value=p_value,
-        p_value_annotators=row.get("p_value_annotators"),
-        moved=None if p_value is None else p_value < _SURE,
-        undefined=undefined,
-        categories=categories,
-        wanted=status.question.target_answers,
-        missing=status.missing,
-        ready_on=None if ready is None else clock.iso(ready)[:10],
-    )
-
-
 # -- In words -------------------------------------------------------------------------------------
 
 
@@ -218,9 +119,6 @@ def digest_parts(digest: Digest) -> list[Part]:
 
 def digest_view(digest: Digest) -> Iterator[Any]:
     """Yield a digest: a heading and its sentences, part by part."""
-    from tracker.render.cells import Text, minute_cell
-    from tracker.render.nouns import capitalized
-
     yield Text(f"{digest.project} since {minute_cell(digest.since)}", style="bold")
     for part in digest_parts(digest):
         yield Text(f"\n{part.title}", style="bold")
@@ -232,8 +130,6 @@ def _about(question: QuestionDigest, *, several: bool) -> str:
 
 
 def _came(question: QuestionDigest, *, several: bool) -> str:
-    from tracker.render.nouns import count_noun
-
     if not question.answers:
         return f"{_about(question, several=several)}no answer."
     return (
@@ -243,9 +139,6 @@ def _came(question: QuestionDigest, *, several: bool) -> str:
 
 
 def _moved(digest: Digest, *, several: bool) -> Iterator[str]:
-    from tracker.measures.words import measure_title_words
-    from tracker.render.cells import figure_cell
-
     for question in digest.questions:
         about, title = _about(question, several=several), measure_title_words(question.measure)
         if not question.answers:
@@ -269,8 +162,6 @@ def _moved(digest: Digest, *, several: bool) -> Iterator[str]:
 
 
 def _to_decide(digest: Digest) -> Iterator[str]:
-    from tracker.render.nouns import count_noun, listed
-
     new = [f"{flag['flag']} ({_subject(flag)})" for flag in digest.new_findings]
     if digest.open_findings:
         since = f", new since then: {listed(new, _MOST)}" if new else ", none of them new"
@@ -287,8 +178,6 @@ def _subject(flag: Mapping[str, Any]) -> str:
 
 
 def _to_label(digest: Digest, *, several: bool) -> Iterator[str]:
-    from tracker.render.nouns import count_noun
-
     yield from (goal["why"] for goal in digest.goals)
     for question in digest.questions:
         about = _about(question, several=several)
