@@ -285,6 +285,23 @@ def sample(revision: str) -> dict[str, list[dict[str, Any]]]:
             for row in samples["0017"]["questions"]
         ],
     }
+    samples["0019"] = samples["0018"] | {
+        "questions": [
+            row | {"instructions": "Read it twice.", "also_asks": "confidence"}
+            for row in samples["0018"]["questions"]
+        ],
+        "batches": [p | {"change_id": 2, "question_id": 1, "until": 9, "round": "first"}],
+        "assignments": [
+            p
+            | {"annotator_id": 1, "change_id": 2, "place": 1, "item_id": 1, "why": "fresh"}
+            | {"withdrawn_by": None}
+        ],
+        "decisions": [
+            p
+            | {"question_id": 1, "item_id": 1, "change_id": 2, "reason": "ambiguous"}
+            | {"note": "It may be either.", "made_by": "ada", "settled_by": None}
+        ],
+    }
     return samples[revision]
 
 

@@ -202,6 +202,7 @@ HELD = {
     "annotator_facts": sample("0014")["annotator_facts"][-1:],
     "flags": sample("0016")["flags"][-1:],
     "saved_views": sample("0017")["saved_views"],
+    "batches": sample("0019")["batches"],
 }
 
 
@@ -218,6 +219,7 @@ LOST = [
     ("annotator_facts", "0013", "1 annotators who left or came back"),
     ("flags", "0015", "1 findings about nobody"),
     ("saved_views", "0016", "1 saved views"),
+    ("batches", "0018", "1 batches of assignments"),
 ]
 """What an older program cannot hold; the oldest first, so that no other is met before it."""
 

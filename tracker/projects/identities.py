@@ -56,6 +56,7 @@ from tracker.storage.schema import (
     Annotator,
     AnnotatorAttribute,
     AnswerDetail,
+    Assignment,
     Change,
     Delivery,
     FlagChange,
@@ -449,6 +450,7 @@ def erase_annotator(connection: Connection, project: ProjectInfo, name: str) -> 
         (Withdrawal, "given_as"),
         (AnnotatorAttribute, "annotator_id"),
         (UserAnnotator, "annotator_id"),
+        (Assignment, "annotator_id"),
     ):
         table = model.__table__
         ours = and_(table.c.project_id == project.id, table.c[column].in_(names))

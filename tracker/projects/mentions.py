@@ -40,6 +40,9 @@ _WORDS = {
     "flag_sightings": "evidence of findings",
     "flags": "subjects of findings",
     "saved_views": "saved views of items",
+    "questions": "questions, their goals and instructions",
+    "batches": "names of rounds",
+    "decisions": "decisions and their notes",
 }
 """What the rows of a table are called that hold a text; others by the table's name."""
 # What the program itself writes: words of its own, numbers, secrets. Names are looked for exactly.

@@ -90,9 +90,11 @@ class QuestionInfo(Record):
     offsets: str
     categories_fixed: Annotated[bool, Json("categories_closed")]
     target_answers: Annotated[int | None, Json("wanted")]
-    # No figure rests on these two: what is kept for a question is kept whatever they are.
+    # No figure rests on these: what is kept for a question is kept whatever they are.
     goal: Annotated[str | None, Json(rare=True)] = field(default=None, repr=False)
     deadline: Annotated[str | None, Json(rare=True)] = field(default=None, repr=False)
+    instructions: Annotated[str | None, Json(rare=True)] = field(default=None, repr=False)
+    also_asks: Annotated[str | None, Json(rare=True)] = field(default=None, repr=False)
 
     @property
     def key(self) -> QuestionKey:

@@ -84,3 +84,10 @@ from tracker.storage.schema.snapshots import (
     SnapshotPattern,
     Tombstone,
 )
+from tracker.storage.schema.work import (
+    REASONS,
+    WHY,
+    Assignment,
+    Batch,
+    Decision,
+)

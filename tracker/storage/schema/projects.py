@@ -97,6 +97,12 @@ class Question(Base):
     )
     goal: Mapped[str | None] = optional(Text, comment="a figure, and how well it is to be known")
     deadline: Mapped[str | None] = optional(Text, comment="the day by which it is to be")
+    instructions: Mapped[str | None] = optional(
+        Text, comment="what annotators are told who answer it on their page"
+    )
+    also_asks: Mapped[str | None] = optional(
+        Text, comment="confidence, comment: what an answer has besides, a blank between them"
+    )
 
 
 class Purge(Base):
