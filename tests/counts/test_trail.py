@@ -49,6 +49,8 @@ def do_everything(ledger: Ledger) -> None:
     ledger.annotators.erase("p", "anna")
     ledger.items.alias("p", "i1", "one")
     ledger.items.unalias("p", "one")
+    ledger.assignments.assign("p", to=["b", "new"], answers=9)
+    ledger.assignments.withdraw("p")
     ledger.notes.add("p", "what")
     ledger.notes.remove("p", 1)
     ledger.questions.rename("p", "label", "tone")

@@ -39,6 +39,7 @@ _PANELS: Final = {
         "digest": "figures",
         "plot": "plot",
     },
+    "Work": {"assign": "assignments", "assignments": "assignments"},
     "Record": {"snapshot": "snapshot", "snapshots": "snapshots", "flags": "flags", "gate": "gate"},
     "Share": {"report": "report", "export": "export", "serve": "serve"},
     "Manage": {

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tracker.agreement.asking import Measured
+from tracker.cli.assignments import Program, Tasks
 from tracker.cli.context import (
     ProjectArgument,
     command_group,
@@ -244,6 +245,33 @@ def _hint_import(subject: str, output: str) -> None:
     """Say which command reads a list of items or annotators, if it is a file."""
     if output != STDOUT:
         hint(f"to import them elsewhere: tracker {subject} import {shlex.quote(output)} -p NAME")
+
+
+@with_project_argument(exports, "tasks")
+def export_tasks_command(
+    context: typer.Context,
+    project: ProjectArgument,
+    output: OutputFile,
+    program: Program = None,
+    annotators: Annotated[
+        list[str] | None,
+        typer.Option("--annotator", metavar="NAME", help="Only of this one (repeatable)."),
+    ] = None,
+    force: Force = False,
+) -> None:
+    """Write what is assigned and still to be answered: item, annotator, order and text.
+
+    With {annotator} in the file's name a file is written for each annotator.
+
+    Examples:
+    - `tracker export tasks reviews -o 'list-{annotator}.csv'`
+    - `tracker export tasks reviews -o tasks.json --for label-studio`
+
+    Next: `tracker assignments list reviews`
+    """
+    tasks = Tasks(output, program, force)
+    tasks.target()
+    tasks.write(ledger_of_command(context).assignments.tasks(project, annotators or ()))
 
 
 _DOCUMENTS = {"label-studio": (".json",), "conll": (".conll",)}

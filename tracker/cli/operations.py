@@ -77,12 +77,12 @@ def _command(operation: Operation, namespace: type) -> Callable[..., None]:
         if isinstance(result, Answer):
             print_answer(result, output)
         else:
-            _print(operation, result, arguments, output)
+            print_operation(operation, result, arguments, output)
 
     parameters = _parameters(operation)
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    command.__doc__ = _help(operation.method)
+    command.__doc__ = operation_help(operation.method)
     return command
 
 
@@ -121,7 +121,7 @@ def _confirm(
     confirm_command(question, yes=yes)
 
 
-def _print(operation: Operation, result: Any, given: Given, output: Output) -> None:
+def print_operation(operation: Operation, result: Any, given: Given, output: Output) -> None:
     """Print the result of an operation; exits with 1 if it is a check that did not pass.
 
     Sentences are printed as they are, whatever the width.
@@ -158,7 +158,7 @@ def _print(operation: Operation, result: Any, given: Given, output: Output) -> N
         raise typer.Exit(1)
 
 
-def _help(method: Callable[..., Any]) -> str:
+def operation_help(method: Callable[..., Any]) -> str:
     """Return what the docstring of a method says to those who use the command."""
     paragraphs = inspect.cleandoc(method.__doc__ or "").split("\n\n")
     return "\n\n".join(

@@ -146,6 +146,18 @@ def begin_of(option: str, time: date | str, zone: str | None) -> int:
     return _moment(option, time, clock.now(), end_of_day=False, zone=zone) or 0
 
 
+def end_of(option: str, time: date | str, zone: str | None) -> int:
+    """Return the last moment of something that is to come, a date being the end of its day.
+
+    Raises InvalidOption for a text that is no time, and for a moment that is over.
+    """
+    now = clock.now()
+    moment = _moment(option, time, now, end_of_day=True, zone=zone) or 0
+    if moment <= now:
+        raise InvalidOption(f"{option} {time} is over", "name a day to come")
+    return moment
+
+
 def _past_moment(option: str, time: date | str | None, now: int) -> int | None:
     """Return a past moment, a date being the end of its day in UTC; raises InvalidOption.
 

@@ -142,7 +142,7 @@ def select_item_page(
     if choice.order == "import":
         statement = statement.where(_items.c.id > after).order_by(_items.c.id)
     else:
-        key = _order_keys(selection)[choice.order].subquery("keys")
+        key = item_order_keys(connection, selection)[choice.order].subquery("keys")
         statement = statement.outerjoin_from(_items, key, key.c.item_id == _items.c.id)
         first = key.c.key.asc() if choice.order == "answers" else key.c.key.desc()
         missing = first.nulls_first() if choice.order == "answers" else first.nulls_last()
@@ -165,11 +165,19 @@ def select_item_page(
     ]
 
 
-def _order_keys(selection: Selection) -> dict[str, Select[Any]]:
+@kept_with_answers
+def _number_of_categories(connection: Connection, selection: Selection) -> int:
+    ours = of_question(_categories, selection.question.key)
+    return connection.scalar(select(func.count()).where(ours, _categories.c.id > 0)) or 0
+
+
+def item_order_keys(connection: Connection, selection: Selection) -> dict[str, Select[Any]]:
     """Return statements of (item_id, key) by which items are put in order.
 
     Categories differ by the share of pairs of labels that are not the same one; numbers, by their
-    variance.
+    variance. The most given category is uncertain by 1 - (m + 1) / (n + c), m of n labels and c
+    categories: what is left of its mean share if all shares were alike likely before (Laplace's
+    rule of succession); a mean of numbers, by its variance.
     """
     counted = where_counted(selection)
     people = func.count(labels.c.annotator_id.distinct()).label("votes")
@@ -182,7 +190,9 @@ def _order_keys(selection: Selection) -> dict[str, Select[Any]]:
     )
     votes, total = of_category.c.votes, func.sum(of_category.c.votes)
     differing = total * total - func.sum(votes * votes)
-    key: Any = case((total > 1, differing * 1.0 / (total * (total - 1))))
+    differ: Any = case((total > 1, differing * 1.0 / (total * (total - 1))))
+    categories = max(_number_of_categories(connection, selection), 2)
+    uncertain: Any = 1.0 - (func.max(votes) + 1.0) / (total + categories)
     by_votes = select(of_category.c.item_id)
     if selection.question.scale in {"interval", "ratio"}:
         same = _categories.c.id == of_category.c.category_id
@@ -191,10 +201,13 @@ def _order_keys(selection: Selection) -> dict[str, Select[Any]]:
         )
         number = sql_cast(_categories.c.name, Double)
         mean = func.sum(votes * number) / total
-        key = case((total > 1, func.sum(votes * number * number) / total - mean * mean))
+        differ = case((total > 1, func.sum(votes * number * number) / total - mean * mean))
+        uncertain = differ / total
         by_votes = by_votes.select_from(joined)
+    by_item = by_votes.group_by(of_category.c.item_id)
     return {
-        "disagreement": by_votes.add_columns(key.label("key")).group_by(of_category.c.item_id),
+        "disagreement": by_item.add_columns(differ.label("key")),
+        "uncertainty": by_item.add_columns(uncertain.label("key")),
         "answers": select(item, people.label("key")).where(counted).group_by(item),
         "recent": select(item, func.max(labels.c.labeled_at).label("key"))
         .where(counted)

@@ -251,6 +251,7 @@ _ABOUT: Final = {
         "remove note": "removed note {note}",
     },
     "people": {
+        "add annotators": "added {annotator}",
         "alias": "gave {annotator} the alias {alias}",
         "rename annotator": "renamed {alias} to {annotator}",
         "annotator kind": "made {annotator} a {to}",
@@ -269,6 +270,8 @@ _ABOUT: Final = {
     "items": {
         "item alias": "added {aliases} other keys of items",
         "item unalias": "removed {aliases} other keys of items",
+        "assign": "assigned {items} items to {people} annotators",
+        "withdraw assignments": "took back {assignments} assignments",
     },
     "snapshots": {
         "prune": "thinned out snapshots {thinned}",

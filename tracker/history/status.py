@@ -66,6 +66,7 @@ class StatusPage(StatusJson, VerdictJson):
     """How far a project of one question is; with verdict and goals if asked about alone."""
 
     goals: list[dict[str, Any]] | None
+    assignments: list[dict[str, Any]] | None
 
 
 class StatusByQuestion(VerdictJson):
@@ -74,6 +75,7 @@ class StatusByQuestion(VerdictJson):
     project: str
     questions: list[_StatusOfQuestion]
     goals: list[dict[str, Any]] | None
+    assignments: list[dict[str, Any]] | None
 
 
 class Statuses(TypedDict):
@@ -254,15 +256,23 @@ def status_as_json(
     statuses: Sequence[Status],
     verdict: VerdictJson | None = None,
     goals: list[dict[str, Any]] | None = None,
+    assignments: list[dict[str, Any]] | None = None,
 ) -> StatusPage | StatusByQuestion:
     """Return the status of a project: of its one question, or of each of several.
 
     ``goals`` are those of the questions that have one, as JSON; None if nobody asked for them.
+    ``assignments`` are how many each annotator has in each state, likewise.
     """
     about: VerdictJson = verdict or {}
     if len(statuses) == 1:
-        return {**statuses[0].to_dict(), **about, "goals": goals}
+        return {**statuses[0].to_dict(), **about, "goals": goals, "assignments": assignments}
     questions: list[_StatusOfQuestion] = [
         {"question": status.question.name, **status.to_dict()} for status in statuses
     ]
-    return {"project": statuses[0].project, **about, "questions": questions, "goals": goals}
+    return {
+        "project": statuses[0].project,
+        **about,
+        "questions": questions,
+        "goals": goals,
+        "assignments": assignments,
+    }

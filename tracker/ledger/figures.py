@@ -89,11 +89,18 @@ class Figures(Namespace):
         from tracker.audit.tables import verdict_view
         from tracker.history.status import status_as_json
         from tracker.plan.tables import goal_lines
+        from tracker.work.assignments import progress_lines
 
         statuses = self._ledger.status_by_question(project, questions=questions, **moment)
         verdict = self._ledger.verdict(project, questions=questions, **moment)
         goals = self._ledger.goals(project, questions=questions, **moment)
-        page = status_as_json(statuses, verdict, [goal.to_dict() for goal in goals])
+        progress = self._ledger.assignments.progress(project)
+        page = status_as_json(
+            statuses,
+            verdict,
+            [goal.to_dict() for goal in goals],
+            [row.to_dict() for row in progress],
+        )
         most = max(status.annotators for status in statuses)
         unseen = nothing(most, verdict["detectable_gap"])
         return _status_answer(
@@ -101,7 +108,7 @@ class Figures(Namespace):
             [page],
             statuses,
             lambda: verdict_view(verdict, unseen),
-            lambda: goal_lines(goals),
+            lambda: chain(goal_lines(goals), progress_lines(progress)),
         )
 
     @operation(
@@ -337,7 +344,7 @@ def _status_answer(
     from tracker.history.snapshot_tables import status_pace_view, status_view
 
     nested = {"answers_per_item", "last_import", "recent", "verdict", "detectable_gap", "readiness",
-              "goals"}  # fmt: skip
+              "goals", "assignments"}  # fmt: skip
     rows = [
         {name: row[name] for name in row if name not in nested}
         for page in pages

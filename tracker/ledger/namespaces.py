@@ -8,6 +8,7 @@ from tracker.ledger.transactions import Transactions
 
 if TYPE_CHECKING:
     from tracker.ledger.annotators import Annotators
+    from tracker.ledger.assignments import Assignments
     from tracker.ledger.categories import Categories
     from tracker.ledger.flags import Flags
     from tracker.ledger.import_records import Imports
@@ -51,6 +52,13 @@ class Records(Transactions):
         from tracker.ledger.annotators import Annotators
 
         return Annotators(self)
+
+    @property
+    def assignments(self) -> Assignments:
+        """Assign items to people, list and withdraw what is assigned."""
+        from tracker.ledger.assignments import Assignments
+
+        return Assignments(self)
 
     @property
     def categories(self) -> Categories:

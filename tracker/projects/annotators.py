@@ -317,6 +317,30 @@ def _insert_alias(
     )
 
 
+def add_annotators(
+    connection: Connection, project: ProjectInfo, names: Sequence[str]
+) -> dict[str, AnnotatorInfo]:
+    """Add people who have not answered yet, of names that are new, and return them by name.
+
+    Raises InvalidOption for what can be no name.
+    """
+    highest = select(func.max(Annotator.id)).where(Annotator.project_id == project.id)
+    first = (connection.scalar(highest) or 0) + 1
+    people = {
+        name: AnnotatorInfo(number, check_entered_name(name, "annotator"), KINDS[0], ())
+        for number, name in enumerate(names, first)
+    }
+    if people:
+        row = {"project_id": project.id, "kind": KINDS[0]}
+        rows = [row | {"id": person.id, "name": person.name} for person in people.values()]
+        connection.execute(insert(Annotator), rows)
+        numbers = [person.id for person in people.values()]
+        detail = {"annotator": numbers}
+        change, _ = record_change(connection, project.id, "add annotators", detail)
+        record_annotator_facts(connection, project.id, change, numbers)
+    return people
+
+
 def project_labels_by_annotator(connection: Connection, project: ProjectInfo) -> dict[int, int]:
     """Return how many labels stand for each annotator with any, ``{annotator id: labels}``."""
     statement = (

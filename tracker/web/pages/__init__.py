@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tracker.web.pages import (
     annotators,
+    assignments,
     changes,
     findings,
     gate,
@@ -35,6 +36,7 @@ PAGES = (
     moments,
     annotators,
     pairs,
+    assignments,
     findings,
     questions,
     naming,

@@ -1,0 +1,309 @@
+"""Assignments: who is given what, what closes them, and what they hold whatever came before."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from itertools import count
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sqlalchemy import text
+
+from tests.profiles import both, examples
+from tracker.core.errors import InvalidOption, NotFound, Refused
+from tracker.ledger import Ledger
+from tracker.work.assign import REPEATED_AFTER
+
+_NUMBERS = count()
+
+
+def give(ledger: Ledger, rows: list[tuple[str, str, str]], project: str = "p", **more: Any) -> None:
+    """Import answers: (item, annotator, category)."""
+    frame = pd.DataFrame(rows, columns=["item", "annotator", "category"])
+    ledger.import_frame(frame, project, **more)
+
+
+def register(ledger: Ledger, items: int, project: str = "p") -> None:
+    """Make items that nobody answered, each with a text."""
+    import_items(ledger, [f"i{n}" for n in range(items)], project)
+
+
+def import_items(ledger: Ledger, names: list[str], project: str = "p") -> None:
+    if project not in [known.project.name for known in ledger.projects.list()]:
+        ledger.projects.create(project)
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "items.csv"
+        file.write_text("".join(["item,text\n", *(f"{name},text {name}\n" for name in names)]))
+        ledger.import_items(file, project)
+
+
+def states(ledger: Ledger, project: str = "p") -> Counter[tuple[str, str]]:
+    return Counter((row.annotator, row.state) for row in ledger.assignments.list(project))
+
+
+def by_person(ledger: Ledger, project: str = "p") -> dict[str, list[Any]]:
+    lists: defaultdict[str, list[Any]] = defaultdict(list)
+    for row in ledger.assignments.list(project, states=["open", "late"]):
+        lists[row.annotator].append(row)
+    return lists
+
+
+@both
+@given(data=st.data())
+@examples(25)
+def test_assignments_hold_every_constraint_whatever_was_answered_and_withdrawn(
+    ledger: Ledger, data: st.DataObject
+) -> None:
+    project = f"p{next(_NUMBERS)}"
+    ledger.projects.create(project)
+    people = data.draw(st.lists(st.sampled_from("abcdef"), min_size=1, unique=True))
+    items = data.draw(st.integers(1, 25))
+    register(ledger, items, project)
+    answered = data.draw(
+        st.sets(st.tuples(st.integers(0, items - 1), st.sampled_from("abcdefxy")), max_size=30)
+    )
+    if answered:
+        give(ledger, [(f"i{n}", who, "xy"[n % 2]) for n, who in sorted(answered)], project)
+    had = {(f"i{n}", who) for n, who in answered}
+    for _ in range(data.draw(st.integers(1, 3))):
+        wanted = data.draw(st.integers(1, 4))
+        most = data.draw(st.none() | st.integers(1, 9))
+        before = {(row.item, row.annotator) for rows in by_person(ledger, project).values()
+                  for row in rows}  # fmt: skip
+        take_back = data.draw(st.booleans())
+        before = set() if take_back else before
+        number = Counter(item for item, _ in had | before)
+        try:
+            assigned = ledger.assignments.assign(
+                project, to=people, answers=wanted, per_annotator=most, withdraw=take_back,
+                prefer=data.draw(st.sampled_from(["fewest", "disagreed", "uncertain", "oldest"])),
+                overlap=data.draw(st.sampled_from(["even", "anchored"])),
+            )  # fmt: skip
+        except Refused:
+            short = [f"i{n}" for n in range(items) if number[f"i{n}"] < wanted]
+            assert all((item, who) in had | before for item in short for who in people)
+            continue
+        now = Counter((row.item, row.annotator)
+                      for rows in by_person(ledger, project).values() for row in rows)  # fmt: skip
+        assert max(now.values()) == 1
+        new = now.keys() - before
+        assert not new & had
+        loads = Counter(who for _, who in new)
+        assert {load.annotator: load.total for load in assigned.loads if load.total} == loads
+        assert most is None or max(loads.values()) <= most
+        given_to = Counter(item for item, _ in new)
+        for n in range(items):
+            item = f"i{n}"
+            left = [who for who in people if (item, who) not in had | before]
+            needed = min(max(wanted - number[item], 0), len(left))
+            assert given_to[item] == needed or (most is not None and not given_to[item])
+        if not had | before:
+            everyone = [loads[who] for who in people]
+            assert max(everyone) - min(everyone) <= 1
+        done = sorted(new)[: data.draw(st.integers(0, len(new)))]
+        if done:
+            give(ledger, [(item, who, "x") for item, who in done], project)
+            had |= {*done}
+        open_now = {(row.item, row.annotator) for rows in by_person(ledger, project).values()
+                    for row in rows}  # fmt: skip
+        assert open_now == now.keys() - had
+
+
+@both
+def test_answers_close_assignments_and_undoing_them_opens_them_again(ledger: Ledger) -> None:
+    register(ledger, 6)
+    assigned = ledger.assignments.assign("p", to=["ada", "bo"], answers=2)
+    assert (assigned.items, assigned.answers, assigned.new) == (6, 12, ("ada", "bo"))
+    give(ledger, [(f"i{n}", "ada", "x") for n in range(6)] + [("i0", "bo", "y")])
+    assert states(ledger) == {("ada", "done"): 6, ("bo", "done"): 1, ("bo", "open"): 5}
+    ledger.imports.undo(2)
+    assert states(ledger) == {("ada", "open"): 6, ("bo", "open"): 6}
+    give(ledger, [("i0", "ada", "x")])
+    give(ledger, [("i0", "ada", "z")])  # revised: there is an answer all the same
+    assert states(ledger)["ada", "done"] == 1
+    with pytest.raises(Refused, match="no item of 'p' needs an answer of these people"):
+        ledger.assignments.assign("p", to=["ada", "bo"], answers=2)
+
+
+@both
+def test_an_item_asked_again_waits_for_a_second_answer(ledger: Ledger) -> None:
+    register(ledger, 30)
+    ledger.assignments.assign("p", to=["ada"], answers=1, repeat="10%")
+    (rows,) = by_person(ledger).values()
+    again = [row for row in rows if row.why == "repeat"]
+    places = {(row.item, row.why): row.order for row in rows}
+    assert len(again) == 4
+    assert all(row.order - places[row.item, "fresh"] >= REPEATED_AFTER for row in again)
+    give(ledger, [(row.item, "ada", "x") for row in rows if row.why == "fresh"])
+    assert states(ledger) == {("ada", "done"): 30, ("ada", "open"): 4}
+    second = pd.DataFrame([(row.item, "ada", "x", 2) for row in again[:2]],
+                          columns=["item", "annotator", "category", "pass"])  # fmt: skip
+    ledger.import_frame(second, "p")
+    assert states(ledger)["ada", "open"] == 2
+    give(ledger, [(again[2].item, "ada", "y")])  # a revision is a second answer, too
+    assert states(ledger)["ada", "open"] == 1
+
+
+def test_gold_is_among_the_items_where_nothing_shows_it(ledger: Ledger) -> None:
+    register(ledger, 60)
+    give(ledger, [(f"i{n}", "expert", "x") for n in range(50, 60)])
+    ledger.annotators.kind("p", "expert", "reference")
+    give(ledger, [("i50", "ada", "x")])
+    assigned = ledger.assignments.assign("p", to=["ada", "bo"], answers=2, gold="10%")
+    lists = by_person(ledger)
+    for who, rows in lists.items():
+        gold = {row.item for row in rows if row.why == "gold"}
+        assert len(gold) == 6
+        assert gold <= {f"i{n}" for n in range(50, 60)} - ({"i50"} if who == "ada" else set())
+        assert not {row.item for row in rows if row.why == "fresh"} & {
+            f"i{n}" for n in range(50, 60)
+        }
+    tasks = ledger.assignments.tasks("p")
+    assert {len(task.row) for task in tasks} == {4}
+    assert [load.gold for load in assigned.loads] == [6, 6]
+    register(ledger, 3, "q")
+    with pytest.raises(Refused, match="no item of 'q' has a known answer"):
+        ledger.assignments.assign("q", to=["ada"], gold=0.1)
+
+
+def test_experts_are_asked_by_themselves_and_their_answers_counted_apart(ledger: Ledger) -> None:
+    give(ledger, [(f"i{n}", who, "x") for n in range(5) for who in ("ada", "bo", "expert")])
+    ledger.annotators.kind("p", "expert", "reference")
+    ledger.annotators.kind("p", "bo", "model")
+    give(ledger, [("i5", "ada", "x")])
+    with pytest.raises(InvalidOption, match="human and reference"):
+        ledger.assignments.assign("p", to=["ada", "expert"])
+    assert ledger.assignments.assign("p", to=["expert"], answers=1).answers == 1
+    assert [row.item for row in by_person(ledger)["expert"]] == ["i5"]
+
+
+def test_people_who_left_or_are_flagged_get_nothing(ledger: Ledger) -> None:
+    rows = [(f"i{n}", who, "xy"[n % 2]) for n in range(60) for who in ("ada", "bo", "cleo")]
+    give(ledger, [*rows, *((f"i{n}", "same", "x") for n in range(60))])
+    register(ledger, 80)
+    ledger.record_audit_by_question("p")
+    ledger.annotators.leave("p", "cleo", "2026-01-01")
+    flagged = {flag.annotator for flag in ledger.flags.list("p").flags}
+    assert flagged
+    assigned = ledger.assignments.assign("p", answers=2, exclude_flagged=True)
+    names = {load.annotator for load in assigned.loads}
+    assert names == {"ada", "bo", "same"} - flagged
+    assert "cleo left: no items" in assigned.notes
+    assert len(assigned.notes) == 1 + len(flagged - {"cleo"})
+    with pytest.raises(Refused, match="nobody of 'p' can be given items"):
+        ledger.assignments.assign("p", to=["cleo"])
+
+
+def test_a_name_that_is_spelt_like_another_is_no_new_annotator(ledger: Ledger) -> None:
+    give(ledger, [("i1", "Ada", "x")])
+    register(ledger, 3)
+    with pytest.raises(InvalidOption, match="'ada' is nobody, and is spelt like 'Ada'"):
+        ledger.assignments.assign("p", to=["ada"])
+    assert ledger.assignments.assign("p", to=["Ada", "bo"]).new == ("bo",)
+    assert [person.annotator.name for person in ledger.annotators.list("p")] == ["Ada", "bo"]
+
+
+def test_new_people_begin_with_items_of_somebody_of_standing(ledger: Ledger) -> None:
+    give(ledger, [(f"old{n}", who, "xy"[n % 2]) for n in range(30) for who in ("ada", "bo")])
+    register(ledger, 60)
+    ledger.assignments.assign("p", to=["ada", "bo", "new", "newer"], answers=2, overlap="anchored")
+    lists = by_person(ledger)
+    standing = {row.item for who in ("ada", "bo") for row in lists[who]}
+    beside = [row.item in standing for row in lists["new"]]
+    assert beside == sorted(beside, reverse=True)
+    assert beside[0]
+
+
+@pytest.mark.parametrize(
+    ("prefer", "first"),
+    [("fewest", "none"), ("oldest", "split"), ("disagreed", "split"), ("uncertain", "none")],
+)
+def test_the_preferred_item_comes_first(ledger: Ledger, prefer: str, first: str) -> None:
+    give(ledger, [("split", "a", "x"), ("split", "b", "y"), ("alike", "a", "x"),
+                  ("alike", "b", "x")])  # fmt: skip
+    import_items(ledger, ["none"])
+    ledger.assignments.assign("p", to=["c"], prefer=prefer)
+    assert by_person(ledger)["c"][0].item == first
+    if prefer == "uncertain":
+        assert [row.item for row in by_person(ledger)["c"]] == ["none", "split", "alike"]
+
+
+@both
+def test_what_is_late_is_told_and_taken_back(ledger: Ledger) -> None:
+    register(ledger, 4)
+    ledger.assignments.assign("p", to=["ada", "bo"], answers=2, until="2999-01-01")
+    with pytest.raises(InvalidOption, match="--until 2020-01-01 is over"):
+        ledger.assignments.assign("p", to=["ada", "bo"], answers=3, until="2020-01-01")
+    with ledger.database.write() as connection:
+        connection.execute(text("UPDATE batches SET until = 5"))
+    give(ledger, [("i0", "ada", "x")])
+    (ada, bo) = ledger.assignments.progress("p")
+    assert (ada.late, ada.done, bo.late, bo.open) == (3, 1, 4, 0)
+    taken = ledger.assignments.withdraw("p", ["bo"], late=True)
+    assert {(row.annotator, row.state) for row in taken} == {("bo", "withdrawn")}
+    assert states(ledger) == {("ada", "late"): 3, ("ada", "done"): 1, ("bo", "withdrawn"): 4}
+    with pytest.raises(Refused, match="nothing of 'p' is open or late"):
+        ledger.assignments.withdraw("p", ["bo"])
+    with pytest.raises(NotFound):
+        ledger.assignments.withdraw("p", ["nobody"])
+    again = ledger.assignments.assign("p", to=["cleo"], answers=2)
+    assert again.answers == 4
+
+
+@both
+def test_assignments_follow_their_annotator(ledger: Ledger) -> None:
+    register(ledger, 4)
+    ledger.assignments.assign("p", to=["ada", "adele"], answers=2)
+    ledger.annotators.merge("p", "adele", "ada")
+    assert states(ledger) == {("ada", "open"): 8}
+    give(ledger, [("i0", "adele", "x")])
+    assert states(ledger) == {("ada", "open"): 6, ("ada", "done"): 2}
+    ledger.annotators.split("p", "adele")
+    assert states(ledger) == {("ada", "open"): 4, ("adele", "open"): 3, ("adele", "done"): 1}
+    ledger.annotators.erase("p", "adele")
+    assert states(ledger) == {("ada", "open"): 4}
+    assert ledger.database.check() == []
+
+
+def test_of_several_questions_one_answer_closes_what_asks_all(ledger: Ledger) -> None:
+    frame = pd.DataFrame([("i1", "a", "x", "1")], columns=["item", "annotator", "tone", "topic"])
+    ledger.import_frame(frame, "p", questions=["tone=tone", "topic=topic"])
+    with pytest.raises(InvalidOption, match="--prefer uncertain is about one question"):
+        ledger.assignments.assign("p", to=["b"], prefer="uncertain")
+    ledger.assignments.assign("p", to=["b"])
+    ledger.assignments.assign("p", to=["c"], question="tone")
+    frame = pd.DataFrame([("i1", "b", "y"), ("i1", "c", "y")],
+                         columns=["item", "annotator", "topic"])  # fmt: skip
+    ledger.import_frame(frame, "p", questions=["topic=topic"])
+    assert states(ledger) == {("b", "done"): 1, ("c", "open"): 1}
+
+
+def test_an_item_whose_import_is_undone_is_not_asked_for(ledger: Ledger) -> None:
+    give(ledger, [("first", "a", "x")])
+    register(ledger, 2)
+    ledger.assignments.assign("p", to=["b"], answers=2)
+    assert states(ledger) == {("b", "open"): 3}
+    ledger.imports.undo(2)
+    assert [row.item for row in ledger.assignments.list("p")] == ["first"]
+    assert ledger.assignments.progress("p")[0].open == 1
+
+
+def test_no_figure_is_counted_again_when_items_are_assigned(ledger: Ledger) -> None:
+    from tracker.projects.projects import answers_revision
+
+    def revision() -> Any:
+        with ledger.database.read() as connection:
+            return answers_revision(connection, 1)
+
+    give(ledger, [("first", "a", "x")])
+    before = revision()
+    register(ledger, 2)
+    before = revision()
+    ledger.assignments.assign("p", to=["a"], answers=1)
+    ledger.assignments.withdraw("p")
+    assert revision() == before

@@ -1,0 +1,131 @@
+"""Who is to answer which items, and how far they are."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Form, Request, Response
+from fastapi.responses import HTMLResponse
+from pydantic import BaseModel, Field
+
+from tracker.core.errors import TrackerError
+from tracker.ledger.assignments import PROGRESS, assigned_sentences
+from tracker.web.errors import error_status
+from tracker.web.identity import Role, needs
+from tracker.web.request import Asked, AskedLedger, At, Place
+from tracker.web.templating import page, see
+from tracker.work.choosing import OVERLAP, PREFER
+
+router = APIRouter(include_in_schema=False)
+_ALL = "/projects/{project:name}/assignments"
+
+
+class NewAssignments(BaseModel):
+    """What a form says of items to assign; see `tracker.work.choosing.Assigning`.
+
+    Attributes:
+        to: who is to answer.
+        others: names of new annotators, with commas between them.
+        percent_gold: of a list.
+        percent_repeated: of a list.
+        withdraw: whether what is open is taken back first.
+    """
+
+    to: list[str] = Field(default_factory=list, max_length=10_000)
+    others: str = ""
+    question: str = ""
+    answers: Annotated[int, Field(ge=1, le=100)] | None = None
+    per_annotator: Annotated[int, Field(ge=1, le=10**6)] | None = None
+    percent_gold: Annotated[float, Field(ge=0, le=50)] = 0
+    percent_repeated: Annotated[float, Field(ge=0, le=50)] = 0
+    prefer: str = PREFER[0]
+    overlap: str = OVERLAP[0]
+    until: str = ""
+    exclude_flagged: bool = False
+    withdraw: bool = False
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """What is asked of the ledger."""
+        return {
+            "to": [*self.to, *self.others.split(",")], "question": self.question or None,
+            "answers": self.answers, "per_annotator": self.per_annotator,
+            "gold": self.percent_gold / 100, "repeat": self.percent_repeated / 100,
+            "prefer": self.prefer, "overlap": self.overlap, "until": self.until or None,
+            "exclude_flagged": self.exclude_flagged, "withdraw": self.withdraw,
+        }  # fmt: skip
+
+
+@router.get(_ALL, dependencies=[needs(Role.VIEWER)])
+def assignments_page(request: Request, place: At, asked: AskedLedger) -> HTMLResponse:
+    """Show how far each person is, and what can be assigned."""
+    return _assignments(request, place, asked)
+
+
+def _assignments(
+    request: Request,
+    place: Place,
+    asked: Asked,
+    *,
+    form: NewAssignments | None = None,
+    problem: TrackerError | None = None,
+    sentences: tuple[str, ...] = (),
+) -> HTMLResponse:
+    """Return the page; ``problem`` is why a form was refused, ``sentences`` what was assigned."""
+    ledger = asked.ledger
+    questions = [question.name for question in ledger.questions.list(place.project)]
+    people = [
+        person.name for person in (row.annotator for row in ledger.annotators.list(place.project))
+        if person.kind == "human" and person.left_on is None
+    ]  # fmt: skip
+    return page(
+        request, "assignments.html", place=place, tab="assignments", columns=PROGRESS,
+        rows=[row.to_dict() for row in ledger.assignments.progress(place.project)],
+        people=people, questions=questions, prefer=PREFER, overlap=OVERLAP,
+        form=form or NewAssignments(to=people), problem=problem, sentences=sentences,
+        status=200 if problem is None else error_status(problem),
+    )  # fmt: skip
+
+
+@router.post(_ALL, dependencies=[needs(Role.MANAGER)])
+def assign(
+    request: Request, place: At, asked: AskedLedger, form: Annotated[NewAssignments, Form()]
+) -> HTMLResponse:
+    """Give items to people; the page that answers says what was given."""
+    try:
+        assigned = asked.ledger.assignments.assign(place.project, **form.asked)
+    except TrackerError as problem:
+        return _assignments(request, place, asked, form=form, problem=problem)
+    sentences = tuple(assigned_sentences(assigned))
+    return _assignments(request, place, asked, form=form, sentences=sentences)
+
+
+@router.post(f"{_ALL}/withdraw", dependencies=[needs(Role.MANAGER)])
+def withdraw(
+    request: Request,
+    place: At,
+    asked: AskedLedger,
+    annotator: Annotated[str, Form()] = "",
+    late: Annotated[bool, Form()] = False,
+) -> Response:
+    """Take back what is open, of somebody or of all."""
+    whom = [annotator] if annotator else []
+    try:
+        asked.ledger.assignments.withdraw(place.project, whom, late=late)
+    except TrackerError as problem:
+        return _assignments(request, place, asked, problem=problem)
+    return see(request, place, "assignments")
+
+
+@router.get(f"{_ALL}/lists", dependencies=[needs(Role.VIEWER)])
+def assigned_lists(place: At, asked: AskedLedger, annotator: str = "") -> Response:
+    """Return what is still to be answered, as a file of rows."""
+    from tracker.render.formats import csv_lines
+
+    known = asked.ledger.assignments
+    lines = csv_lines(
+        *known.task_rows(known.tasks(place.project, [annotator] if annotator else []))
+    )
+    text = "".join(f"{line}\n" for line in lines)
+    headers = {"content-disposition": 'attachment; filename="assigned.csv"'}
+    return Response(text, media_type="text/csv", headers=headers)

@@ -1,0 +1,1 @@
+"""Work on items: who is to answer which, and how far they are."""

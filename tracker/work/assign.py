@@ -1,0 +1,417 @@
+"""Items given to people: who answers which, recorded as a batch of assignments."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import Annotated, Any, Final, NamedTuple
+
+import numpy as np
+from sqlalchemy import Connection, insert
+
+from tracker.core.errors import InvalidOption, Refused
+from tracker.core.results import Hidden, Json, Record
+from tracker.projects.annotators import (
+    AnnotatorInfo,
+    add_annotators,
+    annotators_by_name,
+    find_departed,
+    find_flagged_annotators,
+    project_labels_by_annotator,
+)
+from tracker.projects.names import are_spelt_alike
+from tracker.projects.projects import ProjectInfo, lock_project, record_change
+from tracker.projects.questions import QuestionInfo
+from tracker.storage import backends
+from tracker.storage.schema import Assignment, Batch
+from tracker.storage.schema.work import FRESH, GOLD, REPEAT
+from tracker.work.assignments import withdraw_chosen
+from tracker.work.assignments_sql import (
+    UNDONE,
+    Choice,
+    Wanted,
+    select_barred,
+    select_gold_items,
+    select_items_in_need,
+)
+from tracker.work.sharing import Shares, share_items
+
+REPEATED_AFTER: Final = 10  # items, at least
+STANDING: Final = 20  # answers, at least, of somebody whose answers stand
+_USUAL_ANSWERS: Final = 3
+_GOLD_LOOKED_AT: Final = 2_000  # items, or twenty times as many as a list needs
+
+
+@dataclass(frozen=True)
+class Orders:
+    """What is to be assigned; see `tracker.work.choosing.Assigning`."""
+
+    to: Sequence[str] = ()
+    answers: int | None = None
+    per_annotator: int | None = None
+    gold: float = 0.0
+    repeat: float = 0.0
+    prefer: str = "fewest"
+    overlap: str = "even"
+    exclude_flagged: bool = False
+    withdraw: bool = False
+    seed: int = 0
+    until: int | None = None
+    round: str | None = None
+
+
+class Load(NamedTuple):
+    """How many items somebody was given, and why."""
+
+    annotator: str
+    fresh: int
+    gold: int
+    repeat: int
+
+    @property
+    def total(self) -> int:
+        return self.fresh + self.gold + self.repeat
+
+
+@dataclass(frozen=True)
+class Assigned(Record):
+    """What was assigned.
+
+    Attributes:
+        project: its name.
+        batch: the number of the change.
+        items: how many items were given to people for their answers.
+        answers: how many answers that will be.
+        short: items that stay short of the answers wanted, because nobody is left for them.
+        loads: what each person was given.
+        pairs: the fewest and the most items that two of them both were given; None for one person.
+        notes: who was left out, and whose list lacks something, a sentence each.
+        new: annotators who were new.
+        withdrawn: assignments that were taken back first.
+    """
+
+    project: str
+    batch: int
+    items: int
+    answers: int
+    short: int
+    loads: Annotated[tuple[Load, ...], Hidden]
+    pairs: tuple[int, int] | None
+    notes: tuple[str, ...] = ()
+    new: tuple[str, ...] = ()
+    withdrawn: int = 0
+
+    @property
+    def repeats(self) -> bool:
+        """Whether somebody is asked something again."""
+        return any(load.repeat for load in self.loads)
+
+    @property
+    def people(self) -> Annotated[Sequence[dict[str, Any]], Json("annotators")]:
+        return [load._asdict() | {"total": load.total} for load in self.loads]
+
+
+@dataclass(frozen=True)
+class _Lists:
+    """Of each person, by place: the items in order, each with why it is there."""
+
+    lists: Sequence[Sequence[tuple[int, str]]]
+    shares: Shares
+    short: int
+
+
+def assign(
+    connection: Connection,
+    project: ProjectInfo,
+    questions: Sequence[QuestionInfo],
+    orders: Orders,
+    about: QuestionInfo | None = None,
+) -> Assigned:
+    """Give items to people, and record it.
+
+    Args:
+        connection: in a transaction that writes.
+        project: the project.
+        questions: those that the items are to be asked.
+        orders: what is to be assigned.
+        about: the only question that the assignments are about; None for all of the project.
+
+    Raises InvalidOption for a choice that does not fit, Refused if there is nothing to assign.
+    """
+    lock_project(connection, project.id)
+    people, left_out, new = _people(connection, project, questions, orders)
+    kind = people[0].kind if people else "human"
+    target = orders.answers or max(
+        (question.target_answers or 0 for question in questions), default=0
+    )
+    wanted = Wanted(project, questions, kind, target or _USUAL_ANSWERS)
+    if orders.prefer in {"disagreed", "uncertain"} and len(questions) > 1:
+        raise InvalidOption(
+            f"--prefer {orders.prefer} is about one question", "name it with --question"
+        )
+    added = add_annotators(connection, project, new)
+    people = [added.get(person.name, person) for person in people]
+    withdrawn = []
+    if orders.withdraw:
+        withdrawn = withdraw_chosen(connection, project, Choice(states=UNDONE))
+    lists = _make_lists(connection, wanted, people, orders)
+    if not any(lists.lists):
+        raise Refused(
+            f"no item of {project.name!r} needs an answer of these people",
+            f"each has {wanted.answers} answers or more, with those that were asked for; "
+            "more: --answers N",
+        )
+    detail: dict[str, Any] = {
+        "people": len(people), "items": sum(map(bool, lists.shares.people)),
+        "answers": wanted.answers, "prefer": orders.prefer, "overlap": orders.overlap,
+        "seed": orders.seed, "gold": orders.gold, "repeat": orders.repeat,
+    }  # fmt: skip
+    change, _ = record_change(connection, project.id, "assign", detail)
+    _record(connection, project, change, about, orders, people, lists)
+    loads = tuple(map(_load, people, lists.lists))
+    return Assigned(
+        project.name,
+        change,
+        detail["items"],
+        int(lists.shares.loads.sum()),
+        lists.short,
+        loads,
+        _least_and_most(lists.shares),
+        (*left_out, *_lacking(loads, orders)),
+        tuple(new),
+        len(withdrawn),
+    )
+
+
+def _load(person: AnnotatorInfo, items: Sequence[tuple[int, str]]) -> Load:
+    reasons = [why for _, why in items]
+    return Load(person.name, *(reasons.count(why) for why in (FRESH, GOLD, REPEAT)))
+
+
+def _lacking(loads: Sequence[Load], orders: Orders) -> Iterator[str]:
+    """Yield whose list lacks what it was to have besides."""
+    given = [load for load in loads if load.fresh]
+    for share, kind, number in (
+        (orders.gold, "known answers", attrgetter("gold")),
+        (orders.repeat, "items asked again", attrgetter("repeat")),
+    ):
+        few = [load.annotator for load in given if number(load) < share * load.total - 1e-9]
+        if few:
+            yield f"fewer {kind} than were to be in the list of: {', '.join(few)}"
+
+
+def _least_and_most(shares: Shares) -> tuple[int, int] | None:
+    if len(shares.loads) < 2:
+        return None
+    counts = shares.pairs[np.triu_indices(len(shares.loads), 1)]
+    return int(counts.min()), int(counts.max())
+
+
+# -- Who ------------------------------------------------------------------------------------------
+
+
+def _people(
+    connection: Connection,
+    project: ProjectInfo,
+    questions: Sequence[QuestionInfo],
+    orders: Orders,
+) -> tuple[list[AnnotatorInfo], list[str], list[str]]:
+    """Return who gets items, sentences on who is left out, and the names that are new."""
+    named, new = _named(connection, project, orders.to)
+    kinds = {person.kind for person in named} | ({"human"} if new else set())
+    if len(kinds) > 1:
+        raise InvalidOption(
+            f"--to names {' and '.join(sorted(kinds))} annotators",
+            "assign to each kind by itself: their answers are counted apart",
+        )
+    reasons = dict.fromkeys(find_departed(connection, project), "left")
+    if orders.exclude_flagged:
+        flagged = set().union(*(find_flagged_annotators(connection, each) for each in questions))
+        reasons |= dict.fromkeys(flagged - reasons.keys(), "has an open finding")
+    people = [person for person in named if person.id not in reasons]
+    people += [AnnotatorInfo(0, name, "human", ()) for name in new]
+    left_out = [
+        f"{person.name} {reasons[person.id]}: no items" for person in named if person.id in reasons
+    ]
+    if not people:
+        raise Refused(
+            f"nobody of {project.name!r} can be given items",
+            "; ".join(left_out) or "name who is to answer: --to A,B,C",
+        )
+    return people, left_out, new
+
+
+def _named(
+    connection: Connection, project: ProjectInfo, to: Sequence[str]
+) -> tuple[list[AnnotatorInfo], list[str]]:
+    """Return the annotators that are named, all people if nobody is, and the new names."""
+    known = annotators_by_name(connection, project)
+    names = [*dict.fromkeys(name.strip() for name in to if name.strip())]
+    new = [name for name in names if name not in known]
+    for name in new:
+        alike = next((other for other in known if are_spelt_alike(name, other)), None)
+        if alike is not None:
+            raise InvalidOption(
+                f"--to {name!r} is nobody, and is spelt like {alike!r}", f"write {alike!r}"
+            )
+    chosen = [known[name] for name in names if name in known]
+    if not names:
+        chosen = [person for person in known.values() if person.kind == "human"]
+    return list({person.id: person for person in chosen}.values()), new
+
+
+# -- Which ----------------------------------------------------------------------------------------
+
+
+def _make_lists(
+    connection: Connection, wanted: Wanted, people: Sequence[AnnotatorInfo], orders: Orders
+) -> _Lists:
+    random = np.random.default_rng(orders.seed)
+    in_need = select_items_in_need(
+        connection, wanted, orders.prefer, but_gold=orders.gold > 0 and wanted.kind == "human"
+    )
+    places = {item: n for n, (item, _) in enumerate(in_need)}
+    person_places = {person.id: n for n, person in enumerate(people)}
+    barred: defaultdict[int, set[int]] = defaultdict(set)
+    for item, place in select_barred(connection, wanted, person_places):
+        if item in places:
+            barred[places[item]].add(place)
+    standing = _of_standing(connection, wanted, people)
+    most = orders.per_annotator
+    if most is not None:
+        most -= sum(math.ceil(share * most) for share in (orders.gold, orders.repeat))
+        if most < 1:
+            raise InvalidOption(
+                f"--per-annotator {orders.per_annotator} leaves no room for items to answer",
+                "allow more, or less of --gold and --repeat",
+            )
+    shares = share_items(
+        [wanted.answers - number for _, number in in_need],
+        len(people),
+        barred,
+        most=most,
+        standing=standing if orders.overlap == "anchored" else (),
+        seed=orders.seed,
+    )
+    ids = [item for item, _ in in_need]
+    lists = [
+        [(ids[n], FRESH) for n in _in_order(shares, place, standing)]
+        for place in range(len(people))
+    ]
+    numbers = _numbers_besides(lists, orders)
+    if numbers[GOLD]:
+        _put_gold_in(connection, wanted, person_places, lists, numbers[GOLD], random)
+    for items in lists:
+        _repeat_some(items, numbers[REPEAT], random)
+    short = sum(
+        len(chosen) < wanted.answers - number
+        for chosen, (_, number) in zip(shares.people, in_need, strict=True)
+        if chosen
+    )
+    return _Lists(lists, shares, short)
+
+
+def _of_standing(
+    connection: Connection, wanted: Wanted, people: Sequence[AnnotatorInfo]
+) -> list[int]:
+    """Return the places of those whose answers stand: not few, and nothing is found about them."""
+    labels = project_labels_by_annotator(connection, wanted.project)
+    flagged = set().union(
+        *(find_flagged_annotators(connection, question) for question in wanted.questions)
+    )
+    return [
+        place
+        for place, person in enumerate(people)
+        if labels.get(person.id, 0) >= STANDING and person.id not in flagged
+    ]
+
+
+def _in_order(shares: Shares, place: int, standing: Sequence[int]) -> list[int]:
+    """Return the items of a person; a new one begins with those that somebody of standing has."""
+    items = shares.items_of(place)
+    if not standing or place in standing:
+        return items
+    known = set(standing)
+    return sorted(items, key=lambda item: not known.intersection(shares.people[item]))
+
+
+def _numbers_besides(lists: Sequence[Sequence[Any]], orders: Orders) -> dict[str, int]:
+    """Return how many gold and repeated items a list gets, the same number for all."""
+    shares = {GOLD: orders.gold, REPEAT: orders.repeat}
+    longest = max((len(items) for items in lists), default=0)
+    whole = orders.per_annotator or longest / (1 - sum(shares.values()))
+    if orders.per_annotator is not None:
+        whole = min(whole, longest / (1 - sum(shares.values())))
+    return {why: math.ceil(round(share * whole, 9)) for why, share in shares.items()}
+
+
+def _put_gold_in(
+    connection: Connection,
+    wanted: Wanted,
+    people: Mapping[int, int],
+    lists: Sequence[list[tuple[int, str]]],
+    number: int,
+    random: np.random.Generator,
+) -> None:
+    """Put items with a known answer anywhere into the lists; nobody gets one that they had."""
+    items = select_gold_items(connection, wanted)
+    if not items:
+        raise Refused(
+            f"no item of {wanted.project.name!r} has a known answer",
+            "leave out --gold, or import one: a column of truths, or a reference annotator",
+        )
+    random.shuffle(items)
+    items = items[: max(_GOLD_LOOKED_AT, 20 * number)]
+    had: defaultdict[int, set[int]] = defaultdict(set)
+    for item, place in select_barred(connection, wanted, people, items):
+        had[place].add(item)
+    for place, fresh in enumerate(lists):
+        given = {item for item, _ in fresh}
+        left = [item for item in items if item not in had[place] and item not in given]
+        random.shuffle(left)
+        for item in left[:number] if fresh else ():
+            fresh.insert(int(random.integers(len(fresh) + 1)), (item, GOLD))
+
+
+def _repeat_some(items: list[tuple[int, str]], number: int, random: np.random.Generator) -> None:
+    """Ask some items of a list again, each `REPEATED_AFTER` items later or more."""
+    early = items[: max(len(items) - REPEATED_AFTER + 1, 0)]
+    fresh = [item for item, why in early if why == FRESH]
+    random.shuffle(fresh)
+    for item in fresh[:number]:
+        first = items.index((item, FRESH)) + REPEATED_AFTER
+        items.insert(int(random.integers(first, len(items) + 1)), (item, REPEAT))
+
+
+# -- Recorded -------------------------------------------------------------------------------------
+
+
+def _record(
+    connection: Connection,
+    project: ProjectInfo,
+    change: int,
+    about: QuestionInfo | None,
+    orders: Orders,
+    people: Sequence[AnnotatorInfo],
+    lists: _Lists,
+) -> None:
+    connection.execute(
+        insert(Batch).values(
+            project_id=project.id,
+            change_id=change,
+            question_id=None if about is None else about.id,
+            until=orders.until,
+            round=orders.round,
+        )
+    )
+    columns: dict[str, Any] = {"annotator_id": [], "place": [], "item_id": [], "why": []}
+    for person, items in zip(people, lists.lists, strict=True):
+        columns["annotator_id"] += [person.id] * len(items)
+        columns["place"] += range(1, len(items) + 1)
+        columns["item_id"] += [item for item, _ in items]
+        columns["why"] += [why for _, why in items]
+    columns |= {"project_id": project.id, "change_id": change, "withdrawn_by": None}
+    backends.backend_of(connection).bulk_insert(connection, Assignment.__table__, columns)

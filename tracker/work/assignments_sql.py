@@ -1,0 +1,352 @@
+"""The queries of assignments: which items need answers, who may have which, what is done."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    FromClause,
+    Row,
+    Select,
+    Subquery,
+    and_,
+    case,
+    func,
+    literal,
+    or_,
+    select,
+    tuple_,
+    union_all,
+    update,
+)
+
+from tracker.counts.filter import select_answers
+from tracker.counts.items import item_order_keys
+from tracker.counts.selection import stream_rows
+from tracker.projects.projects import ProjectInfo
+from tracker.projects.questions import QuestionInfo
+from tracker.storage.current import standing_item_facts
+from tracker.storage.schema import (
+    SKIPPED,
+    Alias,
+    Annotator,
+    Assignment,
+    Batch,
+    Change,
+    Item,
+    Label,
+    PastLabel,
+)
+from tracker.storage.schema.labels import question_numbers
+from tracker.storage.schema.work import REPEAT
+
+OPEN, LATE, DONE, WITHDRAWN = "open", "late", "done", "withdrawn"
+STATES = (OPEN, LATE, DONE, WITHDRAWN)
+"""Of an assignment: not answered yet, not in time, answered, taken back before that."""
+UNDONE = (OPEN, LATE)
+
+_assignments = Assignment.__table__
+_batches = Batch.__table__
+_items = Item.__table__
+_labels = Label.__table__
+_past = PastLabel.__table__
+_aliases = Alias.__table__
+_annotators = Annotator.__table__
+_changes = Change.__table__
+
+_owner = func.coalesce(_aliases.c.annotator_id, _assignments.c.annotator_id)
+"""Who has an assignment now: it was given to a name that may have become another's."""
+
+
+def _assigned(project_id: int, *columns: Any) -> Select[Any]:
+    """Return the statement of a project's assignments, with their batches and owners.
+
+    Those of items that no standing change names are left out.
+    """
+    of_alias = and_(
+        _aliases.c.project_id == project_id,
+        _aliases.c.alias_id == _assignments.c.annotator_id,
+        _aliases.c.to_change.is_(None),
+    )
+    joined = _assignments.join(
+        _batches,
+        and_(
+            _batches.c.project_id == _assignments.c.project_id,
+            _batches.c.change_id == _assignments.c.change_id,
+        ),
+    ).outerjoin(_aliases, of_alias)
+    stands = standing_item_facts(project_id, _assignments.c.item_id)
+    return (
+        select(*columns).select_from(joined).where(_assignments.c.project_id == project_id, stands)
+    )
+
+
+def _recorded_since(project_id: int, records: FromClause) -> ColumnElement[bool]:
+    """Return that a record is the assignment's: of its person and item, and later than it."""
+    asked = _batches.c.question_id
+    return and_(
+        records.c.project_id == project_id,
+        # The key of labels leads from a question to its items.
+        records.c.question_id.in_(question_numbers(project_id)),
+        or_(asked.is_(None), records.c.question_id == asked),
+        records.c.item_id == _assignments.c.item_id,
+        records.c.annotator_id == _owner,
+        records.c.change_id > _assignments.c.change_id,
+    )
+
+
+def _there_is(records: FromClause, *conditions: ColumnElement[bool]) -> ColumnElement[bool]:
+    there = select(literal(1)).select_from(records).where(*conditions)
+    return there.correlate(_assignments, _batches, _aliases).exists()
+
+
+def _done(project_id: int) -> ColumnElement[bool]:
+    """Return that an assignment is done: there is an answer, skipped or not, of later than it.
+
+    An item that is asked again is answered on a further pass, or by a revision of the answer.
+    """
+    now, past = _recorded_since(project_id, _labels), _recorded_since(project_id, _past)
+    held = (past, _past.c.taken_back_by.is_(None))
+    again = or_(
+        _there_is(_labels, now, _labels.c["pass"] > 1),
+        and_(_there_is(_labels, now), _there_is(_past, *held)),
+    )
+    once = or_(_there_is(_labels, now), _there_is(_past, *held))
+    return case((_assignments.c.why == REPEAT, again), else_=once)
+
+
+def _open(project_id: int) -> ColumnElement[bool]:
+    return and_(_assignments.c.withdrawn_by.is_(None), ~_done(project_id))
+
+
+def _state(project_id: int, now: int) -> ColumnElement[str]:
+    return case(
+        (_assignments.c.withdrawn_by.is_not(None), WITHDRAWN),
+        (_done(project_id), DONE),
+        (_batches.c.until < now, LATE),
+        else_=OPEN,
+    )
+
+
+_KEYS = {"disagreed": "disagreement", "uncertain": "uncertainty"}
+
+
+class Choice(NamedTuple):
+    """Which assignments are asked for; None for any."""
+
+    annotators: Collection[int] | None = None
+    states: Collection[str] | None = None
+    batch: int | None = None
+
+
+def _chosen(project_id: int, choice: Choice, now: int) -> Select[Any]:
+    state = _state(project_id, now).label("state")
+    columns = (
+        _owner.label("annotator"), _items.c.name.label("item"), _assignments.c.why,
+        _assignments.c.place, _changes.c.recorded_at.label("assigned_at"), _batches.c.until,
+        _batches.c.round, state, _assignments.c.item_id, _assignments.c.annotator_id,
+        _assignments.c.change_id,
+    )  # fmt: skip
+    same = _assignments.c.project_id
+    statement = (
+        _assigned(project_id, *columns)
+        .join(_items, and_(_items.c.project_id == same, _items.c.id == _assignments.c.item_id))
+        .join(
+            _changes, and_(_changes.c.project_id == same, _changes.c.id == _assignments.c.change_id)
+        )
+    )
+    if choice.annotators is not None:
+        statement = statement.where(_owner.in_(sorted(choice.annotators)))
+    if choice.batch is not None:
+        statement = statement.where(_assignments.c.change_id == choice.batch)
+    rows = statement.correlate(None).subquery("rows")
+    every = select(rows)
+    if choice.states is not None:
+        every = every.where(rows.c.state.in_(sorted(choice.states)))
+    return every
+
+
+def select_assignments(
+    connection: Connection, project_id: int, choice: Choice, now: int
+) -> list[Row[Any]]:
+    """Return assignments by annotator, batch and place; see `_chosen` for the columns."""
+    every = _chosen(project_id, choice, now)
+    rows = every.selected_columns
+    order = (rows.annotator, rows.change_id, rows.place)
+    return [*connection.execute(every.order_by(*order))]
+
+
+def withdraw_assignments(
+    connection: Connection, project_id: int, choice: Choice, change: int, now: int
+) -> None:
+    """Take back the assignments chosen, by a change."""
+    chosen = _chosen(project_id, choice, now).subquery("chosen")
+    key = ("annotator_id", "change_id", "place")
+    connection.execute(
+        update(_assignments)
+        .where(
+            _assignments.c.project_id == project_id,
+            tuple_(*(_assignments.c[name] for name in key)).in_(
+                select(*(chosen.c[name] for name in key)).correlate(None)
+            ),
+        )
+        .values(withdrawn_by=change)
+    )
+
+
+def count_states(connection: Connection, project_id: int, now: int) -> list[Row[Any]]:
+    """Return how many assignments are in each state: (annotator, state, number, first until)."""
+    rows = _assigned(
+        project_id, _owner.label("annotator"), _state(project_id, now).label("state"),
+        _batches.c.until,
+    ).subquery("states")  # fmt: skip
+    key = (rows.c.annotator, rows.c.state)
+    statement = select(*key, func.count().label("number"), func.min(rows.c.until).label("until"))
+    return [*connection.execute(statement.group_by(*key))]
+
+
+# -- Which items need answers ---------------------------------------------------------------------
+
+
+class Wanted(NamedTuple):
+    """Which answers are wanted: to which questions, of which kind of annotators, how many."""
+
+    project: ProjectInfo
+    questions: Sequence[QuestionInfo]
+    kind: str
+    answers: int
+
+    def of_questions(self, rows: FromClause) -> ColumnElement[bool]:
+        return and_(
+            rows.c.project_id == self.project.id,
+            rows.c.question_id.in_([question.id for question in self.questions]),
+        )
+
+
+def _of_kind(wanted: Wanted, rows: FromClause) -> ColumnElement[bool]:
+    people = select(_annotators.c.id).where(
+        _annotators.c.project_id == wanted.project.id, _annotators.c.kind == wanted.kind
+    )
+    return rows.c.annotator_id.in_(people)
+
+
+def _gold(wanted: Wanted) -> Select[Any]:
+    """Return the statement of the items that have a known answer."""
+    references = select(_annotators.c.id).where(
+        _annotators.c.project_id == wanted.project.id, _annotators.c.kind == "reference"
+    )
+    return select(_labels.c.item_id).where(
+        wanted.of_questions(_labels),
+        _labels.c.category_id != SKIPPED,
+        _labels.c.annotator_id.in_(references),
+    )
+
+
+def _in_need(wanted: Wanted, *, but_gold: bool) -> tuple[Subquery, ColumnElement[int]]:
+    """Return the items that have fewer answers than wanted, and how many they have.
+
+    Answers that somebody was asked for, and has not given yet, count as if they were there.
+    """
+    answered = select(_labels.c.item_id, _labels.c.annotator_id.label("annotator")).where(
+        wanted.of_questions(_labels), _labels.c.category_id != SKIPPED, _of_kind(wanted, _labels)
+    )
+    asked = _assigned(wanted.project.id, _assignments.c.item_id, _owner.label("annotator")).where(
+        _open(wanted.project.id),
+        or_(
+            _batches.c.question_id.is_(None),
+            _batches.c.question_id.in_([question.id for question in wanted.questions]),
+        ),
+    )
+    each = union_all(answered, asked).subquery("each")
+    answers = (
+        select(each.c.item_id, func.count(each.c.annotator.distinct()).label("answers"))
+        .group_by(each.c.item_id)
+        .subquery("answers")
+    )
+    number = func.coalesce(answers.c.answers, 0)
+    statement = (
+        select(_items.c.id, number.label("answers"))
+        .outerjoin_from(_items, answers, answers.c.item_id == _items.c.id)
+        .where(
+            _items.c.project_id == wanted.project.id,
+            standing_item_facts(wanted.project.id, _items.c.id),
+            number < wanted.answers,
+        )
+    )
+    if but_gold:
+        statement = statement.where(_items.c.id.not_in(_gold(wanted)))
+    items = statement.subquery("in_need")
+    return items, items.c.answers
+
+
+def select_items_in_need(
+    connection: Connection, wanted: Wanted, prefer: str, *, but_gold: bool
+) -> list[tuple[int, int]]:
+    """Return the items that need more answers, by preference: (item id, answers that it has).
+
+    Args:
+        connection: to the ledger.
+        wanted: which answers, and how many of them.
+        prefer: "fewest" or "oldest"; of one question "disagreed" or "uncertain".
+        but_gold: whether items that have a known answer are left out.
+    """
+    items, answers = _in_need(wanted, but_gold=but_gold)
+    statement = select(items.c.id, answers)
+    order: list[Any] = []
+    if prefer == "fewest":
+        order = [answers]
+    elif prefer != "oldest":
+        (question,) = wanted.questions
+        selection = select_answers(connection, question)
+        key = item_order_keys(connection, selection)[_KEYS[prefer]].subquery("keys")
+        statement = statement.outerjoin(key, key.c.item_id == items.c.id)
+        first = key.c.key.desc()  # nothing is more uncertain than what nobody answered
+        order = [first.nulls_first() if prefer == "uncertain" else first.nulls_last()]
+    rows = stream_rows(connection, statement.order_by(*order, items.c.id))
+    return [(item, number) for item, number in rows]
+
+
+def select_barred(
+    connection: Connection,
+    wanted: Wanted,
+    people: Mapping[int, int],
+    items: Collection[int] | None = None,
+) -> Iterator[tuple[int, int]]:
+    """Yield who had which item before: (item id, place of the person).
+
+    An item that was skipped, or is still to be answered, was had. Those of ``items`` are looked at;
+    for None those in need.
+
+    Args:
+        connection: to the ledger.
+        wanted: which answers.
+        people: the place of each person, by id.
+        items: by id.
+    """
+    if items is None:
+        in_need, _ = _in_need(wanted, but_gold=False)
+        ids: Any = select(in_need.c.id)
+    else:
+        ids = sorted(items)
+    answered = select(_labels.c.item_id, _labels.c.annotator_id.label("annotator")).where(
+        wanted.of_questions(_labels),
+        _labels.c.annotator_id.in_(sorted(people)),
+        _labels.c.item_id.in_(ids),
+    )
+    asked = _assigned(wanted.project.id, _assignments.c.item_id, _owner.label("annotator")).where(
+        _assignments.c.withdrawn_by.is_(None),
+        _owner.in_(sorted(people)),
+        _assignments.c.item_id.in_(ids),
+    )
+    each = union_all(answered, asked).subquery("had")
+    for item, annotator in stream_rows(connection, select(each).distinct()):
+        yield item, people[annotator]
+
+
+def select_gold_items(connection: Connection, wanted: Wanted) -> list[int]:
+    """Return the ids of the items that have a known answer."""
+    statement = _gold(wanted).where(standing_item_facts(wanted.project.id, _labels.c.item_id))
+    return sorted(set(connection.scalars(statement)))

@@ -1,0 +1,100 @@
+"""What is assigned to whom, as every face asks for it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import date
+from functools import partial
+from typing import Annotated, TypedDict
+
+from tracker.core.errors import InvalidOption
+from tracker.core.operations import Option
+from tracker.counts.choosing import QuestionName
+
+PREFER = ("fewest", "disagreed", "uncertain", "oldest")
+"""Which items come first: with the fewest answers; whose answers differ most; on which the most
+given answer is least certain; that were imported first."""
+OVERLAP = ("even", "anchored")
+"""Who answers together: all alike; or somebody whose answers stand on as many items as possible."""
+PROGRAMS = {
+    "label-studio": ".json", "doccano": ".jsonl", "argilla": ".json", "prodigy": ".jsonl",
+}  # fmt: skip
+"""The programs whose tasks are written, with the suffix of their files."""
+_SHARE = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*(%?)")
+_lists = partial(Option, panel="What the lists hold")
+
+
+def read_share(option: str, share: float | str) -> float:
+    """Return a share, or that of a text such as "5%" or ".05"; raises InvalidOption."""
+    match = _SHARE.fullmatch(str(share).strip())
+    number = -1.0 if match is None else float(match[1]) / (100 if match[2] else 1)
+    if not 0 <= number <= 0.5:
+        raise InvalidOption(f"--{option} {share!r} is no share from 0 to 50 %", "such as: 5%")
+    return number
+
+
+def check_word(option: str, words: Sequence[str], word: str) -> None:
+    """Raise InvalidOption for a word that is none of an option's."""
+    if word not in words:
+        raise InvalidOption(f"--{option} {word!r} is none of {', '.join(words)}")
+
+
+class Assigning(TypedDict, total=False):
+    """What is assigned to whom."""
+
+    to: Annotated[
+        Sequence[str],
+        Option(
+            "Who is to answer; new names are new annotators. Default: all people who are there.",
+            metavar="A,B,C", in_one=True, examples=("ada",),
+        ),
+    ]  # fmt: skip
+    question: QuestionName
+    answers: Annotated[
+        int | None,
+        Option(
+            "Answers that each item should have in all, with those it has. Default: the number "
+            "wanted, or 3.",
+            metavar="N", least=1, most=100,
+        ),
+    ]  # fmt: skip
+    per_annotator: Annotated[
+        int | None, Option("The longest list of a person.", metavar="N", least=1)
+    ]
+    until: Annotated[
+        date | str | None,
+        Option("The last day; what is open after it is late.", metavar="DATE",
+               examples=("2026-12-31",)),
+    ]  # fmt: skip
+    gold: Annotated[
+        float | str,
+        _lists(
+            "At least this share of a list are items with a known answer, which nothing shows.",
+            0.0, metavar="SHARE", examples=("5%",),
+        ),
+    ]  # fmt: skip
+    repeat: Annotated[
+        float | str,
+        _lists(
+            "At least this share of a list is asked again, ten items later or more.",
+            0.0, metavar="SHARE", examples=("2%",),
+        ),
+    ]  # fmt: skip
+    prefer: Annotated[
+        str,
+        _lists(
+            "Which items come first.", PREFER[0],
+            metavar="|".join(PREFER), words=PREFER, examples=PREFER[1:2],
+        ),
+    ]  # fmt: skip
+    overlap: Annotated[
+        str,
+        _lists(
+            "Whether any two people share alike, or new people come beside those of standing.",
+            OVERLAP[0], metavar="|".join(OVERLAP), words=OVERLAP, examples=OVERLAP[1:],
+        ),
+    ]  # fmt: skip
+    exclude_flagged: Annotated[bool, Option("Leave out people with an open finding.", False)]
+    withdraw: Annotated[bool, Option("Take back first what is open, and give it away anew.", False)]
+    seed: Annotated[int, Option("Draw other numbers for what is drawn.", 0, metavar="N", least=0)]
