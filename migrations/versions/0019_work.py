@@ -7,7 +7,8 @@ revision = "0019"
 down_revision = "0018"
 
 QUESTION_COLUMNS = ("instructions", "also_asks")
-TABLES = ("decisions", "assignments", "batches")
+ASSIGNMENT = ("project_id", "annotator_id", "change_id", "place")
+TABLES = ("decisions", "drafts", "assignments", "batches")
 
 
 def _key(name, kind=sa.Integer):
@@ -64,6 +65,21 @@ def upgrade():
             "project_id", "annotator_id", "change_id", "place", name=op.f("pk_assignments")
         ),
         sqlite_with_rowid=False,
+    )
+    op.create_table(
+        "drafts",
+        *map(_key, ASSIGNMENT),
+        _key("question_id", sa.SmallInteger),
+        sa.Column("given", sa.Text(), nullable=False),
+        sa.Column("given_at", sa.BigInteger(), nullable=False),
+        sa.Column("spent_ms", sa.Integer(), nullable=True),
+        sa.ForeignKeyConstraint(
+            ASSIGNMENT,
+            [f"assignments.{name}" for name in ASSIGNMENT],
+            name=op.f("fk_drafts_project_id_annotator_id_change_id_place_assignments"),
+        ),
+        *_references("drafts", {"question_id": "questions"}),
+        sa.PrimaryKeyConstraint(*ASSIGNMENT, "question_id", name=op.f("pk_drafts")),
     )
     op.create_table(
         "decisions",

@@ -32,6 +32,7 @@ def do_everything(ledger: Ledger) -> None:
     ledger.import_frame(frame[:3].assign(category="maybe", annotator="d"), "p")
     ledger.projects.set("p", wanted=3)
     ledger.projects.set("p", goal="alpha +-0.05")
+    ledger.projects.set("p", instructions="Read it twice.")
     ledger.categories.order("p", ["no", "yes", "maybe"])
     ledger.categories.rename("p", "yes", "sure")
     ledger.categories.merge("p", "maybe", "sure")

@@ -296,6 +296,11 @@ def sample(revision: str) -> dict[str, list[dict[str, Any]]]:
             | {"annotator_id": 1, "change_id": 2, "place": 1, "item_id": 1, "why": "fresh"}
             | {"withdrawn_by": None}
         ],
+        "drafts": [
+            p
+            | {"annotator_id": 1, "change_id": 2, "place": 1, "question_id": 1}
+            | {"given": '{"labels": ["a"]}', "given_at": 7, "spent_ms": 8}
+        ],
         "decisions": [
             p
             | {"question_id": 1, "item_id": 1, "change_id": 2, "reason": "ambiguous"}

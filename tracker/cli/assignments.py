@@ -17,6 +17,7 @@ from tracker.cli.output import Output
 from tracker.cli.terminal import Force, hint
 from tracker.core.errors import InvalidOption
 from tracker.core.operations import Given
+from tracker.ledger.answering import Answering
 from tracker.ledger.assignments import Assignments
 from tracker.work.choosing import PROGRAMS, Assigning
 
@@ -34,7 +35,7 @@ Program = Annotated[
     ),
 ]
 assignments, register_group = operation_group(
-    "assignments", "List and take back what is assigned to annotators.", Assignments
+    "assignments", "List and take back what is assigned to annotators.", Assignments, Answering
 )
 
 

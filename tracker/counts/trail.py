@@ -247,6 +247,7 @@ _ABOUT: Final = {
         "rename question": "renamed the question {from} to {to}",
         "set project": "set {question}: {to}",
         "set goal": "set the goal of {question} from {from} to {to}",
+        "set own page": "set what annotators are told of {question}",
         "note": "added note {note}",
         "remove note": "removed note {note}",
     },

@@ -71,6 +71,9 @@ ROLES = (
 )  # fmt: skip
 """What a column can mean."""
 
+SKIPPED_CELL = "\x1e"
+"""The cell of an answer that was skipped, whatever its question asks for."""
+
 LISTED = "\x1f"
 """Before each category of a cell that was a list."""
 

@@ -6,7 +6,7 @@ import csv
 import hashlib
 import io
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from datetime import date, time
 from functools import cache
@@ -106,6 +106,20 @@ class RowsSource(_InMemory):
             line += len(portion)
         if not fields:
             raise Refused(f"{self.name} holds no row")
+
+
+class CellsSource(_InMemory):
+    """Columns of texts by their roles."""
+
+    def __init__(self, columns: Mapping[str, Sequence[str]], name: str) -> None:
+        super().__init__(name)
+        self.columns = columns
+
+    def batches(self, _reading: Reading) -> Iterator[Batch]:
+        """Yield the columns as one batch."""
+        columns = {role: Cells.of_texts(texts) for role, texts in self.columns.items()}
+        number = len(next(iter(self.columns.values())))
+        yield self.digested(Batch(np.arange(1, number + 1), columns, unit="record"))
 
 
 class FrameSource(_InMemory):

@@ -25,7 +25,7 @@ from tracker.formats.folders import (
     check_who_answered,
     with_author,
 )
-from tracker.formats.frames import FrameSource, RowsSource
+from tracker.formats.frames import CellsSource, FrameSource, RowsSource
 from tracker.formats.inception import INCEPTION
 from tracker.formats.inspect_ai import INSPECT
 from tracker.formats.label_studio import LABEL_STUDIO
@@ -75,7 +75,7 @@ _MEMBERS = (
 )
 
 
-Source = SourceFile | SourceFolder | FrameSource | RowsSource
+Source = SourceFile | SourceFolder | FrameSource | RowsSource | CellsSource
 
 _TOOLS = (
     LABEL_STUDIO, DOCCANO, POTATO, PRODIGY, ARGILLA, MECHANICAL_TURK, TOLOKA, CROWDFLOWER, BRAT,
@@ -138,7 +138,7 @@ def read_batches(source: Source, reading: Reading) -> Iterator[Batch]:
     check_who_answered(reading)
     reading.mapped = replace(reading.mapped, signed=reading.says_who)
     try:
-        if isinstance(source, FrameSource | RowsSource):
+        if isinstance(source, FrameSource | RowsSource | CellsSource):
             reading.annotator = author_of_source(reading, source.name, is_file=False)
             yield from with_author(source.batches(reading), reading, source.name)
         elif source.archive is not None:

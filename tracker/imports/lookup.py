@@ -9,7 +9,7 @@ import numpy as np
 from sqlalchemy import Connection, func, insert, select
 
 from tracker.core.errors import Refused
-from tracker.formats.batch import Batch, Cells, Numbers, with_decimal_point
+from tracker.formats.batch import SKIPPED_CELL, Batch, Cells, Numbers, with_decimal_point
 from tracker.imports.structured_cells import advice_for_structure, listed_texts
 from tracker.projects.annotators import project_aliases
 from tracker.projects.categories import category_names
@@ -132,6 +132,7 @@ class CategoryIds(Ids):
         self.merged = {name for name, number in self.names.items() if number in merged}
         # The reserved category that an empty cell stands for.
         self.empty = SKIPPED if question.answers == "one" else NONE_APPLIES
+        self.known[SKIPPED_CELL] = SKIPPED
         highest = select(func.max(Category.id)).where(of_question(Category, question.key))
         self.next = (connection.scalar(highest) or 0) + 1
 
@@ -140,6 +141,7 @@ class CategoryIds(Ids):
         self.question = question
         self.empty = SKIPPED if question.answers == "one" else NONE_APPLIES
         self.known = {raw: self.empty if n < 1 and n != BAD else n for raw, n in self.known.items()}
+        self.known[SKIPPED_CELL] = SKIPPED
 
     def _learn(self, new: Sequence[str]) -> None:
         names = {self._name(raw.strip()) for raw in new} - {""}

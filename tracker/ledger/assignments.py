@@ -185,7 +185,7 @@ class Assignments(Namespace):
         "assignments progress", f"GET {_ALL}/progress", "assignmentProgress",
         listing="annotators", about=("project",), columns=PROGRESS, kept=False,
     )  # fmt: skip
-    def progress(self, project: Project) -> Sequence[Progress]:
+    def progress(self, project: Project, annotators: Whom = ()) -> Sequence[Progress]:
         """Show how much of what was assigned is open, late and done, for each annotator.
 
         Example:
@@ -196,7 +196,7 @@ class Assignments(Namespace):
         from tracker.work.assignments import progress_of_people
 
         with self._ledger.reading(project) as (connection, info):
-            return progress_of_people(connection, info)
+            return progress_of_people(connection, info, annotators)
 
     @operation(
         "assignments withdraw", f"POST {_ALL}/withdraw", "withdrawAssignments",

@@ -17,7 +17,7 @@ from tracker.projects.questions import QuestionOptions
 
 if TYPE_CHECKING:
     from tracker.formats.column_roles import Mapped
-    from tracker.formats.frames import Frame
+    from tracker.formats.frames import CellsSource, Frame
     from tracker.formats.question_columns import AskedQuestion
     from tracker.formats.reader import Reader, ReadOptions
     from tracker.formats.registry import Source
@@ -241,6 +241,14 @@ class Importing(Transactions):
         from tracker.formats.frames import RowsSource
 
         return self._import([RowsSource(rows, name)], project)
+
+    def import_cells(self, cells: CellsSource, project: str) -> ImportResult:
+        """Import records whose roles, and whose question if there are several, are given."""
+        how: Reading = {}
+        if "question" in cells.columns:
+            names = list(dict.fromkeys(cells.columns["question"]))
+            how = {"columns": ["question=question"], "questions": names}
+        return self._import([cells], project, **how)
 
     def _import(
         self,

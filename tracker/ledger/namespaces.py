@@ -8,6 +8,7 @@ from tracker.ledger.transactions import Transactions
 
 if TYPE_CHECKING:
     from tracker.ledger.annotators import Annotators
+    from tracker.ledger.answering import Answering
     from tracker.ledger.assignments import Assignments
     from tracker.ledger.categories import Categories
     from tracker.ledger.flags import Flags
@@ -59,6 +60,13 @@ class Records(Transactions):
         from tracker.ledger.assignments import Assignments
 
         return Assignments(self)
+
+    @property
+    def answering(self) -> Answering:
+        """Ask for the next item of somebody, keep and record what they answer."""
+        from tracker.ledger.answering import Answering
+
+        return Answering(self)
 
     @property
     def categories(self) -> Categories:

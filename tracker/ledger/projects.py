@@ -224,6 +224,7 @@ class Projects(Namespace):
         - `tracker project set reviews --tentative-from .6 --good-from .75`
         - `tracker project set reviews --goal 'alpha +-0.05' --deadline 2026-12-31`
         - `tracker project set reviews --item-link 'https://label.org/{item}'`
+        - `tracker project set reviews --instructions "$(cat guideline.txt)"`
 
         Next: `tracker status reviews`
         """

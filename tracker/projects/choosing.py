@@ -92,7 +92,26 @@ class Goal(TypedDict, total=False):
     ]
 
 
-class ChangedSettings(Settings, Goal, total=False):
+class OwnPage(TypedDict, total=False):
+    """What annotators find who answer on their own page; "" is nothing, None leaves it."""
+
+    instructions: Annotated[
+        str | None,
+        Option(
+            'What annotators are told who answer on their page; "" for nothing.',
+            metavar="TEXT", longest=20_000,
+        ),
+    ]  # fmt: skip
+    also_asks: Annotated[
+        str | None,
+        Option(
+            'What the page asks for besides: confidence, comment, or both; "" for neither.',
+            metavar="confidence,comment", examples=("confidence",),
+        ),
+    ]  # fmt: skip
+
+
+class ChangedSettings(Settings, Goal, OwnPage, total=False):
     """The settings of a question to change; ``wanted`` of 0 is no number."""
 
     opened: Annotated[

@@ -59,6 +59,7 @@ from tracker.storage.schema import (
     Assignment,
     Change,
     Delivery,
+    Draft,
     FlagChange,
     KeyedRequest,
     Label,
@@ -450,6 +451,7 @@ def erase_annotator(connection: Connection, project: ProjectInfo, name: str) -> 
         (Withdrawal, "given_as"),
         (AnnotatorAttribute, "annotator_id"),
         (UserAnnotator, "annotator_id"),
+        (Draft, "annotator_id"),
         (Assignment, "annotator_id"),
     ):
         table = model.__table__

@@ -41,10 +41,15 @@ def lock_project(connection: Connection, project_id: int) -> None:
 
     Raises NotFound if the project was deleted meanwhile.
     """
+    hold_project(connection, project_id)
+    seals.begin_seal(connection, project_id)
+
+
+def hold_project(connection: Connection, project_id: int) -> None:
+    """Do so for what is no part of the record, and is not sealed."""
     ours = select(Project.id).where(Project.id == project_id).with_for_update()
     if connection.scalar(ours) is None:
         raise NotFound("the project has just been deleted", "see: tracker project list")
-    seals.begin_seal(connection, project_id)
 
 
 def record_change(
@@ -100,7 +105,7 @@ def project_revisions(connection: Connection, project_id: int | None = None) -> 
     return {name: ".".join(map(str, parts)) for name, *parts in connection.execute(statement)}
 
 
-_OF_NO_ANSWER = ("note", "prune", "set goal", "assign", "withdraw assignments")
+_OF_NO_ANSWER = ("note", "prune", "set goal", "set own page", "assign", "withdraw assignments")
 """The kinds of changes on which no figure of answers rests, but for a note of a guideline."""
 
 

@@ -26,6 +26,7 @@ from tracker.projects.names import (
     is_numeric_category_name,
     near_names,
 )
+from tracker.projects.own_page import set_own_page
 from tracker.projects.projects import ProjectInfo, lock_project, record_change
 from tracker.projects.questions import (
     FIRST,
@@ -64,6 +65,8 @@ def set_question(
     opened: bool = False,
     goal: str | None = None,
     deadline: str | None = None,
+    instructions: str | None = None,
+    also_asks: str | None = None,
 ) -> QuestionInfo:
     """Change a question's settings; None leaves one as it is. Returns it as it is then.
 
@@ -76,14 +79,20 @@ def set_question(
         opened: whether new categories are accepted again.
         goal: how well a figure is to be known, see `set_goal`.
         deadline: the day by which.
+        instructions: what annotators are told who answer on their page.
+        also_asks: what the page asks for besides an answer.
 
     Raises InvalidOption for a value that is not valid, Refused for one that the answers contradict.
     """
     lock_project(connection, question.project_id)
+    asked = question
     if goal is not None or deadline is not None:
         question = set_goal(connection, question, goal, deadline)
-        if not opened and all(value is None for value in (wanted, scale, categories)):
-            return question
+    if instructions is not None or also_asks is not None:
+        question = set_own_page(connection, question, instructions, also_asks)
+    others = (wanted, scale, categories)
+    if question is not asked and not opened and all(value is None for value in others):
+        return question
     columns = _checked_settings(wanted, scale, opened, listed=categories is not None)
     changed = replace(question, **columns)
     current = list(category_names(connection, question).values())

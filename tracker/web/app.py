@@ -71,6 +71,7 @@ async def _deliver(ledger: Ledger, forget: Callable[[], None]) -> None:
             if before is not None and before != erasures:
                 forget()
             await run_in_threadpool(ledger.requests.purge)
+            await run_in_threadpool(ledger.answering.record_due)
         await asyncio.sleep(_EVERY)
         with suppress(TrackerError):  # busy, or gone: the next time will tell
             await run_in_threadpool(ledger.webhooks.deliver)

@@ -126,12 +126,18 @@ def _with_names(
     return sorted(assignments, key=lambda assignment: assignment.annotator)
 
 
-def progress_of_people(connection: Connection, project: ProjectInfo) -> list[Progress]:
-    """Return how far each person is who was ever assigned an item, by name."""
+def progress_of_people(
+    connection: Connection, project: ProjectInfo, annotators: Sequence[str] = ()
+) -> list[Progress]:
+    """Return how far each person is, or each of some, who was ever assigned an item, by name.
+
+    Raises NotFound for somebody unknown.
+    """
+    choice = _choice(connection, project, annotators, ())
     names = annotator_names(connection, project)
     numbers: dict[str, dict[str, int]] = {}
     ends: dict[str, int] = {}
-    for row in count_states(connection, project.id, clock.now()):
+    for row in count_states(connection, project.id, clock.now(), choice):
         name = names[row.annotator]
         numbers.setdefault(name, dict.fromkeys(STATES, 0))[row.state] += row.number
         if row.state == OPEN and row.until is not None:

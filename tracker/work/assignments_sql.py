@@ -36,6 +36,7 @@ from tracker.storage.schema import (
     Assignment,
     Batch,
     Change,
+    Draft,
     Item,
     Label,
     PastLabel,
@@ -56,6 +57,10 @@ _past = PastLabel.__table__
 _aliases = Alias.__table__
 _annotators = Annotator.__table__
 _changes = Change.__table__
+_drafts = Draft.__table__
+
+KEY = ("project_id", "annotator_id", "change_id", "place")
+"""The key of an assignment: the name that it was given to, its batch, and its place."""
 
 _owner = func.coalesce(_aliases.c.annotator_id, _assignments.c.annotator_id)
 """Who has an assignment now: it was given to a name that may have become another's."""
@@ -106,6 +111,7 @@ def _there_is(records: FromClause, *conditions: ColumnElement[bool]) -> ColumnEl
 def _done(project_id: int) -> ColumnElement[bool]:
     """Return that an assignment is done: there is an answer, skipped or not, of later than it.
 
+    One that was given here counts before it is recorded.
     An item that is asked again is answered on a further pass, or by a revision of the answer.
     """
     now, past = _recorded_since(project_id, _labels), _recorded_since(project_id, _past)
@@ -115,7 +121,8 @@ def _done(project_id: int) -> ColumnElement[bool]:
         and_(_there_is(_labels, now), _there_is(_past, *held)),
     )
     once = or_(_there_is(_labels, now), _there_is(_past, *held))
-    return case((_assignments.c.why == REPEAT, again), else_=once)
+    drafted = _there_is(_drafts, *(_drafts.c[name] == _assignments.c[name] for name in KEY))
+    return or_(drafted, case((_assignments.c.why == REPEAT, again), else_=once))
 
 
 def _open(project_id: int) -> ColumnElement[bool]:
@@ -140,6 +147,7 @@ class Choice(NamedTuple):
     annotators: Collection[int] | None = None
     states: Collection[str] | None = None
     batch: int | None = None
+    place: int | None = None
 
 
 def _chosen(project_id: int, choice: Choice, now: int) -> Select[Any]:
@@ -147,8 +155,8 @@ def _chosen(project_id: int, choice: Choice, now: int) -> Select[Any]:
     columns = (
         _owner.label("annotator"), _items.c.name.label("item"), _assignments.c.why,
         _assignments.c.place, _changes.c.recorded_at.label("assigned_at"), _batches.c.until,
-        _batches.c.round, state, _assignments.c.item_id, _assignments.c.annotator_id,
-        _assignments.c.change_id,
+        _batches.c.round, state, _batches.c.question_id, _assignments.c.item_id,
+        _assignments.c.annotator_id, _assignments.c.change_id,
     )  # fmt: skip
     same = _assignments.c.project_id
     statement = (
@@ -159,9 +167,17 @@ def _chosen(project_id: int, choice: Choice, now: int) -> Select[Any]:
         )
     )
     if choice.annotators is not None:
-        statement = statement.where(_owner.in_(sorted(choice.annotators)))
+        ids = sorted(choice.annotators)
+        names = select(_aliases.c.alias_id).where(
+            _aliases.c.project_id == project_id, _aliases.c.annotator_id.in_(ids)
+        )
+        # What was given to their names is found by the key; whose it is now, is asked then.
+        name = _assignments.c.annotator_id
+        statement = statement.where(_owner.in_(ids), or_(name.in_(ids), name.in_(names)))
     if choice.batch is not None:
         statement = statement.where(_assignments.c.change_id == choice.batch)
+    if choice.place is not None:
+        statement = statement.where(_assignments.c.place == choice.place)
     rows = statement.correlate(None).subquery("rows")
     every = select(rows)
     if choice.states is not None:
@@ -170,13 +186,13 @@ def _chosen(project_id: int, choice: Choice, now: int) -> Select[Any]:
 
 
 def select_assignments(
-    connection: Connection, project_id: int, choice: Choice, now: int
+    connection: Connection, project_id: int, choice: Choice, now: int, most: int | None = None
 ) -> list[Row[Any]]:
     """Return assignments by annotator, batch and place; see `_chosen` for the columns."""
     every = _chosen(project_id, choice, now)
     rows = every.selected_columns
     order = (rows.annotator, rows.change_id, rows.place)
-    return [*connection.execute(every.order_by(*order))]
+    return [*connection.execute(every.order_by(*order).limit(most))]
 
 
 def withdraw_assignments(
@@ -184,7 +200,7 @@ def withdraw_assignments(
 ) -> None:
     """Take back the assignments chosen, by a change."""
     chosen = _chosen(project_id, choice, now).subquery("chosen")
-    key = ("annotator_id", "change_id", "place")
+    key = KEY[1:]
     connection.execute(
         update(_assignments)
         .where(
@@ -197,12 +213,11 @@ def withdraw_assignments(
     )
 
 
-def count_states(connection: Connection, project_id: int, now: int) -> list[Row[Any]]:
+def count_states(
+    connection: Connection, project_id: int, now: int, choice: Choice
+) -> list[Row[Any]]:
     """Return how many assignments are in each state: (annotator, state, number, first until)."""
-    rows = _assigned(
-        project_id, _owner.label("annotator"), _state(project_id, now).label("state"),
-        _batches.c.until,
-    ).subquery("states")  # fmt: skip
+    rows = _chosen(project_id, choice, now).subquery("states")
     key = (rows.c.annotator, rows.c.state)
     statement = select(*key, func.count().label("number"), func.min(rows.c.until).label("until"))
     return [*connection.execute(statement.group_by(*key))]

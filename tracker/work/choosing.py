@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from datetime import date
 from functools import partial
-from typing import Annotated, TypedDict
+from typing import Annotated, Any, NamedTuple, TypedDict
 
 from tracker.core.errors import InvalidOption
 from tracker.core.operations import Option
@@ -38,6 +38,20 @@ def check_word(option: str, words: Sequence[str], word: str) -> None:
     """Raise InvalidOption for a word that is none of an option's."""
     if word not in words:
         raise InvalidOption(f"--{option} {word!r} is none of {', '.join(words)}")
+
+
+class Given(NamedTuple):
+    """An answer to a question.
+
+    Attributes:
+        labels: categories, or spans as (category, begin, end); None if it was skipped.
+        confidence: from 0 to 1.
+        comment: why, or what else there is to say.
+    """
+
+    labels: Sequence[Any] | None
+    confidence: float | None = None
+    comment: str | None = None
 
 
 class Assigning(TypedDict, total=False):

@@ -90,4 +90,5 @@ from tracker.storage.schema.work import (
     Assignment,
     Batch,
     Decision,
+    Draft,
 )

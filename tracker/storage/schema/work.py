@@ -71,6 +71,34 @@ class Assignment(Base, clustered=True):
     withdrawn_by: Mapped[int | None] = optional(Integer)
 
 
+class Draft(Base):
+    """An answer that somebody gave to an assigned item here, and that is not imported yet.
+
+    ``given`` is a JSON object: the labels (a text, or a text, its begin and its end), ``null`` if
+    it was skipped; how sure they were, and a comment.
+    """
+
+    __tablename__ = "drafts"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["project_id", "annotator_id", "change_id", "place"],
+            [
+                f"assignments.{name}"
+                for name in ("project_id", "annotator_id", "change_id", "place")
+            ],
+        ),
+        reference("questions", "question_id"),
+    )
+    project_id: Mapped[int] = key_column(Integer)
+    annotator_id: Mapped[int] = key_column(Integer)
+    change_id: Mapped[int] = key_column(Integer)
+    place: Mapped[int] = key_column(Integer)
+    question_id: Mapped[int] = key_column(SmallInteger)
+    given: Mapped[str] = column(Text)
+    given_at: Mapped[int] = column(BigInteger, comment=MOMENT)
+    spent_ms: Mapped[int | None] = optional(Integer, comment="milliseconds")
+
+
 class Decision(Base):
     """Why somebody decided what the right answer to an item is; the answer itself is a label.
 

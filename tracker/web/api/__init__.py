@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from tracker.ledger.annotators import Annotators
+from tracker.ledger.answering import Answering
+from tracker.ledger.assignments import Assignments
 from tracker.ledger.auditing import AuditFindings
 from tracker.ledger.categories import Categories
 from tracker.ledger.figures import Figures
@@ -23,6 +25,7 @@ _ROUTERS = [
     gate.router,
     items.router,
     add_routes(resource("records"), Annotators, Categories, Questions, Notes),
+    add_routes(resource("work"), Assignments, Answering),
     changes.router,
     imports.router,
     uploads.router,

@@ -38,6 +38,7 @@ TAGS = {
     "figures": "Agreement, its course, comparisons, audits, gates.",
     "findings": "What audits recorded about annotators, and what is done about it.",
     "records": "Projects, questions, items, annotators, categories, notes.",
+    "work": "Who is to answer which items, and how far they are.",
     "imports": "Ways into a project, and back.",
     "exports": "Rows out.",
     "jobs": "Work in the background.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tracker.web.pages import (
     annotators,
+    answer,
     assignments,
     changes,
     findings,
@@ -50,6 +51,7 @@ PAGES = (
     settings,
     webhooks,
     me,
+    answer,
     users,
     tokens,
 )

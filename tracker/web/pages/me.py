@@ -36,7 +36,11 @@ def _report(asked: Asked, place: int, project: str, annotator: str) -> dict[str,
     from tracker.report.document import Section
     from tracker.report.people_words import OWN_ANSWERS
 
-    payload = {"project": project, "annotator": annotator}
+    progress = asked.ledger.assignments.progress(project, [annotator])
+    payload = {
+        "project": project, "annotator": annotator,
+        "open": sum(row.open + row.late for row in progress),
+    }  # fmt: skip
     try:
         report = asked.figure(project, "own report", annotator, compute=compute)
     except TrackerError as error:

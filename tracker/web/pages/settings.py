@@ -29,6 +29,8 @@ class Setting(BaseModel):
         closed: whether no other category is accepted.
         goal: how well a figure is to be known; empty for no goal.
         deadline: the day by which; empty for no day.
+        instructions: what annotators are told on their page.
+        also_asks: what it asks for besides an answer.
     """
 
     question: str
@@ -38,6 +40,8 @@ class Setting(BaseModel):
     closed: bool = False
     goal: str = ""
     deadline: str = ""
+    instructions: Annotated[str, Field(max_length=20_000)] = ""
+    also_asks: list[str] = Field(default_factory=list, max_length=10)
 
 
 @router.get("/projects/{project:name}/settings", dependencies=[needs(Role.VIEWER)])
@@ -67,6 +71,10 @@ def set_question(
     if (form.goal, form.deadline) != (question.goal or "", question.deadline or ""):
         deadline = form.deadline if form.goal else ""
         ledger.questions.set(place.project, form.question, goal=form.goal, deadline=deadline)
+    ledger.questions.set(
+        place.project, form.question,
+        instructions=form.instructions.replace("\r\n", "\n"), also_asks=",".join(form.also_asks),
+    )  # fmt: skip
     if form.closed:
         listed = names if not fixed or names != list(now.categories) else None
         ledger.questions.set(

@@ -1,0 +1,344 @@
+"""Answers given here: the next assigned item of somebody, and what they say of it.
+
+An answer is kept at once as a draft, and recorded by an import of its own when its annotator has
+paused: so an import holds what somebody answered at a sitting.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Final, NamedTuple
+
+from sqlalchemy import Connection, and_, delete, func, insert, or_, select
+
+from tracker.core import clock
+from tracker.core.errors import InvalidOption, NotFound
+from tracker.core.results import Hidden, Json, OptionalTime, Record
+from tracker.formats.batch import SKIPPED_CELL
+from tracker.projects.annotators import AnnotatorInfo, annotator_names
+from tracker.projects.categories import category_names
+from tracker.projects.item_links import Medium, media_of
+from tracker.projects.names import is_numeric_category_name, near_names
+from tracker.projects.projects import ProjectInfo, hold_project
+from tracker.projects.questions import QuestionInfo, are_many_numbers, list_questions
+from tracker.storage.schema import Assignment, Draft, Item, ItemAttribute
+from tracker.storage.schema.work import REPEAT
+from tracker.work.assignments_sql import (
+    DONE,
+    KEY,
+    LATE,
+    OPEN,
+    UNDONE,
+    WITHDRAWN,
+    Choice,
+    count_states,
+    select_assignments,
+)
+from tracker.work.choosing import Given
+
+PAUSE: Final = 120_000_000  # microseconds
+"""After so long without a further answer somebody's drafts are recorded."""
+MOST_DRAFTS: Final = 100
+"""With so many they are recorded, too."""
+
+_drafts = Draft.__table__
+_LONGEST = 2_000  # characters of a comment
+
+
+@dataclass(frozen=True)
+class AskedQuestion(Record):
+    """A question as it is asked of an item: its categories in order; none of numbers."""
+
+    info: Annotated[QuestionInfo, Hidden]
+    categories: Sequence[str]
+
+    @property
+    def name(self) -> Annotated[str, Json("question")]:
+        return self.info.name
+
+    @property
+    def answers(self) -> Annotated[str, Json()]:
+        return self.info.answers
+
+    @property
+    def instructions(self) -> Annotated[str | None, Json()]:
+        return self.info.instructions
+
+    @property
+    def is_number(self) -> Annotated[bool, Json()]:
+        """Whether the answer is any number."""
+        info = self.info
+        return are_many_numbers(info.answers, info.scale, len(self.categories)) or (
+            info.scale in {"interval", "ratio"} and not self.categories
+        )
+
+    @property
+    def also_asks(self) -> Annotated[Sequence[str], Json()]:
+        return (self.info.also_asks or "").split()
+
+
+@dataclass(frozen=True)
+class NextItem(Record):
+    """The next item of somebody.
+
+    Attributes:
+        assignment: which assignment it is, as an answer names it.
+        item: its key.
+        number: how many the annotator has answered, and this one.
+        total: of all that are assigned to them.
+    """
+
+    assignment: str
+    item: str
+    text: str | None
+    questions: Sequence[AskedQuestion]
+    number: int
+    total: int
+    until: OptionalTime
+    media: Annotated[tuple[Medium, ...], Hidden] = ()
+
+
+def next_item(
+    connection: Connection, project: ProjectInfo, annotator: AnnotatorInfo
+) -> NextItem | None:
+    """Return the first item that somebody has not answered yet; None if there is none."""
+    now = clock.now()
+    rows = select_assignments(connection, project.id, Choice({annotator.id}, UNDONE), now, most=1)
+    if not rows:
+        return None
+    (row,) = rows
+    numbers = dict.fromkeys((OPEN, LATE, DONE, WITHDRAWN), 0)
+    for counted in count_states(connection, project.id, now, Choice({annotator.id})):
+        numbers[counted.state] += counted.number
+    text = connection.scalar(
+        select(Item.text).where(Item.project_id == project.id, Item.id == row.item_id)
+    )
+    attributes = connection.scalars(
+        select(ItemAttribute.value).where(
+            ItemAttribute.project_id == project.id, ItemAttribute.item_id == row.item_id
+        )
+    )
+    hosts = (project.media_hosts or "").split()
+    return NextItem(
+        f"{row.annotator_id}-{row.change_id}-{row.place}",
+        row.item,
+        text,
+        _asked(connection, project, row.question_id),
+        numbers[DONE] + 1,
+        sum(numbers[state] for state in (OPEN, LATE, DONE)),
+        row.until,
+        tuple(medium for medium in media_of([text or "", *attributes], hosts) if medium.allowed),
+    )
+
+
+def _asked(
+    connection: Connection, project: ProjectInfo, question: int | None
+) -> list[AskedQuestion]:
+    return [
+        AskedQuestion(info, [*category_names(connection, info).values()])
+        for info in list_questions(connection, project)
+        if question in {None, info.id}
+    ]
+
+
+def keep_answer(
+    connection: Connection,
+    project: ProjectInfo,
+    annotator: AnnotatorInfo,
+    assignment: str,
+    answers: Mapping[str, Given],
+    spent_ms: int | None = None,
+) -> bool:
+    """Keep what somebody answers to an assigned item, and return whether it is new.
+
+    What was answered already stays as it is: a form that is sent twice changes nothing.
+
+    Args:
+        connection: in a transaction that writes.
+        project: the project.
+        annotator: who answers.
+        assignment: the assignment, as `NextItem` has it.
+        answers: by the name of each question that is asked.
+        spent_ms: how long it took.
+
+    Raises NotFound if it is not theirs, InvalidOption for an answer that does not fit.
+    """
+    hold_project(connection, project.id)
+    row = _assignment(connection, project, annotator, assignment)
+    if row.state == DONE:
+        return False
+    text = connection.scalar(
+        select(Item.text).where(Item.project_id == project.id, Item.id == row.item_id)
+    )
+    now = clock.now()
+    drafts = []
+    for asked in _asked(connection, project, row.question_id):
+        given = _checked(asked, answers.get(asked.name), text)
+        drafts.append(
+            {"project_id": project.id, "annotator_id": row.annotator_id,
+             "change_id": row.change_id, "place": row.place, "question_id": asked.info.id,
+             "given": json.dumps(given._asdict(), ensure_ascii=False), "given_at": now,
+             "spent_ms": spent_ms}
+        )  # fmt: skip
+    connection.execute(insert(_drafts), drafts)
+    return True
+
+
+def _assignment(
+    connection: Connection, project: ProjectInfo, annotator: AnnotatorInfo, assignment: str
+) -> Any:
+    try:
+        _, batch, place = map(int, assignment.split("-"))
+    except ValueError:
+        raise InvalidOption(f"{assignment!r} is no assignment", "load the page again") from None
+    choice = Choice({annotator.id}, None, batch, place)
+    rows = select_assignments(connection, project.id, choice, clock.now())
+    row = next((row for row in rows if assignment.startswith(f"{row.annotator_id}-")), None)
+    if row is None:
+        raise NotFound(f"{annotator.name} has no such assignment", "load the page again")
+    return row
+
+
+def _checked(asked: AskedQuestion, given: Given | None, text: str | None) -> Given:
+    """Return an answer that fits the question; raises InvalidOption for another."""
+    if given is None or (asked.answers == "one" and given.labels is not None
+                         and len(given.labels) != 1):  # fmt: skip
+        raise InvalidOption(f"{asked.name} has no answer", "choose one, or skip the item")
+    if given.confidence is not None and not 0 <= given.confidence <= 1:
+        raise InvalidOption(f"the confidence {given.confidence:g} is not from 0 to 1")
+    given = given._replace(comment=(given.comment or "").strip()[:_LONGEST] or None)
+    if given.labels is None:
+        return given
+    spans = asked.answers == "spans"
+    for label in given.labels:
+        _check_category(asked, label[0] if spans else label)
+        if spans and not 0 <= label[1] < label[2] <= len(text or ""):
+            raise InvalidOption(f"{asked.name}: nothing is marked from {label[1]} to {label[2]}")
+    if spans and asked.info.offsets == "tokens":
+        return given._replace(labels=[_in_tokens(label, text or "") for label in given.labels])
+    return given
+
+
+def _check_category(asked: AskedQuestion, category: str) -> None:
+    if asked.is_number:
+        if not is_numeric_category_name(category):
+            raise InvalidOption(f"{asked.name}: {category!r} is not a number")
+    elif category not in asked.categories:
+        raise InvalidOption(
+            f"{asked.name} has no category {category!r}",
+            near_names(category, asked.categories) or "load the page again",
+        )
+
+
+def _in_tokens(span: Any, text: str) -> tuple[str, int, int]:
+    """Return a span of characters as one of the tokens, between blanks, that it touches."""
+    category, begin, end = span
+    tokens = [match.span() for match in re.finditer(r"\S+", text)]
+    touched = [n for n, (first, last) in enumerate(tokens) if first < end and last > begin]
+    if not touched:
+        raise InvalidOption(f"no word is marked from {begin} to {end}")
+    return category, touched[0], touched[-1] + 1
+
+
+def undo_answer(connection: Connection, project: ProjectInfo, annotator: AnnotatorInfo) -> bool:
+    """Take back the last answer of somebody that is not recorded yet; returns whether there is."""
+    hold_project(connection, project.id)
+    ours = and_(_drafts.c.project_id == project.id, _of_names(connection, project, annotator))
+    order = (_drafts.c.given_at.desc(), _drafts.c.change_id.desc(), _drafts.c.place.desc())
+    last = connection.execute(
+        select(*(_drafts.c[name] for name in KEY)).where(ours).order_by(*order).limit(1)
+    ).one_or_none()
+    if last is None:
+        return False
+    same = and_(*(_drafts.c[name] == last[n] for n, name in enumerate(KEY)))
+    connection.execute(delete(_drafts).where(same))
+    return True
+
+
+def _of_names(connection: Connection, project: ProjectInfo, annotator: AnnotatorInfo) -> Any:
+    names = {name: number for number, name in annotator_names(connection, project).items()}
+    return _drafts.c.annotator_id.in_([names[name] for name in annotator.names])
+
+
+# -- Recorded -------------------------------------------------------------------------------------
+
+
+class Due(NamedTuple):
+    """Drafts that are to be recorded: of a project's name of an annotator."""
+
+    project_id: int
+    annotator_id: int
+    drafts: int
+
+
+def drafts_due(
+    connection: Connection, project_id: int | None = None, *, every: bool = False
+) -> list[Due]:
+    """Return whose drafts are to be recorded: who has paused, or has given many.
+
+    With ``every``, all that wait.
+    """
+    who = (_drafts.c.project_id, _drafts.c.annotator_id)
+    number = func.count()
+    statement = select(*who, number).group_by(*who).order_by(*who)
+    if project_id is not None:
+        statement = statement.where(_drafts.c.project_id == project_id)
+    if not every:
+        paused = func.max(_drafts.c.given_at) <= clock.now() - PAUSE
+        statement = statement.having(or_(paused, number >= MOST_DRAFTS))
+    return [Due(*row) for row in connection.execute(statement)]
+
+
+def take_drafts(connection: Connection, project: ProjectInfo, due: Due) -> dict[str, list[str]]:
+    """Delete somebody's drafts, and return them as columns of an import, a record for each label.
+
+    None are returned if somebody else has just recorded them.
+    """
+    hold_project(connection, project.id)
+    ours = and_(_drafts.c.project_id == project.id, _drafts.c.annotator_id == due.annotator_id)
+    of_assignment = and_(*(Assignment.__table__.c[name] == _drafts.c[name] for name in KEY))
+    rows = connection.execute(
+        select(_drafts, Assignment.why, Item.name)
+        .join(Assignment, of_assignment)
+        .join(Item, and_(Item.project_id == project.id, Item.id == Assignment.item_id))
+        .where(ours)
+        .order_by(_drafts.c.given_at, _drafts.c.change_id, _drafts.c.place, _drafts.c.question_id)
+    ).all()
+    connection.execute(delete(_drafts).where(ours))
+    questions = {info.id: info for info in list_questions(connection, project)}
+    name = annotator_names(connection, project)[due.annotator_id]
+    records = [
+        record
+        for row in rows
+        for record in _records(row, questions[row.question_id], name, several=len(questions) > 1)
+    ]
+    return {role: [record[role] for record in records] for role in (records[0] if records else ())}
+
+
+def _records(
+    row: Any, question: QuestionInfo, annotator: str, *, several: bool
+) -> list[dict[str, str]]:
+    given = Given(**json.loads(row.given))
+    common = {
+        "item": row.name, "annotator": annotator,
+        "pass": "2" if row.why == REPEAT else "1", "labeled_at": clock.iso(row.given_at),
+        "seconds": "" if row.spent_ms is None else f"{row.spent_ms / 1000:.3f}",
+        "confidence": "" if given.confidence is None else repr(given.confidence),
+        "comment": given.comment or "",
+    }  # fmt: skip
+    if several:
+        common["question"] = question.name
+    nowhere = {"start": "", "end": ""}
+    if given.labels is None:
+        return [common | {"category": SKIPPED_CELL} | nowhere]
+    if not given.labels:
+        return [common | {"category": ""} | nowhere]
+    if question.answers == "spans":
+        return [
+            common | {"category": category, "start": str(begin), "end": str(end)}
+            for category, begin, end in given.labels
+        ]
+    return [common | {"category": category} | nowhere for category in given.labels]
