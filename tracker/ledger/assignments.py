@@ -28,11 +28,12 @@ _LOADS = (
 PROGRESS = (
     Column("annotator", kind="name"), Column("open", kind="count"), Column("late", kind="count"),
     Column("done", kind="count"), Column("withdrawn", "taken back", "count"),
-    Column("next_until", "next ends", rare=True),
+    Column("next_until", "next ends", "minute", rare=True),
 )  # fmt: skip
 _ASSIGNMENTS = (
     Column("annotator", kind="name"), Column("order", kind="count"), Column("item", kind="name"),
-    Column("state"), Column("why"), Column("until", rare=True), Column("round", rare=True),
+    Column("state"), Column("why"), Column("until", kind="minute", rare=True),
+    Column("round", rare=True),
 )  # fmt: skip
 Whom = Annotated[
     Sequence[str],
