@@ -10,10 +10,11 @@ from operator import attrgetter
 from typing import Annotated, Any, Final, NamedTuple
 
 import numpy as np
-from sqlalchemy import Connection, insert
+from sqlalchemy import Connection, insert, select
 
 from tracker.core.errors import InvalidOption, Refused
 from tracker.core.results import Hidden, Json, Record
+from tracker.counts.selection import stream_rows
 from tracker.projects.annotators import (
     AnnotatorInfo,
     add_annotators,
@@ -33,9 +34,9 @@ from tracker.work.assignments_sql import (
     UNDONE,
     Choice,
     Wanted,
+    items_in_need,
     select_barred,
     select_gold_items,
-    select_items_in_need,
 )
 from tracker.work.sharing import Shares, share_items
 
@@ -43,6 +44,7 @@ REPEATED_AFTER: Final = 10  # items, at least
 STANDING: Final = 20  # answers, at least, of somebody whose answers stand
 _USUAL_ANSWERS: Final = 3
 _GOLD_LOOKED_AT: Final = 2_000  # items, or twenty times as many as a list needs
+_LOOKED_AT: Final = 1_000  # items beside twice as many as short lists hold
 
 
 @dataclass(frozen=True)
@@ -270,16 +272,7 @@ def _make_lists(
     connection: Connection, wanted: Wanted, people: Sequence[AnnotatorInfo], orders: Orders
 ) -> _Lists:
     random = np.random.default_rng(orders.seed)
-    in_need = select_items_in_need(
-        connection, wanted, orders.prefer, but_gold=orders.gold > 0 and wanted.kind == "human"
-    )
-    places = {item: n for n, (item, _) in enumerate(in_need)}
     person_places = {person.id: n for n, person in enumerate(people)}
-    barred: defaultdict[int, set[int]] = defaultdict(set)
-    for item, place in select_barred(connection, wanted, person_places):
-        if item in places:
-            barred[places[item]].add(place)
-    standing = _of_standing(connection, wanted, people)
     most = orders.per_annotator
     if most is not None:
         most -= sum(math.ceil(share * most) for share in (orders.gold, orders.repeat))
@@ -288,6 +281,21 @@ def _make_lists(
                 f"--per-annotator {orders.per_annotator} leaves no room for items to answer",
                 "allow more, or less of --gold and --repeat",
             )
+    statement = items_in_need(
+        connection,
+        wanted,
+        person_places,
+        orders.prefer,
+        but_gold=orders.gold > 0 and wanted.kind == "human",
+        most=None if most is None else _LOOKED_AT + 2 * most * len(people),
+    )
+    in_need = [(item, number) for item, number in stream_rows(connection, statement)]
+    places = {item: n for n, (item, _) in enumerate(in_need)}
+    barred: defaultdict[int, set[int]] = defaultdict(set)
+    looked_at = select(statement.subquery("in_need").c.id)
+    for item, place in select_barred(connection, wanted, person_places, looked_at):
+        barred[places[item]].add(place)
+    standing = _of_standing(connection, wanted, people)
     shares = share_items(
         [wanted.answers - number for _, number in in_need],
         len(people),

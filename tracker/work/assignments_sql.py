@@ -11,7 +11,6 @@ from sqlalchemy import (
     FromClause,
     Row,
     Select,
-    Subquery,
     and_,
     case,
     func,
@@ -260,10 +259,27 @@ def _gold(wanted: Wanted) -> Select[Any]:
     )
 
 
-def _in_need(wanted: Wanted, *, but_gold: bool) -> tuple[Subquery, ColumnElement[int]]:
-    """Return the items that have fewer answers than wanted, and how many they have.
+def items_in_need(
+    connection: Connection,
+    wanted: Wanted,
+    people: Collection[int],
+    prefer: str,
+    *,
+    but_gold: bool,
+    most: int | None = None,
+) -> Select[Any]:
+    """Return the statement of the items that need more answers: (item id, answers that it has).
 
-    Answers that somebody was asked for, and has not given yet, count as if they were there.
+    Answers that somebody was asked for, and has not given yet, count as if they were there. Items
+    that all of the people had before are left out.
+
+    Args:
+        connection: to the ledger.
+        wanted: which answers, and how many of them.
+        people: who can be given items, by id.
+        prefer: the order: "fewest" or "oldest"; of one question "disagreed" or "uncertain".
+        but_gold: whether items that have a known answer are left out.
+        most: how many items, at most.
     """
     answered = select(_labels.c.item_id, _labels.c.annotator_id.label("annotator")).where(
         wanted.of_questions(_labels), _labels.c.category_id != SKIPPED, _of_kind(wanted, _labels)
@@ -276,85 +292,64 @@ def _in_need(wanted: Wanted, *, but_gold: bool) -> tuple[Subquery, ColumnElement
         ),
     )
     each = union_all(answered, asked).subquery("each")
+    one_of_people = case((each.c.annotator.in_(sorted(people)), each.c.annotator))
     answers = (
-        select(each.c.item_id, func.count(each.c.annotator.distinct()).label("answers"))
+        select(
+            each.c.item_id,
+            func.count(each.c.annotator.distinct()).label("answers"),
+            func.count(one_of_people.distinct()).label("had"),
+        )
         .group_by(each.c.item_id)
         .subquery("answers")
     )
-    number = func.coalesce(answers.c.answers, 0)
+    number = func.coalesce(answers.c.answers, 0).label("answers")
     statement = (
-        select(_items.c.id, number.label("answers"))
+        select(_items.c.id, number)
         .outerjoin_from(_items, answers, answers.c.item_id == _items.c.id)
         .where(
             _items.c.project_id == wanted.project.id,
             standing_item_facts(wanted.project.id, _items.c.id),
             number < wanted.answers,
+            func.coalesce(answers.c.had, 0) < len(people),
         )
     )
     if but_gold:
         statement = statement.where(_items.c.id.not_in(_gold(wanted)))
-    items = statement.subquery("in_need")
-    return items, items.c.answers
-
-
-def select_items_in_need(
-    connection: Connection, wanted: Wanted, prefer: str, *, but_gold: bool
-) -> list[tuple[int, int]]:
-    """Return the items that need more answers, by preference: (item id, answers that it has).
-
-    Args:
-        connection: to the ledger.
-        wanted: which answers, and how many of them.
-        prefer: "fewest" or "oldest"; of one question "disagreed" or "uncertain".
-        but_gold: whether items that have a known answer are left out.
-    """
-    items, answers = _in_need(wanted, but_gold=but_gold)
-    statement = select(items.c.id, answers)
     order: list[Any] = []
     if prefer == "fewest":
-        order = [answers]
+        order = [number]
     elif prefer != "oldest":
         (question,) = wanted.questions
         selection = select_answers(connection, question)
         key = item_order_keys(connection, selection)[_KEYS[prefer]].subquery("keys")
-        statement = statement.outerjoin(key, key.c.item_id == items.c.id)
+        statement = statement.outerjoin(key, key.c.item_id == _items.c.id)
         first = key.c.key.desc()  # nothing is more uncertain than what nobody answered
         order = [first.nulls_first() if prefer == "uncertain" else first.nulls_last()]
-    rows = stream_rows(connection, statement.order_by(*order, items.c.id))
-    return [(item, number) for item, number in rows]
+    return statement.order_by(*order, _items.c.id).limit(most)
 
 
 def select_barred(
-    connection: Connection,
-    wanted: Wanted,
-    people: Mapping[int, int],
-    items: Collection[int] | None = None,
+    connection: Connection, wanted: Wanted, people: Mapping[int, int], items: Any
 ) -> Iterator[tuple[int, int]]:
     """Yield who had which item before: (item id, place of the person).
 
-    An item that was skipped, or is still to be answered, was had. Those of ``items`` are looked at;
-    for None those in need.
+    An item that was skipped, or is still to be answered, was had.
 
     Args:
         connection: to the ledger.
         wanted: which answers.
         people: the place of each person, by id.
-        items: by id.
+        items: the ids of those that are looked at, or a statement of them.
     """
-    if items is None:
-        in_need, _ = _in_need(wanted, but_gold=False)
-        ids: Any = select(in_need.c.id)
-    else:
-        ids = sorted(items)
     answered = select(_labels.c.item_id, _labels.c.annotator_id.label("annotator")).where(
         wanted.of_questions(_labels),
         _labels.c.annotator_id.in_(sorted(people)),
-        _labels.c.item_id.in_(ids),
+        _labels.c.item_id.in_(items),
     )
     asked = _assigned(wanted.project.id, _assignments.c.item_id, _owner.label("annotator")).where(
         _assignments.c.withdrawn_by.is_(None),
         _owner.in_(sorted(people)),
-        _assignments.c.item_id.in_(ids),
+        _assignments.c.item_id.in_(items),
     )
     each = union_all(answered, asked).subquery("had")
     for item, annotator in stream_rows(connection, select(each).distinct()):
