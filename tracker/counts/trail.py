@@ -256,6 +256,8 @@ _ABOUT: Final = {
         "annotator kind": "made {annotator} a {to}",
         "annotator leave": "noted that {annotator} left on {on}",
         "annotator return": "noted that {annotator} is back",
+        "annotator pause": "paused {annotator}",
+        "annotator resume": "resumed {annotator}",
         "merge annotators": "merged {annotator} into {into}",
         "split annotator": "split {alias} from {from}",
         "erase annotator": "erased {annotator}",

@@ -41,6 +41,8 @@ _PEOPLE = (
     Column("labels", kind="count"),
     Column("aliases", "also known as"),
     Column("left_on", rare=True),
+    Column("paused_since", kind="day", rare=True),
+    Column("paused_note", "why paused", rare=True),
 )
 
 
@@ -262,6 +264,61 @@ class Annotators(Namespace):
 
         with self._ledger.writing(project) as (connection, info):
             return return_annotator(connection, info, annotator)
+
+    @operation(
+        "annotator pause", f"POST {_ONE}/pause", "pauseAnnotator",
+        view=lambda annotator, given: [f"{annotator.name} is paused in {given.project}"],
+        hints=lambda annotator, given: [
+            f"to undo: tracker annotator resume {quote(annotator.name)} -p {quote(given.project)}"
+        ],
+    )  # fmt: skip
+    def pause(
+        self,
+        project: Project,
+        annotator: Annotator,
+        *,
+        note: Annotated[
+            str | None,
+            Option("Why; stored until the annotator is erased.", metavar="TEXT", longest=None),
+        ] = None,
+    ) -> AnnotatorInfo:
+        """Pause an annotator: no more work until they are resumed; their answers count as before.
+
+        Estimates of completion leave them out, as those who left. The note is shown with the
+        annotator; the change log does not hold it.
+
+        Raises InvalidOption for one who left.
+
+        Examples:
+        - `tracker annotator pause reviews bob`
+        - `tracker annotator pause bob -p reviews --note "reads the guideline again"`
+
+        Next: `tracker annotator list reviews`
+        """
+        from tracker.projects.annotators import pause_annotator
+
+        with self._ledger.writing(project) as (connection, info):
+            return pause_annotator(connection, info, annotator, note)
+
+    @operation(
+        "annotator resume", f"POST {_ONE}/resume", "resumeAnnotator",
+        view=lambda annotator, given: [
+            f"{annotator.name} left {given.project} on {annotator.left_on}, and is not paused"
+            if annotator.left_on else f"{annotator.name} may go on in {given.project}"
+        ],
+    )  # fmt: skip
+    def resume(self, project: Project, annotator: Annotator) -> AnnotatorInfo:
+        """Let an annotator who was paused, by somebody or by a rule, go on.
+
+        Example:
+        - `tracker annotator resume reviews bob`
+
+        Next: `tracker annotator list reviews`
+        """
+        from tracker.projects.annotators import resume_annotator
+
+        with self._ledger.writing(project) as (connection, info):
+            return resume_annotator(connection, info, annotator)
 
     @operation(
         "annotator alias", f"POST {_ONE}/aliases", "addAlias",
