@@ -45,6 +45,7 @@ _PANELS: Final = {
         "project": "project",
         "question": "question",
         "annotator": "annotator",
+        "rules": "rules",
         "category": "category",
         "item": "item",
     },

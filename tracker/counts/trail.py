@@ -258,6 +258,7 @@ _ABOUT: Final = {
         "annotator return": "noted that {annotator} is back",
         "annotator pause": "paused {annotator}",
         "annotator resume": "resumed {annotator}",
+        "rule pause": "paused {annotator} by the rule {rule}: {evidence}",
         "merge annotators": "merged {annotator} into {into}",
         "split annotator": "split {alias} from {from}",
         "erase annotator": "erased {annotator}",

@@ -33,6 +33,7 @@ _UNKNOWN: dict[str, Any] = {
     "gold_answers": 0, "repeats": 0, "median_seconds": None,
 }  # fmt: skip
 """What is not known of annotators of spans."""
+_NEWCOMER = 300  # labels up to which a page says whether somebody is ready
 _NOT_PAUSED = {"paused_since": None, "paused_note": None}
 
 
@@ -140,9 +141,11 @@ def annotator_page(
     }
     numbers = known.questions_of_numbers(asked, place)
     here = page_links(request, place)
+    is_new = place.key == (None, None) and who["labels"] <= _NEWCOMER
     questions = [
         {"name": name, **rows[0], "shares": list(share_rows(rows[0])),
          "links": _links(here, name, who["annotator"]),
+         "ready": known.readiness_of(asked, place, name, who["annotator"]) if is_new else None,
          "pairs": _pairs(asked, place, name, who["annotator"], numbers=name in numbers)}
         for name, rows in own.items()
         if rows
