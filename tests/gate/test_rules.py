@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from contextlib import chdir
 from pathlib import Path
 
 import numpy as np
@@ -97,6 +98,16 @@ def test_what_cannot_be_is_refused_with_its_line(text: str, message: str) -> Non
         parse_rules(text, "r.toml")
     assert error.value.message.startswith(message)
     assert error.value.mend
+
+
+def test_programs_send_the_rules_themselves(ledger: Ledger, tmp_path: Path) -> None:
+    ledger.projects.create("p")
+    (tmp_path / "rules.toml").write_text(STARTING_RULES)
+    with chdir(tmp_path), TestClient(create_app(ledger), base_url="http://127.0.0.1") as client:
+        address = "/api/v1/projects/p/rules/check"
+        assert client.post(address, json={"text": STARTING_RULES}).json()["paused"] == []
+        refused = client.post(address, json={})
+    assert (refused.status_code, "there is no rule" in refused.text) == (422, True), "no file"
 
 
 def test_rules_are_read_in_one_spelling(tmp_path: Path) -> None:

@@ -245,6 +245,7 @@ def test_whoever_is_paused_counts_as_before_and_is_paused_until_resumed(ledger: 
     ]  # fmt: skip
 
 
+@both
 def test_why_somebody_is_paused_goes_with_them(ledger: Ledger) -> None:
     ledger.projects.create("p")
     frame = pd.DataFrame({"item": "i", "annotator": ["ada", "carla"], "category": "x"})

@@ -10,21 +10,32 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     FromClause,
+    Integer,
     Select,
     Subquery,
+    and_,
+    case,
+    cast,
     func,
+    null,
     or_,
     select,
     union_all,
 )
 
 from tracker.core.tallies import Answer, Pattern
-from tracker.counts.annotator_patterns import Extra, count_against_patterns, select_first_truths
+from tracker.counts.annotator_patterns import (
+    Extra,
+    count_against_patterns,
+    select_answers_with_truths,
+    select_first_truths,
+)
 from tracker.counts.selection import (
     Selection,
     labels,
     read_selected_answer,
     select_answer,
+    select_answer_rows,
     stream_rows,
     where_chosen,
 )
@@ -92,24 +103,26 @@ def recent_shared_answers(
     annotators only answers ``since`` a moment count.
     """
     dated = select_dated_answers(selection)
-    shared = select(dated.c.item_id).group_by(dated.c.item_id).having(func.count() > 1)
-    late = dated.c.item_id.in_(shared), *answers_since(dated, since)
+    given = func.count().over(partition_by=dated.c.item_id)
+    beside = select(dated, given.label("given")).subquery("beside")
+    counted = and_(beside.c.given > 1, *answers_since(beside, since))
+    place = _from_the_newest(beside, case((counted, 1), else_=0))
     names = ("item_id", "annotator_id", "answer")
-    place = _from_the_newest(dated).label("place")
-    placed = select(*(dated.c[name] for name in names), place).where(*late).subquery("placed")
-    rows = select(placed).where(placed.c.place <= last).subquery("answers")
+    late = case((and_(counted, place <= last), place)).label("place")  # else NULL
+    rows = select(*(beside.c[name] for name in names), late).subquery("answers")
     extra = {"place": Extra(int, last.bit_length())}
-    tallies = count_against_patterns(connection, selection, rows, extra=extra)
+    tallies = count_against_patterns(connection, selection, rows, extra=extra, every=True)
     return {
         annotator: [(answer, pattern) for _, answer, pattern in sorted(counts)]
         for annotator, counts in tallies.items()
     }
 
 
-def _from_the_newest(rows: FromClause) -> ColumnElement[int]:
+def _from_the_newest(rows: FromClause, *among: ColumnElement[int]) -> ColumnElement[int]:
     """Return the place of an answer among its annotator's, from the newest on."""
     return func.row_number().over(
-        partition_by=rows.c.annotator_id, order_by=[rows.c.labeled_at.desc(), rows.c.item_id.desc()]
+        partition_by=[rows.c.annotator_id, *among],
+        order_by=[rows.c.labeled_at.desc(), rows.c.item_id.desc()],
     )
 
 
@@ -124,11 +137,17 @@ def first_answers_and_patterns(
     given = select_first_answers(own)
     place = func.row_number().over(order_by=[given.c.labeled_at, given.c.item_id])
     placed = select(given, place.label("place")).subquery("placed")
-    rows = select(placed).where(placed.c.place <= MOST).subquery("answers")
+    theirs = select_answer_rows(others, alone=True, items=select(given.c.item_id))
+    names = ("item_id", "annotator_id", "answer")
+    rows = union_all(
+        select(*(placed.c[name] for name in names), placed.c.place).where(placed.c.place <= MOST),
+        select(*(theirs.c[name] for name in names), cast(null(), Integer)),
+    ).subquery("answers")
     extra = {"place": Extra(int, MOST.bit_length())}
-    tallies = count_against_patterns(connection, others, rows, extra=extra)
+    one = own.only or frozenset()
+    tallies = count_against_patterns(connection, others, rows, one, extra, every=True)
     keys = sorted(key for counts in tallies.values() for key in counts)
-    return [(answer, pattern) for _, answer, pattern in keys]
+    return [(answer, pattern) for _, answer, pattern in keys if pattern]
 
 
 def select_first_answers(selection: Selection, items: Select[Any] | None = None) -> Subquery:
@@ -173,5 +192,5 @@ def _graded(selection: Selection) -> Subquery:
     truths = select_first_truths(selection).subquery("truths")
     compared = selection.without(selection.references)
     given = select_first_answers(compared, select(truths.c.item_id))
-    joined = given.join(truths, truths.c.item_id == given.c.item_id)
-    return select(given, truths.c.truth).select_from(joined).subquery("graded")
+    rows = select_answers_with_truths(selection, given)
+    return select(rows).where(rows.c.truth.is_not(None)).subquery("graded")

@@ -41,12 +41,12 @@ class Rules(Namespace):
         project: Project,
         *,
         rules: Annotated[
-            str | Path,
+            str | Path | None,
             Option(
-                "TOML file of rules (tables [[rule]]).", metavar="FILE",
+                "TOML file of rules (tables [[rule]]).", DEFAULT_RULES, metavar="FILE",
                 faces=frozenset({"command"}),
             ),
-        ] = DEFAULT_RULES,
+        ] = None,
         text: Annotated[
             str | None,
             Option(
@@ -72,8 +72,10 @@ class Rules(Namespace):
         """
         from tracker.gate.rules import check_rules, parse_rules, pause_by_rules, read_rules
 
-        source = str(rules) if text is None else DEFAULT_RULES
-        read = read_rules(Path(rules)) if text is None else parse_rules(text, source)
+        if rules is None:
+            source, read = DEFAULT_RULES, parse_rules(text or "", DEFAULT_RULES)
+        else:
+            source, read = str(rules), read_rules(Path(rules))
         with self._ledger.reading(project) as (connection, info):
             checked = check_rules(connection, info, read, source)
         if dry_run or not checked.paused:
