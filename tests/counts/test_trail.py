@@ -44,6 +44,10 @@ def do_everything(ledger: Ledger) -> None:
     ledger.annotators.kind("p", "c", "model")
     ledger.annotators.leave("p", "c", "2026-03-01")
     ledger.annotators.back("p", "c")
+    ledger.annotators.pause("p", "c", note="why")
+    ledger.annotators.resume("p", "c")
+    rule = '[[rule]]\nwhen = "agreement < 1 over the last 30"\nthen = "pause"'
+    ledger.rules.check("p", text=rule)
     ledger.projects.set("p", timezone="Europe/Berlin")
     ledger.projects.set("p", tentative_from=0.6, good_from=0.75)
     ledger.projects.set("p", item_link="https://l.test/{item}", media_hosts=["m.test"])

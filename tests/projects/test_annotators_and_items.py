@@ -9,19 +9,23 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from sqlalchemy import select
 
 from tests.helpers import fates, standing, undo
 from tests.profiles import both
+from tracker.core import clock
 from tracker.core.errors import InvalidOption
 from tracker.counts.trail import change_sentence
 from tracker.ledger import Ledger
 from tracker.projects.annotators import (
     add_annotator_alias,
     find_annotator,
+    find_paused,
     list_annotators,
     rename_annotator,
 )
 from tracker.projects.items import ItemAnnotators, find_item, list_items
+from tracker.storage.schema import Change
 
 Write = Callable[..., Path]
 ANSWERS = "item,annotator,category\n i,ann@x.org,x\n i,B,y\n j,ann@x.org,x"
@@ -193,3 +197,67 @@ def test_whoever_left_is_asked_for_nothing_more_and_counts_as_before(ledger: Led
     assert what[:3:2] == ["noted that carla is back", "noted that carla left on 2026-10-10"]
     ledger.annotators.leave("p", "ada", "2099-01-01")
     assert ledger.status("p").to_dict()["annotators_gone"] == [], "she is still there"
+
+
+@both
+def test_whoever_is_paused_counts_as_before_and_is_paused_until_resumed(ledger: Ledger) -> None:
+    ledger.projects.create("p", wanted=3)
+    rows = [
+        (f"i{n}", who, "x", f"2026-10-{n + 1:02}T12:00")
+        for n in range(10)
+        for who in (("ada", "carla") if n < 9 else ("ada",))
+    ]
+    columns = ["item", "annotator", "category", "labeled_at"]
+    ledger.import_frame(pd.DataFrame(rows, columns=columns), "p")
+    figures, people = ledger.agreement("p").to_dict(), ledger.annotators
+    paused = people.pause("p", "carla", note=" reads the guideline again ")
+    assert people.pause("p", "carla") == paused, "paused already"
+    again = people.pause("p", "carla", note="was on leave")
+    assert (again.paused_since, again.paused_note) == (paused.paused_since, "was on leave")
+    shown = people.show("p", "carla").to_dict()
+    assert shown["paused_note"] == "was on leave"
+    assert shown["paused_since"] == clock.iso(paused.paused_since or 0)
+    told = ledger.status("p").to_dict()
+    assert (told["annotators_paused"], told["answers_per_day"]) == (["carla"], 10 / 9)
+    assert told["annotators_gone"] == []
+    assert ledger.agreement("p").to_dict() == figures
+    with ledger.reading("p") as (connection, info):
+        assert find_paused(connection, info) == {paused.id: paused.paused_since}
+        log = connection.scalars(select(Change.detail)).all()
+    assert not any("guideline" in detail or "leave" in detail for detail in log)
+    assert ledger.database.check() == []
+    assert people.back("p", "carla") == again, "she did not leave"
+    resumed = people.resume("p", "carla")
+    assert people.resume("p", "carla") == resumed
+    assert "paused_since" not in resumed.to_dict()
+    assert "annotators_paused" not in ledger.status("p").to_dict()
+    people.pause("p", "carla")
+    left = people.leave("p", "carla", "2026-10-10")
+    assert (left.paused_since, str(left.left_on)) == (None, "2026-10-10")
+    with pytest.raises(InvalidOption, match="left 'p' on 2026-10-10"):
+        people.pause("p", "carla")
+    assert people.resume("p", "carla") == left, "she is not paused"
+    assert people.back("p", "carla").paused_since is None
+    what = [change_sentence(act) for act in ledger.projects.changes("p").acts][:6]
+    assert what == [
+        "noted that carla is back", "noted that carla left on 2026-10-10", "paused carla",
+        "resumed carla", "paused carla", "paused carla",
+    ]  # fmt: skip
+
+
+@both
+def test_why_somebody_is_paused_goes_with_them(ledger: Ledger) -> None:
+    ledger.projects.create("p")
+    frame = pd.DataFrame({"item": "i", "annotator": ["ada", "carla"], "category": "x"})
+    ledger.import_frame(frame, "p")
+    ledger.annotators.pause("p", "carla", note="carla is ill")
+    ledger.annotators.pause("p", "ada", note="works with carla")
+    erased = ledger.annotators.erase("p", "carla")
+    assert [(mention.what, mention.rows) for mention in erased.mentions] == [
+        ("notes on pauses of others", 1)
+    ]
+    notes = {person.annotator.name: person.annotator.paused_note
+             for person in ledger.annotators.list("p")}  # fmt: skip
+    assert notes["ada"] == "works with carla"
+    assert "carla is ill" not in notes.values()
+    assert ledger.database.check() == []

@@ -64,6 +64,9 @@ def annotator_view(
         yield Text(f"also known as {', '.join(payload['aliases'])}")
     if payload["left_on"] is not None:
         yield Text(f"left on {payload['left_on']}; the answers count as before")
+    if payload.get("paused_since"):
+        why = f": {payload['paused_note']}" if payload.get("paused_note") else ""
+        yield Text(f"paused since {payload['paused_since'][:10]}{why}")
     for name, value in payload.get("attributes", {}).items():
         yield Text(f"{name}: {value}", style="dim")
     pages = payload.get("questions", [payload])

@@ -29,9 +29,10 @@ def _findings(row: Row) -> int:
 
 
 def _small(row: Row) -> str:
-    """Return what a page says beside an annotator's name: who is a model, who left and when."""
+    """Return what a page says beside an annotator's name: a model, left and when, or paused."""
     left = f"left on {row['left_on']}" if row.get("left_on") else None
-    return ", ".join(filter(None, ("model" if row.get("kind") == "model" else None, left)))
+    paused = "paused" if row.get("paused_since") else None
+    return ", ".join(filter(None, ("model" if row.get("kind") == "model" else None, left, paused)))
 
 
 PEOPLE: Final = (

@@ -46,6 +46,7 @@ _PANELS: Final = {
         "project": "project",
         "question": "question",
         "annotator": "annotator",
+        "rules": "rules",
         "category": "category",
         "item": "item",
     },

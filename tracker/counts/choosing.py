@@ -39,6 +39,32 @@ _TABLE = f"{_SEVERAL}this one; repeatable for a table of some."
 QuestionsOfTable = Annotated[Sequence[str], _questions(_TABLE)]
 
 
+Since = Annotated[
+    date | str | None,
+    _chosen(
+        "Only answers labeled at this time or later: 2026-03-01T14:30 (UTC), 2026-03-01 (the "
+        "start of that day), 7d, '3 weeks ago'. Answers without a time count from when they "
+        "were recorded.",
+        metavar="WHEN", examples=("7d",),
+    ),
+]  # fmt: skip
+Where = Annotated[
+    Mapping[str, str | Iterable[str]],
+    _chosen(
+        "Only items with this attribute, kept by import --keep. Repeatable: values of one "
+        "attribute are alternatives; different attributes must all match.",
+        metavar="ATTRIBUTE=VALUE", read=values_by_attribute, examples=("language=nl",),
+    ),
+]  # fmt: skip
+
+
+class Narrowing(TypedDict, total=False):
+    """Which of an annotator's answers are looked at."""
+
+    since: Since
+    where: Where
+
+
 class Moment(TypedDict, total=False):
     """The state of the ledger that is meant, on either clock."""
 
@@ -82,15 +108,7 @@ class Choosing(Moment, total=False):
         bool,
         _chosen("Exclude annotators with an open or acknowledged flag on the question.", False),
     ]
-    since: Annotated[
-        date | str | None,
-        _chosen(
-            "Only answers labeled at this time or later: 2026-03-01T14:30 (UTC), 2026-03-01 (the "
-            "start of that day), 7d, '3 weeks ago'. Answers without a time count from when they "
-            "were recorded.",
-            metavar="WHEN", examples=("7d",),
-        ),
-    ]  # fmt: skip
+    since: Since
     until: Annotated[
         date | str | None,
         _chosen(
@@ -98,14 +116,7 @@ class Choosing(Moment, total=False):
             metavar="WHEN",
         ),
     ]
-    where: Annotated[
-        Mapping[str, str | Iterable[str]],
-        _chosen(
-            "Only items with this attribute, kept by import --keep. Repeatable: values of one "
-            "attribute are alternatives; different attributes must all match.",
-            metavar="ATTRIBUTE=VALUE", read=values_by_attribute, examples=("language=nl",),
-        ),
-    ]  # fmt: skip
+    where: Where
     guideline: Annotated[
         str | None,
         _chosen(

@@ -131,6 +131,58 @@ def toml_key_places(text: str, name: str) -> tuple[Place, list[Place]]:
     return top, tables
 
 
+def toml_tables(
+    text: str, source: str, name: str, keys: Collection[str]
+) -> tuple[Table, list[Table]]:
+    """Return the top of a file, which may have some ``keys``, and its tables ``[[name]]``.
+
+    Raises Refused where the text is not TOML, or says something else.
+    """
+    document = _toml(text, source)
+    place, places = toml_key_places(text, name)
+    top = Table(source, document, place)
+    for key in document:
+        if key not in keys:
+            mend = near_names(key, keys) or f"here may stand: {', '.join(keys)}"
+            raise top.refused(f"there is no key {key!r} at the top of the file", mend, key=key)
+    entries = document.get(name, [])
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise top.refused(
+            f"a {name} is not a table", f"begin each with the line [[{name}]]", key=name
+        )
+    # Tables written in one line, check = [{…}], have no header of their own.
+    where = places if len(places) == len(entries) else [Place(place.of(name))] * len(entries)
+    return top, [Table(source, entry, at) for entry, at in zip(entries, where, strict=True)]
+
+
+def toml_file_text(path: Path, option: str, init: str) -> str:
+    """Return the text of a file that an option names and a command writes.
+
+    Raises Refused where it cannot be read.
+    """
+    try:
+        return path.read_text(encoding="utf-8-sig")  # a spreadsheet's or editor's mark is no fault
+    except FileNotFoundError:
+        raise Refused(f"{path}: there is no such file", f"write one: {init}") from None
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not text"
+        raise Refused(f"{path} cannot be read: {reason}", f"name a file: {option} FILE") from None
+
+
+def _toml(text: str, source: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as error:  # what is no TOML, too long or nested too deeply
+        message, _, where = str(error).rpartition(" (")
+        message = message or str(error)
+        line = re.search(r"line (\d+)", where)
+        number = line.group(1) if line else len(text.rstrip().split("\n"))
+        raise Refused(
+            f"{source}:{number}: this is not TOML: {message}",
+            'put texts in quotes, such as: measure = "krippendorff_alpha"',
+        ) from None
+
+
 # -- What a project is held to: each kind of check as a value, and all of a file ------------------
 
 
@@ -260,38 +312,19 @@ def read_gate_config(path: Path, project: str) -> GateConfig:
     Raises Refused where it cannot be read, is not TOML, or says what cannot be: an unknown key,
     word or measure, a threshold out of range, two checks in one, no check at all.
     """
-    try:
-        text = path.read_text(encoding="utf-8-sig")  # a spreadsheet's or editor's mark is no fault
-    except FileNotFoundError:
-        option = "" if str(path) == DEFAULT_CONFIG else f" --config {shlex.quote(str(path))}"
-        raise Refused(
-            f"{path}: there is no such file",
-            f"write one: tracker gate {shlex.quote(project)}{option} --init",
-        ) from None
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is not text"
-        raise Refused(f"{path} cannot be read: {reason}", "name a file: --config FILE") from None
-    return parse_gate_config(text, str(path))
+    option = "" if str(path) == DEFAULT_CONFIG else f" --config {shlex.quote(str(path))}"
+    init = f"tracker gate {shlex.quote(project)}{option} --init"
+    return parse_gate_config(toml_file_text(path, "--config", init), str(path))
 
 
 def parse_gate_config(text: str, source: str) -> GateConfig:
     """The same of a text; ``source`` is its name in messages."""
-    document = _toml(text, source)
-    place, tables = toml_key_places(text, "check")
-    top = Table(source, document, place)
-    for key in document:
-        if key not in _TOP:
-            mend = near_names(key, _TOP) or f"here may stand: {', '.join(_TOP)}"
-            raise top.refused(f"there is no key {key!r} at the top of the file", mend, key=key)
-    entries = document.get("check", [])
-    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise top.refused(
-            "a check is not a table", "begin each with the line [[check]]", key="check"
-        )
-    if not entries:
+    top, tables = toml_tables(text, source, "check", _TOP)
+    if not tables:
         raise top.refused("there is no check, and a gate without one would let all through",
                           'begin one with the line [[check]], such as: items_at_least = 200',
                           key="check")  # fmt: skip
+    document = top.told
     metric = Metric(
         top.word("weights", WEIGHTS, "kind of weights"),
         top.word("scale", SCALES, "scale"),
@@ -299,26 +332,8 @@ def parse_gate_config(text: str, source: str) -> GateConfig:
     )
     confidence = top.number("confidence", 0, 1, open_=True) if "confidence" in document else 0.95
     interval = top.word("interval", INTERVALS, "interval") or ASYMMETRIC
-    # Tables written in one line, check = [{…}], have no header of their own.
-    where = tables if len(tables) == len(entries) else [Place(place.of("check"))] * len(entries)
-    checks = (
-        _check(Table(source, entry, at), metric) for entry, at in zip(entries, where, strict=True)
-    )
-    return GateConfig(source, place, tuple(checks), confidence, metric, interval)
-
-
-def _toml(text: str, source: str) -> dict[str, Any]:
-    try:
-        return tomllib.loads(text)
-    except (ValueError, RecursionError) as error:  # what is no TOML, too long or nested too deeply
-        message, _, where = str(error).rpartition(" (")
-        message = message or str(error)
-        line = re.search(r"line (\d+)", where)
-        number = line.group(1) if line else len(text.rstrip().split("\n"))
-        raise Refused(
-            f"{source}:{number}: this is not TOML: {message}",
-            'put texts in quotes, such as: measure = "krippendorff_alpha"',
-        ) from None
+    checks = tuple(_check(table, metric) for table in tables)
+    return GateConfig(source, top.place, checks, confidence, metric, interval)
 
 
 def _check(table: Table, metric: Metric) -> Check:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any, TypedDict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, NotRequired, TypedDict
 
 from sqlalchemy import Connection
 
@@ -20,7 +20,12 @@ from tracker.counts.filter import select_answers
 from tracker.counts.items import count_answers_per_item, count_recent_labels
 from tracker.counts.selection import select_answering_annotators
 from tracker.imports.undo import list_imports
-from tracker.projects.annotators import annotator_names, find_departed, project_aliases
+from tracker.projects.annotators import (
+    annotator_names,
+    find_departed,
+    find_paused,
+    project_aliases,
+)
 from tracker.projects.items import count_project_items
 from tracker.projects.kept import kept_with_answers
 from tracker.projects.questions import QuestionInfo
@@ -41,6 +46,7 @@ class StatusJson(TypedDict):
     answers: int
     annotators: int
     annotators_gone: list[str]
+    annotators_paused: NotRequired[list[str]]
     wanted: int | None
     items_complete: int | None
     coverage: float | None
@@ -108,8 +114,8 @@ class Status(Shown):
     ``answers_per_item`` is ``{answers: items}``; ``pace`` that of those who are still there, over
     the four weeks before the newest answer; ``done_at`` the moment at which, at that pace, every
     item has the wanted answers. None if nobody has answered for as long as the pace was taken over:
-    work that has stopped has no end. ``gone`` are the annotators who left, by name. ``recent`` is
-    the last change of the level of agreement, as JSON.
+    work that has stopped has no end. ``gone`` are the annotators who left, by name, ``paused``
+    those who are paused. ``recent`` is the last change of the level of agreement, as JSON.
     """
 
     question: QuestionInfo
@@ -119,6 +125,7 @@ class Status(Shown):
     flags: int
     pace: Pace | None = None
     gone: tuple[str, ...] = ()
+    paused: tuple[str, ...] = ()
     recent: Mapping[str, Any] | None = None
 
     @property
@@ -175,7 +182,7 @@ class Status(Shown):
 
     def to_dict(self) -> StatusJson:
         """The status as JSON."""
-        return {
+        payload: StatusJson = {
             "project": self.project,
             "items": self.items,
             "items_unanswered": self.unanswered,
@@ -198,6 +205,9 @@ class Status(Shown):
             "recent": None if self.recent is None else dict(self.recent),
             "archived": self.question.project.archived_at is not None,
         }
+        if self.paused:
+            payload["annotators_paused"] = list(self.paused)
+        return payload
 
 
 def question_pace(
@@ -205,11 +215,12 @@ def question_pace(
 ) -> Pace | None:
     """Return the pace of those who are still there; None if answers of less than a day tell of it.
 
-    ``as_of`` is the moment that it was asked for, None for now.
+    Those who are paused are not there. ``as_of`` is the moment that it was asked for, None for now.
     """
     selection = select_answers(connection, question)
-    departed = find_departed(connection, question.project)
-    there = replace(selection, left_out=selection.left_out | departed.keys())
+    away = find_departed(connection, question.project)
+    away |= find_paused(connection, question.project)
+    there = selection.without(frozenset(away))
     recent = count_recent_labels(connection, there, _PACE_DAYS)
     if recent is None:
         return None
@@ -227,13 +238,16 @@ def project_status(
     selection = select_answers(connection, question)
     imports = [i for i in list_imports(connection, question.project_id) if i.undone_at is None]
     departed = find_departed(connection, question.project)
+    paused = find_paused(connection, question.project)
     answered = count_answers_per_item(connection, selection)
     unanswered = count_project_items(connection, question.project) - sum(answered.values())
-    names = annotator_names(connection, question.project) if departed else {}
-    aliases = project_aliases(connection, question.project_id) if departed else {}
+    away = departed or paused
+    names = annotator_names(connection, question.project) if away else {}
+    aliases = project_aliases(connection, question.project_id) if away else {}
     return Status(
         question=question,
         gone=tuple(sorted(names[person] for person in departed if person not in aliases)),
+        paused=tuple(sorted(names[person] for person in paused if person not in aliases)),
         annotators=len(select_answering_annotators(connection, selection)),
         answers_per_item=({0: unanswered} if unanswered > 0 else {}) | answered,
         last_import=imports[-1].to_dict() if imports else None,

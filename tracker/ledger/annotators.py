@@ -7,11 +7,11 @@ from datetime import date
 from functools import partial
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from tracker.core.errors import NotFound, TrackerError
 from tracker.core.operations import Given, Option, operation
-from tracker.counts.choosing import QuestionNames
+from tracker.counts.choosing import Narrowing, QuestionName, QuestionNames
 from tracker.ledger.namespace import Namespace
 from tracker.ledger.parameters import Project
 from tracker.render.blocks import Column, listing_table
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from tracker.audit.annotator_report import AnnotatorPage
+    from tracker.audit.onboarding import Onboarding
     from tracker.projects.annotators import AnnotatorInfo, AnnotatorLabels
     from tracker.projects.identities import Common, Duplicate, Erased, Merged
 
@@ -41,6 +42,8 @@ _PEOPLE = (
     Column("labels", kind="count"),
     Column("aliases", "also known as"),
     Column("left_on", rare=True),
+    Column("paused_since", kind="day", rare=True),
+    Column("paused_note", "why paused", rare=True),
 )
 
 
@@ -262,6 +265,107 @@ class Annotators(Namespace):
 
         with self._ledger.writing(project) as (connection, info):
             return return_annotator(connection, info, annotator)
+
+    @operation(
+        "annotator pause", f"POST {_ONE}/pause", "pauseAnnotator",
+        view=lambda annotator, given: [f"{annotator.name} is paused in {given.project}"],
+        hints=lambda annotator, given: [
+            f"to undo: tracker annotator resume {quote(annotator.name)} -p {quote(given.project)}"
+        ],
+    )  # fmt: skip
+    def pause(
+        self,
+        project: Project,
+        annotator: Annotator,
+        *,
+        note: Annotated[
+            str | None,
+            Option("Why; stored until the annotator is erased.", metavar="TEXT", longest=None),
+        ] = None,
+    ) -> AnnotatorInfo:
+        """Pause an annotator: no more work until they are resumed; their answers count as before.
+
+        Estimates of completion leave them out, as those who left. The note is shown with the
+        annotator; the change log does not hold it.
+
+        Raises InvalidOption for one who left.
+
+        Examples:
+        - `tracker annotator pause reviews bob`
+        - `tracker annotator pause bob -p reviews --note "reads the guideline again"`
+
+        Next: `tracker annotator list reviews`
+        """
+        from tracker.projects.annotators import pause_annotator
+
+        with self._ledger.writing(project) as (connection, info):
+            return pause_annotator(connection, info, annotator, note)
+
+    @operation(
+        "annotator resume", f"POST {_ONE}/resume", "resumeAnnotator",
+        view=lambda annotator, given: [
+            f"{annotator.name} left {given.project} on {annotator.left_on}, and is not paused"
+            if annotator.left_on else f"{annotator.name} may go on in {given.project}"
+        ],
+    )  # fmt: skip
+    def resume(self, project: Project, annotator: Annotator) -> AnnotatorInfo:
+        """Let an annotator who was paused, by somebody or by a rule, go on.
+
+        Example:
+        - `tracker annotator resume reviews bob`
+
+        Next: `tracker annotator list reviews`
+        """
+        from tracker.projects.annotators import resume_annotator
+
+        with self._ledger.writing(project) as (connection, info):
+            return resume_annotator(connection, info, annotator)
+
+    @operation(
+        "annotator ready", f"GET {_ONE}/ready", "annotatorReady", kept=False,
+    )  # fmt: skip
+    def ready(
+        self,
+        project: Project,
+        annotator: Annotator,
+        *,
+        question: QuestionName = None,
+        at_least: Annotated[
+            float, Option("The share of right answers of one who is ready.", least=0, most=1)
+        ] = 0.8,
+        margin: Annotated[
+            float,
+            Option("By how much less one who is not ready is right.", least=0, most=1),
+        ] = 0.1,
+        error_rate: Annotated[
+            float,
+            Option("How likely each wrong verdict may be.", least=0.0001, most=0.4),
+        ] = 0.05,
+        **narrowed: Unpack[Narrowing],
+    ) -> Onboarding:
+        """Say whether an annotator is ready: right often enough, by a sequential test.
+
+        Their first answers, in order of time and without revisions, are held against gold, or, if
+        there is too little of it, against most of the others. It may be asked every day: the error
+        rate holds however often it is.
+
+        Raises InvalidOption for a reference, and for answers that are spans or numbers.
+
+        Examples:
+        - `tracker annotator ready dora -p reviews`
+        - `tracker annotator ready dora -p reviews --where set=exam --at-least 0.9`
+
+        Next: `tracker annotator pause reviews dora`
+        """
+        from tracker.audit.onboarding import annotator_readiness
+        from tracker.counts.filter import make_answer_filter
+
+        choice = make_answer_filter(**narrowed, question=question)
+        with self._ledger.asking(project, question=question) as (connection, asked):
+            return annotator_readiness(
+                connection, asked, annotator, choice,
+                at_least=at_least, margin=margin, error_rate=error_rate,
+            )  # fmt: skip
 
     @operation(
         "annotator alias", f"POST {_ONE}/aliases", "addAlias",

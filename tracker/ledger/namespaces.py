@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from tracker.ledger.projects import Projects
     from tracker.ledger.questions import Questions
     from tracker.ledger.requests import Requests
+    from tracker.ledger.rules import Rules
     from tracker.ledger.tokens import Tokens
     from tracker.ledger.users import Users
     from tracker.ledger.webhooks import Webhooks
@@ -67,6 +68,13 @@ class Records(Transactions):
         from tracker.ledger.answering import Answering
 
         return Answering(self)
+
+    @property
+    def rules(self) -> Rules:
+        """Pause people by the rules of a file."""
+        from tracker.ledger.rules import Rules
+
+        return Rules(self)
 
     @property
     def categories(self) -> Categories:

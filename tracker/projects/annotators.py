@@ -16,13 +16,15 @@ from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.core.results import Hidden, Json, Record, Spread
 from tracker.projects.kept import kept_with_answers
-from tracker.projects.names import check_entered_name, near_names
+from tracker.projects.names import check_entered_name, check_entered_text, near_names
 from tracker.projects.projects import ProjectInfo, lock_project, record_change
 from tracker.projects.questions import QuestionInfo
 from tracker.storage.current import (
     HERE,
     LEFT,
-    annotator_departures,
+    PAUSED,
+    Presence,
+    annotator_presence,
     annotators_with_facts,
     apply_kind_facts,
     fact_not_undone,
@@ -45,13 +47,19 @@ from tracker.storage.schema.labels import of_question
 
 @dataclass(frozen=True)
 class AnnotatorInfo(Record):
-    """An annotator of a project, with their other names; ``left_on`` is the day they left."""
+    """An annotator of a project, with their other names.
+
+    ``left_on`` is the day they left; ``paused_since`` the moment from which they are to be given
+    no more work until they are resumed, ``paused_note`` why.
+    """
 
     id: Annotated[int, Hidden]
     name: Annotated[str, Json("annotator")]
     kind: str
     aliases: tuple[str, ...]
     left_on: Annotated[date | None, Json(write=str, kind=str | None)] = None
+    paused_since: Annotated[int | None, Json(write=clock.iso, rare=True)] = None
+    paused_note: Annotated[str | None, Json(rare=True)] = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -93,14 +101,14 @@ def list_annotators(connection: Connection, project: ProjectInfo) -> list[Annota
     for row in rows:
         if row.id in aliases:
             other_names.setdefault(aliases[row.id], []).append(row.name)
-    left = annotator_departures(connection, project.id)
+    presence = annotator_presence(connection, project.id)
     annotators = [
         AnnotatorInfo(
             row.id,
             row.name,
             row.kind,
             tuple(sorted(other_names.get(row.id, []))),
-            clock.day_of_moment(left[row.id], project.timezone) if row.id in left else None,
+            **_presence_fields(presence.get(row.id), project),
         )
         for row in rows
         if row.id not in aliases and row.id in with_facts
@@ -180,6 +188,32 @@ def set_annotator_kind(
     return find_annotator(connection, project, annotator.name)
 
 
+def _presence_fields(presence: Presence | None, project: ProjectInfo) -> dict[str, Any]:
+    """Return what a presence says of an annotator, by the names of their fields."""
+    fields: dict[str, Any] = {"left_on": None, "paused_since": None, "paused_note": None}
+    if presence is not None and presence.word == LEFT:
+        fields["left_on"] = clock.day_of_moment(presence.moment, project.timezone)
+    elif presence is not None and presence.word == PAUSED:
+        fields |= {"paused_since": presence.moment, "paused_note": presence.note}
+    return fields
+
+
+def _set_presence(
+    connection: Connection,
+    project: ProjectInfo,
+    annotator: AnnotatorInfo,
+    presence: Presence,
+    kind: str,
+    **detail: Any,
+) -> AnnotatorInfo:
+    """Record a presence by a change of a kind; the log has no note, as notes can be erased."""
+    detail = {"annotator": annotator.id, **detail}
+    change, _ = record_change(connection, project.id, kind, detail)
+    said = {annotator.id: presence}
+    record_annotator_facts(connection, project.id, change, presence=said)
+    return replace(annotator, **_presence_fields(presence, project))
+
+
 def leave_annotator(
     connection: Connection, project: ProjectInfo, name: str, moment: int
 ) -> AnnotatorInfo:
@@ -192,11 +226,8 @@ def leave_annotator(
     day = clock.day_of_moment(moment, project.timezone)
     if annotator.left_on == day:
         return annotator
-    detail = {"annotator": annotator.id, "on": str(day)}
-    change, _ = record_change(connection, project.id, "annotator leave", detail)
-    left = {annotator.id: (LEFT, moment)}
-    record_annotator_facts(connection, project.id, change, presence=left)
-    return replace(annotator, left_on=day)
+    left = Presence(LEFT, moment)
+    return _set_presence(connection, project, annotator, left, "annotator leave", on=str(day))
 
 
 def return_annotator(connection: Connection, project: ProjectInfo, name: str) -> AnnotatorInfo:
@@ -205,30 +236,80 @@ def return_annotator(connection: Connection, project: ProjectInfo, name: str) ->
     annotator = find_annotator(connection, project, name)
     if annotator.left_on is None:
         return annotator
-    change, _ = record_change(
-        connection, project.id, "annotator return", {"annotator": annotator.id}
-    )
-    here = {annotator.id: (HERE, clock.now())}
-    record_annotator_facts(connection, project.id, change, presence=here)
-    return replace(annotator, left_on=None)
+    here = Presence(HERE, clock.now())
+    return _set_presence(connection, project, annotator, here, "annotator return")
+
+
+def pause_annotator(
+    connection: Connection,
+    project: ProjectInfo,
+    name: str,
+    note: str | None = None,
+    evidence: Mapping[str, Any] | None = None,
+) -> AnnotatorInfo:
+    """Say that an annotator gets no more work until resumed; what they answered counts as before.
+
+    ``evidence`` is what a rule rests on that pauses them. One who is paused stays so, with another
+    note if one is given. Raises NotFound, and InvalidOption for one who left.
+    """
+    note = None if note is None or not note.strip() else check_entered_text(note, "note")
+    lock_project(connection, project.id)
+    annotator = find_annotator(connection, project, name)
+    if annotator.left_on is not None:
+        raise InvalidOption(
+            f"{annotator.name!r} left {project.name!r} on {annotator.left_on}",
+            f"first: tracker annotator return {quote(annotator.name)} -p {quote(project.name)}",
+        )
+    since = annotator.paused_since
+    if since is not None and note in {None, annotator.paused_note}:
+        return annotator
+    paused = Presence(PAUSED, clock.now() if since is None else since, note)
+    kind = "annotator pause" if evidence is None else "rule pause"
+    return _set_presence(connection, project, annotator, paused, kind, **(evidence or {}))
+
+
+def resume_annotator(connection: Connection, project: ProjectInfo, name: str) -> AnnotatorInfo:
+    """Say that an annotator who was paused may go on; raises NotFound."""
+    lock_project(connection, project.id)
+    annotator = find_annotator(connection, project, name)
+    if annotator.paused_since is None:
+        return annotator
+    here = Presence(HERE, clock.now())
+    return _set_presence(connection, project, annotator, here, "annotator resume")
 
 
 def find_departed(connection: Connection, project: ProjectInfo) -> dict[int, int]:
     """Return the annotators who are gone by now, aliases too, and since when."""
+    return _with_presence(connection, project, LEFT)
+
+
+def find_paused(connection: Connection, project: ProjectInfo) -> dict[int, int]:
+    """Return the annotators who are paused, aliases too, and since when."""
+    return _with_presence(connection, project, PAUSED)
+
+
+def find_returned(connection: Connection, project: ProjectInfo) -> dict[int, int]:
+    """Return the annotators who were resumed, or are back, aliases too, and since when."""
+    return _with_presence(connection, project, HERE)
+
+
+def _with_presence(connection: Connection, project: ProjectInfo, word: str) -> dict[int, int]:
     now = clock.now()
-    departures = annotator_departures(connection, project.id)
-    gone = {number: moment for number, moment in departures.items() if moment <= now}
-    owners = project_aliases(connection, project.id) if gone else {}
-    return gone | {alias: gone[owner] for alias, owner in owners.items() if owner in gone}
+    presence = annotator_presence(connection, project.id)
+    since = {number: said.moment for number, said in presence.items()
+             if said.word == word and said.moment <= now}  # fmt: skip
+    owners = project_aliases(connection, project.id) if since else {}
+    return since | {alias: since[owner] for alias, owner in owners.items() if owner in since}
 
 
 def departed_warnings(connection: Connection, project: ProjectInfo, change: int) -> Iterator[str]:
     """Yield a sentence for each annotator of whom a change recorded answers after they left."""
     last_moments = {
         number: clock.end_of_day_number(
-            clock.day_number(moment, project.timezone), project.timezone
+            clock.day_number(said.moment, project.timezone), project.timezone
         )
-        for number, moment in annotator_departures(connection, project.id).items()
+        for number, said in annotator_presence(connection, project.id).items()
+        if said.word == LEFT
     }
     if not last_moments:
         return

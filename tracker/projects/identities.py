@@ -50,11 +50,13 @@ from tracker.projects.projects import (
 from tracker.projects.supersede import restore_superseded_labels, supersede_labels
 from tracker.storage import seals
 from tracker.storage.as_of import ERASURE, MERGE, SPLIT
+from tracker.storage.current import erase_presence_notes
 from tracker.storage.schema import (
     ERASED,
     Alias,
     Annotator,
     AnnotatorAttribute,
+    AnnotatorFact,
     AnswerDetail,
     Assignment,
     Change,
@@ -419,7 +421,15 @@ class Erased(Record):
 
 ERASED_FROM = tuple(
     model.__table__
-    for model in (Annotator, AnnotatorAttribute, AnswerDetail, FlagChange, KeyedRequest, Delivery)
+    for model in (
+        Annotator,
+        AnnotatorAttribute,
+        AnnotatorFact,
+        AnswerDetail,
+        FlagChange,
+        KeyedRequest,
+        Delivery,
+    )
 )
 """The tables whose texts an erasure deletes or changes."""
 
@@ -457,6 +467,7 @@ def erase_annotator(connection: Connection, project: ProjectInfo, name: str) -> 
         table = model.__table__
         ours = and_(table.c.project_id == project.id, table.c[column].in_(names))
         connection.execute(delete(table).where(ours))
+    erase_presence_notes(connection, project.id, names)
     every_name = annotator_names(connection, project)
     erased = [every_name[number] for number in names]
     erase_from_readings(connection, project.id, erased)

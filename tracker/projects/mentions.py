@@ -35,6 +35,7 @@ _WORDS = {
     "item_facts": "recorded facts about items",
     "answer_details": "comments on answers",
     "annotator_attributes": "attributes of others",
+    "annotator_facts": "notes on pauses of others",
     "access_changes": "the log of users",
     "syncs": "sources of syncs",
     "flag_sightings": "evidence of findings",

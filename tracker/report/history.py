@@ -205,10 +205,11 @@ def _progress_of_question(gathered: Gathered, question: OfQuestion) -> Iterator[
     yield Paragraph(line(people.pace(status)))
     if status["last_import"] is not None:
         yield Paragraph(line(people.last_import(status["last_import"])))
+    away = {*status["annotators_gone"], *status.get("annotators_paused", ())}
     least = [
         (row["annotator"], row["answers"])
         for row in sorted(question.audit["annotators"], key=lambda row: row["answers"])
-        if row["annotator"] not in status["annotators_gone"]
+        if row["annotator"] not in away
     ]
     short = question.short["items"]
     if short and least:

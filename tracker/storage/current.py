@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import (
     ColumnElement,
@@ -50,8 +50,8 @@ ANNOTATOR, CATEGORY = "annotator", "category"
 """That there is an annotator, that there is a category."""
 KIND, PRESENCE = "kind", "presence"
 """What else can be said of an annotator."""
-LEFT, HERE = "left", "here"
-"""Whether an annotator is there, each a word of their presence with the moment it holds from."""
+LEFT, PAUSED, HERE = "left", "paused", "here"
+"""Whether an annotator is there: words of their presence."""
 ORDERED = "position"
 """What else can be said of a category."""
 
@@ -148,11 +148,30 @@ def annotator_kind_facts(connection: Connection, project_id: int) -> dict[int, s
     return {row.annotator_id: row.value for row in connection.execute(last_kind_facts(project_id))}
 
 
-def annotator_departures(connection: Connection, project_id: int) -> dict[int, int]:
-    """Return the moment from which on each annotator who left is gone; it may be in the future."""
-    rows = connection.execute(last_kind_facts(project_id, PRESENCE))
-    presence = {row.annotator_id: row.value.split() for row in rows}
-    return {number: int(moment) for number, (word, moment) in presence.items() if word == LEFT}
+class Presence(NamedTuple):
+    """Whether an annotator is there: a word, the moment from which on it holds, and why."""
+
+    word: str
+    moment: int
+    note: str | None = None
+
+
+def annotator_presence(connection: Connection, project_id: int) -> dict[int, Presence]:
+    """Return what was last said of the presence of each annotator; the others are there."""
+    presence = {}
+    for row in connection.execute(last_kind_facts(project_id, PRESENCE)):
+        word, moment, *note = row.value.split(" ", 2)
+        presence[row.annotator_id] = Presence(word, int(moment), *note)
+    return presence
+
+
+def erase_presence_notes(connection: Connection, project_id: int, annotators: list[int]) -> None:
+    """Take out why annotators were paused; moments have 16 digits from 2001 to 2286."""
+    ours = and_(_annotators.c.project_id == project_id, _annotators.c.role == PRESENCE)
+    paused = _annotators.c.value.startswith(f"{PAUSED} ")
+    without = func.substr(_annotators.c.value, 1, len(PAUSED) + 1 + 16)
+    erased = update(_annotators).where(ours, paused, _annotators.c.annotator_id.in_(annotators))
+    connection.execute(erased.values(value=without))
 
 
 def record_annotator_facts(
@@ -161,13 +180,13 @@ def record_annotator_facts(
     change: int,
     mentioned: Iterable[int] = (),
     kinds: Mapping[int, str] | None = None,
-    presence: Mapping[int, tuple[str, int]] | None = None,
+    presence: Mapping[int, Presence] | None = None,
 ) -> None:
     """Record which annotators a change named, the kind of some, and the presence of some."""
     facts = [(number, ANNOTATOR, "") for number in mentioned]
     facts += [
-        (number, PRESENCE, f"{word} {moment}")
-        for number, (word, moment) in (presence or {}).items()
+        (number, PRESENCE, " ".join(str(part) for part in parts if part is not None))
+        for number, parts in (presence or {}).items()
     ]
     facts += [(number, KIND, kind) for number, kind in (kinds or {}).items()]
     rows = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
+from tracker.core.errors import InvalidOption
 from tracker.web.request import Asked, Place
 
 if TYPE_CHECKING:
@@ -117,6 +118,19 @@ def models_of(asked: Asked, place: Place, question: str) -> list[dict[str, Any]]
             model.to_dict() for model in ledger.models(place.project, **place.of(question))
         ],
     )
+
+
+def readiness_of(asked: Asked, place: Place, question: str, annotator: str) -> str | None:
+    """Return whether a newcomer is ready, in a sentence; None if that cannot be asked."""
+
+    def sentence(ledger: Ledger) -> str | None:
+        try:
+            ready = ledger.annotators.ready(place.project, annotator, question=question)
+        except InvalidOption:  # spans, numbers
+            return None
+        return ready.sentence if ready.answers else None
+
+    return asked.figure(place.project, "ready", question, annotator, compute=sentence)
 
 
 def trend_of(asked: Asked, place: Place, question: str, measure: str) -> Sequence[Figure]:

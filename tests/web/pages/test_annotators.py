@@ -91,3 +91,22 @@ def test_of_many_annotators_those_who_agree_least_are_drawn(
     assert len(drawn) == 40
     assert "odd" in drawn
     assert page.rows[41 + 1][0] == "odd / p00"
+
+
+def test_a_manager_pauses_somebody_who_may_then_go_on(browser: TestClient, flagged: Ledger) -> None:
+    at = "/projects/p/annotators/constant%201"
+    assert "Pause constant 1" in read(browser, at).text
+    data = {"pause": "true", "note": "reads <b> again"}
+    browser.post(f"{at}/presence", data=data)
+    page = read(browser, at).text
+    assert "reads <b> again" in page
+    assert "constant 1 may go on" in page
+    assert "Pause constant 1" not in page
+    assert "paused" in read(browser, "/projects/p/annotators").text
+    browser.post(f"{at}/presence", data={"resume": "true"})
+    assert "Paused since" not in read(browser, at).text
+    browser.post(f"{at}/presence", data={"on": "2026-01-01"})
+    refused = browser.post(f"{at}/presence", data=data)
+    assert refused.status_code == 422
+    assert "left" in refused.text
+    assert flagged.annotators.show("p", "constant 1").annotator.paused_since is None

@@ -458,12 +458,15 @@ def pool_strata(strata: Iterable[Stratum]) -> Pool | None:
     return Pool(own, trials, expected / trials, peers / trials, tails)
 
 
-def clopper_pearson(successes: int, trials: int) -> tuple[float, float]:
-    """The exact 95% interval of a share (Clopper and Pearson 1934), by beta quantiles."""
+def clopper_pearson(successes: int, trials: int, tail: float = 0.025) -> tuple[float, float]:
+    """The exact interval of a share (Clopper and Pearson 1934), by beta quantiles.
+
+    Each of its bounds is wrong with a probability of at most ``tail``; it is the 95% one.
+    """
     from scipy.special import betaincinv
 
-    low = betaincinv(successes, trials - successes + 1, 0.025) if successes else 0.0
-    high = betaincinv(successes + 1, trials - successes, 0.975) if successes < trials else 1.0
+    low = betaincinv(successes, trials - successes + 1, tail) if successes else 0.0
+    high = betaincinv(successes + 1, trials - successes, 1 - tail) if successes < trials else 1.0
     return float(low), float(high)
 
 

@@ -12,6 +12,7 @@ from tracker.ledger.flags import Flags
 from tracker.ledger.history import Snapshots
 from tracker.ledger.notes import Notes
 from tracker.ledger.questions import Questions
+from tracker.ledger.rules import Rules
 from tracker.ledger.webhooks import Webhooks
 from tracker.web.api import changes, exports, gate, hooks, imports, items, jobs, projects, uploads
 from tracker.web.api.openapi import openapi_router
@@ -25,7 +26,7 @@ _ROUTERS = [
     gate.router,
     items.router,
     add_routes(resource("records"), Annotators, Categories, Questions, Notes),
-    add_routes(resource("work"), Assignments, Answering),
+    add_routes(resource("work"), Assignments, Answering, Rules),
     changes.router,
     imports.router,
     uploads.router,

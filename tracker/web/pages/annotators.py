@@ -33,6 +33,8 @@ _UNKNOWN: dict[str, Any] = {
     "gold_answers": 0, "repeats": 0, "median_seconds": None,
 }  # fmt: skip
 """What is not known of annotators of spans."""
+_NEWCOMER = 300  # labels up to which a page says whether somebody is ready
+_NOT_PAUSED = {"paused_since": None, "paused_note": None}
 
 
 @router.get("/projects/{project:name}/annotators", dependencies=[needs(Role.VIEWER)])
@@ -40,7 +42,8 @@ def annotators_page(request: Request, place: At, asked: AskedLedger) -> HTMLResp
     """Show all annotators, question by question."""
     audits = _audits(asked, place)
     people = {row["annotator"]: row for row in (
-        person.to_dict() for person in asked.ledger.annotators.list(place.project))}  # fmt: skip
+        _NOT_PAUSED | person.to_dict()
+        for person in asked.ledger.annotators.list(place.project))}  # fmt: skip
     numbers = known.questions_of_numbers(asked, place)
     here = page_links(request, place)
     links = {question: {
@@ -55,7 +58,8 @@ def annotators_page(request: Request, place: At, asked: AskedLedger) -> HTMLResp
     ]  # fmt: skip
     for rows in audits.values():
         for row in rows:
-            row |= {key: people.get(row["annotator"], {}).get(key) for key in ("kind", "left_on")}
+            row |= {key: people.get(row["annotator"], {}).get(key)
+                    for key in ("kind", "left_on", "paused_since")}  # fmt: skip
     counted = {row["annotator"] for rows in audits.values() for row in rows}
     return page(
         request, "annotators.html", place=place, tab="annotators", audits=audits, links=links,
@@ -137,9 +141,11 @@ def annotator_page(
     }
     numbers = known.questions_of_numbers(asked, place)
     here = page_links(request, place)
+    is_new = place.key == (None, None) and who["labels"] <= _NEWCOMER
     questions = [
         {"name": name, **rows[0], "shares": list(share_rows(rows[0])),
          "links": _links(here, name, who["annotator"]),
+         "ready": known.readiness_of(asked, place, name, who["annotator"]) if is_new else None,
          "pairs": _pairs(asked, place, name, who["annotator"], numbers=name in numbers)}
         for name, rows in own.items()
         if rows
@@ -160,11 +166,17 @@ def annotator_page(
 def set_presence(
     request: Request, place: At, annotator: str, asked: AskedLedger,
     on: Annotated[str, Form()] = "", back: Annotated[bool, Form()] = False,
+    pause: Annotated[bool, Form()] = False, resume: Annotated[bool, Form()] = False,
+    note: Annotated[str, Form()] = "",
 ) -> RedirectResponse:  # fmt: skip
-    """Note on which day an annotator left, or that they are back."""
+    """Note on which day an annotator left, that they are back, are paused, or may go on."""
     people = asked.ledger.annotators
     if back:
         people.back(place.project, annotator)
+    elif pause:
+        people.pause(place.project, annotator, note=note)
+    elif resume:
+        people.resume(place.project, annotator)
     else:
         people.leave(place.project, annotator, on.strip() or None)
     return see(request, place, "annotators", annotator)
@@ -183,7 +195,8 @@ def set_kind(
 
 def _found(asked: Asked, place: Place, name: str) -> tuple[dict[str, Any], list[str]]:
     """Return an annotator by name or alias, and the others of the same kind, by name."""
-    everybody = [person.to_dict() for person in asked.ledger.annotators.list(place.project)]
+    everybody = [_NOT_PAUSED | person.to_dict()
+                 for person in asked.ledger.annotators.list(place.project)]  # fmt: skip
     for person in everybody:
         if name in {person["annotator"], *person["aliases"]}:
             others = [other["annotator"] for other in everybody
