@@ -39,6 +39,7 @@ _PANELS: Final = {
         "digest": "figures",
         "plot": "plot",
     },
+    "Decide": {"adjudicate": "adjudicate"},
     "Record": {"snapshot": "snapshot", "snapshots": "snapshots", "flags": "flags", "gate": "gate"},
     "Share": {"report": "report", "export": "export", "serve": "serve"},
     "Manage": {

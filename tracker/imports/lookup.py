@@ -109,11 +109,12 @@ class CategoryIds(Ids):
         *,
         several: bool = False,
         made: bool = False,
+        empty: int | None = None,
     ) -> None:
         """``values`` are what cells stand for that have other texts than categories.
 
         ``several`` says that the project asks other questions, too, and ``made`` that this import
-        made the question.
+        made the question. ``empty`` is what an empty cell stands for, if not what it usually does.
         """
         super().__init__(connection, question.project)
         self.question = question
@@ -131,7 +132,8 @@ class CategoryIds(Ids):
         merged = stored_category_merges(connection, question.key)
         self.merged = {name for name, number in self.names.items() if number in merged}
         # The reserved category that an empty cell stands for.
-        self.empty = SKIPPED if question.answers == "one" else NONE_APPLIES
+        usual = SKIPPED if question.answers == "one" else NONE_APPLIES
+        self.empty = usual if empty is None else empty
         highest = select(func.max(Category.id)).where(of_question(Category, question.key))
         self.next = (connection.scalar(highest) or 0) + 1
 

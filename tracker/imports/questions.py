@@ -88,6 +88,8 @@ class ImportQuestions:
         self.unnamed = made_with is not None and not self.asked  # the first one, of a new project
         self.values = Values()
         self.separator: str | None = None
+        self.empty: int | None = None
+        """What an empty cell stands for, if not what it does in every file."""
         self.answered: dict[str, CategoryIds] = {}
         self._declared: dict[str, QuestionOptions] = {}
         self._stands_for: dict[str, str] = {}  # a file's name for a question: the project's
@@ -240,6 +242,7 @@ class ImportQuestions:
                 self.values.of(question.name),
                 several=self.several,
                 made=question.id in self._orders,
+                empty=self.empty,
             )
         return self.answered[question.name]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tracker.ledger.adjudication import Adjudication
 from tracker.ledger.annotators import Annotators
 from tracker.ledger.auditing import AuditFindings
 from tracker.ledger.categories import Categories
@@ -22,6 +23,7 @@ _ROUTERS = [
     add_routes(resource("findings"), AuditFindings, Flags),
     gate.router,
     items.router,
+    add_routes(resource("adjudication"), Adjudication),
     add_routes(resource("records"), Annotators, Categories, Questions, Notes),
     changes.router,
     imports.router,
