@@ -49,6 +49,7 @@ def do_everything(ledger: Ledger) -> None:
     ledger.annotators.erase("p", "anna")
     ledger.items.alias("p", "i1", "one")
     ledger.items.unalias("p", "one")
+    ledger.adjudication.decide("p", "i0", ["no"], reason="ambiguous")
     ledger.notes.add("p", "what")
     ledger.notes.remove("p", 1)
     ledger.questions.rename("p", "label", "tone")

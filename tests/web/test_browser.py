@@ -47,7 +47,7 @@ OF_PROJECT = (
     "/findings",
     "/findings?state=all", "/findings/1", "/imports", "/questions/label",
     "/questions/label/categories/positive", "/snapshots", "/snapshots/1", "/compare?a=1&b=2",
-    "/gate", "/settings", "/changes", "/webhooks",
+    "/gate", "/settings", "/changes", "/webhooks", "/adjudicate",
 )  # fmt: skip
 PAGES = (
     "/", "/search", "/search?q=item", "/nothing", "/users", "/tokens",

@@ -167,7 +167,7 @@ def reasons_counted(connection: Connection, selection: Selection) -> Reasons:
         .cte("decided")
     )
     each = select(decided.c.reason, func.count()).group_by(decided.c.reason)
-    number: dict[str, int] = dict(connection.execute(each).tuples().all())
+    number: dict[str, int] = dict(connection.execute(each).all())
     names = category_names(connection, question) | {NONE_APPLIES: NONE}
     order = {category: place for place, category in enumerate(names)}
     votes = (

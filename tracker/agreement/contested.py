@@ -11,6 +11,7 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Double,
+    FromClause,
     Select,
     Subquery,
     Text,
@@ -139,18 +140,18 @@ def select_gains(selection: Selection) -> Select[Any]:
     return select(pairs.c.item_id, gain.label("gain")).select_from(joined).group_by(pairs.c.item_id)
 
 
-def _worth(selection: Selection, pairs: CTE) -> tuple[ColumnElement[Any], Any]:
+def _worth(selection: Selection, pairs: CTE) -> tuple[ColumnElement[Any], FromClause]:
     """Return what a pair of answers counts, and the pairs joined with what that is taken from."""
     if selection.question.scale in {"interval", "ratio"} and selection.single:
         first, second = (Category.__table__.alias(name) for name in ("first", "second"))
-        joined = pairs
+        joined: FromClause = pairs
         for table, column in ((first, pairs.c.a), (second, pairs.c.b)):
             same = and_(of_question(table, selection.question.key), table.c.id == column)
             joined = joined.join(table, same)
         apart = cast(first.c.name, Double) - cast(second.c.name, Double)
         return apart * apart, joined
-    like = select(pairs.c.a, pairs.c.b, func.count().label("met"))
-    like = like.group_by(pairs.c.a, pairs.c.b).cte("alike")
+    number = select(pairs.c.a, pairs.c.b, func.count().label("met"))
+    like = number.group_by(pairs.c.a, pairs.c.b).cte("alike")
     return like.c.met, pairs.join(like, and_(like.c.a == pairs.c.a, like.c.b == pairs.c.b))
 
 

@@ -12,7 +12,6 @@ from tracker.core.operations import Given, Option, operation
 from tracker.ledger.namespace import Namespace
 from tracker.ledger.parameters import Project
 from tracker.render.blocks import Column
-from tracker.render.nouns import count_noun
 
 if TYPE_CHECKING:
     from tracker.projects.notes import NoteInfo
@@ -26,6 +25,8 @@ def _noted(note: NoteInfo, given: Given) -> Iterator[str]:
     at = clock.iso(note.at)[:19]
     yield f"note {note.id} of {given.project}, {at}Z: {note.text}{guideline}"
     if note.settled is not None:
+        from tracker.render.nouns import count_noun
+
         yield f"{count_noun(note.settled, 'gap')} of the guideline settled"
 
 

@@ -112,7 +112,7 @@ DECIDER = "decision"
 """The name of the reference annotator whose answers are what was decided where answers differ."""
 
 
-def select_decider(project_id: int) -> Select[tuple[int]]:
+def select_decider(project_id: int) -> Select[int]:
     """Return the statement of the id of the annotator who is known as `DECIDER`."""
     owner = func.coalesce(Alias.annotator_id, Annotator.id)
     alias = and_(
@@ -124,7 +124,8 @@ def select_decider(project_id: int) -> Select[tuple[int]]:
 
 def decider_of(connection: Connection, project_id: int) -> int | None:
     """Return the id of that annotator; None if nothing was decided in the project."""
-    return connection.scalar(select_decider(project_id))
+    decider: int | None = connection.scalar(select_decider(project_id))
+    return decider
 
 
 def annotator_names(connection: Connection, project: ProjectInfo) -> dict[int, str]:

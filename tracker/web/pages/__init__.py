@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tracker.web.pages import (
+    adjudicate,
     annotators,
     changes,
     findings,
@@ -32,6 +33,7 @@ PAGES = (
     project,
     items,
     item,
+    adjudicate,
     moments,
     annotators,
     pairs,
