@@ -26,11 +26,15 @@ _ALL = "/projects/{project}/adjudication"
 _ONE = "/projects/{project}/items/{item}/decision"
 
 
-def _votes(row: Any) -> str:
-    return ", ".join(f"{name} {number}" for name, number in row["votes"].items())
+def _flat(contested: Contested, _: Given) -> Iterator[dict[str, Any]]:
+    for item in contested.items:
+        votes = ", ".join(f"{name} {number}" for name, number in item.votes.items())
+        yield item.to_dict() | {"votes": votes}
 
 
 def _next(contested: Contested, given: Given) -> Iterator[str]:
+    if not contested.items:
+        yield "nothing to decide: all answers agree, or were decided about"
     for item in contested.items[:1]:
         yield f"next: tracker adjudicate show {quote(contested.project)} {quote(item.item)}"
 
@@ -107,10 +111,10 @@ class Adjudication(Namespace):
     @operation(
         "adjudicate list", f"GET {_ALL}", "listContested", listing="items",
         columns=(
-            Column("item", kind="name"), Column("votes", text=_votes),
+            Column("item", kind="name"), Column("votes"),
             Column("gain", kind=lambda value: f"{value:,.1f}"), Column("text", rare=True),
         ),
-        hints=_next,
+        rows=_flat, hints=_next,
     )  # fmt: skip
     def list(
         self,
