@@ -102,17 +102,18 @@ def select_gains(selection: Selection) -> Select[Any]:
     """
     answers = select_whole_answers(selection)
     item, answer = answers.c.item_id, answers.c.answer
-    decided = labels.alias("decided")
-    of_decider = (of_question(decided, selection.question.key),
-                  decided.c.annotator_id == selection.decider)  # fmt: skip
-    differ = (
+    counts = (
         select(item, func.count().label("total"))
-        .where(*[item.not_in(select(decided.c.item_id).where(*of_decider))]
-               * bool(selection.decider))
         .group_by(item)
         .having(func.min(answer) != func.max(answer))
-        .cte("contested")
-    )  # fmt: skip
+        .subquery("counts")
+    )
+    decided = labels.alias("decided")
+    of_decider = select(decided.c.item_id).where(
+        of_question(decided, selection.question.key), decided.c.annotator_id == selection.decider
+    )
+    undecided = [counts.c.item_id.not_in(of_decider)] if selection.decider else []
+    differ = select(counts).where(*undecided).cte("contested")
     votes = (
         select(differ.c.item_id, answer, func.max(differ.c.total).label("total"))
         .add_columns(func.count().label("number"))

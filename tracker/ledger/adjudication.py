@@ -158,7 +158,7 @@ class Adjudication(Namespace):
         Example:
         - `tracker adjudicate show reviews item_0003`
 
-        Next: `tracker adjudicate decide reviews item_0003 neutral --reason "guideline gap"`
+        Next: `tracker adjudicate decide reviews item_0003 neutral --reason ambiguous`
         """
         from tracker.agreement.adjudication import item_to_decide
 
