@@ -56,6 +56,7 @@ def do_everything(ledger: Ledger) -> None:
     ledger.items.unalias("p", "one")
     ledger.assignments.assign("p", to=["b", "new"], answers=9)
     ledger.assignments.withdraw("p")
+    ledger.adjudication.decide("p", "i0", ["no"], reason="ambiguous")
     ledger.notes.add("p", "what")
     ledger.notes.remove("p", 1)
     ledger.questions.rename("p", "label", "tone")

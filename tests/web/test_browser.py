@@ -47,7 +47,7 @@ OF_PROJECT = (
     "/findings",
     "/findings?state=all", "/findings/1", "/imports", "/questions/label",
     "/questions/label/categories/positive", "/snapshots", "/snapshots/1", "/compare?a=1&b=2",
-    "/gate", "/settings", "/changes", "/webhooks",
+    "/gate", "/settings", "/changes", "/adjudicate", "/webhooks",
 )  # fmt: skip
 PAGES = (
     "/", "/search", "/search?q=item", "/nothing", "/users", "/tokens",
@@ -276,6 +276,27 @@ def test_findings_are_worked_through_by_keys_alone(
         page.wait_for_load_state()
         page.keyboard.press("/")
         expect(page.get_by_role("searchbox")).to_be_focused()
+        assert watched.complaints == []
+
+
+def test_items_are_decided_by_keys_alone(
+    browser: Browser, ours: Ledger, fill_once: FillOnce
+) -> None:
+    fill_once(ours, fill)
+    first, second = (one.item for one in ours.adjudication.list("p", limit=2).items)
+    with served(ours) as base, opened(browser, base) as watched:
+        page = watched.page
+        watched.go("/projects/p/adjudicate")
+        page.keyboard.press("g")
+        page.keyboard.press("1")
+        expect(page.get_by_role("status").first).to_contain_text(f"{first}: Decided")
+        decision = ours.adjudication.show("p", first).decision
+        assert decision is not None
+        assert (decision.reason, len(decision.categories)) == ("guideline gap", 1)
+        page.wait_for_load_state()
+        expect(page.locator(".paging a").first).to_have_text(second)
+        page.keyboard.press("j")
+        expect(page.locator(".paging a").first).not_to_have_text(second)
         assert watched.complaints == []
 
 

@@ -145,7 +145,7 @@ def test_a_role_may_do_what_it_may_and_nothing_else(served: Served, role: str) -
 
 
 @pytest.mark.parametrize(
-    ("role", "forms"), [("annotator", 3), ("viewer", 3), ("manager", 20), ("admin", 25)]
+    ("role", "forms"), [("annotator", 3), ("viewer", 3), ("manager", 21), ("admin", 26)]
 )
 def test_no_page_shows_a_form_that_its_reader_may_not_send(
     filled: Ledger, role: str, forms: int

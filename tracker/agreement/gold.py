@@ -166,7 +166,7 @@ def confidence_calibration(
     voters = select_answers(connection, question, replace(choice, annotators=()))
     against = GOLD if voters.references else MAJORITY
     if against == GOLD:
-        examined = replace(selection, references=voters.references)
+        examined = replace(selection, references=voters.references, decider=voters.decider)
         tallies = confidences_against_gold(connection, examined)
     else:
         tallies = confidences_against_majority(connection, selection, voters)

@@ -33,9 +33,15 @@ from tracker.agreement.run import assessment_of
 from tracker.core.errors import InvalidOption
 from tracker.core.results import Json, Record
 from tracker.core.tallies import Answer, ItemPatterns, Pattern
+from tracker.counts.annotator_patterns import select_first_truths
 from tracker.counts.filter import EVERYTHING, AnswerFilter, select_answers
 from tracker.counts.items import count_votes
-from tracker.counts.selection import Selection, select_answering_annotators
+from tracker.counts.selection import (
+    Selection,
+    read_selected_answer,
+    select_answering_annotators,
+    stream_rows,
+)
 from tracker.measures.cohen import kappa_cells
 from tracker.measures.estimate import Estimate
 from tracker.measures.intervals import Coefficient
@@ -176,13 +182,13 @@ def _truths(
 ) -> dict[int, str]:
     if not selection.references:
         return {}
-    truths = Selection(selection.question, only=selection.references, where=selection.where)
-    rows = count_votes(connection, truths)
-    answers: dict[int, list[str]] = {}
-    for item, category, _ in rows:
-        if category in categories:
-            answers.setdefault(item, []).append(categories[category])
-    return {item: "|".join(names) for item, names in answers.items()}
+    rows = stream_rows(connection, select_first_truths(selection))
+    answers = ((item, read_selected_answer(truth)) for item, truth in rows)
+    return {
+        item: "|".join(name for number, name in categories.items() if number in answer)
+        for item, answer in answers
+        if any(number in categories for number in answer)
+    }
 
 
 def _vote_score(votes: Mapping[int, int], categories: Sequence[int]) -> float | None:

@@ -136,7 +136,7 @@ def export_consensus_command(
 
     A tie is a row without category that names what is tied. Of several categories an answer, and
     of spans, each is written that more than half of the item's annotators gave. Models and
-    references have no vote unless --annotator names them.
+    references have no vote unless --annotator names them. What was decided of an item goes first.
 
     Examples:
     - `tracker export consensus reviews -o consensus.csv`

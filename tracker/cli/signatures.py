@@ -100,7 +100,7 @@ def parameter_of(field: Field) -> inspect.Parameter:
     least, most = field.bounds
     bounds: dict[str, Any] = {"min": least, "max": most, "help": option.help}
     # Several names of a word are in one text, with commas between them, numbers a word each.
-    in_one = option.in_one or (field.is_word and field.kind is str)
+    in_one = field.is_word and field.kind is str if option.in_one is None else option.in_one
     is_list = field.repeated and not in_one
     kind: Any = list[field.kind] if is_list else field.kind  # type: ignore[name-defined]
     required = field.default is _REQUIRED

@@ -58,7 +58,8 @@ class Option:
         either: whether the command takes it by its place or by its name, as it is given.
         asker: whether a route has for it the name of the one who asks.
         faces: those that take it, if not all: "command" or "route".
-        in_one: whether the command takes several values in one text, with commas between them.
+        in_one: whether the command takes several values in one text, with commas between them;
+            several words are taken so, unless it is said to be False.
     """
 
     help: str
@@ -78,7 +79,7 @@ class Option:
     either: bool = False
     asker: bool = False
     faces: frozenset[str] = frozenset({"command", "route"})
-    in_one: bool = False
+    in_one: bool | None = None
 
     def saying(self, text: str | None) -> Option:
         """Return the option with another help, if there is one."""

@@ -232,8 +232,9 @@ def count_gold_confusions(
 ) -> tuple[dict[int, dict[tuple[Answer, Answer], int]], int]:
     """Return truths against answers, ``{annotator: {(truth, answer): answers}}``, and the items.
 
-    The truth of an item is the answer of its reference annotator; if there are several, the
-    first one's. A reference annotator is never compared with a truth, even if named.
+    The truth of an item is what was decided of it, or the answer of its reference annotator; if
+    there are several, the first one's. A reference annotator is never compared with a truth, even
+    if named.
     """
     if not selection.references:
         return {}, 0
@@ -310,6 +311,7 @@ def select_first_truths(selection: Selection) -> Select[Any]:
     # Of the same items, whenever they were labeled: a truth is true before it is written down.
     of_references = Selection(selection.question, where=selection.where, only=selection.references)
     answers = select_answer_rows(of_references, "of_references", alone=True)
-    place = func.row_number().over(partition_by=answers.c.item_id, order_by=answers.c.annotator_id)
+    order = case((answers.c.annotator_id == selection.decider, 0), else_=answers.c.annotator_id)
+    place = func.row_number().over(partition_by=answers.c.item_id, order_by=order)
     ranked = select(answers, place.label("place")).subquery("ranked")
     return select(ranked.c.item_id, ranked.c.answer.label("truth")).where(ranked.c.place == 1)

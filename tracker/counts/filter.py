@@ -17,6 +17,7 @@ from tracker.projects.annotators import (
     find_annotators,
     find_flagged_annotators,
     list_annotators,
+    select_decider,
 )
 from tracker.projects.items import check_item_values
 from tracker.projects.notes import find_guideline_period
@@ -197,14 +198,17 @@ def select_answers(
     annotator, InvalidOption for an attribute or a value that the project does not have.
     """
     rows = connection.execute(
-        select(Annotator.id, Annotator.kind).where(
-            Annotator.project_id == question.project_id, Annotator.kind != "human"
-        )
-    ).all()
+        select(
+            Annotator.id, Annotator.kind,
+            select_decider(question.project_id).scalar_subquery().label("decider"),
+        ).where(Annotator.project_id == question.project_id, Annotator.kind != "human")
+    ).all()  # fmt: skip
+    references = frozenset(row.id for row in rows if row.kind == "reference")
     every = Selection(
         question,
         frozenset(row.id for row in rows),
-        frozenset(row.id for row in rows if row.kind == "reference"),
+        references,
+        decider=next((row.decider for row in rows if row.decider in references), 0),
     )
     return _narrowed(connection, every, choice)
 
@@ -242,6 +246,7 @@ def _narrowed(connection: Connection, every: Selection, choice: AnswerFilter) ->
         every,
         left_out=every.left_out | out if only is None else frozenset(),
         references=every.references - out,
+        decider=0 if every.decider in out else every.decider,
         only=None if only is None else only - out,
         since=choice.since,
         until=choice.until,

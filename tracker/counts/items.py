@@ -150,14 +150,9 @@ def select_item_page(
     statement = statement.limit(most)
     rows = connection.execute(statement).all()
     numbers = [row.id for row in rows]
+    votes = select_votes_on_items(connection, selection, numbers)
     counted = (where_counted(selection), labels.c.item_id.in_(numbers))
     people = func.count(labels.c.annotator_id.distinct())
-    votes: dict[int, dict[int, int]] = {number: {} for number in numbers}
-    of_item = select(labels.c.item_id, labels.c.category_id, people).where(*counted)
-    for item, category, number in connection.execute(
-        of_item.group_by(labels.c.item_id, labels.c.category_id)
-    ):
-        votes[item][category] = number
     each = select(labels.c.item_id, people).where(*counted).group_by(labels.c.item_id)
     answers = {row[0]: row[1] for row in connection.execute(each)}
     return [
@@ -169,6 +164,23 @@ def select_item_page(
 def _number_of_categories(connection: Connection, selection: Selection) -> int:
     ours = of_question(_categories, selection.question.key)
     return connection.scalar(select(func.count()).where(ours, _categories.c.id > 0)) or 0
+
+
+def select_votes_on_items(
+    connection: Connection, selection: Selection, items: Collection[int]
+) -> dict[int, dict[int, int]]:
+    """Return how many annotators gave each of some items each category: ``{item: {category: n}}``.
+
+    `NONE_APPLIES` stands for answers without a label.
+    """
+    votes: dict[int, dict[int, int]] = {item: {} for item in items}
+    key = (labels.c.item_id, labels.c.category_id)
+    rows = select(*key, func.count(labels.c.annotator_id.distinct())).where(
+        where_counted(selection), labels.c.item_id.in_(items)
+    )
+    for item, category, number in connection.execute(rows.group_by(*key)):
+        votes[item][category] = number
+    return votes
 
 
 def item_order_keys(connection: Connection, selection: Selection) -> dict[str, Select[Any]]:

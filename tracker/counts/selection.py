@@ -45,6 +45,7 @@ class Selection:
     Attributes:
         left_out: annotators whose answers are not counted.
         references: annotators whose answers are the truth.
+        decider: the one of them whose answers were decided, and go before the others'; 0: nobody.
         only: the annotators whose answers are counted; None for all that are not left out.
         since: the first moment of labeling that is in; None for no limit.
         until: the last one; None for no limit.
@@ -62,6 +63,7 @@ class Selection:
     until: int | None = None
     where: tuple[tuple[str, tuple[str, ...]], ...] = ()
     told: Mapping[str, Any] | None = field(default=None, compare=False)
+    decider: int = 0
 
     @property
     def single(self) -> bool:

@@ -18,7 +18,14 @@ from tracker.core.tallies import Answer, JointPattern
 from tracker.counts.annotator_patterns import count_joint_patterns, select_item_joint_patterns
 from tracker.counts.filter import EVERYTHING, AnswerFilter, select_answers
 from tracker.counts.items import count_answers_per_item
-from tracker.counts.selection import Selection, labels, stream_rows, where_counted
+from tracker.counts.selection import (
+    Selection,
+    labels,
+    read_selected_answer,
+    select_answer_rows,
+    stream_rows,
+    where_counted,
+)
 from tracker.export.labels import item_columns, rows_with_items
 from tracker.projects.categories import category_names
 from tracker.projects.items import item_names
@@ -27,6 +34,8 @@ from tracker.storage.schema import NONE_APPLIES
 
 METHODS = ("majority", "weighted", "dawid-skene")
 """The ways to a consensus; competences of the second are those of the third's model."""
+DECISION = "decision"
+"""What stands in place of the method where somebody decided."""
 
 CONSENSUS_COLUMNS = ("item", "question", "category", "confidence", "method", "entropy", "tied")
 SPAN_COLUMNS = ("start", "end")
@@ -59,10 +68,11 @@ def consensus_rows(
 ) -> Generator[tuple[Any, ...], None, None]:
     """Yield the consensus of each item that has an answer, a row for each category of it.
 
-    A tie is a row without category that names what is tied. Of several categories an answer, and
-    of spans, each is in the consensus that more than half of the item's answers have, whatever the
-    method. The entropy is that of the item's answers, in bits. Raises InvalidOption for a method
-    that there is not, or that does not fit.
+    What was decided of an item is its consensus, with the confidence 1; a decision without a
+    category claims nothing. A tie is a row without category that names what is tied. Of several
+    categories an answer, and of spans, each is in the consensus that more than half of the item's
+    answers have, whatever the method. The entropy is that of the item's answers, in bits. Raises
+    InvalidOption for a method that there is not, or that does not fit.
     """
     if method not in METHODS:
         raise InvalidOption(
@@ -85,13 +95,26 @@ def _rows(
     selection = select_answers(connection, question, choice)
     shares = _shares_by(method, connection, selection)
     decide = _most_likely if question.answers == "one" else _more_than_half
+    decisions = _decisions(connection, selection)
     for item, pattern in select_item_joint_patterns(connection, selection):
-        consensus = decide(shares(pattern))
+        consensus = decisions.get(item) or decide(shares(pattern))
+        by = DECISION if item in decisions else method
         entropy = _entropy(Counter(answer for _, answer in pattern))
         tied = "|".join(names[category] for category in sorted(consensus.tied, key=[*names].index))
         for category, confidence in consensus.categories:
             name = None if category is None else names[category]
-            yield items[item], question.name, name, confidence, method, entropy, tied or None
+            yield items[item], question.name, name, confidence, by, entropy, tied or None
+
+
+def _decisions(connection: Connection, selection: Selection) -> dict[int, _Consensus]:
+    """Return what was decided of items, unless the decisions are left out."""
+    if not selection.decider:
+        return {}
+    rows = select_answer_rows(Selection(selection.question, only=frozenset({selection.decider})))
+    return {
+        item: _Consensus([(category, 1.0) for category in read_selected_answer(answer) or [None]])
+        for item, answer in stream_rows(connection, select(rows.c.item_id, rows.c.answer))
+    }
 
 
 def _shares_by(

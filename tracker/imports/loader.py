@@ -156,7 +156,9 @@ def load_import(
             validate_staged_references(
                 connection, staged.extremes.get(question.id, {}), question.key
             )
-        settlement = Settlement(connection, staged.table, project.id, change, intake.details)
+        settlement = Settlement(
+            connection, staged.table, project.id, change, intake.details, staged.extremes
+        )
         at_once, repeats = None, False
         merges = [
             merge for question in answered for merge in merges_as_of_now(connection, question.key)

@@ -71,6 +71,8 @@ class Settlement:
     project_id: int
     change_id: int
     details: StagedDetails
+    extremes: Mapping[int, Mapping[str, tuple[int, int]]]
+    """By question, the least and the greatest number of the rows' columns."""
 
     def date_known_source(self, digest: str, numbers: Sequence[tuple[int, int]]) -> None:
         """Date a source that was imported before to the time of that import.
@@ -340,7 +342,12 @@ class Settlement:
             )
             .correlate(_labels)
         )
-        supersede_labels(self.connection, and_(_labels.c.project_id == self.project_id, replaced))
+        which = and_(_labels.c.project_id == self.project_id, replaced)
+        if len(self.extremes) == 1:  # the rows of a few items are not looked for among all labels
+            ((question, ends),) = self.extremes.items()
+            of_items = _labels.c.item_id.between(*ends["item_id"])
+            which = and_(_labels.c.question_id == question, of_items, which)
+        supersede_labels(self.connection, which)
 
     def _store(self, wave: int, *, keep_past: bool) -> None:
         """Store a wave's rows: those that stand, then the others."""

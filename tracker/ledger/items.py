@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tracker.projects.item_aliases import Pair
     from tracker.projects.items import ItemAnnotators, ItemPage, ItemRecord, KeyPair
 
+Item = Annotated[str, Option("The item's key.")]
 NONE = "(none)"
 """What an answer without a category is called."""
 
@@ -189,7 +190,7 @@ class Items(Namespace):
     def show(
         self,
         project: Project,
-        item: Annotated[str, Option("The item's key.")],
+        item: Item,
         **moment: Unpack[Moment],
     ) -> ItemRecord:
         """Show who said what about an item, when, and what was superseded or undone.

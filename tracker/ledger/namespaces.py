@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from tracker.ledger.transactions import Transactions
 
 if TYPE_CHECKING:
+    from tracker.ledger.adjudication import Adjudication
     from tracker.ledger.annotators import Annotators
     from tracker.ledger.answering import Answering
     from tracker.ledger.assignments import Assignments
@@ -89,6 +90,13 @@ class Records(Transactions):
         from tracker.ledger.items import Items
 
         return Items(self)
+
+    @property
+    def adjudication(self) -> Adjudication:
+        """List, show, decide and count the items about which annotators differ."""
+        from tracker.ledger.adjudication import Adjudication
+
+        return Adjudication(self)
 
     @property
     def imports(self) -> Imports:

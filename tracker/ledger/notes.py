@@ -24,6 +24,10 @@ def _noted(note: NoteInfo, given: Given) -> Iterator[str]:
     guideline = "" if note.guideline is None else f" (guideline {note.guideline})"
     at = clock.iso(note.at)[:19]
     yield f"note {note.id} of {given.project}, {at}Z: {note.text}{guideline}"
+    if note.settled is not None:
+        from tracker.render.nouns import count_noun
+
+        yield f"{count_noun(note.settled, 'gap')} of the guideline settled"
 
 
 def _removed(removed: NoteInfo, given: Given) -> Iterator[str]:
@@ -69,6 +73,10 @@ class Notes(Namespace):
                 metavar="NAME",
             ),
         ] = None,
+        *,
+        settles_gaps: Annotated[
+            bool, Option("The guideline now says what was open: see adjudicate gaps.")
+        ] = False,
     ) -> NoteInfo:
         """Note an event, such as a new guideline; curves show it.
 
@@ -86,7 +94,7 @@ class Notes(Namespace):
 
         with self._ledger.writing(project) as (connection, info):
             moment = None if at is None else begin_of("--at", at, info.timezone)
-            return add_note(connection, info, text, moment, guideline)
+            return add_note(connection, info, text, moment, guideline, settles_gaps=settles_gaps)
 
     @operation(
         "project notes", f"GET {_ALL}", "listNotes",

@@ -10,7 +10,7 @@ from datetime import date
 from shlex import quote
 from typing import Annotated, Any
 
-from sqlalchemy import Connection, Subquery, and_, func, insert, or_, select, update
+from sqlalchemy import Connection, Select, Subquery, and_, func, insert, or_, select, update
 
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
@@ -114,6 +114,26 @@ def list_annotators(connection: Connection, project: ProjectInfo) -> list[Annota
         if row.id not in aliases and row.id in with_facts
     ]
     return sorted(annotators, key=lambda annotator: annotator.name)
+
+
+DECIDER = "decision"
+"""The name of the reference annotator whose answers are what was decided where answers differ."""
+
+
+def select_decider(project_id: int) -> Select[int]:
+    """Return the statement of the id of the annotator who is known as `DECIDER`."""
+    owner = func.coalesce(Alias.annotator_id, Annotator.id)
+    alias = and_(
+        Alias.project_id == project_id, Alias.alias_id == Annotator.id, Alias.to_change.is_(None)
+    )
+    joined = select(owner).select_from(Annotator).outerjoin(Alias, alias)
+    return joined.where(Annotator.project_id == project_id, Annotator.name == DECIDER)
+
+
+def decider_of(connection: Connection, project_id: int) -> int | None:
+    """Return the id of that annotator; None if nothing was decided in the project."""
+    decider: int | None = connection.scalar(select_decider(project_id))
+    return decider
 
 
 def annotator_names(connection: Connection, project: ProjectInfo) -> dict[int, str]:

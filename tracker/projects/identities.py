@@ -60,6 +60,7 @@ from tracker.storage.schema import (
     AnswerDetail,
     Assignment,
     Change,
+    Decision,
     Delivery,
     Draft,
     FlagChange,
@@ -426,6 +427,7 @@ ERASED_FROM = tuple(
         AnnotatorAttribute,
         AnnotatorFact,
         AnswerDetail,
+        Decision,
         FlagChange,
         KeyedRequest,
         Delivery,
@@ -487,12 +489,10 @@ def erase_annotator(connection: Connection, project: ProjectInfo, name: str) -> 
 
 
 def erase_annotator_acts(connection: Connection, project_id: int, names: Sequence[str]) -> None:
-    """Blank the names of those who did something about findings; the project's lock is held."""
-    connection.execute(
-        update(FlagChange)
-        .where(FlagChange.project_id == project_id, FlagChange.made_by.in_(names))
-        .values(made_by=ERASED)
-    )
+    """Blank the names of those who worked on findings or decided; the project's lock is held."""
+    for table in (FlagChange.__table__, Decision.__table__):
+        ours = (table.c.project_id == project_id, table.c.made_by.in_(names))
+        connection.execute(update(table).where(*ours).values(made_by=ERASED))
 
 
 def count_erasures(connection: Connection) -> int:

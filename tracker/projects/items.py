@@ -207,13 +207,8 @@ def _select_counted_items(project: ProjectInfo) -> Select[Any]:
     )
 
 
-def find_item(
-    connection: Connection, project: ProjectInfo, name: str, moment: Moment = NOW
-) -> ItemRecord:
-    """Return the item of a key, or other key, with every label it ever had; raises NotFound.
-
-    With a ``moment`` its labels are those that had been recorded then.
-    """
+def item_of_key(connection: Connection, project: ProjectInfo, name: str) -> Any:
+    """Return the id, name and text of the item of a key, or other key; raises NotFound."""
     name_of_alias = standing_item_alias(project.id) & (ItemAlias.name == name.strip())
     number = connection.scalar(select(ItemAlias.item_id).where(name_of_alias))
     item = connection.execute(
@@ -232,6 +227,17 @@ def find_item(
             f"there is no item {name!r} in {project.name!r}",
             near_names(name, names) or f"see: tracker item list {quote(project.name)}",
         )
+    return item
+
+
+def find_item(
+    connection: Connection, project: ProjectInfo, name: str, moment: Moment = NOW
+) -> ItemRecord:
+    """Return the item of a key, or other key, with every label it ever had; raises NotFound.
+
+    With a ``moment`` its labels are those that had been recorded then.
+    """
+    item = item_of_key(connection, project, name)
     named = select(ItemAttribute.name, ItemAttribute.value).where(
         ItemAttribute.project_id == project.id, ItemAttribute.item_id == item.id
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from shlex import quote
 from typing import Annotated
 
@@ -11,6 +11,7 @@ from sqlalchemy import Connection, func, insert, or_, select, update
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.core.results import Json, Record, Time
+from tracker.projects.decisions import settle_gaps
 from tracker.projects.names import check_entered_name, check_entered_text, near_names
 from tracker.projects.projects import ProjectInfo, lock_project, record_change
 from tracker.storage.as_of import last_change_as_of
@@ -25,6 +26,7 @@ class NoteInfo(Record):
     id: Annotated[int, Json("note")]
     text: str
     guideline: Annotated[str | None, Json(rare=True)] = None
+    settled: Annotated[int | None, Json("settled_gaps", rare=True)] = None
 
 
 def add_note(
@@ -33,12 +35,19 @@ def add_note(
     text: str,
     at: int | None = None,
     guideline: str | None = None,
+    *,
+    settles_gaps: bool = False,
 ) -> NoteInfo:
     """Note what happened at a moment; None for now.
 
-    With ``guideline`` that version of the guideline holds from then on. Raises InvalidOption for
-    an unfit text, a moment in the future, and for a version that another note has.
+    With ``guideline`` that version of the guideline holds from then on, and it may settle the gaps
+    that decisions named. Raises InvalidOption for an unfit text, a moment in the future, and for a
+    version that another note has.
     """
+    if settles_gaps and guideline is None:
+        raise InvalidOption(
+            "gaps are settled by a version of the guideline", "name it: --guideline NAME"
+        )
     text = check_entered_text(text, "note")
     if at is not None and at > clock.now():
         raise InvalidOption(f"--at {clock.iso(at)} lies in the future", "nobody knows it yet")
@@ -57,9 +66,12 @@ def add_note(
     # Without the text, which can be erased: the log is never changed.
     change, now = record_change(connection, project.id, "note", {"note": number})
     note = NoteInfo(now if at is None else at, number, text, guideline)
-    row = vars(note) | {"project_id": project.id, "change_id": change}
+    row = {"at": note.at, "id": number, "text": text, "guideline": guideline}
+    row |= {"project_id": project.id, "change_id": change}
     connection.execute(insert(Note).values(row))
-    return note
+    return (
+        replace(note, settled=settle_gaps(connection, project.id, number)) if settles_gaps else note
+    )
 
 
 def list_notes(connection: Connection, project: ProjectInfo) -> list[NoteInfo]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tracker.ledger.adjudication import Adjudication
 from tracker.ledger.annotators import Annotators
 from tracker.ledger.answering import Answering
 from tracker.ledger.assignments import Assignments
@@ -25,6 +26,7 @@ _ROUTERS = [
     add_routes(resource("findings"), AuditFindings, Flags),
     gate.router,
     items.router,
+    add_routes(resource("adjudication"), Adjudication),
     add_routes(resource("records"), Annotators, Categories, Questions, Notes),
     add_routes(resource("work"), Assignments, Answering, Rules),
     changes.router,

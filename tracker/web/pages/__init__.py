@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tracker.web.pages import (
+    adjudicate,
     annotators,
     answer,
     assignments,
@@ -34,6 +35,7 @@ PAGES = (
     project,
     items,
     item,
+    adjudicate,
     moments,
     annotators,
     pairs,

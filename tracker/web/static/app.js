@@ -118,10 +118,10 @@ function dress() {
 document.addEventListener("DOMContentLoaded", dress);
 document.addEventListener("htmx:afterSettle", dress);
 
-// Keys: "/" searches; in the inbox of findings j, k, a, r, d; beside an item j, k. None while somebody types.
+// Keys: "/" searches; in the inbox of findings j, k, a, r, d; beside an item j, k; what has a key of its own. None while somebody types.
 const KEYS = { j: "[rel=next]", k: "[rel=prev]", a: "[value=acknowledge]", r: "[value=resolve]", d: "[value=dismiss]" };
 document.addEventListener("keydown", (event) => {
-  const typing = event.target.closest("input:not([type=checkbox]), textarea, select");
+  const typing = event.target.closest("input:not([type=checkbox], [type=radio]), textarea, select");
   if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
   const detail = document.querySelector(".inbox .detail, .paging");
   const note = detail?.querySelector("[name=note]");
@@ -129,6 +129,7 @@ document.addEventListener("keydown", (event) => {
   if (event.key === "/") to = document.querySelector(".find input");
   else if (event.key === "d" && note && !note.value.trim()) to = note;
   else if (event.key in KEYS) detail?.querySelector(KEYS[event.key])?.click();
+  if (!event.target.closest("a, button")) document.querySelector(`[data-key="${CSS.escape(event.key)}"]`)?.click();
   if (!to) return;
   event.preventDefault();
   to.focus();
