@@ -21,6 +21,7 @@ from tracker.projects.annotators import (
     annotators_by_name,
     find_departed,
     find_flagged_annotators,
+    find_paused,
     project_labels_by_annotator,
 )
 from tracker.projects.names import are_spelt_alike
@@ -229,7 +230,8 @@ def _people(
             f"--to names {' and '.join(sorted(kinds))} annotators",
             "assign to each kind by itself: their answers are counted apart",
         )
-    reasons = dict.fromkeys(find_departed(connection, project), "left")
+    reasons = dict.fromkeys(find_paused(connection, project), "is paused")
+    reasons |= dict.fromkeys(find_departed(connection, project), "left")
     if orders.exclude_flagged:
         flagged = set().union(*(find_flagged_annotators(connection, each) for each in questions))
         reasons |= dict.fromkeys(flagged - reasons.keys(), "has an open finding")
