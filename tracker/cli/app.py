@@ -42,6 +42,7 @@ _PANELS: Final = {
     "Work": {
         "assign": "assignments",
         "assignments": "assignments",
+        "round": "round",
         "adjudicate": "adjudicate",
         "rules": "rules",
     },

@@ -275,6 +275,7 @@ _ABOUT: Final = {
         "item alias": "added {aliases} other keys of items",
         "item unalias": "removed {aliases} other keys of items",
         "assign": "assigned {items} items to {people} annotators",
+        "start round": "started the round {round}: {items} items, {people} annotators",
         "withdraw assignments": "took back {assignments} assignments",
     },
     "snapshots": {

@@ -243,8 +243,13 @@ class Importing(Transactions):
         return self._import([RowsSource(rows, name)], project)
 
     def import_cells(self, cells: CellsSource, project: str) -> ImportResult:
-        """Import records whose roles, and whose question if there are several, are given."""
+        """Import records whose roles, and whose question if there are several, are given.
+
+        Without annotators they are a list of items.
+        """
         how: Reading = {}
+        if "annotator" not in cells.columns:
+            return self._import([cells], project, items=True)
         if "question" in cells.columns:
             names = list(dict.fromkeys(cells.columns["question"]))
             how = {"columns": ["question=question"], "questions": names}

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tracker.ledger.projects import Projects
     from tracker.ledger.questions import Questions
     from tracker.ledger.requests import Requests
+    from tracker.ledger.rounds import Rounds
     from tracker.ledger.rules import Rules
     from tracker.ledger.tokens import Tokens
     from tracker.ledger.users import Users
@@ -69,6 +70,13 @@ class Records(Transactions):
         from tracker.ledger.answering import Answering
 
         return Answering(self)
+
+    @property
+    def rounds(self) -> Rounds:
+        """Start, list and show calibration rounds."""
+        from tracker.ledger.rounds import Rounds
+
+        return Rounds(self)
 
     @property
     def rules(self) -> Rules:

@@ -105,7 +105,15 @@ def project_revisions(connection: Connection, project_id: int | None = None) -> 
     return {name: ".".join(map(str, parts)) for name, *parts in connection.execute(statement)}
 
 
-_OF_NO_ANSWER = ("note", "prune", "set goal", "set own page", "assign", "withdraw assignments")
+_OF_NO_ANSWER = (
+    "note",
+    "prune",
+    "set goal",
+    "set own page",
+    "assign",
+    "withdraw assignments",
+    "start round",
+)
 """The kinds of changes on which no figure of answers rests, but for a note of a guideline."""
 
 

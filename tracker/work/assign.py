@@ -145,7 +145,7 @@ def assign(
     Raises InvalidOption for a choice that does not fit, Refused if there is nothing to assign.
     """
     lock_project(connection, project.id)
-    people, left_out, new = _people(connection, project, questions, orders)
+    people, left_out, new = people_to_ask(connection, project, questions, orders)
     kind = people[0].kind if people else "human"
     target = orders.answers or max(
         (question.target_answers or 0 for question in questions), default=0
@@ -173,7 +173,7 @@ def assign(
         "seed": orders.seed, "gold": orders.gold, "repeat": orders.repeat,
     }  # fmt: skip
     change, _ = record_change(connection, project.id, "assign", detail)
-    _record(connection, project, change, about, orders, people, lists)
+    record_batch(connection, project, change, about, orders, people, lists.lists)
     loads = tuple(map(_load, people, lists.lists))
     return Assigned(
         project.name,
@@ -216,7 +216,7 @@ def _least_and_most(shares: Shares) -> tuple[int, int] | None:
 # -- Who ------------------------------------------------------------------------------------------
 
 
-def _people(
+def people_to_ask(
     connection: Connection,
     project: ProjectInfo,
     questions: Sequence[QuestionInfo],
@@ -399,15 +399,16 @@ def _repeat_some(items: list[tuple[int, str]], number: int, random: np.random.Ge
 # -- Recorded -------------------------------------------------------------------------------------
 
 
-def _record(
+def record_batch(
     connection: Connection,
     project: ProjectInfo,
     change: int,
     about: QuestionInfo | None,
     orders: Orders,
     people: Sequence[AnnotatorInfo],
-    lists: _Lists,
+    lists: Sequence[Sequence[tuple[int, str]]],
 ) -> None:
+    """Record a batch: of each person the items in order, each with why it is there."""
     connection.execute(
         insert(Batch).values(
             project_id=project.id,
@@ -418,7 +419,7 @@ def _record(
         )
     )
     columns: dict[str, Any] = {"annotator_id": [], "place": [], "item_id": [], "why": []}
-    for person, items in zip(people, lists.lists, strict=True):
+    for person, items in zip(people, lists, strict=True):
         columns["annotator_id"] += [person.id] * len(items)
         columns["place"] += range(1, len(items) + 1)
         columns["item_id"] += [item for item, _ in items]

@@ -147,6 +147,7 @@ class Choice(NamedTuple):
     states: Collection[str] | None = None
     batch: int | None = None
     place: int | None = None
+    in_rounds: bool = False
 
 
 def _chosen(project_id: int, choice: Choice, now: int) -> Select[Any]:
@@ -177,6 +178,8 @@ def _chosen(project_id: int, choice: Choice, now: int) -> Select[Any]:
         statement = statement.where(_assignments.c.change_id == choice.batch)
     if choice.place is not None:
         statement = statement.where(_assignments.c.place == choice.place)
+    if choice.in_rounds:
+        statement = statement.where(_batches.c.round.is_not(None))
     rows = statement.correlate(None).subquery("rows")
     every = select(rows)
     if choice.states is not None:
@@ -215,9 +218,12 @@ def withdraw_assignments(
 def count_states(
     connection: Connection, project_id: int, now: int, choice: Choice
 ) -> list[Row[Any]]:
-    """Return how many assignments are in each state: (annotator, state, number, first until)."""
+    """Return how many assignments are in each state.
+
+    The rows are (annotator, round, state, number, first until).
+    """
     rows = _chosen(project_id, choice, now).subquery("states")
-    key = (rows.c.annotator, rows.c.state)
+    key = (rows.c.annotator, rows.c.round, rows.c.state)
     statement = select(*key, func.count().label("number"), func.min(rows.c.until).label("until"))
     return [*connection.execute(statement.group_by(*key))]
 

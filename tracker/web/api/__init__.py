@@ -13,6 +13,7 @@ from tracker.ledger.flags import Flags
 from tracker.ledger.history import Snapshots
 from tracker.ledger.notes import Notes
 from tracker.ledger.questions import Questions
+from tracker.ledger.rounds import Rounds
 from tracker.ledger.rules import Rules
 from tracker.ledger.webhooks import Webhooks
 from tracker.web.api import changes, exports, gate, hooks, imports, items, jobs, projects, uploads
@@ -28,7 +29,7 @@ _ROUTERS = [
     items.router,
     add_routes(resource("adjudication"), Adjudication),
     add_routes(resource("records"), Annotators, Categories, Questions, Notes),
-    add_routes(resource("work"), Assignments, Answering, Rules),
+    add_routes(resource("work"), Assignments, Answering, Rounds, Rules),
     changes.router,
     imports.router,
     uploads.router,
