@@ -116,6 +116,10 @@ def assign_command(
     tasks = None if output_file is None else Tasks(output_file, program, force)
     if tasks is None and program is not None:
         raise InvalidOption("--for needs a file", "add: -o FILE")
+    if output_file == STDOUT and not output.for_people:
+        raise InvalidOption(
+            f"-o - and --{output.name} would both write to standard output", "write a file: -o FILE"
+        )
     if tasks is not None:
         tasks.target()
     known = ledger_of_command(context).assignments

@@ -27,6 +27,7 @@ from tracker.projects.annotators import (
 from tracker.projects.names import are_spelt_alike
 from tracker.projects.projects import ProjectInfo, lock_project, record_change
 from tracker.projects.questions import QuestionInfo
+from tracker.render.nouns import count_noun
 from tracker.storage import backends
 from tracker.storage.schema import Assignment, Batch
 from tracker.storage.schema.work import FRESH, GOLD, REPEAT
@@ -164,8 +165,8 @@ def assign(
     if not any(lists.lists):
         raise Refused(
             f"no item of {project.name!r} needs an answer of these people",
-            f"each has {wanted.answers} answers or more, with those that were asked for; "
-            "more: --answers N",
+            f"each has {count_noun(wanted.answers, 'answer')} or more, with those asked for, or "
+            "these people had it; more: --answers N",
         )
     detail: dict[str, Any] = {
         "people": len(people), "items": sum(map(bool, lists.shares.people)),
