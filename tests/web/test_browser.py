@@ -50,7 +50,7 @@ OF_PROJECT = (
     "/gate", "/settings", "/changes", "/adjudicate", "/webhooks",
 )  # fmt: skip
 PAGES = (
-    "/", "/search", "/search?q=item", "/nothing", "/users", "/tokens",
+    "/", "/search", "/search?q=item", "/nothing", "/users", "/tokens", "/me/queue/p/annotator%2001",
     *(f"/projects/p{path}" for path in OF_PROJECT),
     "/projects/spans", "/projects/spans/annotators/a/with/b", "/projects/empty",
     "/projects/empty/items", "/projects/empty/annotators", "/projects/none",

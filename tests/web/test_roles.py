@@ -23,18 +23,21 @@ from tracker.web.identity import SAFE, Needs, Role
 EXAMPLES = {
     "project": "p", "question": "label", "item": "item 0001", "annotator": "constant 1",
     "other": "honest 1", "number": "1", "finding": "1", "note": "1", "token": "x",
-    "snapshot": "first", "category": "positive", "user": "nobody",
+    "snapshot": "first", "round": "v1", "category": "positive", "user": "nobody",
 }  # fmt: skip
 """What stands in a path for each parameter; what is not there is as good: 404 is no refusal."""
 OPEN = {"GET /sign-in", "POST /sign-in", "GET /style.css", "GET /api/v1/openapi.json"}
 OPEN |= {"GET /healthz", "GET /sign-in/oidc", "GET /sign-in/oidc/back"}
 """What everybody may ask for: what the page to sign in is made of, and what holds no data."""
+QUEUE = "/me/queue/{project:name}/{annotator:name}"
 CHANGING_NOTHING = {
     "POST /api/v1/projects/{project:segment}/gate", "POST /projects/{project:name}/gate",
+    *(f"POST {QUEUE}{act}" for act in ("", "/undo", "/finish")),
     "POST /sign-out", "POST /me/appeal", "POST /tokens", "POST /tokens/{token:name}/revoke",
 }  # fmt: skip
 """What less than a manager may post: a gate is only read; whoever signed in may sign out, and
-an annotator object to findings about themselves; tokens are one's own."""
+an annotator answer what they were assigned, and object to findings about themselves; tokens are
+one's own."""
 
 
 class Asked(NamedTuple):
@@ -145,7 +148,7 @@ def test_a_role_may_do_what_it_may_and_nothing_else(served: Served, role: str) -
 
 
 @pytest.mark.parametrize(
-    ("role", "forms"), [("annotator", 3), ("viewer", 3), ("manager", 21), ("admin", 26)]
+    ("role", "forms"), [("annotator", 5), ("viewer", 3), ("manager", 22), ("admin", 27)]
 )
 def test_no_page_shows_a_form_that_its_reader_may_not_send(
     filled: Ledger, role: str, forms: int

@@ -36,11 +36,11 @@ class Answering(Namespace):
 
     def next(self, project: str, annotator: str) -> NextItem | None:
         """Return the first item that somebody has not answered yet; None if there is none."""
-        from tracker.projects.annotators import find_annotator
+        from tracker.projects.annotators import find_annotator_id
         from tracker.work.answering import next_item
 
         with self._ledger.reading(project) as (connection, info):
-            return next_item(connection, info, find_annotator(connection, info, annotator))
+            return next_item(connection, info, find_annotator_id(connection, info, annotator))
 
     def answer(
         self,
@@ -55,11 +55,11 @@ class Answering(Namespace):
         Raises NotFound for an assignment that is not theirs, InvalidOption for an answer that does
         not fit.
         """
-        from tracker.projects.annotators import find_annotator
+        from tracker.projects.annotators import find_annotator_id
         from tracker.work.answering import keep_answer
 
         with self._ledger.writing(project) as (connection, info):
-            who = find_annotator(connection, info, annotator)
+            who = find_annotator_id(connection, info, annotator)
             return keep_answer(connection, info, who, assignment, answers, spent_ms)
 
     def undo(self, project: str, annotator: str) -> bool:

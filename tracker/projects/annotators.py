@@ -146,6 +146,20 @@ def find_annotator(connection: Connection, project: ProjectInfo, name: str) -> A
     return find_annotators(connection, project, [name])[0]
 
 
+def find_annotator_id(connection: Connection, project: ProjectInfo, name: str) -> int:
+    """Return the id of an annotator by any of their names, and nothing else; raises NotFound."""
+    named = and_(Annotator.project_id == project.id, Annotator.name == name.strip())
+    alias = and_(
+        Alias.project_id == project.id,
+        Alias.alias_id == Annotator.id,
+        Alias.to_change.is_(None),
+    )
+    owner = func.coalesce(Alias.annotator_id, Annotator.id)
+    statement = select(owner).select_from(Annotator).outerjoin(Alias, alias)
+    number = connection.scalar(statement.where(named))
+    return find_annotator(connection, project, name).id if number is None else number
+
+
 def find_annotators(
     connection: Connection, project: ProjectInfo, names: Sequence[str]
 ) -> list[AnnotatorInfo]:

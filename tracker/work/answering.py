@@ -21,6 +21,7 @@ from tracker.formats.batch import SKIPPED_CELL
 from tracker.projects.annotators import AnnotatorInfo, annotator_names
 from tracker.projects.categories import category_names
 from tracker.projects.item_links import Medium, media_of
+from tracker.projects.kept import kept_with_answers
 from tracker.projects.names import is_numeric_category_name, near_names
 from tracker.projects.projects import ProjectInfo, hold_project
 from tracker.projects.questions import QuestionInfo, are_many_numbers, list_questions
@@ -29,12 +30,9 @@ from tracker.storage.schema.work import REPEAT
 from tracker.work.assignments_sql import (
     DONE,
     KEY,
-    LATE,
-    OPEN,
     UNDONE,
     WITHDRAWN,
     Choice,
-    count_states,
     select_assignments,
 )
 from tracker.work.choosing import Given
@@ -101,44 +99,47 @@ class NextItem(Record):
     media: Annotated[tuple[Medium, ...], Hidden] = ()
 
 
-def next_item(
-    connection: Connection, project: ProjectInfo, annotator: AnnotatorInfo
-) -> NextItem | None:
+def next_item(connection: Connection, project: ProjectInfo, annotator: int) -> NextItem | None:
     """Return the first item that somebody has not answered yet; None if there is none."""
-    now = clock.now()
-    rows = select_assignments(connection, project.id, Choice({annotator.id}, UNDONE), now, most=1)
-    if not rows:
+    rows = select_assignments(connection, project.id, Choice({annotator}), clock.now())
+    states = [row.state for row in rows]
+    row = next((row for row in rows if row.state in UNDONE), None)
+    if row is None:
         return None
-    (row,) = rows
-    numbers = dict.fromkeys((OPEN, LATE, DONE, WITHDRAWN), 0)
-    for counted in count_states(connection, project.id, now, Choice({annotator.id})):
-        numbers[counted.state] += counted.number
-    text = connection.scalar(
-        select(Item.text).where(Item.project_id == project.id, Item.id == row.item_id)
+    attributes = select(ItemAttribute.value).where(
+        ItemAttribute.project_id == project.id, ItemAttribute.item_id == row.item_id
     )
-    attributes = connection.scalars(
-        select(ItemAttribute.value).where(
-            ItemAttribute.project_id == project.id, ItemAttribute.item_id == row.item_id
-        )
-    )
-    hosts = (project.media_hosts or "").split()
+    text = _text(connection, project, row.item_id)
+    texts = [text or "", *connection.scalars(attributes)]
+    media = media_of(texts, (project.media_hosts or "").split())
     return NextItem(
         f"{row.annotator_id}-{row.change_id}-{row.place}",
         row.item,
         text,
         _asked(connection, project, row.question_id),
-        numbers[DONE] + 1,
-        sum(numbers[state] for state in (OPEN, LATE, DONE)),
+        states.count(DONE) + 1,
+        len(states) - states.count(WITHDRAWN),
         row.until,
-        tuple(medium for medium in media_of([text or "", *attributes], hosts) if medium.allowed),
+        tuple(medium for medium in media if medium.allowed),
     )
+
+
+def _text(connection: Connection, project: ProjectInfo, item: int) -> str | None:
+    of_item = and_(Item.project_id == project.id, Item.id == item)
+    text: str | None = connection.scalar(select(Item.text).where(of_item))
+    return text
+
+
+@kept_with_answers
+def _categories(connection: Connection, question: QuestionInfo) -> Sequence[str]:
+    return [*category_names(connection, question).values()]
 
 
 def _asked(
     connection: Connection, project: ProjectInfo, question: int | None
 ) -> list[AskedQuestion]:
     return [
-        AskedQuestion(info, [*category_names(connection, info).values()])
+        AskedQuestion(info, _categories(connection, info))
         for info in list_questions(connection, project)
         if question in {None, info.id}
     ]
@@ -147,7 +148,7 @@ def _asked(
 def keep_answer(
     connection: Connection,
     project: ProjectInfo,
-    annotator: AnnotatorInfo,
+    annotator: int,
     assignment: str,
     answers: Mapping[str, Given],
     spent_ms: int | None = None,
@@ -159,7 +160,7 @@ def keep_answer(
     Args:
         connection: in a transaction that writes.
         project: the project.
-        annotator: who answers.
+        annotator: who answers, by id.
         assignment: the assignment, as `NextItem` has it.
         answers: by the name of each question that is asked.
         spent_ms: how long it took.
@@ -170,9 +171,7 @@ def keep_answer(
     row = _assignment(connection, project, annotator, assignment)
     if row.state == DONE:
         return False
-    text = connection.scalar(
-        select(Item.text).where(Item.project_id == project.id, Item.id == row.item_id)
-    )
+    text = _text(connection, project, row.item_id)
     now = clock.now()
     drafts = []
     for asked in _asked(connection, project, row.question_id):
@@ -188,17 +187,17 @@ def keep_answer(
 
 
 def _assignment(
-    connection: Connection, project: ProjectInfo, annotator: AnnotatorInfo, assignment: str
+    connection: Connection, project: ProjectInfo, annotator: int, assignment: str
 ) -> Any:
     try:
         _, batch, place = map(int, assignment.split("-"))
     except ValueError:
         raise InvalidOption(f"{assignment!r} is no assignment", "load the page again") from None
-    choice = Choice({annotator.id}, None, batch, place)
+    choice = Choice({annotator}, None, batch, place)
     rows = select_assignments(connection, project.id, choice, clock.now())
     row = next((row for row in rows if assignment.startswith(f"{row.annotator_id}-")), None)
     if row is None:
-        raise NotFound(f"{annotator.name} has no such assignment", "load the page again")
+        raise NotFound("that is assigned to somebody else, or to nobody", "load the page again")
     return row
 
 

@@ -85,14 +85,14 @@ class Assigning(TypedDict, total=False):
         float | str,
         _lists(
             "At least this share of a list are items with a known answer, which nothing shows.",
-            0.0, metavar="SHARE", examples=("5%",),
+            "0", metavar="SHARE", examples=("5%",),
         ),
     ]  # fmt: skip
     repeat: Annotated[
         float | str,
         _lists(
             "At least this share of a list is asked again, ten items later or more.",
-            0.0, metavar="SHARE", examples=("2%",),
+            "0", metavar="SHARE", examples=("2%",),
         ),
     ]  # fmt: skip
     prefer: Annotated[

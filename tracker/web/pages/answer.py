@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -22,6 +23,7 @@ router = APIRouter(include_in_schema=False)
 _QUEUE = "/me/queue/{project:name}/{annotator:name}"
 _ANNOTATORS = [needs(Role.ANNOTATOR)]
 _LONGEST_MS = 2**31 - 1
+_ONE_AT_A_TIME = threading.Lock()
 
 
 def _own(request: Request, project: str, annotator: str) -> None:
@@ -79,9 +81,11 @@ def _answer(
     request: Request, project: str, annotator: str, asked: Asked, form: FormData
 ) -> Response:
     try:
-        asked.ledger.answering.answer(
-            project, annotator, str(form.get("assignment", "")), _given(form), _spent(form)
-        )
+        given, spent = _given(form), _spent(form)
+        with _ONE_AT_A_TIME:  # a database that is busy would let them wait in no order
+            asked.ledger.answering.answer(
+                project, annotator, str(form.get("assignment", "")), given, spent
+            )
     except TrackerError as problem:
         return _queue(request, project, annotator, asked, problem=problem)
     if request.headers.get("x-requested-with") == "fetch":  # the script asks for the next itself
