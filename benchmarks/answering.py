@@ -34,6 +34,7 @@ def answer_all(
     with httpx.Client(headers={"sec-fetch-site": "same-origin"}, timeout=60) as client:
         draw = np.random.default_rng(int(who[1:]))
         address = f"{base}/me/queue/p/{who}"
+        sleep(draw.uniform(0, 2 * thinking))  # they do not all begin at the same moment
         for _ in range(number):
             begin = perf_counter()
             page = client.get(address)

