@@ -170,3 +170,27 @@ def test_a_project_is_kept_up_with(
     assert ledger.database.check() == []
     stored = (folder / "tracker.db").read_bytes()
     assert not any(secret.encode() in stored for secret in secrets)
+
+
+@thorough
+def test_assigned_tasks_come_back_with_their_assignments_closed(
+    label_studio: Server, run: Run, folder: Path
+) -> None:
+    server, names = label_studio, [1, label_studio.other["id"]]
+    number = server.ask("POST", "projects", {"title": "assigned", "label_config": CONFIG})["id"]
+    lines = [f"k{n},text of {n}\n" for n in range(6)]
+    (folder / "items.csv").write_text("".join(["item,text\n", *lines]))
+    run("project", "create", "p")
+    run("question", "rename", "p", "label", "tone")
+    run("item", "import", "items.csv", "-p", "p")
+    to = ",".join(map(str, names))
+    run("assign", "p", "--to", to, "--answers", 2, "--for", "label-studio", "-o", "tasks.json")
+    tasks = json.loads((folder / "tasks.json").read_text())
+    path = f"projects/{number}/import?return_task_ids=true"
+    ids = server.ask("POST", path, tasks)["task_ids"]
+    for task, said in zip(ids, tasks, strict=True):
+        server.annotate(task, "good", int(said["data"]["annotator"]))
+    words = ("sync", "label-studio", "--url", server.url, "--project-id", number, "-p", "p")
+    run(*words, "--item", "item", env={"LABEL_STUDIO_API_KEY": TOKEN})
+    progress = run("assignments", "progress", "p", "--json").json()["annotators"]
+    assert [(row["open"], row["done"]) for row in progress] == [(0, 6), (0, 6)]
