@@ -101,7 +101,7 @@ class NextItem(Record):
 
 def next_item(connection: Connection, project: ProjectInfo, annotator: int) -> NextItem | None:
     """Return the first item that somebody has not answered yet; None if there is none."""
-    rows = select_assignments(connection, project.id, Choice({annotator}), clock.now())
+    rows = [*select_assignments(connection, project.id, Choice({annotator}), clock.now())]
     states = [row.state for row in rows]
     row = next((row for row in rows if row.state in UNDONE), None)
     if row is None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from shlex import quote
 from typing import Annotated, Any
 
-from sqlalchemy import Connection, Row
+from sqlalchemy import Connection
 
 from tracker.core import clock
 from tracker.core.errors import Refused
@@ -89,10 +89,10 @@ def withdraw(
     return _with_names(connection, project, rows, WITHDRAWN)
 
 
-def withdraw_chosen(connection: Connection, project: ProjectInfo, choice: Choice) -> list[Row[Any]]:
+def withdraw_chosen(connection: Connection, project: ProjectInfo, choice: Choice) -> list[Any]:
     """Take back what is chosen, and return it; the caller holds the project's lock."""
     now = clock.now()
-    rows = select_assignments(connection, project.id, choice, now)
+    rows = [*select_assignments(connection, project.id, choice, now)]
     if rows:
         detail = {"assignments": len(rows)}
         change, _ = record_change(connection, project.id, "withdraw assignments", detail)
@@ -113,7 +113,7 @@ def _choice(
 
 
 def _with_names(
-    connection: Connection, project: ProjectInfo, rows: Sequence[Row[Any]], state: str | None = None
+    connection: Connection, project: ProjectInfo, rows: Iterable[Any], state: str | None = None
 ) -> list[AssignmentInfo]:
     names = annotator_names(connection, project)
     assignments = [

@@ -188,13 +188,13 @@ def _chosen(project_id: int, choice: Choice, now: int) -> Select[Any]:
 
 
 def select_assignments(
-    connection: Connection, project_id: int, choice: Choice, now: int, most: int | None = None
-) -> list[Row[Any]]:
-    """Return assignments by annotator, batch and place; see `_chosen` for the columns."""
+    connection: Connection, project_id: int, choice: Choice, now: int
+) -> Iterator[Any]:
+    """Yield assignments by annotator, batch and place; see `_chosen` for the columns."""
     every = _chosen(project_id, choice, now)
     rows = every.selected_columns
     order = (rows.annotator, rows.change_id, rows.place)
-    return [*connection.execute(every.order_by(*order).limit(most))]
+    yield from stream_rows(connection, every.order_by(*order))
 
 
 def withdraw_assignments(
