@@ -36,7 +36,7 @@ _PANELS: Final = {
         "history": "figures",
         "compare": "figures",
         "plan": "figures",
-        "digest": "figures",
+        "digest": "digest",
         "plot": "plot",
     },
     "Work": {

@@ -117,6 +117,19 @@ def digest_parts(digest: Digest) -> list[Part]:
     ]  # fmt: skip
 
 
+def digest_headline(digest: Digest) -> str:
+    """Return the one sentence that matters most: what is wrong, moved, waits, or came in."""
+    several = len(digest.questions) > 1
+    moved = any(question.moved for question in digest.questions)
+    lines = [
+        *(row["why"] for row in digest.concerns[:1]),
+        *(line for line in _moved(digest, several=several) if moved and "more than" in line),
+        *(_to_decide(digest) if digest.open_findings else ()),
+        *(_came(question, several=several) for question in digest.questions),
+    ]
+    return capitalized(lines[0]).rstrip(".")
+
+
 def digest_view(digest: Digest) -> Iterator[Any]:
     """Yield a digest: a heading and its sentences, part by part."""
     yield Text(f"{digest.project} since {minute_cell(digest.since)}", style="bold")
