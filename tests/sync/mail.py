@@ -34,7 +34,8 @@ class _Handler(StreamRequestHandler):
     server: MailServer
 
     def handle(self) -> None:
-        self.is_safe, to = False, []
+        self.is_safe = False
+        to: list[str] = []
         self.say("220 here")
         while line := self.rfile.readline():
             words = line.decode().split()
@@ -42,7 +43,9 @@ class _Handler(StreamRequestHandler):
             verb = words[0].upper()
             if verb == "QUIT":
                 self.say("221 bye")
-                return None if not self.is_safe else self.request.close()
+                if self.is_safe:
+                    self.request.close()
+                return
             if said:
                 self.say(said.pop(0))
             elif verb == "EHLO":
@@ -54,7 +57,7 @@ class _Handler(StreamRequestHandler):
                 try:
                     safe_line = self.server.tls.wrap_socket(self.request, server_side=True)
                 except ssl.SSLError:  # it is not trusted
-                    return None
+                    return
                 self.request, self.is_safe = safe_line, True
                 self.setup()
             elif verb == "AUTH":
@@ -72,7 +75,6 @@ class _Handler(StreamRequestHandler):
             else:
                 to += [words[1].upper()] if verb == "RCPT" else []
                 self.say("250 well")
-        return None
 
     def say(self, text: str) -> None:
         self.wfile.write(f"{text}\r\n".encode())

@@ -156,15 +156,21 @@ def _worth(selection: Selection, pairs: CTE) -> tuple[ColumnElement[Any], FromCl
     return like.c.met, pairs.join(like, and_(like.c.a == pairs.c.a, like.c.b == pairs.c.b))
 
 
-def select_whole_answers(selection: Selection, name: str = "answers") -> Subquery:
-    """Return one row per answer; equal answers are equal texts, in whatever order they came."""
+def select_whole_answers(
+    selection: Selection, name: str = "answers", items: Select[Any] | None = None
+) -> Subquery:
+    """Return one row per answer; equal answers are equal texts, in whatever order they came.
+
+    ``items`` gives the ids of the items, if not all are asked for.
+    """
     if selection.single:
-        return select_answer_rows(selection, name)
+        return select_answer_rows(selection, name, items=items)
     key = (labels.c.item_id, labels.c.annotator_id)
     part: ColumnElement[str] = cast(labels.c.category_id, Text)
     if selection.question.answers == "spans":
         part = part + ":" + cast(labels.c.span_start, Text) + "-" + cast(labels.c.span_end, Text)
     rows = select(*key, part.label("part")).where(where_counted(selection))
+    rows = rows if items is None else rows.where(labels.c.item_id.in_(items))
     ordered = rows.order_by(*key, "part").subquery("parts")
     of_answer = (ordered.c.item_id, ordered.c.annotator_id)
     answer = func.aggregate_strings(ordered.c.part, "+").label("answer")

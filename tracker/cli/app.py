@@ -44,6 +44,7 @@ _PANELS: Final = {
         "assignments": "assignments",
         "adjudicate": "adjudicate",
         "rules": "rules",
+        "pay": "pay",
     },
     "Record": {"snapshot": "snapshot", "snapshots": "snapshots", "flags": "flags", "gate": "gate"},
     "Share": {"report": "report", "export": "export", "serve": "serve"},

@@ -13,6 +13,7 @@ from tracker.ledger.figures import Figures
 from tracker.ledger.flags import Flags
 from tracker.ledger.history import Snapshots
 from tracker.ledger.notes import Notes
+from tracker.ledger.pay import Pay
 from tracker.ledger.questions import Questions
 from tracker.ledger.rules import Rules
 from tracker.ledger.webhooks import Webhooks
@@ -29,7 +30,7 @@ _ROUTERS = [
     items.router,
     add_routes(resource("adjudication"), Adjudication),
     add_routes(resource("records"), Annotators, Categories, Questions, Notes),
-    add_routes(resource("work"), Assignments, Answering, Rules),
+    add_routes(resource("work"), Assignments, Answering, Rules, Pay),
     changes.router,
     imports.router,
     uploads.router,
