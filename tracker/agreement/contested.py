@@ -102,18 +102,7 @@ def select_gains(selection: Selection) -> Select[Any]:
     """
     answers = select_whole_answers(selection)
     item, answer = answers.c.item_id, answers.c.answer
-    counts = (
-        select(item, func.count().label("total"))
-        .group_by(item)
-        .having(func.min(answer) != func.max(answer))
-        .subquery("counts")
-    )
-    decided = labels.alias("decided")
-    of_decider = select(decided.c.item_id).where(
-        of_question(decided, selection.question.key), decided.c.annotator_id == selection.decider
-    )
-    undecided = [counts.c.item_id.not_in(of_decider)] if selection.decider else []
-    differ = select(counts).where(*undecided).cte("contested")
+    differ = _undecided(selection, answers).cte("contested")
     votes = (
         select(differ.c.item_id, answer, func.max(differ.c.total).label("total"))
         .add_columns(func.count().label("number"))
@@ -139,6 +128,29 @@ def select_gains(selection: Selection) -> Select[Any]:
     # A sum of whole numbers, divided once: the same on every database.
     gain = 2.0 * cast(func.sum(pairs.c.number * worth), Double) / (total * (total - 1))
     return select(pairs.c.item_id, gain.label("gain")).select_from(joined).group_by(pairs.c.item_id)
+
+
+def _undecided(selection: Selection, answers: Subquery) -> Select[Any]:
+    """Return the statement of the items that answers differ about: (item_id, total)."""
+    item, answer = answers.c.item_id, answers.c.answer
+    counts = (
+        select(item, func.count().label("total"))
+        .group_by(item)
+        .having(func.min(answer) != func.max(answer))
+        .subquery("counts")
+    )
+    decided = labels.alias("decided")
+    of_decider = select(decided.c.item_id).where(
+        of_question(decided, selection.question.key), decided.c.annotator_id == selection.decider
+    )
+    undecided = [counts.c.item_id.not_in(of_decider)] if selection.decider else []
+    return select(counts).where(*undecided)
+
+
+def count_contested(connection: Connection, selection: Selection) -> int:
+    """Return how many items their answers differ about, less those that somebody decided."""
+    items = _undecided(selection, select_whole_answers(selection)).subquery("contested")
+    return connection.scalar(select(func.count()).select_from(items)) or 0
 
 
 def _worth(selection: Selection, pairs: CTE) -> tuple[ColumnElement[Any], FromClause]:
