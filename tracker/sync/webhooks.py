@@ -191,22 +191,61 @@ def remove_webhook(connection: Connection, number: int) -> WebhookInfo:
     return webhook
 
 
+def is_heard(connection: Connection, event: str, project_id: int | None = None) -> bool:
+    """Return whether a webhook receives an event of a project, or of any."""
+    return bool(_hearing(connection, event, project_id))
+
+
+def _hearing(connection: Connection, event: str, project_id: int | None) -> list[int]:
+    statement = select(_hooks.c.id, _hooks.c.events)
+    if project_id is not None:
+        concerned = or_(_hooks.c.project_id.is_(None), _hooks.c.project_id == project_id)
+        statement = statement.where(concerned)
+    return [hook for hook, events in connection.execute(statement) if event in events.split()]
+
+
+def untold_webhooks(
+    connection: Connection, project_id: int, event: str, about: Mapping[str, Any]
+) -> list[int]:
+    """Return the webhooks that receive an event and were not told of it; ``about`` says which."""
+    hooks = _hearing(connection, event, project_id)
+    told = select(_messages.c.webhook_id, _messages.c.body).where(
+        _messages.c.webhook_id.in_(hooks), _messages.c.project_id == project_id,
+        _messages.c.event == event,
+    )  # fmt: skip
+    for hook, body in connection.execute(told) if hooks else ():
+        data = json.loads(body)["data"]
+        if hook in hooks and about.items() <= {name: data.get(name) for name in about}.items():
+            hooks.remove(hook)
+    return hooks
+
+
 def tell_webhooks(
-    connection: Connection, project_id: int, event: str, data: Mapping[str, Any]
+    connection: Connection,
+    project_id: int,
+    event: str,
+    data: Mapping[str, Any],
+    once: Sequence[str] = (),
 ) -> None:
-    """Store a message for each webhook that receives an event of a project."""
-    concerned = or_(_hooks.c.project_id.is_(None), _hooks.c.project_id == project_id)
-    hooks = connection.execute(select(_hooks.c.id, _hooks.c.events).where(concerned)).all()
+    """Store a message for each webhook that receives an event of a project.
+
+    ``once`` are the fields that say which event it is: nobody is told of one again.
+    """
+    about = {name: data[name] for name in once}
+    hooks = (
+        untold_webhooks(connection, project_id, event, about)
+        if once
+        else _hearing(connection, event, project_id)
+    )
     now = clock.now()
     body = {"type": event, "timestamp": clock.iso(now), "data": dict(data)}
     rows = [
         {
-            "webhook_id": hook.id, "project_id": project_id, "event": event,
+            "webhook_id": hook, "project_id": project_id, "event": event,
             "body": json.dumps(body, ensure_ascii=False), "made_at": now, "attempts": 0,
             "next_at": now,
         }
         for hook in hooks
-        if event in hook.events.split()
     ]  # fmt: skip
     if rows:
         connection.execute(insert(_messages), rows)
@@ -405,7 +444,9 @@ def _left(until: float) -> float:
 _SECOND = 1_000_000  # microseconds
 _DAY = 86_400 * _SECOND
 _FIRST_WAIT, _FACTOR, _LONGEST_WAIT = 5 * _SECOND, 4, 4 * 3600 * _SECOND
-_KEPT = 7 * _DAY  # of a message that arrived or was given up
+KEPT = 7 * _DAY
+"""How long a message is kept that arrived or was given up; but that a goal is reached for ever."""
+_FOR_EVER = "goal_reached"
 _SECONDS = 10.0  # for one delivery, and for all that one webhook gets in a row
 _AT_ONCE = 16  # webhooks
 
@@ -445,7 +486,11 @@ def deliver_messages(database: Database) -> Sent:
     if not hooks:
         return Sent(0, 0, 0)
     with database.write() as connection:
-        over = _messages.c.next_at.is_(None) & (_messages.c.made_at < clock.now() - _KEPT)
+        over = (
+            _messages.c.next_at.is_(None)
+            & (_messages.c.made_at < clock.now() - KEPT)
+            & (_messages.c.event != _FOR_EVER)
+        )
         connection.execute(delete(_messages).where(over))
     with ThreadPoolExecutor(min(len(hooks), _AT_ONCE), "tracker-webhook") as threads:
         sent = list(threads.map(lambda hook: _deliver_to(database, hook), hooks))
