@@ -63,14 +63,14 @@ def tell_of_late(database: Database) -> None:
         if not is_heard(connection, _LATE):
             return
         ended = ended_batches(connection, since, now)
-        news = []
+        news: list[tuple[int, dict[str, Any]]] = []
         for project in list_projects(connection) if ended else ():
             untold = [
                 batch for batch in ended.get(project.id, ())
                 if untold_webhooks(connection, project.id, _LATE, {"batch": batch})
             ]  # fmt: skip
-            for batch in late_batches(connection, project.id, untold) if untold else ():
-                news.append((project.id, _data(project, batch)))
+            late = late_batches(connection, project.id, untold) if untold else ()
+            news += [(project.id, _data(project, batch)) for batch in late]
     if news:
         with database.write() as connection:
             for project_id, data in news:
