@@ -33,7 +33,7 @@ class Digests(Namespace):
         - `tracker digest reviews`
         - `tracker digest reviews --since 2026-03-01 --format html > mail.html`
         - `tracker digest rubric -q tone --json`
-        - `tracker digest reviews --send https://hooks.slack.com/services/T0/B0/x --dry-run`
+        - `tracker digest reviews --send https://example.org/hook --dry-run`
 
         Next: `tracker status reviews`
         """

@@ -106,7 +106,7 @@ class Snapshots(Mixin):
         from tracker.history.by_question import TakenByQuestion
         from tracker.history.take import take_snapshots
         from tracker.projects.questions import list_questions
-        from tracker.sync.webhooks import tell_webhooks
+        from tracker.sync.events import tell_webhooks
         from tracker.work.events import tell_of_goals
 
         query = agreement_query(**settings)

@@ -178,7 +178,7 @@ class Webhooks(Namespace):
 
     def tell_of_gate(self, gate_result: GateResult) -> None:
         """Tell the webhooks of a gate that failed; nothing of one that did not."""
-        from tracker.sync.webhooks import tell_webhooks
+        from tracker.sync.events import tell_webhooks
 
         if not gate_result.failed:
             return

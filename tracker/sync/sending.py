@@ -25,7 +25,7 @@ _TLS, _IMPLICIT = ("starttls", "none"), "implicit"
 _KEYS = ("from", "to", "tls")
 _MAILBOX = re.compile(r"[^\s@,;<>\"]+@[^\s@,;<>\"]+")
 _LONGEST_SUBJECT = 150  # characters; what Slack takes as a header
-_MOST_LINES, _LONGEST_LINE = 8, 300  # of a part in a chat, which takes 3,000 characters
+_MOST_LINES, _LONGEST_LINE, _LONGEST_PART = 8, 300, 3000  # of a part in a chat; Slack's bound
 _HOSTS = {
     "slack": re.compile(r"hooks\.slack\.com"),
     "teams": re.compile(r".+\.(webhook\.office|logic\.azure)\.com"),
@@ -44,7 +44,7 @@ class Message(NamedTuple):
 
     @property
     def short_subject(self) -> str:
-        return _cut(self.subject, _LONGEST_SUBJECT)
+        return _cut(" ".join(self.subject.split()), _LONGEST_SUBJECT)
 
     @property
     def text(self) -> str:
@@ -276,7 +276,8 @@ def _slack(message: Message) -> dict[str, Any]:
     ]
     for title, lines in message.parts:
         text = "\n".join([f"*{title}*", *(f"• {_in_slack(line)}" for line in _some(lines))])
-        blocks.append({"type": "section", "text": {"type": "mrkdwn", "text": text}})
+        section = {"type": "mrkdwn", "text": _cut(text, _LONGEST_PART)}
+        blocks.append({"type": "section", "text": section})
     return {"text": _in_slack(message.short_subject), "blocks": blocks}
 
 

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 
 import httpcore
 import httpx
-from sqlalchemy import Connection, delete, func, insert, or_, select, update
+from sqlalchemy import Connection, delete, func, insert, select, update
 
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
@@ -29,6 +29,7 @@ from tracker.projects.projects import ProjectInfo
 from tracker.projects.users import record_access_change
 from tracker.storage.database import Database
 from tracker.storage.schema import EVENTS, Delivery, Project, Webhook
+from tracker.sync.events import KEPT, REACHED
 
 _hooks = Webhook.__table__
 _messages = Delivery.__table__
@@ -189,66 +190,6 @@ def remove_webhook(connection: Connection, number: int) -> WebhookInfo:
     connection.execute(delete(_hooks).where(_hooks.c.id == number))
     record_access_change(connection, "remove webhook", webhook=number, host=_host(webhook.url))
     return webhook
-
-
-def is_heard(connection: Connection, event: str, project_id: int | None = None) -> bool:
-    """Return whether a webhook receives an event of a project, or of any."""
-    return bool(_hearing(connection, event, project_id))
-
-
-def _hearing(connection: Connection, event: str, project_id: int | None) -> list[int]:
-    statement = select(_hooks.c.id, _hooks.c.events)
-    if project_id is not None:
-        concerned = or_(_hooks.c.project_id.is_(None), _hooks.c.project_id == project_id)
-        statement = statement.where(concerned)
-    return [hook for hook, events in connection.execute(statement) if event in events.split()]
-
-
-def untold_webhooks(
-    connection: Connection, project_id: int, event: str, about: Mapping[str, Any]
-) -> list[int]:
-    """Return the webhooks that receive an event and were not told of it; ``about`` says which."""
-    hooks = _hearing(connection, event, project_id)
-    told = select(_messages.c.webhook_id, _messages.c.body).where(
-        _messages.c.webhook_id.in_(hooks), _messages.c.project_id == project_id,
-        _messages.c.event == event,
-    )  # fmt: skip
-    for hook, body in connection.execute(told) if hooks else ():
-        data = json.loads(body)["data"]
-        if hook in hooks and about.items() <= {name: data.get(name) for name in about}.items():
-            hooks.remove(hook)
-    return hooks
-
-
-def tell_webhooks(
-    connection: Connection,
-    project_id: int,
-    event: str,
-    data: Mapping[str, Any],
-    once: Sequence[str] = (),
-) -> None:
-    """Store a message for each webhook that receives an event of a project.
-
-    ``once`` are the fields that say which event it is: nobody is told of one again.
-    """
-    about = {name: data[name] for name in once}
-    hooks = (
-        untold_webhooks(connection, project_id, event, about)
-        if once
-        else _hearing(connection, event, project_id)
-    )
-    now = clock.now()
-    body = {"type": event, "timestamp": clock.iso(now), "data": dict(data)}
-    rows = [
-        {
-            "webhook_id": hook, "project_id": project_id, "event": event,
-            "body": json.dumps(body, ensure_ascii=False), "made_at": now, "attempts": 0,
-            "next_at": now,
-        }
-        for hook in hooks
-    ]  # fmt: skip
-    if rows:
-        connection.execute(insert(_messages), rows)
 
 
 # -- Signatures of messages, as Standard Webhooks has them ----------------------------------------
@@ -444,9 +385,6 @@ def _left(until: float) -> float:
 _SECOND = 1_000_000  # microseconds
 _DAY = 86_400 * _SECOND
 _FIRST_WAIT, _FACTOR, _LONGEST_WAIT = 5 * _SECOND, 4, 4 * 3600 * _SECOND
-KEPT = 7 * _DAY
-"""How long a message is kept that arrived or was given up; but that a goal is reached for ever."""
-_FOR_EVER = "goal_reached"
 _SECONDS = 10.0  # for one delivery, and for all that one webhook gets in a row
 _AT_ONCE = 16  # webhooks
 
@@ -489,7 +427,7 @@ def deliver_messages(database: Database) -> Sent:
         over = (
             _messages.c.next_at.is_(None)
             & (_messages.c.made_at < clock.now() - KEPT)
-            & (_messages.c.event != _FOR_EVER)
+            & (_messages.c.event != REACHED)
         )
         connection.execute(delete(_messages).where(over))
     with ThreadPoolExecutor(min(len(hooks), _AT_ONCE), "tracker-webhook") as threads:

@@ -8,11 +8,10 @@ from typing import Any
 from sqlalchemy import Connection
 
 from tracker.core import clock
-from tracker.plan.goal import goal_state
 from tracker.projects.projects import ProjectInfo, list_projects
 from tracker.projects.questions import QuestionInfo
 from tracker.storage.database import Database
-from tracker.sync.webhooks import KEPT, is_heard, tell_webhooks, untold_webhooks
+from tracker.sync.events import KEPT, REACHED, is_heard, tell_webhooks, untold_webhooks
 from tracker.work.assignments_sql import (
     BatchCount,
     ended_batches,
@@ -20,9 +19,7 @@ from tracker.work.assignments_sql import (
     rounds_closed,
 )
 
-_PAUSED, _LATE, _DONE, _REACHED = (
-    "annotator_paused", "assignments_late", "round_done", "goal_reached",
-)  # fmt: skip
+_PAUSED, _LATE, _DONE = "annotator_paused", "assignments_late", "round_done"
 
 
 def tell_of_pauses(
@@ -36,16 +33,18 @@ def tell_of_pauses(
 
 def tell_of_goals(connection: Connection, questions: Sequence[QuestionInfo], snapshot: int) -> None:
     """Tell webhooks of the goals that are reached at a snapshot, once of each goal."""
+    from tracker.plan.goal import goal_state
+
     for question in questions:
         about = {"question": question.name, "goal": question.goal}
         project = question.project
-        if question.goal is None or not untold_webhooks(connection, project.id, _REACHED, about):
+        if question.goal is None or not untold_webhooks(connection, project.id, REACHED, about):
             continue
         state = goal_state(connection, question)
         if state is not None and state.reached:
             figures = {"value": state.value, "half_width": state.half_width}
             data = {"project": project.name, "snapshot": snapshot, **about, **figures}
-            tell_webhooks(connection, project.id, _REACHED, data)
+            tell_webhooks(connection, project.id, REACHED, data)
 
 
 def tell_of_rounds(connection: Connection, project: ProjectInfo, change: int) -> None:
