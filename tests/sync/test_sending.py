@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import ssl
-import subprocess
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, generate_private_key
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from tests.cli.conftest import Run, folder, run
 from tests.sync.listener import Listener, listening
@@ -50,16 +54,17 @@ def address(server: MailServer, to: str = "b@example.org,c%2Bd@example.org", mor
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, ssl.SSLContext]:
     """One of this machine, which nobody trusts who is not told to."""
-    folder = tmp_path_factory.mktemp("tls")
-    key, made = folder / "key.pem", folder / "made.pem"
-    subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
-         "-nodes", "-keyout", key, "-out", made, "-days", "2", "-subj", "/CN=localhost",
-         "-addext", "subjectAltName=DNS:localhost"],
-        check=True, capture_output=True,
-    )  # fmt: skip
+    made = tmp_path_factory.mktemp("tls") / "made.pem"
+    key, name = generate_private_key(SECP256R1()), x509.Name.from_rfc4514_string("CN=localhost")
+    begin = datetime.now(UTC) - timedelta(days=1)
+    builder = x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+    builder = builder.not_valid_before(begin).not_valid_after(begin + timedelta(days=3))
+    names = x509.SubjectAlternativeName([x509.DNSName("localhost")])
+    signed = builder.add_extension(names, critical=False).sign(key, SHA256())
+    secret = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    made.write_bytes(secret + signed.public_bytes(Encoding.PEM))
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(made, key)
+    context.load_cert_chain(made)
     return made, context
 
 
