@@ -7,7 +7,9 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pandas as pd
 import pytest
+from sqlalchemy import text
 
+from tests.profiles import both
 from tracker.core.errors import InvalidOption
 from tracker.ledger import Ledger
 from tracker.plan.digest import Digest, digest_parts
@@ -104,3 +106,34 @@ def test_a_moment_that_is_none_or_to_come_is_refused(ledger: Ledger, since: str)
     fill(ledger, 2, ACCURATE)
     with pytest.raises(InvalidOption):
         ledger.digest("p", since)
+
+
+@both
+def test_who_was_paused_or_is_late_and_what_waits_for_a_decision_is_told(ledger: Ledger) -> None:
+    rows = [(f"i{n}", who, "xy"[n % 2 and who == "bo"]) for n in range(6) for who in ("ada", "bo")]
+    ledger.import_frame(pd.DataFrame(rows, columns=["item", "annotator", "label"]), "p")
+    told = lines(ledger.digest("p"))
+    assert "3 items with answers that differ: tracker adjudicate list p" in told["What to decide"]
+    assert "paused" not in told["Whom to talk to, and what is wrong"]
+    assert "late" not in told["What to label"]
+    ledger.adjudication.decide("p", "i1", ["x"], reason="guideline gap")
+    ledger.annotators.pause("p", "bo", note="rule gold accuracy < 0.7: 0.4")
+    tomorrow = (datetime.now(UTC) + timedelta(days=1)).date()
+    ledger.assignments.assign("p", to=["cleo"], per_annotator=2, answers=3, until=tomorrow)
+    assert "late" not in lines(ledger.digest("p"))["What to label"]
+    with ledger.database.write() as connection:
+        connection.execute(text("UPDATE batches SET until = 1"))
+    digest = ledger.digest("p")
+    (question,) = digest.questions
+    assert (question.contested, question.gaps) == (2, 1)
+    assert len(ledger.adjudication.list("p").items) == 2
+    told = lines(digest)
+    assert "1 gap of the guideline to close: tracker adjudicate gaps p" in told["What to decide"]
+    assert (
+        "bo was paused: rule gold accuracy < 0.7: 0.4."
+        in told["Whom to talk to, and what is wrong"]
+    )
+    assert "Assigned and late: cleo 2" in told["What to label"]
+    assert digest.late == [{"annotator": "cleo", "late": 2}]
+    ledger.notes.add("p", "it says so", guideline="v2", settles_gaps=True)
+    assert ledger.digest("p").questions[0].gaps == 0

@@ -91,7 +91,7 @@ def test_what_is_updated_while_tasks_are_listed_is_read_again(
 def test_a_busy_server_is_asked_again(
     run: Run, serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(web, "_PATIENCE", 0)
+    monkeypatch.setattr(web, "PATIENCE", 0)
     asked = []
 
     def busy(path: str, query: dict[str, Any]) -> Answer:

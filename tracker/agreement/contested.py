@@ -102,18 +102,7 @@ def select_gains(selection: Selection) -> Select[Any]:
     """
     answers = select_whole_answers(selection)
     item, answer = answers.c.item_id, answers.c.answer
-    counts = (
-        select(item, func.count().label("total"))
-        .group_by(item)
-        .having(func.min(answer) != func.max(answer))
-        .subquery("counts")
-    )
-    decided = labels.alias("decided")
-    of_decider = select(decided.c.item_id).where(
-        of_question(decided, selection.question.key), decided.c.annotator_id == selection.decider
-    )
-    undecided = [counts.c.item_id.not_in(of_decider)] if selection.decider else []
-    differ = select(counts).where(*undecided).cte("contested")
+    differ = _undecided(selection, answers).cte("contested")
     votes = (
         select(differ.c.item_id, answer, func.max(differ.c.total).label("total"))
         .add_columns(func.count().label("number"))
@@ -141,6 +130,29 @@ def select_gains(selection: Selection) -> Select[Any]:
     return select(pairs.c.item_id, gain.label("gain")).select_from(joined).group_by(pairs.c.item_id)
 
 
+def _undecided(selection: Selection, answers: Subquery) -> Select[Any]:
+    """Return the statement of the items that answers differ about: (item_id, total)."""
+    item, answer = answers.c.item_id, answers.c.answer
+    counts = (
+        select(item, func.count().label("total"))
+        .group_by(item)
+        .having(func.min(answer) != func.max(answer))
+        .subquery("counts")
+    )
+    decided = labels.alias("decided")
+    of_decider = select(decided.c.item_id).where(
+        of_question(decided, selection.question.key), decided.c.annotator_id == selection.decider
+    )
+    undecided = [counts.c.item_id.not_in(of_decider)] if selection.decider else []
+    return select(counts).where(*undecided)
+
+
+def count_contested(connection: Connection, selection: Selection) -> int:
+    """Return how many items their answers differ about, less those that somebody decided."""
+    items = _undecided(selection, select_whole_answers(selection)).subquery("contested")
+    return connection.scalar(select(func.count()).select_from(items)) or 0
+
+
 def _worth(selection: Selection, pairs: CTE) -> tuple[ColumnElement[Any], FromClause]:
     """Return what a pair of answers counts, and the pairs joined with what that is taken from."""
     if selection.question.scale in {"interval", "ratio"} and selection.single:
@@ -156,15 +168,21 @@ def _worth(selection: Selection, pairs: CTE) -> tuple[ColumnElement[Any], FromCl
     return like.c.met, pairs.join(like, and_(like.c.a == pairs.c.a, like.c.b == pairs.c.b))
 
 
-def select_whole_answers(selection: Selection, name: str = "answers") -> Subquery:
-    """Return one row per answer; equal answers are equal texts, in whatever order they came."""
+def select_whole_answers(
+    selection: Selection, name: str = "answers", items: Select[Any] | None = None
+) -> Subquery:
+    """Return one row per answer; equal answers are equal texts, in whatever order they came.
+
+    ``items`` gives the ids of the items, if not all are asked for.
+    """
     if selection.single:
-        return select_answer_rows(selection, name)
+        return select_answer_rows(selection, name, items=items)
     key = (labels.c.item_id, labels.c.annotator_id)
     part: ColumnElement[str] = cast(labels.c.category_id, Text)
     if selection.question.answers == "spans":
         part = part + ":" + cast(labels.c.span_start, Text) + "-" + cast(labels.c.span_end, Text)
     rows = select(*key, part.label("part")).where(where_counted(selection))
+    rows = rows if items is None else rows.where(labels.c.item_id.in_(items))
     ordered = rows.order_by(*key, "part").subquery("parts")
     of_answer = (ordered.c.item_id, ordered.c.annotator_id)
     answer = func.aggregate_strings(ordered.c.part, "+").label("answer")

@@ -62,9 +62,9 @@ def select_answer_durations(connection: Connection, selection: Selection) -> dic
         select(
             ranked.c.annotator_id,
             func.max(ranked.c.answers),
-            func.avg(_middle(ranked.c.by_time, ranked.c.answers, ranked.c.spent)),
+            func.avg(middle_value(ranked.c.by_time, ranked.c.answers, ranked.c.spent)),
             func.max(ranked.c.compared),
-            func.avg(_middle(ranked.c.by_ratio, ranked.c.compared, ranked.c.ratio)),
+            func.avg(middle_value(ranked.c.by_ratio, ranked.c.compared, ranked.c.ratio)),
         )
         .group_by(ranked.c.annotator_id)
         .order_by(ranked.c.annotator_id)
@@ -129,7 +129,7 @@ def _place(of: Subquery, *order: ColumnElement[Any]) -> ColumnElement[Any]:
     return func.row_number().over(partition_by=of.c.annotator_id, order_by=[*order, of.c.item_id])
 
 
-def _middle(
+def middle_value(
     place: ColumnElement[Any], number: ColumnElement[Any], value: ColumnElement[Any]
 ) -> ColumnElement[Any]:
     """Return the value if it is the middle one of so many, or one of the middle two; else NULL."""

@@ -36,7 +36,7 @@ _PANELS: Final = {
         "history": "figures",
         "compare": "figures",
         "plan": "figures",
-        "digest": "figures",
+        "digest": "digest",
         "plot": "plot",
     },
     "Work": {
@@ -45,6 +45,7 @@ _PANELS: Final = {
         "round": "round",
         "adjudicate": "adjudicate",
         "rules": "rules",
+        "pay": "pay",
     },
     "Record": {"snapshot": "snapshot", "snapshots": "snapshots", "flags": "flags", "gate": "gate"},
     "Share": {"report": "report", "export": "export", "serve": "serve"},

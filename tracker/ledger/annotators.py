@@ -296,10 +296,15 @@ class Annotators(Namespace):
 
         Next: `tracker annotator list reviews`
         """
-        from tracker.projects.annotators import pause_annotator
+        from tracker.projects.annotators import find_annotator, pause_annotator
+        from tracker.work.events import tell_of_pauses
 
         with self._ledger.writing(project) as (connection, info):
-            return pause_annotator(connection, info, annotator, note)
+            before = find_annotator(connection, info, annotator)
+            paused = pause_annotator(connection, info, annotator, note)
+            if before.paused_since is None:
+                tell_of_pauses(connection, info, [None])
+            return paused
 
     @operation(
         "annotator resume", f"POST {_ONE}/resume", "resumeAnnotator",

@@ -252,7 +252,7 @@ def _recorded(
     from tracker.audit.flags import Recorded, record_flags
     from tracker.audit.run import audit_questions
     from tracker.projects.projects import lock_project
-    from tracker.sync.webhooks import tell_webhooks
+    from tracker.sync.events import tell_webhooks
 
     if query.filter.as_of is not None or query.filter.known_at is not None:
         raise InvalidOption("findings of the past are not recorded", "leave out: --record")

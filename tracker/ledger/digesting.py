@@ -32,6 +32,7 @@ class Digesting(AgreementQuestions, Audits, Reports, Pages, Records):
 def _digest(ledger: Digesting, project: str, since: str, questions: Sequence[str]) -> Digest:
     from tracker.counts.filter import make_answer_filter
     from tracker.plan.digest import Digest
+    from tracker.projects.annotators import list_annotators
 
     begin = make_answer_filter(since=since).since
     if begin is None or begin > clock.now():
@@ -49,6 +50,8 @@ def _digest(ledger: Digesting, project: str, since: str, questions: Sequence[str
             flag.to_dict()
             for flag in ledger.flags.list(project, states=["all"], questions=questions).flags
         ]
+        with ledger.reading(project) as (connection, info):
+            people = list_annotators(connection, info)
         waiting = [flag for flag in flags if flag["state"] in {"open", "acknowledged"}]
         return Digest(
             agreement.project,
@@ -64,14 +67,27 @@ def _digest(ledger: Digesting, project: str, since: str, questions: Sequence[str
             len(waiting),
             [flag for flag in waiting if flag.get("appeal") and not flag["appeal"].get("outcome")],
             [goal.to_dict() for goal in ledger.goals(project, questions=questions)],
+            [
+                {"annotator": person.name, "since": clock.iso(person.paused_since),
+                 "note": person.paused_note}
+                for person in people
+                if person.paused_since is not None and person.paused_since >= begin
+            ],
+            [
+                {"annotator": person.annotator, "late": person.late}
+                for person in ledger.assignments.progress(project) if person.late
+            ],
         )  # fmt: skip
 
 
 def _of_question(
     ledger: Digesting, project: str, name: str, measure: str, since: str, status: Any
 ) -> QuestionDigest:
+    from tracker.agreement.contested import count_contested
     from tracker.audit.statistics.exact_tests import benjamini_hochberg
+    from tracker.counts.filter import select_answers
     from tracker.plan.digest import CategoryMoved, QuestionDigest
+    from tracker.projects.decisions import count_open_gaps
 
     recent = ledger.agreement(project, question=name, since=since, measures=[measure])
     row: Mapping[str, Any] = {}
@@ -92,6 +108,10 @@ def _of_question(
             for one, q_value in zip(tested, q_values, strict=True)
             if q_value < _SURE
         ]
+    with ledger.asking(project, question=name) as (connection, question):
+        contested, gaps = 0, count_open_gaps(connection, question)
+        if question.answers != "spans":  # which are not decided one by one
+            contested = count_contested(connection, select_answers(connection, question))
     p_value = row.get("p_value")
     ready = None if not status.missing else status.when_there(status.missing)
     return QuestionDigest(
@@ -112,4 +132,6 @@ def _of_question(
         wanted=status.question.target_answers,
         missing=status.missing,
         ready_on=None if ready is None else clock.iso(ready)[:10],
+        contested=contested,
+        gaps=gaps,
     )

@@ -12,7 +12,7 @@ from tracker.agreement.asking import AgreementAsked, Comparing
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.core.operations import Option, operation
 from tracker.core.results import Answer
-from tracker.counts.choosing import Moment, QuestionName, QuestionNames, QuestionsOfTable
+from tracker.counts.choosing import Moment, QuestionName, QuestionsOfTable
 from tracker.history.asking import SHOWN, HistoryAsked, Last
 from tracker.ledger.namespace import Namespace
 from tracker.ledger.parameters import Project
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from tracker.history.snapshot import History
     from tracker.history.status import Status, StatusByQuestion, Statuses, StatusPage
     from tracker.ledger import Ledger
-    from tracker.plan.digest import Digest
     from tracker.plan.plan import Plan
 
 _ONE = "/projects/{project}"
@@ -189,37 +188,6 @@ class Figures(Namespace):
         answer = Answer(plan.to_dict, lambda: rows, lambda: plan_view(plan))
         names = [plan.question] if plan.question else []
         return self._with_question(answer, plan.project, names) if plan.project else answer
-
-    @operation("digest", f"GET {_ONE}/digest", "getDigest")
-    def digest(
-        self,
-        project: Project,
-        *,
-        since: Annotated[
-            str,
-            Option("Since when: 7d, '3 weeks ago', 2026-03-01.", metavar="WHEN", examples=("7d",)),
-        ] = "7d",
-        questions: QuestionNames = (),
-    ) -> Annotated[Answer, Digest]:
-        """Show what came in lately, what moved, whom to talk to, what to decide and to label.
-
-        Each in a few sentences, for a mail or a chat: `--format markdown` or `html`.
-
-        Examples:
-        - `tracker digest reviews`
-        - `tracker digest reviews --since 2026-03-01 --format html > mail.html`
-        - `tracker digest rubric -q tone --json`
-
-        Next: `tracker status reviews`
-        """
-        from tracker.plan.digest import digest_view
-
-        digest = self._ledger.digest(project, since, questions)
-        rows = [
-            {name: value for name, value in question.to_dict().items() if name != "categories"}
-            for question in digest.questions
-        ]
-        return Answer(digest.to_dict, lambda: rows, lambda: digest_view(digest))
 
     @operation("history", f"GET {_ONE}/history", "getHistory", helps=SHOWN)
     def history(

@@ -102,10 +102,12 @@ class Snapshots(Mixin):
         Next: `tracker history reviews`
         """
         from tracker.agreement.query import agreement_query
+        from tracker.counts.filter import EVERYTHING
         from tracker.history.by_question import TakenByQuestion
         from tracker.history.take import take_snapshots
         from tracker.projects.questions import list_questions
-        from tracker.sync.webhooks import tell_webhooks
+        from tracker.sync.events import tell_webhooks
+        from tracker.work.events import tell_of_goals
 
         query = agreement_query(**settings)
         if query.filter.question is not None:
@@ -132,6 +134,8 @@ class Snapshots(Mixin):
             if record.fresh:
                 data = {"project": info.name, "snapshot": record.id, "name": name}
                 tell_webhooks(connection, info.id, "snapshot_taken", data)
+                if query.filter == EVERYTHING:
+                    tell_of_goals(connection, questions, record.id)
         return record
 
     @overload

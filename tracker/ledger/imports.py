@@ -270,6 +270,7 @@ class Importing(Transactions):
         from tracker.formats.registry import check_reader_format
         from tracker.imports.loader import load_import, load_items
         from tracker.imports.questions import questions_for_import
+        from tracker.work.events import tell_of_rounds
 
         check_reader_format(how.get("format"))
         options, preview = how.get("options") or QuestionOptions(), how.get("preview", False)
@@ -298,6 +299,8 @@ class Importing(Transactions):
                 )
                 if sync is not None:
                     sync.end(connection, project, result)
+                if into.change is not None:
+                    tell_of_rounds(connection, into.project, into.change)
                 answered = [ids.question for ids in into.answered.values()]
                 odd = map(str, odd_file_messages(connection, answered, result.id))
                 result = replace(result, warnings=(*result.warnings, *odd))

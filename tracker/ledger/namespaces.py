@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tracker.ledger.import_records import Imports
     from tracker.ledger.items import Items
     from tracker.ledger.notes import Notes
+    from tracker.ledger.pay import Pay
     from tracker.ledger.projects import Projects
     from tracker.ledger.questions import Questions
     from tracker.ledger.requests import Requests
@@ -84,6 +85,13 @@ class Records(Transactions):
         from tracker.ledger.rules import Rules
 
         return Rules(self)
+
+    @property
+    def pay(self) -> Pay:
+        """Count what people did in a period, and what it costs."""
+        from tracker.ledger.pay import Pay
+
+        return Pay(self)
 
     @property
     def categories(self) -> Categories:

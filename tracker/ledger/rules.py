@@ -71,6 +71,7 @@ class Rules(Namespace):
         Next: `tracker annotator list reviews`
         """
         from tracker.gate.rules import check_rules, parse_rules, pause_by_rules, read_rules
+        from tracker.work.events import tell_of_pauses
 
         if rules is None:
             source, read = DEFAULT_RULES, parse_rules(text or "", DEFAULT_RULES)
@@ -81,4 +82,7 @@ class Rules(Namespace):
         if dry_run or not checked.paused:
             return replace(checked, dry_run=dry_run)
         with self._ledger.writing(project) as (connection, info):
-            return replace(checked, paused=pause_by_rules(connection, info, checked.paused))
+            paused = pause_by_rules(connection, info, checked.paused)
+            if paused:
+                tell_of_pauses(connection, info, [firing.rule for firing in paused])
+            return replace(checked, paused=paused)

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 _ONE = "/webhooks/{number}"
 _TOLD = ("check", "question", "measure", "category", "threshold", "value", "bound", "undefined")
 """What a message has of a check: its figures, and no annotator's name."""
-EVENTS = ("snapshot_taken", "finding_raised", "gate_failed")
+EVENTS = (
+    "snapshot_taken", "finding_raised", "gate_failed", "goal_reached", "annotator_paused",
+    "assignments_late", "round_done",
+)  # fmt: skip
 COLUMNS = (
     Column("webhook", kind="name"), Column("project", none="all"),
     Column("url", "address", faces=PAGE), Column("events"),
@@ -153,6 +156,7 @@ class Webhooks(Namespace):
     def deliver(self) -> Sent:
         """Send the messages that are due, as `tracker serve` does by itself.
 
+        Before that, it looks for assignments that became late, of which webhooks are to be told.
         One that does not arrive is sent again later, less and less often, for a day.
 
         Example:
@@ -160,13 +164,21 @@ class Webhooks(Namespace):
 
         Next: `tracker webhook list`
         """
+        from tracker.work.events import tell_of_late
+
+        if not self._ledger.is_missing:
+            tell_of_late(self._ledger.database)
+        return self.send()
+
+    def send(self) -> Sent:
+        """Send the messages that are due."""
         from tracker.sync.webhooks import Sent, deliver_messages
 
         return Sent(0, 0, 0) if self._ledger.is_missing else deliver_messages(self._ledger.database)
 
     def tell_of_gate(self, gate_result: GateResult) -> None:
         """Tell the webhooks of a gate that failed; nothing of one that did not."""
-        from tracker.sync.webhooks import tell_webhooks
+        from tracker.sync.events import tell_webhooks
 
         if not gate_result.failed:
             return

@@ -7,7 +7,7 @@ from typing import Annotated, TypedDict
 
 from tracker.agreement.asking import Measuring
 from tracker.core.operations import Option
-from tracker.counts.choosing import Selecting
+from tracker.counts.choosing import QuestionNames, Selecting
 
 _pilot = partial(Option, panel="Before there are answers")
 
@@ -42,3 +42,14 @@ class Planning(TypedDict, total=False):
 
 class PlanAsked(Planning, Measuring, Selecting, total=False):
     """All that can be asked of a plan."""
+
+
+class DigestAsked(TypedDict, total=False):
+    """Of what a digest is."""
+
+    since: Annotated[
+        str,
+        Option("Since when: 7d, '3 weeks ago', 2026-03-01.", "7d", metavar="WHEN",
+               examples=("7d",)),
+    ]  # fmt: skip
+    questions: QuestionNames

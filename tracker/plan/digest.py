@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -46,6 +47,8 @@ class QuestionDigest(Record):
         wanted: answers that each item should get.
         missing: answers still to come; None if no number is wanted.
         ready_on: the day on which they are there at the pace of now.
+        contested: items about which annotators differ, and that nobody decided.
+        gaps: decisions that name a gap of the guideline, which no version of it closed.
     """
 
     question: str
@@ -65,6 +68,8 @@ class QuestionDigest(Record):
     wanted: int | None
     missing: int | None
     ready_on: str | None
+    contested: int
+    gaps: int
 
 
 @dataclass(frozen=True)
@@ -81,6 +86,8 @@ class Digest(Record):
         open_findings: how many wait for somebody.
         appeals: findings whose annotators wait for an answer, as JSON.
         goals: how far they are, as JSON.
+        paused: who was paused since, with the note, as JSON: the rule, if a rule did it.
+        late: whose assignments are late, and how many, as JSON.
     """
 
     project: str
@@ -92,6 +99,8 @@ class Digest(Record):
     open_findings: int
     appeals: Sequence[Mapping[str, Any]]
     goals: Sequence[Mapping[str, Any]]
+    paused: Sequence[Mapping[str, Any]]
+    late: Sequence[Mapping[str, Any]]
 
 
 # -- In words -------------------------------------------------------------------------------------
@@ -110,11 +119,23 @@ def digest_parts(digest: Digest) -> list[Part]:
     return [
         Part("What came in", [_came(one, several=several) for one in digest.questions]),
         Part("What moved", [*_moved(digest, several=several)] or ["No answer came in."]),
-        Part("Whom to talk to, and what is wrong", [row["why"] for row in digest.concerns]
-             or ["Nothing is plainly wrong."]),
-        Part("What to decide", [*_to_decide(digest)]),
+        Part("Whom to talk to, and what is wrong", [*_wrong(digest)]),
+        Part("What to decide", [*_to_decide(digest, several=several)]),
         Part("What to label", [*_to_label(digest, several=several)]),
     ]  # fmt: skip
+
+
+def digest_headline(digest: Digest) -> str:
+    """Return the one sentence that matters most: what is wrong, moved, waits, or came in."""
+    several = len(digest.questions) > 1
+    moved = any(question.moved for question in digest.questions)
+    lines = [
+        *(row["why"] for row in digest.concerns[:1]),
+        *(line for line in _moved(digest, several=several) if moved and "more than" in line),
+        *(_to_decide(digest, several=several) if digest.open_findings else ()),
+        *(_came(question, several=several) for question in digest.questions),
+    ]
+    return capitalized(lines[0]).rstrip(".")
 
 
 def digest_view(digest: Digest) -> Iterator[Any]:
@@ -161,7 +182,16 @@ def _moved(digest: Digest, *, several: bool) -> Iterator[str]:
             )
 
 
-def _to_decide(digest: Digest) -> Iterator[str]:
+def _wrong(digest: Digest) -> Iterator[str]:
+    yield from (row["why"] for row in digest.concerns)
+    if not digest.concerns:
+        yield "Nothing is plainly wrong."
+    for person in digest.paused:
+        note = f": {person['note']}" if person["note"] else ""
+        yield f"{person['annotator']} was paused{note}."
+
+
+def _to_decide(digest: Digest, *, several: bool) -> Iterator[str]:
     new = [f"{flag['flag']} ({_subject(flag)})" for flag in digest.new_findings]
     if digest.open_findings:
         since = f", new since then: {listed(new, _MOST)}" if new else ", none of them new"
@@ -170,6 +200,19 @@ def _to_decide(digest: Digest) -> Iterator[str]:
         yield f"{flag['annotator']} appealed against finding {flag['flag']}."
     if not digest.open_findings:
         yield "No finding waits for anybody."
+    for question in digest.questions:
+        about = _about(question, several=several)
+        words = f"{shlex.quote(digest.project)}{_option(question) if several else ''}"
+        if question.contested:
+            items = count_noun(question.contested, "item")
+            yield f"{about}{items} with answers that differ: tracker adjudicate list {words}"
+        if question.gaps:
+            gaps = count_noun(question.gaps, "gap")
+            yield f"{about}{gaps} of the guideline to close: tracker adjudicate gaps {words}"
+
+
+def _option(question: QuestionDigest) -> str:
+    return f" --question {shlex.quote(question.question)}"
 
 
 def _subject(flag: Mapping[str, Any]) -> str:
@@ -187,5 +230,10 @@ def _to_label(digest: Digest, *, several: bool) -> Iterator[str]:
             yield f"{about}{missing} of those wanted still to come{until}."
         elif question.wanted:
             yield f"{about}every item has the {question.wanted} answers wanted."
+    if digest.late:
+        people = listed([f"{row['annotator']} {row['late']:,}" for row in digest.late], _MOST)
+        words = f"tracker assignments list {shlex.quote(digest.project)} --state late"
+        yield f"Assigned and late: {people}; see: {words}"
     if not digest.goals and not any(question.wanted for question in digest.questions):
-        yield f"No goal is set: tracker project set {digest.project} --goal 'alpha +-0.05'"
+        words = f"tracker project set {shlex.quote(digest.project)}"
+        yield f"No goal is set: {words} --goal 'alpha +-0.05'"

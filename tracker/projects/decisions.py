@@ -125,6 +125,16 @@ def is_open_gap(project_id: int) -> ColumnElement[bool]:
     return (_decisions.c.reason == GAP) & or_(settled_by.is_(None), settled_by.in_(removed))
 
 
+def count_open_gaps(connection: Connection, question: QuestionInfo) -> int:
+    """Return how many standing decisions name a gap that no version of the guideline closed."""
+    standing = standing_decisions(question).subquery("standing")
+    number = select(func.count()).join_from(
+        _decisions, standing, same_answer_key(("item_id", "change_id"), standing, _decisions)
+    )
+    ours = of_question(_decisions, question.key), is_open_gap(question.project_id)
+    return connection.scalar(number.where(*ours)) or 0
+
+
 def settle_gaps(connection: Connection, project_id: int, note: int) -> int:
     """Let a note of the guideline close the open gaps of a project; returns how many."""
     gaps = update(_decisions).where(

@@ -61,8 +61,8 @@ class Remote(Protocol):
 
 _TIMES = (10, 300)  # seconds: to connect, and to wait for the next bytes
 _BUSY = (429, 500, 502, 503, 504)
-_TRIES = 5
-_PATIENCE = 0.5  # seconds before the second of them, twice as long before each further one
+TRIES = 5
+PATIENCE = 0.5  # seconds before the second of them, twice as long before each further one
 
 
 def service_url(url: str) -> str:
@@ -89,21 +89,26 @@ def service_url(url: str) -> str:
 class Service:
     """The interface of one service; proxies and certificates are those of the environment."""
 
-    def __init__(self, url: str, what: str) -> None:
-        """``what`` is the program that should answer, as people call it."""
+    def __init__(self, url: str, what: str, name: str | None = None, again: int = 2) -> None:
+        """``what`` is the program that should answer, as people call it.
+
+        ``name`` is what errors call it by, if its address is a secret; ``again`` how often a
+        request is sent again whose answer breaks off.
+        """
         import requests
         from requests.adapters import HTTPAdapter
         from urllib3.util import Retry
 
         self.url = url
+        self.name = url if name is None else name
         self.what = what
         self.headers: dict[str, str] = {}
         self._session = requests.Session()
         retries = Retry(
-            _TRIES,
+            TRIES,
             connect=1,
-            read=2,
-            backoff_factor=_PATIENCE,
+            read=again,
+            backoff_factor=PATIENCE,
             status_forcelist=_BUSY,
             allowed_methods=None,  # what is posted here only reads, too
             raise_on_status=False,
@@ -118,6 +123,15 @@ class Service:
 
         Raises Refused if there is no answer.
         """
+        method = "GET" if post is None else "POST"
+        return self._request(method, f"{self.url}/{path}", params=query, json=post)
+
+    def post(self, payload: Any) -> None:
+        """Send JSON to the address itself; raises Refused if it is not taken."""
+        response = self._request("POST", self.url, json=payload, allow_redirects=False)
+        self._check_status(response.status_code, most=300)
+
+    def _request(self, method: str, url: str, **content: Any) -> requests.Response:
         import requests
 
         def authorized(request: Any) -> Any:
@@ -125,22 +139,18 @@ class Service:
             request.headers.update(self.headers)
             return request
 
-        method = "GET" if post is None else "POST"
         try:
-            return self._session.request(
-                method, f"{self.url}/{path}", params=query, json=post, auth=authorized,
-                timeout=_TIMES,
-            )  # fmt: skip
+            return self._session.request(method, url, auth=authorized, timeout=_TIMES, **content)
         except requests.exceptions.SSLError:
             raise Refused(
-                f"{self.url}: its certificate is not trusted here",
+                f"{self.name}: its certificate is not trusted here",
                 "name the file of your authority: REQUESTS_CA_BUNDLE=FILE",
             ) from None
         except requests.exceptions.Timeout:
-            raise Refused(f"{self.url} does not answer in time", "try again later") from None
+            raise Refused(f"{self.name} does not answer in time", "try again later") from None
         except requests.exceptions.RequestException:
             raise Refused(
-                f"{self.url} cannot be reached", "is the URL right, and does the service run?"
+                f"{self.name} cannot be reached", "is the URL right, and does the service run?"
             ) from None
 
     def answered_at(self, response: requests.Response) -> int | None:
@@ -160,20 +170,23 @@ class Service:
 
     def json(self, response: requests.Response) -> Any:
         """Return the JSON of an answer. Raises Refused for one that is none, or of a failure."""
-        status = response.status_code
-        if status in _BUSY:
-            raise Refused(
-                f"{self.url} answers with status {status}, {_TRIES + 1} times", "try again later"
-            )
-        if status >= 400:
-            raise Refused(f"{self.url} answers with status {status}")
+        self._check_status(response.status_code)
         try:
             return response.json()
         except ValueError:
             raise self.other() from None
 
+    def _check_status(self, status: int, most: int = 400) -> None:
+        """Raise Refused for a status of a failure: this one or a higher one."""
+        if status in _BUSY:
+            raise Refused(
+                f"{self.name} answers with status {status}, {TRIES + 1} times", "try again later"
+            )
+        if status >= most:
+            raise Refused(f"{self.name} answers with status {status}")
+
     def other(self) -> Refused:
         """Return the error for an address at which something else answers."""
         return Refused(
-            f"{self.url} does not answer as {self.what} does", f"is that the URL of {self.what}?"
+            f"{self.name} does not answer as {self.what} does", f"is that the URL of {self.what}?"
         )

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 
 import httpcore
 import httpx
-from sqlalchemy import Connection, delete, func, insert, or_, select, update
+from sqlalchemy import Connection, delete, func, insert, select, update
 
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
@@ -29,6 +29,7 @@ from tracker.projects.projects import ProjectInfo
 from tracker.projects.users import record_access_change
 from tracker.storage.database import Database
 from tracker.storage.schema import EVENTS, Delivery, Project, Webhook
+from tracker.sync.events import KEPT, REACHED
 
 _hooks = Webhook.__table__
 _messages = Delivery.__table__
@@ -189,27 +190,6 @@ def remove_webhook(connection: Connection, number: int) -> WebhookInfo:
     connection.execute(delete(_hooks).where(_hooks.c.id == number))
     record_access_change(connection, "remove webhook", webhook=number, host=_host(webhook.url))
     return webhook
-
-
-def tell_webhooks(
-    connection: Connection, project_id: int, event: str, data: Mapping[str, Any]
-) -> None:
-    """Store a message for each webhook that receives an event of a project."""
-    concerned = or_(_hooks.c.project_id.is_(None), _hooks.c.project_id == project_id)
-    hooks = connection.execute(select(_hooks.c.id, _hooks.c.events).where(concerned)).all()
-    now = clock.now()
-    body = {"type": event, "timestamp": clock.iso(now), "data": dict(data)}
-    rows = [
-        {
-            "webhook_id": hook.id, "project_id": project_id, "event": event,
-            "body": json.dumps(body, ensure_ascii=False), "made_at": now, "attempts": 0,
-            "next_at": now,
-        }
-        for hook in hooks
-        if event in hook.events.split()
-    ]  # fmt: skip
-    if rows:
-        connection.execute(insert(_messages), rows)
 
 
 # -- Signatures of messages, as Standard Webhooks has them ----------------------------------------
@@ -405,7 +385,6 @@ def _left(until: float) -> float:
 _SECOND = 1_000_000  # microseconds
 _DAY = 86_400 * _SECOND
 _FIRST_WAIT, _FACTOR, _LONGEST_WAIT = 5 * _SECOND, 4, 4 * 3600 * _SECOND
-_KEPT = 7 * _DAY  # of a message that arrived or was given up
 _SECONDS = 10.0  # for one delivery, and for all that one webhook gets in a row
 _AT_ONCE = 16  # webhooks
 
@@ -445,7 +424,11 @@ def deliver_messages(database: Database) -> Sent:
     if not hooks:
         return Sent(0, 0, 0)
     with database.write() as connection:
-        over = _messages.c.next_at.is_(None) & (_messages.c.made_at < clock.now() - _KEPT)
+        over = (
+            _messages.c.next_at.is_(None)
+            & (_messages.c.made_at < clock.now() - KEPT)
+            & (_messages.c.event != REACHED)
+        )
         connection.execute(delete(_messages).where(over))
     with ThreadPoolExecutor(min(len(hooks), _AT_ONCE), "tracker-webhook") as threads:
         sent = list(threads.map(lambda hook: _deliver_to(database, hook), hooks))

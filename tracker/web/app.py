@@ -7,7 +7,7 @@ import logging
 import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
-from itertools import islice
+from itertools import count, islice
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
 
 _EVERY = 5.0  # seconds between looks at the database
+_LATE_EVERY = 120  # looks between two at what is late
 
 
 @asynccontextmanager
@@ -65,7 +66,7 @@ async def delivering(ledger: Ledger, forget: Callable[[], None]) -> AsyncIterato
 
 async def _deliver(ledger: Ledger, forget: Callable[[], None]) -> None:
     erasures: int | None = None
-    while True:
+    for looks in count():
         with suppress(TrackerError):
             before, erasures = erasures, await run_in_threadpool(ledger.annotators.erasures)
             if before is not None and before != erasures:
@@ -74,7 +75,8 @@ async def _deliver(ledger: Ledger, forget: Callable[[], None]) -> None:
             await run_in_threadpool(ledger.answering.record_due)
         await asyncio.sleep(_EVERY)
         with suppress(TrackerError):  # busy, or gone: the next time will tell
-            await run_in_threadpool(ledger.webhooks.deliver)
+            late = looks % _LATE_EVERY == 0
+            await run_in_threadpool(ledger.webhooks.deliver if late else ledger.webhooks.send)
 
 
 MAX_UPLOAD = 1_000_000_000

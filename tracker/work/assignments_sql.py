@@ -88,8 +88,13 @@ def _assigned(project_id: int, *columns: Any) -> Select[Any]:
     )
 
 
-def _recorded_since(project_id: int, records: FromClause) -> ColumnElement[bool]:
-    """Return that a record is the assignment's: of its person and item, and later than it."""
+def _recorded_since(
+    project_id: int, records: FromClause, before: int | None = None
+) -> ColumnElement[bool]:
+    """Return that a record is the assignment's: of its person and item, and later than it.
+
+    With ``before`` it is of an earlier change than that, too.
+    """
     asked = _batches.c.question_id
     return and_(
         records.c.project_id == project_id,
@@ -99,6 +104,7 @@ def _recorded_since(project_id: int, records: FromClause) -> ColumnElement[bool]
         records.c.item_id == _assignments.c.item_id,
         records.c.annotator_id == _owner,
         records.c.change_id > _assignments.c.change_id,
+        *(() if before is None else (records.c.change_id < before,)),
     )
 
 
@@ -108,20 +114,25 @@ def _there_is(records: FromClause, *conditions: ColumnElement[bool]) -> ColumnEl
 
 
 def _done(project_id: int) -> ColumnElement[bool]:
-    """Return that an assignment is done: there is an answer, skipped or not, of later than it.
+    """Return that an assignment is done: an answer is recorded, or was given here."""
+    drafted = _there_is(_drafts, *(_drafts.c[name] == _assignments.c[name] for name in KEY))
+    return or_(drafted, _recorded(project_id))
 
-    One that was given here counts before it is recorded.
+
+def _recorded(project_id: int, before: int | None = None) -> ColumnElement[bool]:
+    """Return that an answer is recorded, skipped or not, of later than the assignment.
+
     An item that is asked again is answered on a further pass, or by a revision of the answer.
+    With ``before``: that it was, when that change came.
     """
-    now, past = _recorded_since(project_id, _labels), _recorded_since(project_id, _past)
+    now, past = (_recorded_since(project_id, records, before) for records in (_labels, _past))
     held = (past, _past.c.taken_back_by.is_(None))
     again = or_(
         _there_is(_labels, now, _labels.c["pass"] > 1),
         and_(_there_is(_labels, now), _there_is(_past, *held)),
     )
     once = or_(_there_is(_labels, now), _there_is(_past, *held))
-    drafted = _there_is(_drafts, *(_drafts.c[name] == _assignments.c[name] for name in KEY))
-    return or_(drafted, case((_assignments.c.why == REPEAT, again), else_=once))
+    return case((_assignments.c.why == REPEAT, again), else_=once)
 
 
 def _open(project_id: int) -> ColumnElement[bool]:
@@ -226,6 +237,52 @@ def count_states(
     key = (rows.c.annotator, rows.c.round, rows.c.state)
     statement = select(*key, func.count().label("number"), func.min(rows.c.until).label("until"))
     return [*connection.execute(statement.group_by(*key))]
+
+
+class BatchCount(NamedTuple):
+    """How many people and assignments of a batch something is true of."""
+
+    batch: int
+    round: str | None
+    until: int | None
+    annotators: int
+    assignments: int
+
+
+def _by_batch(project_id: int, *conditions: ColumnElement[bool]) -> Select[Any]:
+    key = (_batches.c.change_id, _batches.c.round, _batches.c.until)
+    counts = (func.count(_owner.distinct()), func.count())
+    statement = _assigned(project_id, *key, *counts).where(*conditions)
+    return statement.group_by(*key).order_by(_batches.c.change_id)
+
+
+def ended_batches(connection: Connection, since: int, now: int) -> dict[int, list[int]]:
+    """Return the batches whose last day ended since a moment, by project."""
+    ended = select(_batches.c.project_id, _batches.c.change_id).where(
+        _batches.c.until >= since, _batches.c.until < now
+    )
+    batches: dict[int, list[int]] = {}
+    for project, batch in connection.execute(ended):
+        batches.setdefault(project, []).append(batch)
+    return batches
+
+
+def late_batches(connection: Connection, project_id: int, ended: Sequence[int]) -> list[BatchCount]:
+    """Return what is not done of batches whose last day is over; none of which all is done."""
+    ours = _batches.c.change_id.in_(ended)
+    rows = connection.execute(_by_batch(project_id, ours, _open(project_id)))
+    return [BatchCount(*row) for row in rows]
+
+
+def rounds_closed(connection: Connection, project_id: int, change: int) -> list[BatchCount]:
+    """Return the rounds of which a change recorded the last answers that were missing."""
+    ours = (_batches.c.round.is_not(None), _assignments.c.withdrawn_by.is_(None))
+    number = func.count()
+    before = func.count(case((_recorded(project_id, change), 1)))
+    statement = _by_batch(project_id, *ours).having(
+        number == func.count(case((_recorded(project_id), 1))), number > before
+    )
+    return [BatchCount(*row) for row in connection.execute(statement)]
 
 
 # -- Which items need answers ---------------------------------------------------------------------

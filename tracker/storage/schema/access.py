@@ -107,7 +107,10 @@ class SigningKey(Base, secret=True):
 # -- What passes between the ledger and other programs; no project's record holds any of it -------
 
 
-EVENTS = ("snapshot_taken", "finding_raised", "gate_failed")
+EVENTS = (
+    "snapshot_taken", "finding_raised", "gate_failed", "goal_reached", "annotator_paused",
+    "assignments_late", "round_done",
+)  # fmt: skip
 """What a webhook can be told of."""
 
 

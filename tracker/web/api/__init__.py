@@ -8,10 +8,12 @@ from tracker.ledger.answering import Answering
 from tracker.ledger.assignments import Assignments
 from tracker.ledger.auditing import AuditFindings
 from tracker.ledger.categories import Categories
+from tracker.ledger.digests import Digests
 from tracker.ledger.figures import Figures
 from tracker.ledger.flags import Flags
 from tracker.ledger.history import Snapshots
 from tracker.ledger.notes import Notes
+from tracker.ledger.pay import Pay
 from tracker.ledger.questions import Questions
 from tracker.ledger.rounds import Rounds
 from tracker.ledger.rules import Rules
@@ -23,13 +25,13 @@ from tracker.web.api.routing import resource
 
 _ROUTERS = [
     projects.router,
-    add_routes(resource("figures"), Figures, Snapshots),
+    add_routes(resource("figures"), Figures, Digests, Snapshots),
     add_routes(resource("findings"), AuditFindings, Flags),
     gate.router,
     items.router,
     add_routes(resource("adjudication"), Adjudication),
     add_routes(resource("records"), Annotators, Categories, Questions, Notes),
-    add_routes(resource("work"), Assignments, Answering, Rounds, Rules),
+    add_routes(resource("work"), Assignments, Answering, Rounds, Rules, Pay),
     changes.router,
     imports.router,
     uploads.router,
