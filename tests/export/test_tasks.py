@@ -76,7 +76,8 @@ def prodigy(tasks: Lines, folder: Path) -> Path:
     lines = [
         json.dumps(
             {**task, "_input_hash": n, "_task_hash": n, "options": [{"id": "x"}, {"id": "y"}],
-             "accept": ["x"], "answer": "accept", "_session_id": f"data-{who}", "_annotator_id": who}
+             "accept": ["x"], "answer": "accept", "_session_id": f"data-{who}",
+             "_annotator_id": who}
         )
         for n, task in enumerate(tasks)
         for who in task["sessions"]
