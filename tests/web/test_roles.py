@@ -23,7 +23,7 @@ from tracker.web.identity import SAFE, Needs, Role
 EXAMPLES = {
     "project": "p", "question": "label", "item": "item 0001", "annotator": "constant 1",
     "other": "honest 1", "number": "1", "finding": "1", "note": "1", "token": "x",
-    "snapshot": "first", "round": "v1", "category": "positive", "user": "nobody",
+    "snapshot": "first", "round": "v1", "name": "v1", "category": "positive", "user": "nobody",
 }  # fmt: skip
 """What stands in a path for each parameter; what is not there is as good: 404 is no refusal."""
 OPEN = {"GET /sign-in", "POST /sign-in", "GET /style.css", "GET /api/v1/openapi.json"}
@@ -148,7 +148,7 @@ def test_a_role_may_do_what_it_may_and_nothing_else(served: Served, role: str) -
 
 
 @pytest.mark.parametrize(
-    ("role", "forms"), [("annotator", 5), ("viewer", 3), ("manager", 22), ("admin", 27)]
+    ("role", "forms"), [("annotator", 5), ("viewer", 3), ("manager", 23), ("admin", 28)]
 )
 def test_no_page_shows_a_form_that_its_reader_may_not_send(
     filled: Ledger, role: str, forms: int

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from tracker.work.rounds import RoundInfo
 
 _ALL = "/projects/{project}/rounds"
-_ROUNDS = (
-    Column("round", kind="name"), Column("guideline", rare=True),
+ROUNDS = (
+    Column("round", kind="name", leads="round"), Column("guideline", rare=True),
     Column("started_at", "started", "minute"), Column("items", kind="count"),
     Column("annotators", kind="count"), Column("open", kind="count"), Column("late", kind="count"),
     Column("done", kind="count"),
@@ -123,7 +123,7 @@ class Rounds(Namespace):
 
     @operation(
         "round list", f"GET {_ALL}", "listRounds",
-        listing="rounds", about=("project",), columns=_ROUNDS, kept=False,
+        listing="rounds", about=("project",), columns=ROUNDS, kept=False,
     )  # fmt: skip
     def list(self, project: Project) -> Sequence[RoundInfo]:
         """List the rounds of a project, and how much of each is answered.
@@ -188,7 +188,7 @@ def _shown(
         from tracker.agreement.tables import agreement_view
         from tracker.compare.tables import compare_against_view
 
-        yield listing_table(_ROUNDS, [row.to_dict() for row in (before, shown) if row is not None])
+        yield listing_table(ROUNDS, [row.to_dict() for row in (before, shown) if row is not None])
         for name, part in parts.items():
             if len(parts) > 1:
                 yield name

@@ -8,12 +8,14 @@ from fastapi import APIRouter, Form, Request, Response
 from fastapi.responses import HTMLResponse
 from pydantic import BaseModel, Field
 
+from tracker.compare.tables import compared_columns, compared_rows
 from tracker.core.errors import TrackerError
 from tracker.ledger.assignments import PROGRESS, assigned_sentences
+from tracker.ledger.rounds import ROUNDS
 from tracker.web.errors import error_status
 from tracker.web.identity import Role, needs
 from tracker.web.request import Asked, AskedLedger, At, Place
-from tracker.web.templating import page, see
+from tracker.web.templating import page, page_links, see
 from tracker.work.choosing import OVERLAP, PREFER
 
 router = APIRouter(include_in_schema=False)
@@ -78,9 +80,12 @@ def _assignments(
         person.name for person in (row.annotator for row in ledger.annotators.list(place.project))
         if person.kind == "human" and person.left_on is None
     ]  # fmt: skip
+    here = page_links(request, place)
     return page(
         request, "assignments.html", place=place, tab="assignments", columns=PROGRESS,
+        round_links={"round": lambda row: here("rounds", row["round"])},
         rows=[row.to_dict() for row in ledger.assignments.progress(place.project)],
+        rounds=[row.to_dict() for row in ledger.rounds.list(place.project)], round_columns=ROUNDS,
         people=people, questions=questions, prefer=PREFER, overlap=OVERLAP,
         form=form or NewAssignments(to=people), problem=problem, sentences=sentences,
         status=200 if problem is None else error_status(problem),
@@ -115,6 +120,40 @@ def withdraw(
     except TrackerError as problem:
         return _assignments(request, place, asked, problem=problem)
     return see(request, place, "assignments")
+
+
+@router.post("/projects/{project:name}/rounds", dependencies=[needs(Role.MANAGER)])
+def start_round(
+    request: Request,
+    place: At,
+    asked: AskedLedger,
+    guideline: Annotated[str, Form()] = "",
+    items: Annotated[int, Form(ge=1, le=10**6)] = 100,
+) -> Response:
+    """Give the same items to all."""
+    named = guideline.strip() or None
+    try:
+        asked.ledger.rounds.start(place.project, guideline=named, items=items)
+    except TrackerError as problem:
+        return _assignments(request, place, asked, problem=problem)
+    return see(request, place, "assignments")
+
+
+@router.get("/projects/{project:name}/rounds/{name:name}", dependencies=[needs(Role.VIEWER)])
+def round_page(request: Request, place: At, asked: AskedLedger, name: str) -> HTMLResponse:
+    """Show a round, and what moved since the one before."""
+    shown = asked.ledger.rounds.show(place.project, name).json()
+    tables: dict[str, Any] = {
+        part: {
+            question["question"]: compared_rows(question, part) if shown["before"] else []
+            for question in shown["questions"]
+        }
+        for part in ("measures", "categories")
+    }
+    return page(
+        request, "round.html", place=place, tab="assignments", shown=shown,
+        columns=compared_columns("figure", "this round", "before", "difference"), **tables,
+    )  # fmt: skip
 
 
 @router.get(f"{_ALL}/lists", dependencies=[needs(Role.VIEWER)])
