@@ -175,3 +175,18 @@ def test_who_changed_has_a_number_and_too_few_items_none(sqlite_ledger: Ledger) 
     assert "bo" not in row["why"].split()
     few = gather_report(sqlite_ledger, Asked("p", suppress_below=row["items"] + 1))
     assert few.questions[0].agreement["changes"] == []
+
+
+def test_an_own_report_does_not_tell_which_items_have_a_known_answer(
+    sqlite_ledger: Ledger,
+) -> None:
+    people = {"ada": abc, "bo": abc, "careless": lambda n: "abc"[(n * 7 // 3) % 3]}
+    rows = answers(people, 90)
+    gold = [{"item": row["item"], "annotator": "gold", "category": row["category"]}
+            for row in rows if row["annotator"] == "ada"]  # fmt: skip
+    sqlite_ledger.import_frame(pd.DataFrame([*rows, *gold]), "p")
+    sqlite_ledger.annotators.kind("p", "gold", "reference")
+    report = sqlite_ledger.annotator_report_by_question("p", "careless").to_dict()
+    items = {finding["kind"]: finding["items"] for finding in report["findings"]}
+    assert items["low_gold_accuracy"] == []
+    assert any(items.values())

@@ -135,8 +135,11 @@ class OwnReport:
     texts: Mapping[str, str | None] = field(default_factory=dict)
 
     def items(self, flag: Finding) -> list[dict[str, Any]]:
-        """Return the items that show a finding, with the own answer alone."""
-        rows = self.audit.shown.get(flag.key, ())
+        """Return the items that show a finding, with the own answer alone.
+
+        None that tell which items have a known answer: they are to be asked of others, too.
+        """
+        rows = () if flag.kind == "low_gold_accuracy" else self.audit.shown.get(flag.key, ())
         own = [{key: value for key, value in row.items() if key not in _OF_OTHERS} for row in rows]
         known = self.texts
         return [row | ({"text": known[row["item"]]} if known.get(row.get("item", "")) else {})
