@@ -21,7 +21,7 @@ from tracker.projects.annotators import add_annotator_alias
 from tracker.projects.identities import erase_annotator, erase_annotator_everywhere
 from tracker.projects.mentions import find_annotator_mentions
 from tracker.projects.notes import add_note, remove_note
-from tracker.sync.webhooks import tell_webhooks
+from tracker.sync.events import tell_webhooks
 
 Write = Callable[..., Path]
 NAME, ALIAS = "Wilhelmina Zuiderzee", "w.zuiderzee@example.org"

@@ -104,7 +104,7 @@ def count_work(
         .order_by(each.annotator_id)
     ).all()
     agreed = union_all(*(_agreed(one, given) for one in selections)).subquery("agreed")
-    return [*people], connection.scalar(select(func.sum(agreed.c.number))) or 0
+    return [*people], int(connection.scalar(select(func.sum(agreed.c.number))) or 0)
 
 
 def _first_answers(project_id: int, period: Period) -> Select[Any]:
