@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 from sqlalchemy import text
 
 from tests.profiles import both, examples
-from tracker.core.errors import InvalidOption, NotFound, Refused
+from tracker.core.errors import InvalidOption, NotFound, Refused, TrackerError
 from tracker.ledger import Ledger
 from tracker.work.assign import REPEATED_AFTER
+from tracker.work.choosing import Given
 
 _NUMBERS = count()
 
@@ -309,3 +310,42 @@ def test_no_figure_is_counted_again_when_items_are_assigned(ledger: Ledger) -> N
     ledger.assignments.assign("p", to=["a"], answers=1)
     ledger.assignments.withdraw("p")
     assert revision() == before
+
+
+@both
+def test_an_answer_given_here_is_recorded_under_the_names_of_today(ledger: Ledger) -> None:
+    ledger.projects.create("p", categories=["good", "bad", "worse"])
+    import_items(ledger, ["i0", "i1"])
+    ledger.assignments.assign("p", to=["ada", "bo"], answers=2)
+    for who, category in (("ada", "good"), ("bo", "worse")):
+        while (task := ledger.answering.next("p", who)) is not None:
+            ledger.answering.answer("p", who, task.assignment, {"label": Given([category])})
+    ledger.categories.rename("p", "good", "fine")
+    ledger.categories.merge("p", "worse", "bad")
+    ledger.annotators.rename("p", "ada", "adele")
+    recorded = ledger.answering.record("p")
+    assert sorted((row.annotator, row.answers) for row in recorded) == [("adele", 2), ("bo", 2)]
+    assert ledger.answering.record("p") == []
+    said = {(label.annotator, label.category) for label in ledger.items.show("p", "i0").labels}
+    assert said == {("adele", "fine"), ("bo", "bad")}
+    assert ledger.database.check() == []
+
+
+def test_answers_that_are_refused_stay_and_keep_nobody_else_from_theirs(ledger: Ledger) -> None:
+    ledger.projects.create("p", categories=["1", "2"])
+    ledger.projects.set("p", scale="interval", opened=True)
+    import_items(ledger, ["i0"])
+    ledger.assignments.assign("p", to=["ada", "bo"], answers=2)
+    for who in ("ada", "bo"):
+        task = ledger.answering.next("p", who)
+        assert task is not None
+        ledger.answering.answer("p", who, task.assignment, {"label": Given(["1"])})
+    with ledger.database.write() as connection:
+        connection.execute(
+            text('UPDATE drafts SET given = \'{"labels": ["a word"]}\' WHERE annotator_id = 1')
+        )
+    with pytest.raises(TrackerError):
+        ledger.answering.record("p")
+    assert [label.annotator for label in ledger.items.show("p", "i0").labels] == ["bo"]
+    assert ledger.answering.undo("p", "ada")
+    assert ledger.answering.record("p") == []

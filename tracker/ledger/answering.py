@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
+from tracker.core.errors import TrackerError
 from tracker.core.operations import operation
 from tracker.core.results import Json, Record
 from tracker.ledger.namespace import Namespace
@@ -91,7 +92,7 @@ class Answering(Namespace):
 
         with self._ledger.reading(project) as (connection, info):
             due = drafts_due(connection, info.id, every=True)
-        return [self._record(info.name, one) for one in due]
+        return self._record_each([(info.name, one) for one in due])
 
     def record_due(self) -> Sequence[Recorded]:
         """Record the answers of those who have paused, or have given many, in all projects."""
@@ -102,7 +103,8 @@ class Answering(Namespace):
             due = drafts_due(connection)
             projects = list_projects(connection) if due else ()
         names = {project.id: project.name for project in projects}
-        return [self._record(names[one.project_id], one) for one in due if one.project_id in names]
+        return self._record_each([(names[one.project_id], one) for one in due
+                                  if one.project_id in names])  # fmt: skip
 
     def finish(self, project: str, annotator: str) -> Sequence[Recorded]:
         """Record somebody's answers that wait."""
@@ -114,7 +116,19 @@ class Answering(Namespace):
             names = annotator_names(connection, info)
             due = drafts_due(connection, info.id, every=True)
         mine = [one for one in due if names[one.annotator_id] in own]
-        return [self._record(info.name, one) for one in mine]
+        return self._record_each([(info.name, one) for one in mine])
+
+    def _record_each(self, due: Sequence[tuple[str, Due]]) -> list[Recorded]:
+        """Record each one's drafts; those that are refused stay, and are told of at the end."""
+        recorded, refused = [], None
+        for project, drafts in due:
+            try:
+                recorded.append(self._record(project, drafts))
+            except TrackerError as error:
+                refused = refused or error
+        if refused is not None:
+            raise refused
+        return recorded
 
     def _record(self, project: str, due: Due) -> Recorded:
         """Record drafts as an import, in one transaction."""

@@ -19,7 +19,7 @@ from tracker.core.errors import InvalidOption, NotFound
 from tracker.core.results import Hidden, Json, OptionalTime, Record
 from tracker.formats.batch import SKIPPED_CELL
 from tracker.projects.annotators import AnnotatorInfo, annotator_names
-from tracker.projects.categories import category_names
+from tracker.projects.categories import category_names, every_category_name
 from tracker.projects.item_links import Medium, media_of
 from tracker.projects.kept import kept_with_answers
 from tracker.projects.names import is_numeric_category_name, near_names
@@ -48,10 +48,14 @@ _LONGEST = 2_000  # characters of a comment
 
 @dataclass(frozen=True)
 class AskedQuestion(Record):
-    """A question as it is asked of an item: its categories in order; none of numbers."""
+    """A question as it is asked of an item; ``names`` are its categories in order, by id."""
 
     info: Annotated[QuestionInfo, Hidden]
-    categories: Sequence[str]
+    names: Annotated[Mapping[int, str], Hidden]
+
+    @property
+    def categories(self) -> Annotated[Sequence[str], Json()]:
+        return [*self.names.values()]
 
     @property
     def name(self) -> Annotated[str, Json("question")]:
@@ -131,8 +135,8 @@ def _text(connection: Connection, project: ProjectInfo, item: int) -> str | None
 
 
 @kept_with_answers
-def _categories(connection: Connection, question: QuestionInfo) -> Sequence[str]:
-    return [*category_names(connection, question).values()]
+def _categories(connection: Connection, question: QuestionInfo) -> Mapping[int, str]:
+    return category_names(connection, question)
 
 
 def _asked(
@@ -175,7 +179,7 @@ def keep_answer(
     now = clock.now()
     drafts = []
     for asked in _asked(connection, project, row.question_id):
-        given = _checked(asked, answers.get(asked.name), text)
+        given = _numbered(asked, _checked(asked, answers.get(asked.name), text))
         drafts.append(
             {"project_id": project.id, "annotator_id": row.annotator_id,
              "change_id": row.change_id, "place": row.place, "question_id": asked.info.id,
@@ -219,6 +223,21 @@ def _checked(asked: AskedQuestion, given: Given | None, text: str | None) -> Giv
     if spans and asked.info.offsets == "tokens":
         return given._replace(labels=[_in_tokens(label, text or "") for label in given.labels])
     return given
+
+
+def _numbered(asked: AskedQuestion, given: Given) -> Given:
+    """Return an answer with the ids of categories, which may have another name when it is recorded.
+
+    A number that is no category yet stays a text.
+    """
+    if given.labels is None:
+        return given
+    numbers = {name: number for number, name in asked.names.items()}
+    if asked.answers == "spans":
+        labels: list[Any] = [(numbers[category], *place) for category, *place in given.labels]
+    else:
+        labels = [numbers.get(category, category) for category in given.labels]
+    return given._replace(labels=labels)
 
 
 def _check_category(asked: AskedQuestion, category: str) -> None:
@@ -308,18 +327,19 @@ def take_drafts(connection: Connection, project: ProjectInfo, due: Due) -> dict[
     ).all()
     connection.execute(delete(_drafts).where(ours))
     questions = {info.id: info for info in list_questions(connection, project)}
+    categories = {
+        number: every_category_name(connection, info) for number, info in questions.items()
+    }
     name = annotator_names(connection, project)[due.annotator_id]
     records = [
-        record
+        record | ({"question": questions[row.question_id].name} if len(questions) > 1 else {})
         for row in rows
-        for record in _records(row, questions[row.question_id], name, several=len(questions) > 1)
+        for record in _records(row, name, categories[row.question_id])
     ]
     return {role: [record[role] for record in records] for role in (records[0] if records else ())}
 
 
-def _records(
-    row: Any, question: QuestionInfo, annotator: str, *, several: bool
-) -> list[dict[str, str]]:
+def _records(row: Any, annotator: str, names: Mapping[int, str]) -> list[dict[str, str]]:
     given = Given(**json.loads(row.given))
     common = {
         "item": row.name, "annotator": annotator,
@@ -328,16 +348,14 @@ def _records(
         "confidence": "" if given.confidence is None else repr(given.confidence),
         "comment": given.comment or "",
     }  # fmt: skip
-    if several:
-        common["question"] = question.name
     nowhere = {"start": "", "end": ""}
     if given.labels is None:
         return [common | {"category": SKIPPED_CELL} | nowhere]
     if not given.labels:
         return [common | {"category": ""} | nowhere]
-    if question.answers == "spans":
-        return [
-            common | {"category": category, "start": str(begin), "end": str(end)}
-            for category, begin, end in given.labels
-        ]
-    return [common | {"category": category} | nowhere for category in given.labels]
+    records = []
+    for label in given.labels:
+        category, *place = label if isinstance(label, list) else [label]
+        of_span = {"start": str(place[0]), "end": str(place[1])} if place else nowhere
+        records.append(common | {"category": names.get(category, category)} | of_span)
+    return records
