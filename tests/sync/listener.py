@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from socketserver import BaseServer
 from typing import Any
 
 
@@ -48,11 +49,17 @@ class _Handler(BaseHTTPRequestHandler):
 @contextmanager
 def listening() -> Iterator[Listener]:
     """A program that listens until the block ends."""
-    with Listener() as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-        thread.start()
-        try:
-            yield server
-        finally:
-            server.shutdown()
-            thread.join()
+    with Listener() as server, in_a_thread(server):
+        yield server
+
+
+@contextmanager
+def in_a_thread(server: BaseServer) -> Iterator[None]:
+    """Let a server run in a thread of its own until the block ends."""
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+    thread.start()
+    try:
+        yield
+    finally:
+        server.shutdown()
+        thread.join()

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ssl
-import threading
 from base64 import b64decode
 from collections.abc import Iterator
 from contextlib import contextmanager
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 from socketserver import StreamRequestHandler, ThreadingTCPServer
+
+from tests.sync.listener import in_a_thread
 
 
 class MailServer(ThreadingTCPServer):
@@ -83,11 +84,5 @@ class _Handler(StreamRequestHandler):
 @contextmanager
 def taking_mail(tls: ssl.SSLContext | None = None) -> Iterator[MailServer]:
     """A mail server that runs until the block ends."""
-    with MailServer(tls) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-        thread.start()
-        try:
-            yield server
-        finally:
-            server.shutdown()
-            thread.join()
+    with MailServer(tls) as server, in_a_thread(server):
+        yield server

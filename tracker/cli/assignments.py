@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from tracker.cli.context import ProjectArgument, ledger_of_command, with_project_argument
-from tracker.cli.import_options import STDOUT, Target, output_option_target
+from tracker.cli.import_options import STDOUT, Target, output_option_target, write_document
 from tracker.cli.operations import operation_group, operation_help, print_operation
 from tracker.cli.output import Output
 from tracker.cli.terminal import Force, hint
@@ -86,11 +86,7 @@ class Tasks(NamedTuple):
             number = target.write_rows(*rows, rows.types)
             hint(f"{count_noun(number, 'item')}: {where}")
             return
-        document = Assignments.task_document(tasks, self.program)
-        target.write_text(document.parts)
-        hint(f"{count_noun(document.number, document.unit)}: {where}")
-        for reason, number in sorted(document.left_out.items()):
-            hint(f"left out, {number:,} times: {reason}")
+        write_document(target, Assignments.task_document(tasks, self.program), where)
         hint("their answers are matched by the field 'item': tracker import FILE --map item=item")
 
 

@@ -16,14 +16,19 @@ from tracker.cli.context import (
     ledger_of_command,
     with_project_argument,
 )
-from tracker.cli.import_options import STDOUT, OutputFile, Target, output_option_target
+from tracker.cli.import_options import (
+    STDOUT,
+    OutputFile,
+    Target,
+    output_option_target,
+    write_document,
+)
 from tracker.cli.terminal import Force, check_output_file, hint, write_output_file
 from tracker.core.errors import InvalidOption
 from tracker.counts.choosing import Answers, answers_to_one
 from tracker.history.asking import SHOWN, Curving
 
 if TYPE_CHECKING:
-    from tracker.export.writers import Document
     from tracker.ledger.imports import Reading
     from tracker.ledger.reports import Labels
 
@@ -156,7 +161,7 @@ def export_consensus_command(
         with ledger.document(
             project, reader, method, control=control, on=on, **answers_to_one(answers)
         ) as document:
-            _write_document(to, document, output)
+            write_document(to, document, output)
         return
     if control is not None or on is not None:
         raise InvalidOption("--control and --object need --for label-studio", "add it")
@@ -200,7 +205,7 @@ def export_matrix_command(
         with ledger_of_command(context).document(
             project, reader, **answers_to_one(answers)
         ) as document:
-            _write_document(to, document, output)
+            write_document(to, document, output)
         return
     to, ledger = output_option_target(output, force=force), ledger_of_command(context)
     with ledger.matrix(project, reader, **answers_to_one(answers)) as matrix:
@@ -276,16 +281,6 @@ def export_tasks_command(
 
 _DOCUMENTS = {"label-studio": (".json",), "conll": (".conll",)}
 """Who reads documents of a consensus, and the suffixes of their files."""
-
-
-def _write_document(to: Target, document: Document, output: str) -> None:
-    """Write a document, and say what it holds and what was left out."""
-    from tracker.render.nouns import count_noun
-
-    to.write_text(document.parts)
-    hint(f"{count_noun(document.number, document.unit)}: {output}")
-    for reason, number in sorted(document.left_out.items()):
-        hint(f"left out, {number:,} times: {reason}")
 
 
 def _write(to: Target, labels: Labels, output: str) -> None:

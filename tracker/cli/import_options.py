@@ -29,6 +29,7 @@ from tracker.render.nouns import count_noun
 
 if TYPE_CHECKING:
     from tracker.export.files import Type
+    from tracker.export.writers import Document
     from tracker.imports.loader import ImportResult
 
 
@@ -206,6 +207,14 @@ class Target:
             with new_output_file(self.path, force=self.force) as file:
                 frame.to_parquet(file, index=False)
         return len(frame)
+
+
+def write_document(to: Target, document: Document, output: str) -> None:
+    """Write a document, and say what it holds and what was left out."""
+    to.write_text(document.parts)
+    hint(f"{count_noun(document.number, document.unit)}: {output}")
+    for reason, number in sorted(document.left_out.items()):
+        hint(f"left out, {number:,} times: {reason}")
 
 
 def output_option_target(output: str, *, force: bool, forms: Sequence[str] = _FORMS) -> Target:

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, Select, select
 
 from tracker.core import clock
 from tracker.export.writers import Document, encoded, json_list
@@ -14,7 +14,7 @@ from tracker.projects.annotators import annotator_names, find_annotators
 from tracker.projects.projects import ProjectInfo
 from tracker.storage.schema import Item, ItemAttribute
 from tracker.storage.schema.work import REPEAT
-from tracker.work.assignments_sql import UNDONE, Choice, select_assignments
+from tracker.work.assignments_sql import UNDONE, Choice, items_of, select_assignments
 from tracker.work.choosing import PROGRAMS
 
 COLUMNS: Final = ("item", "annotator", "order", "text")
@@ -56,8 +56,9 @@ def assigned_tasks(
     choice = Choice(people if annotators else None, UNDONE, batch)
     rows = select_assignments(connection, project.id, choice, clock.now())
     names = annotator_names(connection, project)
-    texts = _texts(connection, project)
-    attributes = _attributes(connection, project)
+    items = items_of(project.id, choice)
+    texts = _texts(connection, project, items)
+    attributes = _attributes(connection, project, items)
     orders: defaultdict[int, int] = defaultdict(int)
     tasks = []
     for row in rows:
@@ -75,21 +76,23 @@ def assigned_tasks(
     return sorted(tasks, key=lambda task: (task.annotator, task.order))
 
 
-def _texts(connection: Connection, project: ProjectInfo) -> dict[int, str]:
-    items = Item.__table__
-    statement = select(items.c.id, items.c.text)
-    return dict(
-        connection.execute(
-            statement.where(items.c.project_id == project.id, items.c.text.is_not(None))
-        ).all()
+def _texts(connection: Connection, project: ProjectInfo, items: Select[Any]) -> dict[int, str]:
+    table = Item.__table__
+    statement = select(table.c.id, table.c.text).where(
+        table.c.project_id == project.id, table.c.id.in_(items), table.c.text.is_not(None)
     )
+    return dict(connection.execute(statement).all())
 
 
-def _attributes(connection: Connection, project: ProjectInfo) -> dict[int, dict[str, str]]:
+def _attributes(
+    connection: Connection, project: ProjectInfo, items: Select[Any]
+) -> dict[int, dict[str, str]]:
     table = ItemAttribute.__table__
     attributes: defaultdict[int, dict[str, str]] = defaultdict(dict)
-    statement = select(table.c.item_id, table.c.name, table.c.value)
-    for item, name, value in connection.execute(statement.where(table.c.project_id == project.id)):
+    statement = select(table.c.item_id, table.c.name, table.c.value).where(
+        table.c.project_id == project.id, table.c.item_id.in_(items)
+    )
+    for item, name, value in connection.execute(statement):
         attributes[item][name] = value
     return attributes
 

@@ -25,8 +25,7 @@ from tracker.counts.selection import Selection, select_answering_annotators
 from tracker.gate.config import Place, Table, toml_file_text, toml_tables
 from tracker.projects.annotators import (
     annotator_names,
-    find_departed,
-    find_paused,
+    find_away,
     find_returned,
     pause_annotator,
 )
@@ -251,7 +250,7 @@ def pause_by_rules(
     connection: Connection, project: ProjectInfo, firings: Iterable[Firing]
 ) -> tuple[Firing, ...]:
     """Pause people, each by a change that has the evidence; returns those who were there still."""
-    away = find_departed(connection, project).keys() | find_paused(connection, project).keys()
+    away = find_away(connection, project).keys()
     paused = tuple(firing for firing in firings if firing.id not in away)
     for firing in paused:
         evidence = {"rule": firing.rule, "evidence": firing.evidence}
@@ -288,7 +287,7 @@ class _Present:
         self._connection, self._project, self._questions = connection, project, questions
         self._names = annotator_names(connection, project)
         self._returned = find_returned(connection, project)
-        self._away = {*find_departed(connection, project), *find_paused(connection, project)}
+        self._away = find_away(connection, project).keys()
         self._audits: dict[int | None, dict[str, Audit]] = {}
 
     def people(self, question: QuestionInfo) -> set[int]:

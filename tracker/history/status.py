@@ -22,13 +22,13 @@ from tracker.counts.selection import select_answering_annotators
 from tracker.imports.undo import list_imports
 from tracker.projects.annotators import (
     annotator_names,
-    find_departed,
-    find_paused,
+    find_away,
     project_aliases,
 )
 from tracker.projects.items import count_project_items
 from tracker.projects.kept import kept_with_answers
 from tracker.projects.questions import QuestionInfo
+from tracker.storage.current import LEFT, PAUSED
 
 if TYPE_CHECKING:
     from tracker.projects.questions import QuestionInfo
@@ -218,8 +218,7 @@ def question_pace(
     Those who are paused are not there. ``as_of`` is the moment that it was asked for, None for now.
     """
     selection = select_answers(connection, question)
-    away = find_departed(connection, question.project)
-    away |= find_paused(connection, question.project)
+    away = find_away(connection, question.project)
     there = selection.without(frozenset(away))
     recent = count_recent_labels(connection, there, _PACE_DAYS)
     if recent is None:
@@ -237,17 +236,20 @@ def project_status(
     """Count how far a question is; ``as_of`` is the moment that it was asked for, None for now."""
     selection = select_answers(connection, question)
     imports = [i for i in list_imports(connection, question.project_id) if i.undone_at is None]
-    departed = find_departed(connection, question.project)
-    paused = find_paused(connection, question.project)
+    away = find_away(connection, question.project)
     answered = count_answers_per_item(connection, selection)
     unanswered = count_project_items(connection, question.project) - sum(answered.values())
-    away = departed or paused
     names = annotator_names(connection, question.project) if away else {}
     aliases = project_aliases(connection, question.project_id) if away else {}
+
+    def named(word: str) -> tuple[str, ...]:
+        people = (person for person, said in away.items() if said == word)
+        return tuple(sorted(names[person] for person in people if person not in aliases))
+
     return Status(
         question=question,
-        gone=tuple(sorted(names[person] for person in departed if person not in aliases)),
-        paused=tuple(sorted(names[person] for person in paused if person not in aliases)),
+        gone=named(LEFT),
+        paused=named(PAUSED),
         annotators=len(select_answering_annotators(connection, selection)),
         answers_per_item=({0: unanswered} if unanswered > 0 else {}) | answered,
         last_import=imports[-1].to_dict() if imports else None,

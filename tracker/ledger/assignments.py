@@ -10,7 +10,7 @@ from tracker.core.operations import Given, Option, operation
 from tracker.ledger.namespace import Namespace
 from tracker.ledger.parameters import Project
 from tracker.render.blocks import Column, listing_table
-from tracker.work.choosing import Assigning
+from tracker.work.choosing import STATES, Assigning
 
 if TYPE_CHECKING:
     from tracker.export.tasks import Task
@@ -127,7 +127,6 @@ class Assignments(Namespace):
         Next: `tracker assignments list reviews`
         """
         from tracker.counts.filter import end_of
-        from tracker.projects.questions import find_question, list_questions
         from tracker.work.assign import Orders, assign
         from tracker.work.choosing import OVERLAP, PREFER, check_word, read_share
 
@@ -136,13 +135,11 @@ class Assignments(Namespace):
             asked[option] = read_share(option, asked[option])
         for option, words in (("prefer", PREFER), ("overlap", OVERLAP)):
             check_word(option, words, asked.get(option, words[0]))
-        name, until = asked.pop("question", None), asked.pop("until", None)
+        until = asked.pop("until", None)
         with self._ledger.writing(project) as (connection, info):
             if until is not None:
                 until = end_of("--until", until, info.timezone)
-            about = None if name is None else find_question(connection, info, name)
-            questions = list_questions(connection, info) if about is None else [about]
-            return assign(connection, info, questions, Orders(**asked, until=until), about)
+            return assign(connection, info, Orders(**asked, until=until))
 
     @operation(
         "assignments list", f"GET {_ALL}", "listAssignments",
@@ -157,8 +154,8 @@ class Assignments(Namespace):
             Option(
                 "Only those in this state (repeatable).",
                 name="state",
-                metavar="open|late|done|withdrawn",
-                words=("open", "late", "done", "withdrawn"),
+                metavar="|".join(STATES),
+                words=STATES,
             ),
         ] = (),
     ) -> Sequence[AssignmentInfo]:
@@ -174,7 +171,6 @@ class Assignments(Namespace):
         Next: `tracker assignments withdraw reviews --annotator ada`
         """
         from tracker.work.assignments import list_assignments
-        from tracker.work.assignments_sql import STATES
         from tracker.work.choosing import check_word
 
         for state in states:
@@ -223,7 +219,8 @@ class Assignments(Namespace):
         Next: `tracker assign reviews --to ada,cleo`
         """
         from tracker.work.assignments import withdraw
-        from tracker.work.assignments_sql import LATE, UNDONE
+        from tracker.work.assignments_sql import UNDONE
+        from tracker.work.choosing import LATE
 
         with self._ledger.writing(project) as (connection, info):
             return withdraw(connection, info, annotators, (LATE,) if late else UNDONE)

@@ -101,7 +101,6 @@ class Rounds(Namespace):
         from tracker.formats.batch import KEEP
         from tracker.formats.frames import CellsSource
         from tracker.projects.notes import add_note, list_notes
-        from tracker.projects.questions import find_question, list_questions
         from tracker.work.assign import Orders
         from tracker.work.rounds import ROUND, find_round, list_rounds, start_round
 
@@ -112,10 +111,8 @@ class Rounds(Namespace):
                 if guideline is not None and guideline not in known:
                     add_note(connection, info, f"guideline {guideline}", guideline=guideline)
                 end = None if until is None else end_of("--until", until, info.timezone)
-                about = None if question is None else find_question(connection, info, question)
-                questions = list_questions(connection, info) if about is None else [about]
-                orders = Orders(to, until=end, round=title)
-                names = start_round(connection, info, questions, orders, items, about)
+                orders = Orders(to, question, until=end, round=title)
+                names = start_round(connection, info, orders, items)
             cells = {"item": names, KEEP + ROUND: [title] * len(names)}
             self._ledger.import_cells(CellsSource(cells, f"round {title}"), project)
             with self._ledger.reading(project) as (connection, info):

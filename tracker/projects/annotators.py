@@ -312,28 +312,30 @@ def resume_annotator(connection: Connection, project: ProjectInfo, name: str) ->
     return _set_presence(connection, project, annotator, here, "annotator resume")
 
 
-def find_departed(connection: Connection, project: ProjectInfo) -> dict[int, int]:
-    """Return the annotators who are gone by now, aliases too, and since when."""
-    return _with_presence(connection, project, LEFT)
+def find_away(connection: Connection, project: ProjectInfo) -> dict[int, str]:
+    """Return the annotators who left or are paused by now, aliases too: `LEFT` or `PAUSED`."""
+    presence = _presence_now(connection, project)
+    return {n: said.word for n, said in presence.items() if said.word in {LEFT, PAUSED}}
 
 
 def find_paused(connection: Connection, project: ProjectInfo) -> dict[int, int]:
     """Return the annotators who are paused, aliases too, and since when."""
-    return _with_presence(connection, project, PAUSED)
+    presence = _presence_now(connection, project)
+    return {n: said.moment for n, said in presence.items() if said.word == PAUSED}
 
 
 def find_returned(connection: Connection, project: ProjectInfo) -> dict[int, int]:
     """Return the annotators who were resumed, or are back, aliases too, and since when."""
-    return _with_presence(connection, project, HERE)
+    presence = _presence_now(connection, project)
+    return {n: said.moment for n, said in presence.items() if said.word == HERE}
 
 
-def _with_presence(connection: Connection, project: ProjectInfo, word: str) -> dict[int, int]:
-    now = clock.now()
-    presence = annotator_presence(connection, project.id)
-    since = {number: said.moment for number, said in presence.items()
-             if said.word == word and said.moment <= now}  # fmt: skip
-    owners = project_aliases(connection, project.id) if since else {}
-    return since | {alias: since[owner] for alias, owner in owners.items() if owner in since}
+def _presence_now(connection: Connection, project: ProjectInfo) -> dict[int, Presence]:
+    """Return what was said last of the presence of annotators, aliases too, if it holds by now."""
+    now, presence = clock.now(), annotator_presence(connection, project.id)
+    held = {number: said for number, said in presence.items() if said.moment <= now}
+    owners = project_aliases(connection, project.id) if held else {}
+    return held | {alias: held[owner] for alias, owner in owners.items() if owner in held}
 
 
 def departed_warnings(connection: Connection, project: ProjectInfo, change: int) -> Iterator[str]:

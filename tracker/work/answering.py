@@ -27,15 +27,8 @@ from tracker.projects.projects import ProjectInfo, hold_project
 from tracker.projects.questions import QuestionInfo, are_many_numbers, list_questions
 from tracker.storage.schema import Assignment, Draft, Item, ItemAttribute
 from tracker.storage.schema.work import REPEAT
-from tracker.work.assignments_sql import (
-    DONE,
-    KEY,
-    UNDONE,
-    WITHDRAWN,
-    Choice,
-    select_assignments,
-)
-from tracker.work.choosing import Given
+from tracker.work.assignments_sql import KEY, UNDONE, Choice, select_assignments
+from tracker.work.choosing import DONE, WITHDRAWN, Given
 
 PAUSE: Final = 120_000_000  # microseconds
 """After so long without a further answer somebody's drafts are recorded."""

@@ -19,16 +19,16 @@ from tracker.projects.annotators import (
     AnnotatorInfo,
     add_annotators,
     annotators_by_name,
-    find_departed,
+    find_away,
     find_flagged_annotators,
-    find_paused,
     project_labels_by_annotator,
 )
 from tracker.projects.names import are_spelt_alike
 from tracker.projects.projects import ProjectInfo, lock_project, record_change
-from tracker.projects.questions import QuestionInfo
+from tracker.projects.questions import QuestionInfo, find_questions
 from tracker.render.nouns import count_noun
 from tracker.storage import backends
+from tracker.storage.current import LEFT
 from tracker.storage.schema import Assignment, Batch
 from tracker.storage.schema.work import FRESH, GOLD, REPEAT
 from tracker.work.assignments import withdraw_chosen
@@ -54,6 +54,7 @@ class Orders:
     """What is to be assigned; see `tracker.work.choosing.Assigning`."""
 
     to: Sequence[str] = ()
+    question: str | None = None
     answers: int | None = None
     per_annotator: int | None = None
     gold: float = 0.0
@@ -65,6 +66,10 @@ class Orders:
     seed: int = 0
     until: int | None = None
     round: str | None = None
+
+    def questions(self, connection: Connection, project: ProjectInfo) -> list[QuestionInfo]:
+        """Return what items are asked: the question named, or all; raises NotFound."""
+        return find_questions(connection, project, [self.question] if self.question else [])
 
 
 class Load(NamedTuple):
@@ -127,25 +132,14 @@ class _Lists:
     short: int
 
 
-def assign(
-    connection: Connection,
-    project: ProjectInfo,
-    questions: Sequence[QuestionInfo],
-    orders: Orders,
-    about: QuestionInfo | None = None,
-) -> Assigned:
-    """Give items to people, and record it.
+def assign(connection: Connection, project: ProjectInfo, orders: Orders) -> Assigned:
+    """Give items to people, and record it; in a transaction that writes.
 
-    Args:
-        connection: in a transaction that writes.
-        project: the project.
-        questions: those that the items are to be asked.
-        orders: what is to be assigned.
-        about: the only question that the assignments are about; None for all of the project.
-
-    Raises InvalidOption for a choice that does not fit, Refused if there is nothing to assign.
+    Raises NotFound for an unknown question, InvalidOption for a choice that does not fit, Refused
+    if there is nothing to assign.
     """
     lock_project(connection, project.id)
+    questions = orders.questions(connection, project)
     people, left_out, new = people_to_ask(connection, project, questions, orders)
     kind = people[0].kind if people else "human"
     target = orders.answers or max(
@@ -174,7 +168,7 @@ def assign(
         "seed": orders.seed, "gold": orders.gold, "repeat": orders.repeat,
     }  # fmt: skip
     change, _ = record_change(connection, project.id, "assign", detail)
-    record_batch(connection, project, change, about, orders, people, lists.lists)
+    record_batch(connection, project, change, questions, orders, people, lists.lists)
     loads = tuple(map(_load, people, lists.lists))
     return Assigned(
         project.name,
@@ -231,8 +225,8 @@ def people_to_ask(
             f"--to names {' and '.join(sorted(kinds))} annotators",
             "assign to each kind by itself: their answers are counted apart",
         )
-    reasons = dict.fromkeys(find_paused(connection, project), "is paused")
-    reasons |= dict.fromkeys(find_departed(connection, project), "left")
+    away = find_away(connection, project)
+    reasons = {person: "left" if word == LEFT else "is paused" for person, word in away.items()}
     if orders.exclude_flagged:
         flagged = set().union(*(find_flagged_annotators(connection, each) for each in questions))
         reasons |= dict.fromkeys(flagged - reasons.keys(), "has an open finding")
@@ -404,7 +398,7 @@ def record_batch(
     connection: Connection,
     project: ProjectInfo,
     change: int,
-    about: QuestionInfo | None,
+    questions: Sequence[QuestionInfo],
     orders: Orders,
     people: Sequence[AnnotatorInfo],
     lists: Sequence[Sequence[tuple[int, str]]],
@@ -414,7 +408,7 @@ def record_batch(
         insert(Batch).values(
             project_id=project.id,
             change_id=change,
-            question_id=None if about is None else about.id,
+            question_id=questions[0].id if orders.question else None,
             until=orders.until,
             round=orders.round,
         )

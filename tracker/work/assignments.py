@@ -15,16 +15,12 @@ from tracker.core.results import Json, OptionalTime, Record, Time
 from tracker.projects.annotators import annotator_names, find_annotators
 from tracker.projects.projects import ProjectInfo, lock_project, record_change
 from tracker.work.assignments_sql import (
-    DONE,
-    LATE,
-    OPEN,
-    STATES,
-    WITHDRAWN,
     Choice,
     count_states,
     select_assignments,
     withdraw_assignments,
 )
+from tracker.work.choosing import DONE, LATE, OPEN, STATES, WITHDRAWN
 
 _COUNTED = (OPEN, LATE, DONE)
 

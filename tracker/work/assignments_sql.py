@@ -42,10 +42,8 @@ from tracker.storage.schema import (
 )
 from tracker.storage.schema.labels import question_numbers
 from tracker.storage.schema.work import REPEAT
+from tracker.work.choosing import DONE, LATE, OPEN, WITHDRAWN
 
-OPEN, LATE, DONE, WITHDRAWN = "open", "late", "done", "withdrawn"
-STATES = (OPEN, LATE, DONE, WITHDRAWN)
-"""Of an assignment: not answered yet, not in time, answered, taken back before that."""
 UNDONE = (OPEN, LATE)
 
 _assignments = Assignment.__table__
@@ -206,6 +204,12 @@ def select_assignments(
     rows = every.selected_columns
     order = (rows.annotator, rows.change_id, rows.place)
     yield from stream_rows(connection, every.order_by(*order))
+
+
+def items_of(project_id: int, choice: Choice) -> Select[Any]:
+    """Return the statement of the ids of the items that are chosen, in whatever state."""
+    rows = _chosen(project_id, choice._replace(states=None), 0).subquery("chosen")
+    return select(rows.c.item_id)
 
 
 def withdraw_assignments(

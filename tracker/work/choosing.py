@@ -12,6 +12,9 @@ from tracker.core.errors import InvalidOption
 from tracker.core.operations import Option
 from tracker.counts.choosing import QuestionName
 
+OPEN, LATE, DONE, WITHDRAWN = "open", "late", "done", "withdrawn"
+STATES = (OPEN, LATE, DONE, WITHDRAWN)
+"""Of an assignment: not answered yet, not in time, answered, taken back before that."""
 PREFER = ("fewest", "disagreed", "uncertain", "oldest")
 """Which items come first: with the fewest answers; whose answers differ most; on which the most
 given answer is least certain; that were imported first."""

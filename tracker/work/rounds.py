@@ -6,7 +6,6 @@ attribute of the item can be asked about the round.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from shlex import quote
 
@@ -19,11 +18,11 @@ from tracker.projects.annotators import add_annotators
 from tracker.projects.names import check_entered_name, near_names
 from tracker.projects.notes import list_notes
 from tracker.projects.projects import ProjectInfo, lock_project, record_change
-from tracker.projects.questions import QuestionInfo
 from tracker.storage.schema import Assignment, Batch, Change, Item
 from tracker.storage.schema.work import FRESH
 from tracker.work.assign import Orders, people_to_ask, record_batch
-from tracker.work.assignments_sql import STATES, Choice, Wanted, count_states, items_in_need
+from tracker.work.assignments_sql import Choice, Wanted, count_states, items_in_need
+from tracker.work.choosing import STATES
 
 ROUND = "round"
 _batches = Batch.__table__
@@ -61,22 +60,15 @@ class RoundInfo(Record):
 
 
 def start_round(
-    connection: Connection,
-    project: ProjectInfo,
-    questions: Sequence[QuestionInfo],
-    orders: Orders,
-    number: int,
-    about: QuestionInfo | None = None,
+    connection: Connection, project: ProjectInfo, orders: Orders, number: int
 ) -> list[str]:
     """Give the same items, that nobody answered, to all; returns the names of the items.
 
     Args:
         connection: in a transaction that writes.
         project: the project.
-        questions: those that the items are to be asked.
-        orders: the name of the round, to whom, and until when.
+        orders: the name of the round, to whom, which question, and until when.
         number: of items.
-        about: the only question that it is about; None for all of the project.
 
     Raises InvalidOption for a name that is taken, Refused if there is no item without an answer.
     """
@@ -86,6 +78,7 @@ def start_round(
         raise InvalidOption(
             f"{project.name!r} has a round {name!r}", "choose another name: --name NAME"
         )
+    questions = orders.questions(connection, project)
     people, _, new = people_to_ask(connection, project, questions, orders)
     added = add_annotators(connection, project, new)
     people = [added.get(person.name, person) for person in people]
@@ -103,7 +96,7 @@ def start_round(
     detail = {"round": name, "people": len(people), "items": len(items)}
     change, _ = record_change(connection, project.id, "start round", detail)
     lists = [[(item, FRESH) for item in items]] * len(people)
-    record_batch(connection, project, change, about, orders, people, lists)
+    record_batch(connection, project, change, questions, orders, people, lists)
     names = select(Item.name).where(Item.project_id == project.id, Item.id.in_(items))
     return [*connection.scalars(names.order_by(Item.id))]
 
