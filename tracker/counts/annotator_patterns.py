@@ -309,7 +309,12 @@ def _answers_with_truths(selection: Selection) -> Subquery:
 def select_first_truths(selection: Selection) -> Select[Any]:
     """Return one row per item that has a truth: item_id, truth."""
     # Of the same items, whenever they were labeled: a truth is true before it is written down.
-    of_references = Selection(selection.question, where=selection.where, only=selection.references)
+    of_references = Selection(
+        selection.question,
+        where=selection.where,
+        unless=selection.unless,
+        only=selection.references,
+    )
     answers = select_answer_rows(of_references, "of_references", alone=True)
     order = case((answers.c.annotator_id == selection.decider, 0), else_=answers.c.annotator_id)
     place = func.row_number().over(partition_by=answers.c.item_id, order_by=order)

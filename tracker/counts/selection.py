@@ -50,6 +50,7 @@ class Selection:
         since: the first moment of labeling that is in; None for no limit.
         until: the last one; None for no limit.
         where: pairs of an item's attribute and its accepted values.
+        unless: likewise, the values of items that are left out.
         told: the selection as JSON; None if nothing was chosen.
         bits: of a digit that counts equal answers to an item.
     """
@@ -62,6 +63,7 @@ class Selection:
     since: int | None = None
     until: int | None = None
     where: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    unless: tuple[tuple[str, tuple[str, ...]], ...] = ()
     told: Mapping[str, Any] | None = field(default=None, compare=False)
     decider: int = 0
 
@@ -131,8 +133,7 @@ def where_chosen(
         yield of.c.annotator_id.not_in(sorted(selection.left_out))
     yield from _in_time(selection, of)
     for name, values in selection.where:
-        project = _attributes.c.project_id == selection.question.project_id
-        of_attribute = (project, _attributes.c.name == name)
+        of_attribute = _of_attribute(selection, name)
         if alone:
             accepted = _attributes.c.value.in_(values)
             yield of.c.item_id.in_(select(_attributes.c.item_id).where(*of_attribute, accepted))
@@ -141,6 +142,14 @@ def where_chosen(
             value = select(_attributes.c.value).where(*of_attribute, same).correlate(of)
             # Never unknown, not even for an item without the attribute: it may be negated.
             yield func.coalesce(value.scalar_subquery().in_(values), false())
+    for name, values in selection.unless:
+        rejected = (*_of_attribute(selection, name), _attributes.c.value.in_(values))
+        yield of.c.item_id.not_in(select(_attributes.c.item_id).where(*rejected))
+
+
+def _of_attribute(selection: Selection, name: str) -> tuple[ColumnElement[bool], ...]:
+    project = selection.question.project_id
+    return _attributes.c.project_id == project, _attributes.c.name == name
 
 
 def _in_time(selection: Selection, of: FromClause) -> Iterator[ColumnElement[bool]]:
