@@ -13,7 +13,6 @@ import numpy as np
 from sqlalchemy import (
     ColumnElement,
     Connection,
-    FromClause,
     Integer,
     Select,
     Subquery,
@@ -35,6 +34,11 @@ from tracker.core.audit_tallies import (
     beside_models_tally,
 )
 from tracker.core.tallies import Answer, IntArray, Pattern
+from tracker.counts.beside_people import (
+    count_beside_people,
+    join_people_and_models,
+    of_models,
+)
 from tracker.counts.pattern_codes import AS_COLUMNS, Code, Packing, make_pattern_code
 from tracker.counts.selection import (
     Selection,
@@ -281,10 +285,9 @@ def count_items_beside_models(
     annotators = 0 if code.bits is None else code.bits[1]
     packing = Packing((annotators, annotators, digits, digits, _FLAG))
     if code.bits is None or not packing.fits:
-        return beside_models_tally(
-            _patterns_beside_models(connection, wide, models, code), LEAST_SHARED
-        )
-    people, model = _rows(wide, models)
+        return beside_models_tally(_patterns_beside_models(connection, wide, models), LEAST_SHARED)
+    people = select_answer_rows(wide, "people")
+    model = select_answer_rows(of_models(wide, models), "models")
     shift = (model.c.answer - 1) * wide.bits
     held = code.items.c[code.columns[0]].bitwise_rshift(shift)
     given = held.bitwise_and(literal((1 << wide.bits) - 1, Integer))
@@ -292,8 +295,11 @@ def count_items_beside_models(
     (key,) = packing.key(
         [people.c.annotator_id, model.c.annotator_id, code.items.c.answers, given, same]
     )
-    statement = select(key, func.count().label("items"))
-    statement = _of_several(statement.select_from(_joined_with_models(code, people, model)), code)
+    statement = (
+        select(key, func.count().label("items"))
+        .select_from(join_people_and_models(code, people, model))
+        .where(code.items.c.answers >= 2)
+    )
     keys, items = select_number_pairs(connection, statement.group_by(key.name)).T
     first, second, answers, number, alike = packing.unpack([keys])
     pairs, pair = np.unique(np.stack([first, second]), axis=1, return_inverse=True)
@@ -307,59 +313,26 @@ def count_items_beside_models(
         alike[kept],
         (np.cumsum(enough) - 1)[pair[kept]],
         items[kept],
-        lambda wanted: _patterns_beside_models(connection, wide, models, code, wanted),
+        lambda wanted: _patterns_beside_models(connection, wide, models, wanted),
     )
-
-
-def _rows(selection: Selection, models: Collection[int]) -> tuple[Subquery, Subquery]:
-    """Return one row per answer of a person, and one per answer of a model."""
-    beside = replace(selection, only=frozenset(models), left_out=frozenset())
-    return select_answer_rows(selection, "people"), select_answer_rows(beside, "models")
-
-
-def _joined_with_models(code: Code, people: Subquery, model: Subquery) -> FromClause:
-    """Return every answer of a person beside every one of a model to an item, and its columns."""
-    item = code.items.c.item_id
-    return model.join(code.items, item == model.c.item_id).join(people, people.c.item_id == item)
-
-
-def _of_several(statement: Select[Any], code: Code) -> Select[Any]:
-    return statement.where(code.items.c.answers >= 2)
 
 
 def _patterns_beside_models(
     connection: Connection,
     selection: Selection,
     models: Collection[int],
-    code: Code,
     wanted: Collection[tuple[int, int]] | None = None,
 ) -> BesidePatterns:
-    """Return the items of each pair by pattern; the order of a set's ids varies."""
-    people, model = _rows(selection, models)
-    key = AS_COLUMNS.key(
-        [
-            people.c.annotator_id,
-            model.c.annotator_id,
-            *(code.items.c[name] for name in code.columns),
-            people.c.answer,
-            model.c.answer,
-        ]
-    )
-    statement = _of_several(
-        select(*key, func.count()).select_from(_joined_with_models(code, people, model)), code
-    )
-    if wanted is not None:
-        for place, rows in enumerate((people, model)):
-            statement = statement.where(
-                rows.c.annotator_id.in_(sorted({pair[place] for pair in wanted}))
-            )
-    decode, read = cache(lambda *codes: code.decode(codes)), cache(read_selected_answer)
+    """Return the items of each pair by pattern."""
+    persons = None if wanted is None else frozenset(person for person, _ in wanted)
+    asked = frozenset(models if wanted is None else (model for _, model in wanted))
+    columns = count_beside_people(connection, selection, asked, persons, least=2)
     tallies: dict[tuple[int, int], Counter[Any]] = {}
-    for who, which, *codes, own, given, items in stream_rows(
-        connection, statement.group_by(*(column.name for column in key))
-    ):
-        if wanted is None or (who, which) in wanted:
-            answer = read(given)
-            row = (decode(*codes), answer, read(own) == answer)
-            tallies.setdefault((who, which), Counter())[row] += items
+    rows = zip(columns.person.tolist(), columns.model.tolist(), columns.given.tolist(),
+               columns.own.tolist(), columns.pattern.tolist(), columns.items.tolist(),
+               strict=True)  # fmt: skip
+    for person, model, given, own, pattern, items in rows:
+        if wanted is None or (person, model) in wanted:
+            row = (columns.patterns[pattern], columns.answers[given], own == given)
+            tallies.setdefault((person, model), Counter())[row] += items
     return tallies

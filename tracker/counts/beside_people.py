@@ -1,0 +1,124 @@
+"""What models answered to the items that people answered: one statement for all of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+from sqlalchemy import Connection, FromClause, Subquery, case, func, select
+
+from tracker.core.beside_columns import BesideColumns
+from tracker.core.tallies import Answer, IntArray, Pattern
+from tracker.counts.pattern_codes import (
+    AS_COLUMNS,
+    Code,
+    Packing,
+    make_pattern_code,
+    widen_pattern_code,
+)
+from tracker.counts.selection import (
+    Selection,
+    read_selected_answer,
+    select_answer_rows,
+    stream_rows,
+)
+from tracker.counts.tallies import select_number_pairs
+from tracker.projects.kept import kept_with_answers
+
+
+def of_models(selection: Selection, models: Collection[int]) -> Selection:
+    """Return the answers of models in place of those of people."""
+    return replace(selection, only=frozenset(models), left_out=frozenset())
+
+
+def join_people_and_models(code: Code, people: Subquery, model: Subquery) -> FromClause:
+    """Return every answer of a person beside every one of a model to an item, and its columns."""
+    item = code.items.c.item_id
+    return model.join(code.items, item == model.c.item_id).join(people, people.c.item_id == item)
+
+
+@kept_with_answers
+def count_beside_people(
+    connection: Connection,
+    people: Selection,
+    models: frozenset[int],
+    persons: frozenset[int] | None = None,
+    least: int = 1,
+) -> BesideColumns:
+    """Return what models and people answered to the same items; see `BesideColumns`.
+
+    Args:
+        connection: to the database.
+        people: the people's answers, of which the patterns are made.
+        models: whose answers are set beside them.
+        persons: those of the people who have rows; None for all.
+        least: how many people answered an item, at least.
+    """
+    code = make_pattern_code(connection, people)
+    answers = select_answer_rows(people, "people")
+    model = select_answer_rows(of_models(people, models), "models")
+    packing = AS_COLUMNS
+    if code.bits is not None:
+        of_code, of_annotator, of_answer = code.bits
+        packing = Packing((of_annotator, of_annotator, of_answer, of_answer, of_code))
+    own = [model.c.annotator_id, answers.c.annotator_id, model.c.answer, answers.c.answer]
+    key = packing.key([*own, *code.key])
+    number = code.items.c.answers
+    statement = select(*key, func.count().label("items"), func.max(number).label("most"))
+    if packing.fits:  # an item of more answers than the code holds is told by their number
+        wide = case((number > code.most_answers, -number), else_=key[0]).label("key_0")
+        statement = select(wide, func.count().label("items"))
+    statement = statement.select_from(join_people_and_models(code, answers, model))
+    if least > 1:
+        statement = statement.where(number >= least)
+    if persons is not None:
+        statement = statement.where(answers.c.annotator_id.in_(sorted(persons)))
+    statement = statement.group_by(*(column.name for column in key))
+    if packing.fits:
+        keys, items = select_number_pairs(connection, statement).T
+        most = -int(keys.min(initial=0))
+    else:
+        rows = [*stream_rows(connection, statement)]
+        most = max((row[-1] for row in rows), default=0)
+    wider = widen_pattern_code(people, code, most)
+    if wider is not None:
+        return count_beside_people(connection, wider, models, persons, least)
+    return _unpacked(packing, code, keys, items) if packing.fits else _of_rows(code, rows)
+
+
+def _unpacked(packing: Packing, code: Code, keys: IntArray, items: IntArray) -> BesideColumns:
+    model, person, given, own, of_item = packing.unpack([keys])
+    categories, place = np.unique(np.concatenate([given, own]), return_inverse=True)
+    codes, pattern = np.unique(of_item, return_inverse=True)
+    return BesideColumns(
+        tuple((category,) for category in categories.tolist()),
+        tuple(code.decode((integer,)) for integer in codes.tolist()),
+        model,
+        person,
+        place[: len(keys)],
+        place[len(keys) :],
+        pattern,
+        items,
+    )
+
+
+def _of_rows(code: Code, rows: Sequence[tuple[Any, ...]]) -> BesideColumns:
+    """Return rows of model, person, their answers, the code and the items, of equal ones one."""
+    read, decode = cache(read_selected_answer), cache(code.decode)
+    counts: Counter[tuple[int, int, Answer, Answer, Pattern]] = Counter()
+    for model, person, given, own, *codes, items, _ in rows:
+        counts[model, person, read(given), read(own), decode(tuple(codes))] += items
+    answers = {
+        answer: n for n, answer in enumerate(sorted({a for key in counts for a in key[2:4]}))
+    }
+    patterns = {pattern: n for n, pattern in enumerate(sorted({key[4] for key in counts}))}
+    table = [
+        (model, person, answers[given], answers[own], patterns[pattern], items)
+        for (model, person, given, own, pattern), items in sorted(counts.items())
+    ]
+    columns = np.array(table, dtype=np.int64).reshape(-1, 6).T
+    return BesideColumns(tuple(answers), tuple(patterns), *columns)

@@ -1,0 +1,251 @@
+"""One rater, such as a model, beside a group of people: each coefficient, and that of the group."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Final, TypeAlias
+
+import numpy as np
+
+from tracker.core.tallies import Answer, Pattern, answers_in_pattern
+from tracker.measures.chance_corrected import CHANCES
+from tracker.measures.estimate import Estimate, single_category_estimate, undefined_estimate
+from tracker.measures.intervals import NO_OVERLAP, Parts, interval_without_spread
+from tracker.measures.krippendorff import TwoPatterns, cross_replication_reliability
+from tracker.measures.registry import MEASURES
+from tracker.measures.sample import Floats, Integers, Sample, Table, pattern_table_of
+
+Given: TypeAlias = Mapping[tuple[Answer, Pattern], int]
+"""Items by the rater's answer and the pattern of the group's answers, which is not empty."""
+Read: TypeAlias = Callable[[Iterable[tuple[Pattern, int]]], Sample]
+"""Returns patterns with their items under the question's reading."""
+
+_CHANCE: Final = {
+    "fleiss_kappa": "fleiss", "gwet_ac1": "gwet", "gwet_ac2": "gwet", "brennan_prediger": "uniform",
+}  # fmt: skip
+ALPHA: Final = "krippendorff_alpha"
+RATER_MEASURES: Final = ("percent_agreement", ALPHA, *_CHANCE)
+"""The measures of a rater beside a group, by their names in the registry."""
+
+
+def constant_answer(given: Given, answer: Answer) -> Given:
+    """Return the same items as if the rater had given one answer to all."""
+    items: Counter[tuple[Answer, Pattern]] = Counter()
+    for (_, pattern), number in given.items():
+        items[answer, pattern] += number
+    return items
+
+
+@dataclass(frozen=True, eq=False)
+class Beside:
+    """The answers of a rater and a group to the same items, under one reading.
+
+    Attributes:
+        given: the items.
+        rater: the rater's answers, a row for each entry of ``given``; as a table.
+        group: the group's answers, row for row the same items.
+        pooled: both together.
+    """
+
+    given: Given
+    rater: Table
+    group: Sample
+    pooled: Sample
+
+    @property
+    def most_frequent(self) -> Answer:
+        """The answer that has the greatest share of the group's, the first one of equals."""
+        return self.group.table.answers[int(self.group.shares.argmax())]
+
+
+def rater_beside_group(given: Given, read: Read, people: int) -> Beside:
+    """Return the items on which a rater can be compared with a group as the group with itself.
+
+    These are the items that two of the ``people`` or more answered; if there is none, all.
+    """
+    rows = {key: items for key, items in given.items() if answers_in_pattern(key[1]) > 1} or given
+    pooled = read([(_together(*key), items) for key, items in rows.items()])
+    answers = pooled.table.answers
+    group = pattern_table_of([(pattern, items) for (_, pattern), items in rows.items()], answers)
+    rater = pattern_table_of([(((own, 1),), n) for (own, _), n in rows.items()], answers)
+    return Beside(rows, rater, replace(pooled, table=group, annotators=people), pooled)
+
+
+def _together(own: Answer, pattern: Pattern) -> Pattern:
+    counts = dict(pattern)
+    counts[own] = counts.get(own, 0) + 1
+    return tuple(sorted(counts.items()))
+
+
+def rater_coefficient(measure: str, beside: Beside) -> Estimate:
+    """Return how far a rater agrees with a group, by one of `RATER_MEASURES`.
+
+    The agreement observed on an item is the mean weight of the rater's answer and each of the
+    group's, so that a member of the group stands beside the others in the same way. Expected is
+    what the coefficient expects of two raters: of the group's shares and the rater's own, the
+    mean for Fleiss' kappa and AC1, 1 / q for Brennan and Prediger. Alpha is the cross-replication
+    reliability of the rater and the group.
+
+    Undefined: no_overlap without an item; single_category, not_applicable as the measure is.
+
+    Source:
+        Vanbelle and Albert (2009), Agreement between an isolated rater and a group of raters,
+        Statistica Neerlandica 63, 82-100, equation 3; Wong, Paritosh and Aroyo (2021),
+        ACL-IJCNLP 2021, for alpha. The error linearizes the value over the items.
+    """
+    group, items = beside.group, beside.group.table.items
+    if not len(items):
+        return undefined_estimate(measure, NO_OVERLAP, reading=group.reading)
+    if measure == ALPHA:
+        rows: TwoPatterns = {(((own, 1),), met): n for (own, met), n in beside.given.items()}
+        return replace(cross_replication_reliability(rows, beside.pooled), measure=ALPHA)
+    agreement = _agreement(beside)
+    number = int(items.sum())
+    observed = float(items @ agreement) / number
+    apart = (agreement - observed) / number
+    common = {"counts": items, "items": number, "compared": number, "reading": group.reading}
+    if measure == "percent_agreement":
+        return Estimate(measure, observed, None, Parts(observed), apart, of_pairs=True, **common)  # type: ignore[arg-type]
+    chance = CHANCES[_CHANCE[measure]]
+    shares = (rater_shares(beside) + group.shares) / 2
+    expected = float(chance.expected(group, shares))
+    if 1 - expected < 1e-15:
+        return single_category_estimate(measure, number, reading=group.reading)
+    value = (observed - expected) / (1 - expected)
+    slope = chance.slope(group, shares)
+    held = group.table.over_patterns(group.entry_shares * slope[group.table.answer])
+    by_chance = ((held + slope[beside.rater.answer]) / 2 - slope @ shares) / number
+    influence = (apart - (1 - value) * by_chance) / (1 - expected)
+    return Estimate(measure, value, None, Parts(observed, expected), influence, **common)  # type: ignore[arg-type]
+
+
+def _agreement(beside: Beside) -> Floats:
+    """Return the mean weight of the rater's answer and the group's to an item of each row, (P,)."""
+    table = beside.group.table
+    weight = beside.group.weighting.between(beside.rater.answer[table.owner], table.answer)
+    return table.over_patterns(table.count * weight) / table.sizes
+
+
+def rater_shares(beside: Beside) -> Floats:
+    """Return the share of items to which the rater gave each answer, (A,)."""
+    return beside.rater.over_answers(beside.rater.items) / max(int(beside.rater.items.sum()), 1)
+
+
+def group_coefficient(measure: str, beside: Beside) -> Estimate:
+    """Return the coefficient of the group's answers to the same items, row for row."""
+    function = MEASURES[measure].function
+    assert function is not None
+    return function(beside.group)
+
+
+def random_coefficient(measure: str, beside: Beside) -> float | None:
+    """Return what a rater would reach that drew answers at the rater's own rates; None if none."""
+    group, own = beside.group, rater_shares(beside)
+    if measure == ALPHA:
+        return 0.0 if group.items else None
+    observed = float(own @ group.weighting.against(group.shares))
+    if measure == "percent_agreement":
+        return observed
+    chance = CHANCES[_CHANCE[measure]]
+    expected = float(chance.expected(group, (own + group.shares) / 2))
+    return (observed - expected) / (1 - expected) if 1 - expected > 1e-15 else None
+
+
+# -- The distance to the group's own agreement, and what can be said of it ------------------------
+
+
+@dataclass(frozen=True)
+class Gap:
+    """How far a rater is above or below the group's agreement with itself.
+
+    Attributes:
+        value: the rater's coefficient less the group's, on the same items.
+        standard_error: over these items, on which both rest.
+        items: their number.
+        low: lower bound.
+        high: the upper one.
+    """
+
+    value: float
+    standard_error: float
+    items: int
+    low: float
+    high: float
+
+
+def gap_to_group(rater: Estimate, group: Estimate, confidence: float) -> Gap | None:
+    """Return the difference of two coefficients of the same items; None if one has no error.
+
+    The bounds are Student's t, and reach at least as far as what no item of a sample of this
+    size may have shown: see `interval_without_spread`.
+    """
+    if rater.value is None or group.value is None or rater.compared < 2 or group.compared < 2:
+        return None
+    assert rater.influence is not None
+    assert group.influence is not None
+    assert rater.counts is not None
+    from scipy.special import stdtrit
+
+    number = int(rater.counts.sum())
+    change = rater.influence - group.influence
+    error = math.sqrt(float(rater.counts @ change**2) * number / (number - 1))
+    reach = float(stdtrit(number - 1, (1 + confidence) / 2)) * error
+    alike, _ = interval_without_spread(1.0, number, confidence)
+    reach = max(reach, 1 - alike)
+    value = rater.value - group.value
+    return Gap(value, error, number, value - reach, value + reach)
+
+
+# -- The majority of the others: the rater and each member of the group, treated the same ---------
+
+
+def agreement_with_majority(beside: Beside) -> tuple[Estimate, Estimate]:
+    """Return how often the rater, and a member of the group, gave what most of the others did.
+
+    For each member of the group the others' untied majority stands as the truth, for the rater
+    and for that member alike; an item is one observation, whatever the size of its group.
+
+    Undefined: no_overlap if the others of no item have one answer that most gave.
+    """
+    rows = [_with_majority(own, pattern) for own, pattern in beside.given]
+    rater, member, possible = np.array(rows, dtype=np.float64).reshape(-1, 3).T
+    items = beside.group.table.items
+    return tuple(  # type: ignore[return-value]
+        _ratio(right, possible, items, beside.group.reading) for right in (rater, member)
+    )
+
+
+def _with_majority(own: Answer, pattern: Pattern) -> tuple[float, float, float]:
+    """Return three shares of an item's members: the rater is right, they are right, it is known.
+
+    Right is what the untied majority of the others gave.
+    """
+    size = answers_in_pattern(pattern)
+    rater = member = possible = 0
+    for answer, count in pattern if size > 1 else ():
+        others = [(n - (given == answer), given) for given, n in pattern]
+        (most, first), *rest = sorted(others, reverse=True)
+        if most and (not rest or rest[0][0] < most):
+            possible += count
+            rater += count * (own == first)
+            member += count * (answer == first)
+    return rater / size, member / size, possible / size
+
+
+def _ratio(right: Floats, possible: Floats, items: Integers, reading: dict[str, str]) -> Estimate:
+    """Return a ratio of means over items with its linearized influence (Cochran 1977, ch. 6)."""
+    total = float(items @ possible)
+    name = "percent_agreement"
+    if not total:
+        return undefined_estimate(name, NO_OVERLAP, reading=reading)
+    value = float(items @ right) / total
+    influence = np.where(possible > 0, (right - value * possible) / total, 0.0)
+    compared = int(items[possible > 0].sum())
+    counts = np.where(possible > 0, items, 0)
+    return Estimate(
+        name, value, None, Parts(value), influence, counts,
+        of_pairs=True, items=compared, compared=compared, reading=reading,
+    )  # fmt: skip
