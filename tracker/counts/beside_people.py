@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
-from sqlalchemy import Connection, FromClause, Subquery, case, func, select
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    FromClause,
+    Subquery,
+    case,
+    func,
+    literal,
+    select,
+)
 
 from tracker.core.beside_columns import BesideColumns
 from tracker.core.tallies import Answer, IntArray, Pattern
+from tracker.counts.annotator_patterns import select_first_truths
 from tracker.counts.pattern_codes import (
     AS_COLUMNS,
     Code,
@@ -122,3 +132,48 @@ def _of_rows(code: Code, rows: Sequence[tuple[Any, ...]]) -> BesideColumns:
     ]
     columns = np.array(table, dtype=np.int64).reshape(-1, 6).T
     return BesideColumns(tuple(answers), tuple(patterns), *columns)
+
+
+# -- Every item that a model answered, with what is known of it: its truth, what people said ------
+
+
+Labelled: TypeAlias = Mapping[tuple[Answer, Answer | None, Pattern], int]
+"""Items by a model's answer, the truth if it is known, and people's answers, of which there may be
+none."""
+
+
+@kept_with_answers
+def count_labelled_answers(
+    connection: Connection, people: Selection, models: frozenset[int]
+) -> dict[int, Labelled]:
+    """Return for each model its items by its answer, their truth and the pattern of people's.
+
+    The truth is what was decided of the item or, without a decision, a reference's answer.
+    """
+    code = make_pattern_code(connection, people)
+    model = select_answer_rows(of_models(people, models), "models")
+    joined: FromClause = model.outerjoin(code.items, code.items.c.item_id == model.c.item_id)
+    truth: ColumnElement[Any] = literal(None)
+    if people.references:
+        truths = select_first_truths(people).subquery("truths")
+        joined = joined.outerjoin(truths, truths.c.item_id == model.c.item_id)
+        truth = truths.c.truth
+    key = [model.c.annotator_id, model.c.answer, truth, *code.key]
+    names = [column.label(f"key_{n}") for n, column in enumerate(key)]
+    statement = select(*names, func.count(), func.max(code.items.c.answers))
+    statement = statement.select_from(joined).group_by(*(column.name for column in names))
+    decode = cache(code.decode)
+    counts: dict[int, Counter[tuple[Answer, Answer | None, Pattern]]] = {}
+    most = 0
+    for who, given, known, *codes, items, answers in stream_rows(connection, statement):
+        most = max(most, answers or 0)
+        if code.holds(answers or 0):
+            pattern = decode(tuple(codes)) if answers else ()
+            row = (
+                read_selected_answer(given),
+                None if known is None else read_selected_answer(known),
+                pattern,
+            )
+            counts.setdefault(who, Counter())[row] += items
+    wider = widen_pattern_code(people, code, most)
+    return dict(counts) if wider is None else count_labelled_answers(connection, wider, models)
