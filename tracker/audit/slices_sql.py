@@ -15,6 +15,7 @@ from sqlalchemy import (
     Connection,
     Double,
     Select,
+    Subquery,
     Text,
     and_,
     case,
@@ -77,14 +78,7 @@ def count_patterns_by_slice(
     An item lies in as many slices as it has attributes. Attributes of more than `MOST_GROUPS`
     different texts are left out. With a ``share`` it is that of all items, drawn by their ids.
     """
-    names = _attribute_names(connection, selection, share)
-    guidelines = _guidelines(connection, selection)
-    empty = (literal("", Text).label(name) for name in ("name", "value"))
-    every = select(_items.c.id.label("item_id"), *empty, _NO_NUMBER)
-    every = every.where(_items.c.project_id == selection.question.project_id)
-    some = _slices(selection, *names, guidelines, share)
-    sources = [_drawn(every, _items.c.id, share), *some]
-    slices = union_all(*sources).subquery("slices")
+    slices = select_slices(connection, selection, share)
     answers = select_answer_rows(selection, alone=True)
     drawn = _drawn(select(answers), answers.c.item_id, share).subquery("drawn")
     code = make_pattern_code(connection, selection, of=drawn)
@@ -118,13 +112,28 @@ def count_patterns_by_slice(
         return count_patterns_by_slice(connection, wider, share)
     total = ItemPatterns(counts.pop(("", ""), {}))
     return total, {
-        _slice(*key, bounds.get(key)): ItemPatterns(patterns)
+        slice_of_row(*key, bounds.get(key)): ItemPatterns(patterns)
         for key, patterns in sorted(counts.items())
         if sum(patterns.values()) >= LEAST_ITEMS
     }
 
 
-def _slice(name: str, value: str, bounds: tuple[float, float] | None) -> Slice:
+def select_slices(connection: Connection, selection: Selection, share: float = 1.0) -> Subquery:
+    """Return the slices that each item lies in: item_id, name, value, number.
+
+    Each item lies in one more, of no name, which is all items.
+    """
+    names = _attribute_names(connection, selection, share)
+    guidelines = _guidelines(connection, selection)
+    empty = (literal("", Text).label(name) for name in ("name", "value"))
+    every = select(_items.c.id.label("item_id"), *empty, _NO_NUMBER)
+    every = every.where(_items.c.project_id == selection.question.project_id)
+    some = _slices(selection, *names, guidelines, share)
+    return union_all(_drawn(every, _items.c.id, share), *some).subquery("slices")
+
+
+def slice_of_row(name: str, value: str, bounds: tuple[float, float] | None) -> Slice:
+    """Return a slice from its name and value, and the bounds of its numbers if it is a quarter."""
     if bounds is None:
         return Slice(name, value)
     return Slice(name, " to ".join(f"{number:,.10g}" for number in bounds), bounds)

@@ -361,6 +361,14 @@ def check_item_values(
             )
 
 
+def count_items_with_attribute(
+    connection: Connection, project: ProjectInfo, name: str, value: str
+) -> int:
+    """Return how many items have a value of an attribute."""
+    items = _select_attribute(project, name, func.count()).where(ItemAttribute.value == value)
+    return connection.scalar(items) or 0
+
+
 def _select_attribute(project: ProjectInfo, name: str, column: Any) -> Select[Any]:
     return select(column).where(ItemAttribute.project_id == project.id, ItemAttribute.name == name)
 

@@ -12,6 +12,7 @@ from tracker.ledger.digests import Digests
 from tracker.ledger.figures import Figures
 from tracker.ledger.flags import Flags
 from tracker.ledger.history import Snapshots
+from tracker.ledger.judges import Judging
 from tracker.ledger.notes import Notes
 from tracker.ledger.pay import Pay
 from tracker.ledger.questions import Questions
@@ -30,6 +31,7 @@ _ROUTERS = [
     gate.router,
     items.router,
     add_routes(resource("adjudication"), Adjudication),
+    add_routes(resource("judges"), Judging),
     add_routes(resource("records"), Annotators, Categories, Questions, Notes),
     add_routes(resource("work"), Assignments, Answering, Rounds, Rules, Pay),
     changes.router,
