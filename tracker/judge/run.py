@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +19,7 @@ from tracker.agreement.counts_sql import (
 from tracker.agreement.query import AS_DECLARED, Metric, check_metric, sample_under_metric
 from tracker.core.beside_columns import BesideColumns
 from tracker.core.errors import InvalidOption
-from tracker.core.tallies import Answer, FloatArray, IntArray, Pattern, pattern_without
+from tracker.core.tallies import Answer, FloatArray, IntArray, Pattern
 from tracker.counts.annotator_patterns import count_gold_confusions
 from tracker.counts.beside_people import (
     Labelled,
@@ -48,7 +47,7 @@ from tracker.judge.verdict import judge_verdict
 from tracker.measures.accuracy import Calibration, accuracy_from_confusion
 from tracker.measures.accuracy import calibration as make_calibration
 from tracker.measures.alternative_test import Alike, alternative_test, count_advantages
-from tracker.measures.cohen import cohen_kappas, kappa_cells
+from tracker.measures.cohen import Cells, cohen_kappas
 from tracker.measures.intervals import NO_OVERLAP, Coefficient, check_confidence, wilson_interval
 from tracker.measures.isolated_rater import (
     ALPHA,
@@ -211,7 +210,12 @@ def judge_question(
         )
     ids = frozenset(bench.models)
     beside = dict(count_beside_people(connection, bench.people, ids).of_models())
-    labelled = count_labelled_answers(connection, bench.people, ids)
+    labelled: dict[int, Labelled] = {
+        model: {(given, None, met): n for (given, met), n in rows.given_to_patterns.items()}
+        for model, rows in beside.items()
+    }
+    if bench.people.references:
+        labelled |= count_labelled_answers(connection, bench.people, ids)
     golds, _ = count_gold_confusions(connection, bench.people.with_models(ids))
     answers = sum(int(rows.items.sum()) for rows in beside.values())
     slices = count_beside_people_by_slice(connection, bench.people, ids, answers)
@@ -428,16 +432,21 @@ def _gold(
     for annotator, table in golds.items():
         if annotator != model:
             people.update(table)
-    return AgainstTruths(
-        sum(own.values()), _accuracy(own, confidence), _accuracy(people, confidence)
+    accuracies = (
+        _accuracy(
+            sum(n for (truth, given), n in table.items() if truth == given),
+            sum(table.values()),
+            confidence,
+        )
+        for table in (own, people)
     )
+    return AgainstTruths(sum(own.values()), *accuracies)
 
 
-def _accuracy(table: Mapping[tuple[Answer, Answer], int], confidence: float) -> Coefficient:
-    answers = sum(table.values())
+def _accuracy(right: int, answers: int, confidence: float) -> Coefficient:
     if not answers:
         return Coefficient("accuracy", None, NO_OVERLAP)
-    share = sum(n for (truth, given), n in table.items() if truth == given) / answers
+    share = right / answers
     low, high = wilson_interval(share, answers, confidence)
     return Coefficient(
         "accuracy", share, ci_low=low, ci_high=high, confidence=confidence, items=answers
@@ -449,39 +458,57 @@ def _accuracy(table: Mapping[tuple[Answer, Answer], int], confidence: float) -> 
 
 def _people(bench: Bench, rows: BesideColumns) -> list[PersonBeside]:
     """Return the model beside each person, those it agrees with least first."""
-    tables: dict[int, Counter[tuple[Answer, Answer]]] = {}
-    others: dict[int, list[tuple[float, int]]] = {}
-    columns = (rows.person, rows.given, rows.own, rows.pattern, rows.items)
-    shares: dict[tuple[int, int], float | None] = {}
-    for person, given, own, pattern, items in zip(*(c.tolist() for c in columns), strict=True):
-        table = tables.setdefault(person, Counter())
-        table[rows.answers[given], rows.answers[own]] += items
-        key = own, pattern
-        if key not in shares:
-            rest = dict(pattern_without(rows.patterns[pattern], rows.answers[own]))
-            number = sum(rest.values())
-            shares[key] = rest.get(rows.answers[own], 0) / number if number else None
-        share = shares[key]
-        if share is not None:
-            others.setdefault(person, []).append((share, items))
     confidence = bench.query.confidence
-    every = [*rows.patterns, *(((answer, 1),) for answer in rows.answers)]
-    read = sample_under_metric(
-        bench.question, bench.names, [(pattern, 1) for pattern in every], 2, bench.query.metric
+    persons, person = np.unique(rows.person, return_inverse=True)
+    # Every answer as an item of its own, so that each has its weights.
+    every = [(((answer, 1),), 1) for answer in rows.answers]
+    read = sample_under_metric(bench.question, bench.names, every, 2, bench.query.metric)
+    code = {answer: place for place, answer in enumerate(read.table.answers)}
+    place = np.array([code[answer] for answer in rows.answers], dtype=np.int64)
+    shape = (len(persons), len(rows.answers), len(rows.answers))
+    cell, of_cell = np.unique(
+        np.ravel_multi_index((person, rows.given, rows.own), shape), return_inverse=True
     )
-    cells = kappa_cells([*tables.values()], read.table.answers)
+    pair, given, own = np.unravel_index(cell, shape)
+    items = np.bincount(of_cell, rows.items, len(cell)).astype(np.int64)
+    cells = Cells(read.table.answers, pair, place[given], place[own], items, len(persons))
     kappas = cohen_kappas(cells, confidence, read.weighting)
-    people = []
-    for (person, table), kappa in zip(tables.items(), kappas, strict=True):
-        met = others.get(person, [])
-        total = sum(items for _, items in met)
-        mean = math.fsum(share * items for share, items in met) / total if total else None
-        name = bench.known[person].name
-        people.append(
-            PersonBeside(name, sum(table.values()), _accuracy(table, confidence), kappa, mean)
+    answered = np.bincount(person, rows.items, len(persons))
+    alike = np.bincount(person, rows.items * (rows.given == rows.own), len(persons))
+    shared, others = _with_others(rows, person, len(persons))
+    people = [
+        PersonBeside(
+            bench.known[number].name,
+            int(answered[n]),
+            _accuracy(int(alike[n]), int(answered[n]), confidence),
+            kappa,
+            float(others[n] / shared[n]) if shared[n] else None,
         )
+        for n, (number, kappa) in enumerate(zip(persons.tolist(), kappas, strict=True))
+    ]
     people.sort(key=lambda row: (row.agreement.ci_high or 0.0, row.annotator))
     return people
+
+
+def _with_others(
+    rows: BesideColumns, person: IntArray, people: int
+) -> tuple[FloatArray, FloatArray]:
+    """Return each person's items that others answered, and a sum over these items, (people,).
+
+    It is that of the share of the others who gave the person's answer.
+    """
+    width = max(len(rows.answers), 1)
+    keys, place = np.unique(rows.pattern * width + rows.own, return_inverse=True)
+    same = np.array(
+        [dict(rows.patterns[key // width])[rows.answers[key % width]] - 1 for key in keys.tolist()],
+        dtype=np.float64,
+    )
+    others = rows.sizes[rows.pattern] - 1
+    share = np.divide(same[place], others, out=np.zeros(len(place)), where=others > 0)
+    return (
+        np.bincount(person, rows.items * (others > 0), people).astype(np.float64),
+        np.bincount(person, rows.items * share, people).astype(np.float64),
+    )
 
 
 def _calibrations(connection: Connection, bench: Bench) -> dict[int, Calibration]:

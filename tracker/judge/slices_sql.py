@@ -7,7 +7,14 @@ from functools import cache
 
 from sqlalchemy import Connection, func, select
 
-from tracker.audit.slices_sql import LEAST_ITEMS, MOST_SEARCHED, Slice, select_slices, slice_of_row
+from tracker.audit.slices_sql import (
+    LEAST_ITEMS,
+    MOST_SEARCHED,
+    Slice,
+    draw_items,
+    select_slices,
+    slice_of_row,
+)
 from tracker.core.tallies import Answer, Pattern
 from tracker.counts.beside_people import of_models
 from tracker.counts.pattern_codes import make_pattern_code, widen_pattern_code
@@ -17,6 +24,9 @@ from tracker.counts.selection import (
     select_answer_rows,
     stream_rows,
 )
+from tracker.storage.schema import Item
+
+_items = Item.__table__
 
 BySlice = dict[Slice, Counter[tuple[Answer, Pattern]]]
 """Items of each slice by the model's answer and the pattern of people's; ``EVERYTHING`` has all."""
@@ -30,9 +40,13 @@ def count_beside_people_by_slice(
 
     ``items`` is how many the models and people answered. Slices of few items are left out.
     """
-    slices = select_slices(connection, people, min(1.0, MOST_SEARCHED / max(items, 1)))
-    code = make_pattern_code(connection, people)
-    model = select_answer_rows(of_models(people, models), "models")
+    share = min(1.0, MOST_SEARCHED / max(items, 1))
+    slices = select_slices(connection, people, share, of_answers=False)
+    every = select(_items.c.id).where(_items.c.project_id == people.question.project_id)
+    drawn = draw_items(every, _items.c.id, share) if share < 1 else None
+    answers = select_answer_rows(people, alone=True, items=drawn)
+    code = make_pattern_code(connection, people, of=answers)
+    model = select_answer_rows(of_models(people, models), "models", items=drawn)
     item, name, value, number = slices.c
     key = (model.c.annotator_id, name, value, model.c.answer, *code.key)
     statement = (
@@ -50,14 +64,12 @@ def count_beside_people_by_slice(
     counts: dict[tuple[int, str, str], Counter[tuple[Answer, Pattern]]] = {}
     bounds: dict[tuple[str, str], tuple[float, float]] = {}
     most = 0
-    for who, attribute, text, given, *codes, items_of, answers, least, greatest in stream_rows(
-        connection, statement
-    ):
-        most = max(most, answers)
-        if code.holds(answers):
-            counts.setdefault((who, attribute, text), Counter())[
-                read(given), decode(tuple(codes))
-            ] += items_of
+    for who, attribute, text, given, *row in stream_rows(connection, statement):
+        *codes, number_of_items, answered, least, greatest = row
+        most = max(most, answered)
+        if code.holds(answered):
+            patterns = counts.setdefault((who, attribute, text), Counter())
+            patterns[read(given), decode(tuple(codes))] += number_of_items
         if least is not None:
             low, high = bounds.get((attribute, text), (least, greatest))
             bounds[attribute, text] = min(low, least), max(high, greatest)
