@@ -222,25 +222,45 @@ class Judge(Record):
 
 
 @dataclass(frozen=True)
+class JudgeChange(Record):
+    """What made the difference between the figures of two models, each on its own items.
+
+    Attributes:
+        total: the second one's figure less the first one's.
+        judge: on the items that both answered: what the models do otherwise.
+        ceiling: how much more people agree on the second one's items.
+        items: the rest: items that suit the models otherwise.
+    """
+
+    total: float
+    judge: float
+    ceiling: float
+    items: float
+
+
+@dataclass(frozen=True)
 class ModelsCompared(Record):
-    """Two models on the items that both and a person or more answered.
+    """Two models, such as versions of one, on the items that both and people answered.
 
     Attributes:
         question: its name.
-        models: the two.
+        models: the two, the earlier version first.
+        measure: the coefficient of the verdict.
         items: how many.
-        first: the mean weight of the first one's answer and people's.
-        second: of the second one's.
+        first: the first one's figure with people.
+        second: the second one's.
         difference: the second less the first.
         ci_low: lower bound.
         ci_high: the upper one.
-        p_value: of no difference.
-        q_value: corrected for all pairs of models of the question (Holm).
+        p_value: of no difference; None if there is none on any item.
+        q_value: corrected for all pairs of models of the question (Holm 1979).
         winner: the better one, if that is sure; None if not.
+        change: what made the difference of the two on all items of each.
     """
 
     question: str
     models: tuple[str, str]
+    measure: str
     items: int
     first: float | None
     second: float | None
@@ -250,6 +270,7 @@ class ModelsCompared(Record):
     p_value: float | None
     q_value: float | None
     winner: str | None
+    change: JudgeChange | None
 
 
 @dataclass(frozen=True, repr=False)

@@ -32,6 +32,7 @@ from tracker.counts.filter import EVERYTHING, AnswerFilter, make_answer_filter, 
 from tracker.counts.selection import Selection
 from tracker.judge.asking import EPSILON, EPSILONS, EXPERTISE, MARGIN, TUNING, USED_FOR
 from tracker.judge.biases import Reading, family_of, judge_biases
+from tracker.judge.compare import compare_models, count_two_models
 from tracker.judge.result import (
     AgainstTruths,
     BesideMajority,
@@ -40,6 +41,7 @@ from tracker.judge.result import (
     JudgeBias,
     JudgeMeasure,
     JudgeRates,
+    ModelsCompared,
     PersonBeside,
 )
 from tracker.judge.slices_sql import BySlice, count_beside_people_by_slice
@@ -54,9 +56,10 @@ from tracker.measures.isolated_rater import (
     RATER_MEASURES,
     Beside,
     Given,
+    Read,
     agreement_with_majority,
-    constant_answer,
-    gap_to_group,
+    constant_rater,
+    gap_between,
     group_coefficient,
     random_coefficient,
     rater_beside_group,
@@ -142,6 +145,13 @@ class Bench:
             for person in people
         }
 
+    def read(self, annotators: int) -> Read:
+        """Return the reading of so many annotators' answers."""
+        return partial(
+            sample_under_metric, self.question, self.names, annotators=annotators,
+            metric=self.query.metric,
+        )  # fmt: skip
+
     def word(self, answer: Answer) -> str:
         """Return an answer's categories by name."""
         return "|".join(self.names[category] for category in answer if category > 0) or NONE
@@ -193,10 +203,10 @@ def _named(
 
 def judge_question(
     connection: Connection, question: QuestionInfo, query: JudgeQuery
-) -> list[Judge]:
-    """Return each model that answered a question as a judge of it, by name.
+) -> tuple[list[Judge], list[ModelsCompared]]:
+    """Return each model that answered a question as a judge of it, by name, and every two of them.
 
-    Four statements count, whatever the number of models and labels; those of slices beside them.
+    The number of statements depends neither on the models nor on the labels.
     """
     bench = judge_bench(connection, question, query)
     measures = [
@@ -220,18 +230,20 @@ def judge_question(
     answers = sum(int(rows.items.sum()) for rows in beside.values())
     slices = count_beside_people_by_slice(connection, bench.people, ids, answers)
     calibrations = _calibrations(connection, bench)
-    judges = []
+    judges = {}
     for number, model in sorted(bench.models.items(), key=lambda row: row[1].name):
         if number not in labelled:
             continue
         rows = beside.get(number) or _NOBODY
-        judges.append(
-            _judge(
-                bench, measures, model, rows, labelled[number], golds,
-                slices.get(number, {}), calibrations.get(number),
-            )
+        judges[number] = _judge(
+            bench, measures, model, rows, labelled[number], golds,
+            slices.get(number, {}), calibrations.get(number),
         )  # fmt: skip
-    return judges
+    if len(judges) < 2:
+        return [*judges.values()], []
+    pairs = count_two_models(connection, bench.people, frozenset(judges))
+    compared = compare_models(judges, pairs, bench.read(2), query.measure, query.confidence)
+    return [*judges.values()], compared
 
 
 _EMPTY = np.zeros(0, dtype=np.int64)
@@ -251,14 +263,9 @@ def _judge(
     query = bench.query
     people = np.unique(rows.person).tolist()
     given = rows.given_to_patterns
-    read = partial(
-        sample_under_metric, bench.question, bench.names, annotators=len(people) + 1,
-        metric=query.metric,
-    )  # fmt: skip
-    beside = rater_beside_group(given, read, len(people))
-    constant = rater_beside_group(
-        constant_answer(given, beside.most_frequent) if given else {}, read, len(people)
-    )
+    read = bench.read(len(people) + 1)
+    beside = rater_beside_group([*given.items()], read, len(people))
+    constant = constant_rater(beside, read) if given else beside
     figures = [_measure(name, beside, constant, query.confidence) for name in measures]
     main = next(row for row in figures if row.measure == query.measure)
     verdict = judge_verdict(main, query.margin, query.confidence)
@@ -306,7 +313,7 @@ def _biases(bench: Bench, model: AnnotatorInfo, given: Given, slices: BySlice) -
 
 def _measure(name: str, beside: Beside, constant: Beside, confidence: float) -> JudgeMeasure:
     rater, group = rater_coefficient(name, beside), group_coefficient(name, beside)
-    gap = gap_to_group(rater, group, confidence)
+    gap = gap_between(rater, group, confidence)
     return JudgeMeasure(
         name,
         rater.coefficient(confidence),

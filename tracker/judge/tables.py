@@ -87,8 +87,8 @@ COMPARED: Final = (
     Column("question", kind="name"),
     Column("models", kind="names"),
     Column("items", kind="count"),
-    Column("first", kind="figure"),
-    Column("second", kind="figure"),
+    Column("first", "the first", "figure"),
+    Column("second", "the second", "figure"),
     Column("difference", kind="change"),
     Column("ci_low", "{level}", "interval"),
     Column("q_value", "p, corrected", "p"),
@@ -138,7 +138,7 @@ def judges_view(judges: Judges, level: str) -> Iterator[Any]:
         return
     yield listing_table(JUDGES, [judge_row(judge) for judge in judges.judges], level=level)
     if judges.compared:
-        yield "Two models on the same items:"
+        yield "Two models with people, on the same items:"
         rows = [row.to_dict() for row in judges.compared]
         yield listing_table(COMPARED, rows, level=level)
 

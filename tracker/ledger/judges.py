@@ -98,8 +98,9 @@ class Judging(Namespace):
         with self._ledger.asking_each(project, query.filter, names) as (
             connection, questions,
         ):  # fmt: skip
-            judges = [
-                judge for question in questions
-                for judge in judge_question(connection, question, query)
-            ]  # fmt: skip
-            return Judges(questions[0].project.name, judges, ())
+            judges, compared = [], []
+            for question in questions:
+                own, pairs = judge_question(connection, question, query)
+                judges += own
+                compared += pairs
+            return Judges(questions[0].project.name, judges, compared)
