@@ -104,22 +104,30 @@ def _compared(
 ) -> ModelsCompared:
     turned = models[0] > models[1]
     first, second = (
-        rater_coefficient(
-            measure,
-            rater_beside_group([((row[place], row[2]), n) for row, n in tally.items()], read, 2),
+        rater_coefficient(measure, rater_beside_group([((own, met), n) for own, met, n in rows],
+                                                      read, 2))
+        for rows in (
+            [(row[1] if turned else row[0], row[2], n) for row, n in tally.items()],
+            [(row[0] if turned else row[1], row[2], n) for row, n in tally.items()],
         )
-        for place in ((1, 0) if turned else (0, 1))
-    )
+    )  # fmt: skip
     one, other = (judges[model] for model in models)
     gap = gap_between(second, first, confidence)
-    bounds = (
-        (None, None, None, None) if gap is None else (gap.value, gap.low, gap.high, gap.p_value)
-    )
     return ModelsCompared(
-        one.question, (one.model, other.model), measure, first.items, first.value, second.value,
-        *bounds, None, None,
-        _change(one, other, None if gap is None else gap.value),
-    )  # fmt: skip
+        question=one.question,
+        models=(one.model, other.model),
+        measure=measure,
+        items=first.items,
+        first=first.value,
+        second=second.value,
+        difference=None if gap is None else gap.value,
+        ci_low=None if gap is None else gap.low,
+        ci_high=None if gap is None else gap.high,
+        p_value=None if gap is None else gap.p_value,
+        q_value=None,
+        winner=None,
+        change=_change(one, other, None if gap is None else gap.value),
+    )
 
 
 def _change(one: Judge, other: Judge, judge: float | None) -> JudgeChange | None:
