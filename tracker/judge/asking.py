@@ -11,7 +11,8 @@ from tracker.core.operations import Option
 from tracker.counts.choosing import Answers, distinct_names
 
 USED_FOR: Final = "used-for"
-TUNING: Final = "tuning"
+USES: Final = ("tuning", "nothing")
+TUNING: Final = USES[0]
 """The attribute, and its value, of items on which a judge's prompt was tuned."""
 MARGIN: Final = 0.05
 EPSILON: Final = 0.2

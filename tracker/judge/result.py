@@ -203,14 +203,14 @@ class Judge(Record):
     bar: float | None
     more: int | None
     measures: Sequence[JudgeMeasure]
-    majority: BesideMajority | None
-    gold: AgainstTruths | None
     alternative_test: AlternativeTest
     truth: str
     rates: Mapping[str, JudgeRates]
-    confusion: Sequence[Confused]
     people: Sequence[PersonBeside]
-    biases: Sequence[JudgeBias]
+    majority: BesideMajority | None = None
+    gold: AgainstTruths | None = None
+    confusion: Sequence[Confused] = ()
+    biases: Sequence[JudgeBias] = ()
     calibration: Calibration | None = None
     copied_by: Annotated[Sequence[str], Filled] = ()
     reservations: Sequence[str] = ()

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Unpack
+from typing import Any, TypeAlias, Unpack
 
 import numpy as np
 from sqlalchemy import Connection
@@ -33,6 +33,7 @@ from tracker.counts.selection import Selection
 from tracker.judge.asking import EPSILON, EPSILONS, EXPERTISE, MARGIN, TUNING, USED_FOR
 from tracker.judge.biases import Reading, family_of, judge_biases
 from tracker.judge.compare import compare_models, count_two_models
+from tracker.judge.examples import MOST_KINDS, Kind, confused_examples, with_examples
 from tracker.judge.result import (
     AgainstTruths,
     BesideMajority,
@@ -45,6 +46,7 @@ from tracker.judge.result import (
     PersonBeside,
 )
 from tracker.judge.slices_sql import BySlice, count_beside_people_by_slice
+from tracker.judge.spans import SPAN_MEASURE, count_span_judges
 from tracker.judge.verdict import judge_verdict
 from tracker.measures.accuracy import Calibration, accuracy_from_confusion
 from tracker.measures.accuracy import calibration as make_calibration
@@ -152,6 +154,24 @@ class Bench:
             metric=self.query.metric,
         )  # fmt: skip
 
+    def judge(
+        self, model: AnnotatorInfo, rows: Sequence[JudgeMeasure], measure: str, **more: Any
+    ) -> Judge:
+        """Return a judge with the verdict on one of its measures."""
+        main = next(row for row in rows if row.measure == measure)
+        verdict = judge_verdict(main, self.query.margin, self.query.confidence)
+        return Judge(
+            question=self.question.name,
+            model=model.name,
+            attributes=self.attributes.get(model.id, {}),
+            tuning_items=self.tuning_items,
+            **verdict._asdict(),
+            measure=measure,
+            margin=self.query.margin,
+            measures=rows,
+            **more,
+        )
+
     def word(self, answer: Answer) -> str:
         """Return an answer's categories by name."""
         return "|".join(self.names[category] for category in answer if category > 0) or NONE
@@ -209,6 +229,8 @@ def judge_question(
     The number of statements depends neither on the models nor on the labels.
     """
     bench = judge_bench(connection, question, query)
+    if question.answers == "spans":
+        return _judges_of_spans(connection, bench), []
     measures = [
         name for name in RATER_MEASURES
         if question.answers in MEASURES[name].answers
@@ -231,6 +253,10 @@ def judge_question(
     slices = count_beside_people_by_slice(connection, bench.people, ids, answers)
     calibrations = _calibrations(connection, bench)
     judges = {}
+    tables = {model: _labels(rows) for model, rows in labelled.items()}
+    kinds = {model: _worst_kinds(bench, model, table) for model, table in tables.items()}
+    every = [kind for of_model in kinds.values() for kind in of_model]
+    examples = confused_examples(connection, bench.people, every, bench.names, answers)
     for number, model in sorted(bench.models.items(), key=lambda row: row[1].name):
         if number not in labelled:
             continue
@@ -239,11 +265,45 @@ def judge_question(
             bench, measures, model, rows, labelled[number], golds,
             slices.get(number, {}), calibrations.get(number),
         )  # fmt: skip
+        shown = with_examples(judges[number].confusion, kinds[number], examples)
+        judges[number] = replace(judges[number], confusion=shown)
     if len(judges) < 2:
         return [*judges.values()], []
     pairs = count_two_models(connection, bench.people, frozenset(judges))
     compared = compare_models(judges, pairs, bench.read(2), query.measure, query.confidence)
     return [*judges.values()], compared
+
+
+def _judges_of_spans(connection: Connection, bench: Bench) -> list[Judge]:
+    query = bench.query
+    if query.measure not in {ALPHA, SPAN_MEASURE}:  # the first one is the default of all questions
+        raise InvalidOption(
+            f"the verdict cannot rest on {query.measure}", f"of spans: {SPAN_MEASURE}"
+        )
+    counted = count_span_judges(connection, bench.people, frozenset(bench.models))
+    names = {number: annotator.name for number, annotator in bench.known.items()}
+    judges = []
+    for number, model in sorted(bench.models.items(), key=lambda row: row[1].name):
+        spans = counted.get(number)
+        if spans is None:
+            continue
+        row = spans.measure(query.confidence)
+        judges.append(
+            bench.judge(
+                model,
+                [row],
+                SPAN_MEASURE,
+                humans=len(spans.persons),
+                items=row.model_with_humans.items,
+                alternative_test=alternative_test(
+                    spans.advantages, bench.epsilons(spans.persons), names
+                ),
+                truth="each person's spans",
+                rates=spans.rates(bench.names),
+                people=spans.beside(names, query.confidence),
+            )
+        )
+    return judges
 
 
 _EMPTY = np.zeros(0, dtype=np.int64)
@@ -267,24 +327,14 @@ def _judge(
     beside = rater_beside_group([*given.items()], read, len(people))
     constant = constant_rater(beside, read) if given else beside
     figures = [_measure(name, beside, constant, query.confidence) for name in measures]
-    main = next(row for row in figures if row.measure == query.measure)
-    verdict = judge_verdict(main, query.margin, query.confidence)
     rater, member = agreement_with_majority(beside)
     truths = _labels(labelled)
-    return Judge(
-        question=bench.question.name,
-        model=model.name,
-        attributes=bench.attributes.get(model.id, {}),
+    return bench.judge(
+        model,
+        figures,
+        query.measure,
         humans=len(people),
         items=beside.group.items,
-        tuning_items=bench.tuning_items,
-        verdict=verdict.verdict,
-        why=verdict.why,
-        measure=query.measure,
-        margin=query.margin,
-        bar=verdict.bar,
-        more=verdict.more,
-        measures=figures,
         majority=BesideMajority(
             rater.coefficient(query.confidence), member.coefficient(query.confidence)
         ),
@@ -372,8 +422,11 @@ def label_of(truth: Answer | None, pattern: Pattern) -> Answer | None:
     return ranked[0][0]
 
 
-def _labels(labelled: Labelled) -> Counter[tuple[Answer, Answer]]:
-    """Return the items of a label by it and the model's answer: ``{(label, given): items}``."""
+Labels: TypeAlias = Mapping[tuple[Answer, Answer], int]
+"""Items of a label by it and the model's answer: ``{(label, given): items}``."""
+
+
+def _labels(labelled: Labelled) -> Labels:
     counts: Counter[tuple[Answer, Answer]] = Counter()
     for (given, truth, pattern), items in labelled.items():
         label = label_of(truth, pattern)
@@ -404,7 +457,7 @@ def _share(part: int, whole: int) -> float | None:
     return part / whole if whole else None
 
 
-def _rates(bench: Bench, truths: Mapping[tuple[Answer, Answer], int]) -> dict[str, JudgeRates]:
+def _rates(bench: Bench, truths: Labels) -> dict[str, JudgeRates]:
     question = bench.question
     if are_many_numbers(question.answers, question.scale, len(bench.names)):
         return {}
@@ -420,13 +473,24 @@ def _rates(bench: Bench, truths: Mapping[tuple[Answer, Answer], int]) -> dict[st
     return rates
 
 
-def _confusion(bench: Bench, truths: Counter[tuple[Answer, Answer]]) -> list[Confused]:
+def _apart(truths: Labels) -> list[tuple[tuple[Answer, Answer], int]]:
+    """Return the labels and other answers of the model, the most frequent first."""
     apart = [row for row in truths.items() if row[0][0] != row[0][1]]
-    apart.sort(key=lambda row: (-row[1], row[0]))
+    return sorted(apart, key=lambda row: (-row[1], row[0]))
+
+
+def _confusion(bench: Bench, truths: Labels) -> list[Confused]:
     return [
         Confused(bench.word(truth), bench.word(given), items)
-        for (truth, given), items in apart[:_MOST_CONFUSED]
+        for (truth, given), items in _apart(truths)[:_MOST_CONFUSED]
     ]
+
+
+def _worst_kinds(bench: Bench, model: int, truths: Labels) -> list[Kind]:
+    """Return the confusions of which items are shown; none if answers are sets."""
+    if bench.question.answers == "several":
+        return []
+    return [Kind(model, truth, given) for ((truth,), (given,)), _ in _apart(truths)[:MOST_KINDS]]
 
 
 def _gold(

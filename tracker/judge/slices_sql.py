@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import cache
+from typing import Any
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, Select, func, select
 
 from tracker.audit.slices_sql import (
     LEAST_ITEMS,
@@ -33,6 +34,16 @@ BySlice = dict[Slice, Counter[tuple[Answer, Pattern]]]
 EVERYTHING = Slice("", "")
 
 
+def drawn_items(people: Selection, answers: int) -> tuple[Select[Any] | None, float]:
+    """Return the ids of items drawn so that few of the answers are searched, and their share.
+
+    None stands for all items.
+    """
+    share = min(1.0, MOST_SEARCHED / max(answers, 1))
+    every = select(_items.c.id).where(_items.c.project_id == people.question.project_id)
+    return (draw_items(every, _items.c.id, share) if share < 1 else None), share
+
+
 def count_beside_people_by_slice(
     connection: Connection, people: Selection, models: frozenset[int], items: int
 ) -> dict[int, BySlice]:
@@ -40,10 +51,8 @@ def count_beside_people_by_slice(
 
     ``items`` is how many the models and people answered. Slices of few items are left out.
     """
-    share = min(1.0, MOST_SEARCHED / max(items, 1))
+    drawn, share = drawn_items(people, items)
     slices = select_slices(connection, people, share, of_answers=False)
-    every = select(_items.c.id).where(_items.c.project_id == people.question.project_id)
-    drawn = draw_items(every, _items.c.id, share) if share < 1 else None
     answers = select_answer_rows(people, alone=True, items=drawn)
     code = make_pattern_code(connection, people, of=answers)
     model = select_answer_rows(of_models(people, models), "models", items=drawn)

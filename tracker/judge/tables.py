@@ -96,6 +96,24 @@ COMPARED: Final = (
 )
 
 
+EXAMPLES: Final = (
+    Column("kind", "label / model's answer"),
+    Column("item", kind="name"),
+    Column("text", kind="title", rare=True),
+    Column("votes"),
+    Column("rationale", rare=True),
+)
+"""Of the items that show a confusion, a row each."""
+
+
+def example_rows(payload: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the items that show where a judge's JSON differs from the label."""
+    for confused in payload["confusion"]:
+        for example in confused.get("examples", ()):
+            votes = ", ".join(f"{name} {number}" for name, number in example["votes"].items())
+            yield example | {"kind": f"{confused['truth']} / {confused['given']}", "votes": votes}
+
+
 def _replaced(rejected: bool | None) -> str:
     return "too few items" if rejected is None else "yes" if rejected else "no"
 
@@ -171,6 +189,9 @@ def judge_view(judge: Judge, level: str) -> Iterator[Any]:
     if judge.confusion:
         yield "Where it differs from the label, most often first:"
         yield listing_table(CONFUSED, payload["confusion"][:_MOST_SHOWN])
+        examples = list(example_rows(payload))
+        if examples:
+            yield listing_table(EXAMPLES, examples)
     for row in judge.biases:
         yield f"Otherwise than people: {row.why} (p {row.q_value:.2g}, corrected)"
 

@@ -41,13 +41,15 @@ def judge_verdict(row: JudgeMeasure, margin: float, confidence: float) -> JudgeV
         )
     bar = people.value - margin
     said = (
-        f"{measure_title_words(row.measure)} {figure_cell(own.value)} with people, who reach "
-        f"{figure_cell(people.value)} with each other on the same {own.items:,} items"
+        f"{measure_title_words(row.measure)} with people is {figure_cell(own.value)}; people "
+        f"reach {figure_cell(people.value)} with each other on the same {own.items:,} items"
     )
     if row.difference is None or row.ci_low is None or row.ci_high is None:
         return JudgeVerdict("insufficient", f"{said}; one item says nothing", bar, LEAST_ITEMS)
     bounds = f"{level_cell(confidence)}: {row.ci_low:+.2f} to {row.ci_high:+.2f}"
-    difference = f"{said}: {row.difference:+.2f} ({bounds}), and -{margin:g} is allowed"
+    difference = (
+        f"{said}. The difference is {row.difference:+.2f} ({bounds}); -{margin:g} is allowed"
+    )
     verdict: Verdict = "insufficient"
     if own.items < LEAST_ITEMS:
         more = LEAST_ITEMS - own.items
@@ -58,7 +60,7 @@ def judge_verdict(row: JudgeMeasure, margin: float, confidence: float) -> JudgeV
         more = _more_items(row, margin)
     elif (own.ci_low or 0.0) <= (row.baseline.value or 0.0):
         more = None
-        difference = f"{said}; a judge that always gives the most frequent answer reaches "
+        difference = f"{said}. A judge that always gives the most frequent answer reaches "
         difference += f"{figure_cell(row.baseline.value)}, which may be as much"
     else:
         verdict, more = "trusted", None
