@@ -326,7 +326,7 @@ def _judge(
     read = bench.read(len(people) + 1)
     beside = rater_beside_group([*given.items()], read, len(people))
     constant = constant_rater(beside, read) if given else beside
-    figures = [_measure(name, beside, constant, query.confidence) for name in measures]
+    figures = [measure_beside(name, beside, constant, query.confidence) for name in measures]
     rater, member = agreement_with_majority(beside)
     truths = _labels(labelled)
     return bench.judge(
@@ -361,7 +361,8 @@ def _biases(bench: Bench, model: AnnotatorInfo, given: Given, slices: BySlice) -
     return judge_biases(model, family, given, slices, Reading(bench.names, points))
 
 
-def _measure(name: str, beside: Beside, constant: Beside, confidence: float) -> JudgeMeasure:
+def measure_beside(name: str, beside: Beside, constant: Beside, confidence: float) -> JudgeMeasure:
+    """Return one measure of a judge beside people, and of a constant one."""
     rater, group = rater_coefficient(name, beside), group_coefficient(name, beside)
     gap = gap_between(rater, group, confidence)
     return JudgeMeasure(
