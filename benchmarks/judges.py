@@ -25,7 +25,7 @@ from functools import partial
 import numpy as np
 from scipy.optimize import brentq
 
-from tracker.core.tallies import make_pattern
+from tracker.core.tallies import Answer, Pattern, make_pattern
 from tracker.judge.run import JudgeQuery, judge_question, measure_beside
 from tracker.judge.verdict import judge_verdict
 from tracker.measures.isolated_rater import ALPHA, constant_rater, rater_beside_group
@@ -67,12 +67,12 @@ def verdict(draw: np.random.Generator, items: int, people: int, right: float, of
     truth = draw.choice(len(shares), items, p=shares)
     own = answers(draw, truth, right, shares)
     others = [answers(draw, truth, RIGHT, shares) for _ in range(people)]
-    given: Counter[object] = Counter()
+    given: Counter[tuple[Answer, Pattern]] = Counter()
     for answer, *met in zip(own.tolist(), *(other.tolist() for other in others), strict=True):
         given[(answer + 1,), make_pattern((one + 1,) for one in met)] += 1
     categories = [*range(1, len(shares) + 1)]
     read = partial(sample_for_measures, annotators=people, categories=categories)
-    beside = rater_beside_group([*given.items()], read, people)  # type: ignore[arg-type]
+    beside = rater_beside_group([*given.items()], read, people)
     row = measure_beside(ALPHA, beside, constant_rater(beside, read), 0.95)
     return judge_verdict(row, MARGIN, 0.95).verdict
 

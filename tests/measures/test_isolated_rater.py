@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from functools import partial
 from itertools import combinations
 from statistics import fmean
@@ -38,7 +39,7 @@ ITEMS = st.lists(
 NAMES = [name for name in RATER_MEASURES if name != "gwet_ac2"]
 
 
-def beside(items: list[Item]) -> Beside:
+def beside(items: Sequence[Item]) -> Beside:
     rows = Counter(((own,), make_pattern((v,) for v in met)) for own, met in items)
     return rater_beside_group([*rows.items()], READ, 4)
 

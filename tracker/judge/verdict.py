@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from tracker.judge.result import JudgeMeasure, Verdict
-from tracker.measures.words import measure_title_words
+from tracker.measures.intervals import NO_OVERLAP, TOO_FEW_ANNOTATORS
+from tracker.measures.words import measure_title_words, undefined_in_words
 from tracker.render.cells import figure_cell, level_cell
 
 LEAST_ITEMS: Final = 30
@@ -32,12 +33,17 @@ def judge_verdict(row: JudgeMeasure, margin: float, confidence: float) -> JudgeV
     items there are, one just ``margin`` worse in half of what the bounds leave out.
     """
     own, people = row.model_with_humans, row.humans_with_humans
-    if own.value is None:
+    if not own.items and own.undefined == NO_OVERLAP:
         return JudgeVerdict("insufficient", "no item was answered by the model and by people")
-    if people.value is None:
+    if people.undefined in {NO_OVERLAP, TOO_FEW_ANNOTATORS}:
         return JudgeVerdict(
             "insufficient",
             "nothing says how far people agree with each other: two or more must answer the items",
+        )
+    if own.value is None or people.value is None:
+        reason = undefined_in_words(own.undefined or people.undefined)
+        return JudgeVerdict(
+            "insufficient", f"{measure_title_words(row.measure)} is undefined: {reason}"
         )
     bar = people.value - margin
     said = (
