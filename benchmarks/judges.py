@@ -1,6 +1,7 @@
 """How often a judge is trusted, not trusted, or neither, and what judging costs.
 
     python benchmarks/judges.py [DRAWS]
+    python benchmarks/judges.py --biases [DRAWS]
     python benchmarks/judges.py --ledger sqlite:///FILE PROJECT
 
 Without a ledger: people and judges are drawn who are right with a fixed probability and else give
@@ -10,8 +11,11 @@ which its expected alpha with people is .05 lower than theirs with each other, w
 verdict of the default margin turns; one ten points below, likewise. Told is how often each verdict
 is given, by number of items.
 
-With one: the CPU time of `judge`, and of the tallies that an audit of the same answers counts, each
-the least of three in turn.
+With --biases: how often something is told of a judge who answers as people do, with slices of
+four sources, and of one who gives the most frequent category for another in 40 % of the cases.
+
+With a ledger: the CPU time of `judge`, and of the tallies that an audit of the same answers counts,
+each the least of three in turn.
 """
 
 from __future__ import annotations
@@ -25,11 +29,15 @@ from functools import partial
 import numpy as np
 from scipy.optimize import brentq
 
+from tracker.audit.slices_sql import Slice
 from tracker.core.tallies import Answer, Pattern, make_pattern
+from tracker.judge.biases import Reading, judge_biases
 from tracker.judge.run import JudgeQuery, judge_question, measure_beside
+from tracker.judge.slices_sql import EVERYTHING, BySlice
 from tracker.judge.verdict import judge_verdict
 from tracker.measures.isolated_rater import ALPHA, constant_rater, rater_beside_group
 from tracker.measures.sample import sample_for_measures
+from tracker.projects.annotators import AnnotatorInfo
 
 SHARES = {
     "2 even": (0.5, 0.5),
@@ -95,6 +103,41 @@ def simulate(draws: int) -> None:
                     print(f"{of:10}  {people:6}  {items:5}  {-below:+.2f}  {shown}", flush=True)
 
 
+def biases(draws: int) -> None:
+    """Print how often a judge like people is said to do something otherwise, and one that does."""
+    print("how often anything is said to be otherwise than people, and of what kind")
+    names = dict(enumerate("abc", 1))
+    shares = (0.5, 0.3, 0.2)
+    for items in (60, 200, 1_000):
+        for people in PEOPLE:
+            for planted in ("nothing", "a for b on source=s1", "a for b everywhere"):
+                draw = np.random.default_rng([items, people, len(planted)])
+                told: Counter[str] = Counter()
+                for _ in range(draws):
+                    truth = draw.choice(3, items, p=shares)
+                    own = answers(draw, truth, RIGHT, shares)
+                    others = [answers(draw, truth, RIGHT, shares) for _ in range(people)]
+                    source = draw.integers(4, size=items)
+                    turned = draw.random(items) < 0.4
+                    if planted != "nothing":
+                        turned &= (source == 1) | ("everywhere" in planted)
+                        own = np.where(turned & (own == 1), 0, own)
+                    columns = [own.tolist(), source.tolist(), *(o.tolist() for o in others)]
+                    given: Counter[tuple[Answer, Pattern]] = Counter()
+                    slices: BySlice = {EVERYTHING: given}
+                    for answer, part, *met in zip(*columns, strict=True):
+                        row = (answer + 1,), make_pattern((one + 1,) for one in met)
+                        of = Slice("source", f"s{part}")
+                        for counts in (given, slices.setdefault(of, Counter())):
+                            counts[row] += 1
+                    model = AnnotatorInfo(9, "gpt", "model", ())
+                    rows = judge_biases(model, "gpt", given, slices, Reading(names, {}))
+                    told["any"] += bool(rows)
+                    told.update({row.kind for row in rows})
+                rates = {name: f"{number / draws:.1%}" for name, number in told.items() if number}
+                print(f"{items:5} items, {people} people, {planted:22}: {rates}", flush=True)
+
+
 def measure(url: str, project: str) -> None:
     """Print the CPU time of judging beside that of counting."""
     import tracker
@@ -121,7 +164,9 @@ def measure(url: str, project: str) -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--ledger"]:
+    if sys.argv[1:2] == ["--biases"]:
+        biases(int(sys.argv[2]) if len(sys.argv) > 2 else 1_000)
+    elif sys.argv[1:2] == ["--ledger"]:
         measure(sys.argv[2], sys.argv[3])
     else:
         simulate(int(sys.argv[1]) if len(sys.argv) > 1 else 2_000)

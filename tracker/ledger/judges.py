@@ -10,7 +10,6 @@ from tracker.core.operations import Given, operation
 from tracker.judge.asking import JudgeAsked
 from tracker.ledger.namespace import Namespace
 from tracker.ledger.parameters import Project
-from tracker.render.nouns import count_noun
 
 if TYPE_CHECKING:
     from tracker.judge.result import Judge, Judges
@@ -43,6 +42,8 @@ def _view(judges: Judges, given: Given) -> Iterator[Any]:
 
 
 def _warnings(judges: Judges, _: Given) -> Iterator[str]:
+    from tracker.render.nouns import count_noun
+
     tuning = max((judge.tuning_items for judge in judges.judges), default=0)
     if tuning:
         yield f"{count_noun(tuning, 'item')} used for tuning: they count nowhere"
