@@ -194,21 +194,23 @@ def _slice(
     is_own = part.attribute == OUTPUT_OF and family_of(part.value) == family
     if kind == "slice":
         why = (
-            f"agrees with people less on {subject}, beside how they agree with each other: "
-            f"{figure_cell(own.mean)}, elsewhere {figure_cell(rest.mean)}"
+            f"on {subject} it agrees with people less than they do with each other: by "
+            f"{figure_cell(-own.mean)}, elsewhere by {figure_cell(-rest.mean)}"
         )
         enough = gap <= -LEAST_GAP
+    elif category is None:
+        way = "higher" if own.mean > 0 else "lower"
+        why = f"on {subject}{', its own outputs,' if is_own else ''} it scores "
+        why += f"{figure_cell(abs(own.mean))} {way} than people; elsewhere {rest.mean:+.3f}"
+        enough = abs(gap) >= LEAST_GAP * math.sqrt(rest.variance * rest.items)
     else:
-        what = "scores" if category is None else f"gives {category!r}"
-        way = ("higher", "lower") if category is None else ("more often", "less often")
-        why = (
-            f"{what} {way[gap < 0]} on {subject}{', its own outputs,' if is_own else ''} beside "
-            f"people: {figure_cell(own.mean)}, elsewhere {figure_cell(rest.mean)}"
-        )
-        deviation = math.sqrt(rest.variance * rest.items) if category is None else 1.0
-        # Of categories what is given more is told: what is given less follows from it.
-        enough = (gap if category else abs(gap)) >= LEAST_GAP * deviation
-        kind = "self_preference" if is_own else kind
+        why = f"on {subject}{', its own outputs,' if is_own else ''} it gives {category!r} to "
+        why += f"{100 * own.mean:.0f} more of 100 items than people; elsewhere to "
+        why += f"{100 * rest.mean:+.0f}"
+        # Told is what is given more: what is given less, there or elsewhere, follows from it.
+        enough = min(gap - LEAST_GAP, own.mean - LEAST_SHARE) >= 0
+    if kind == "preference" and is_own:
+        kind = "self_preference"
     return JudgeBias(kind, category, subject, own.items, own.mean, rest.mean, p, p, why), enough
 
 
