@@ -317,3 +317,30 @@ def test_a_project_without_models_says_what_to_do(ledger: Ledger) -> None:
     assert ledger.judges.judge(project).to_dict() == {
         "project": project, "judges": [], "compared": [],
     }  # fmt: skip
+
+
+def test_a_person_who_gives_the_judges_answers_is_named(ledger: Ledger) -> None:
+    rows = drawn(13, 300, {"gpt": 0.7}, categories=("v", "w", "x", "y", "z"))
+    own = {item: category for item, name, category, _ in rows if name == "gpt"}
+    draw = np.random.default_rng(1)
+    rows += [(item, "eve", category, "human") for item, category in own.items()
+             if draw.random() < 0.9]  # fmt: skip
+    judge = judged(ledger, filled(ledger, rows))
+    assert judge.copied_by == ["eve"]
+    assert any("--exclude-annotator eve" in sentence for sentence in judge.reservations)
+    assert not judged(ledger, f"p{next(_numbers) - 1}", exclude_annotators=["eve"]).reservations
+
+
+def test_people_who_are_no_standard_are_told_of(ledger: Ledger) -> None:
+    rows = drawn(14, 200, {"gpt": 0.9}, right=0.5)
+    project = filled(ledger, rows)
+    (weak,) = judged(ledger, project).reservations
+    assert "agree too little with each other" in weak
+    ledger.import_frame(
+        pd.DataFrame([(f"i{n:04}", "bad", "x") for n in range(200)],
+                     columns=["item", "annotator", "category"]), project,
+    )  # fmt: skip
+    ledger.audit(project, record=True)
+    reservations = judged(ledger, project).reservations
+    assert "of bad findings are open; without them: --exclude-flagged" in reservations
+    assert "bad" not in str(judged(ledger, project, exclude_flagged=True).reservations)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import partial
+from shlex import quote
 from typing import Any, TypeAlias, Unpack
 
 import numpy as np
@@ -17,6 +18,7 @@ from tracker.agreement.counts_sql import (
     confidences_against_majority,
 )
 from tracker.agreement.query import AS_DECLARED, Metric, check_metric, sample_under_metric
+from tracker.agreement.readiness import thresholds_of
 from tracker.core.beside_columns import BesideColumns
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import Answer, FloatArray, IntArray, Pattern
@@ -33,6 +35,7 @@ from tracker.counts.selection import Selection
 from tracker.judge.asking import EPSILON, EPSILONS, EXPERTISE, MARGIN, TUNING, USED_FOR
 from tracker.judge.biases import Reading, family_of, judge_biases
 from tracker.judge.compare import compare_models, count_two_models
+from tracker.judge.copied import people_who_copy
 from tracker.judge.examples import MOST_KINDS, Kind, confused_examples, with_examples
 from tracker.judge.result import (
     AgainstTruths,
@@ -69,11 +72,17 @@ from tracker.measures.isolated_rater import (
 )
 from tracker.measures.registry import MEASURES
 from tracker.measures.weights import krippendorff_distances
-from tracker.projects.annotators import AnnotatorInfo, annotator_attributes, list_annotators
+from tracker.projects.annotators import (
+    AnnotatorInfo,
+    annotator_attributes,
+    find_flagged_annotators,
+    list_annotators,
+)
 from tracker.projects.categories import category_names
 from tracker.projects.items import count_items_with_attribute
 from tracker.projects.names import near_names
 from tracker.projects.questions import QuestionInfo, are_many_numbers
+from tracker.render.cells import figure_cell
 
 NONE = "(none)"
 """What an answer without a category is called."""
@@ -126,6 +135,7 @@ class Bench:
         attributes: of annotators, likewise.
         names: the categories by id, in order.
         tuning_items: items left out because prompts were tuned on them.
+        flagged: people with open findings.
     """
 
     question: QuestionInfo
@@ -136,6 +146,7 @@ class Bench:
     attributes: Mapping[int, Mapping[str, str]]
     names: Mapping[int, str]
     tuning_items: int
+    flagged: Set[int]
 
     def epsilons(self, people: Iterable[int]) -> dict[int, float]:
         """Return epsilon of each person: the one asked for, or by what is known of them."""
@@ -200,6 +211,7 @@ def judge_bench(connection: Connection, question: QuestionInfo, query: JudgeQuer
         annotator_attributes(connection, question.project),
         names,
         count_items_with_attribute(connection, question.project, USED_FOR, TUNING),
+        find_flagged_annotators(connection, question),
     )
 
 
@@ -329,6 +341,8 @@ def _judge(
     figures = [measure_beside(name, beside, constant, query.confidence) for name in measures]
     rater, member = agreement_with_majority(beside)
     truths = _labels(labelled)
+    copying = people_who_copy(rows, several=bench.question.answers == "several")
+    copied_by = [bench.known[person].name for person in copying]
     return bench.judge(
         model,
         figures,
@@ -349,6 +363,8 @@ def _judge(
         confusion=_confusion(bench, truths),
         people=_people(bench, rows),
         biases=_biases(bench, model, given, slices),
+        copied_by=copied_by,
+        reservations=_reservations(bench, model, people, copied_by, figures),
         calibration=calibration,
     )
 
@@ -359,6 +375,36 @@ def _biases(bench: Bench, model: AnnotatorInfo, given: Given, slices: BySlice) -
     points = numbers_of_categories(bench.names) if many else {}
     family = bench.attributes.get(model.id, {}).get("family") or family_of(model.name)
     return judge_biases(model, family, given, slices, Reading(bench.names, points))
+
+
+def _reservations(
+    bench: Bench,
+    model: AnnotatorInfo,
+    people: Sequence[int],
+    copied_by: Sequence[str],
+    figures: Sequence[JudgeMeasure],
+) -> list[str]:
+    """Return what to bear in mind: people who are no standard, or no opinion of their own."""
+    reservations = []
+    if copied_by:
+        out = " ".join(f"--exclude-annotator {quote(name)}" for name in copied_by)
+        reservations.append(
+            f"{', '.join(copied_by)} gave {model.name}'s answers where others did not, and so say "
+            f"nothing of it; without them: {out}"
+        )
+    flagged = [bench.known[person].name for person in people if person in bench.flagged]
+    if flagged:
+        reservations.append(
+            f"of {', '.join(flagged)} findings are open; without them: --exclude-flagged"
+        )
+    (alpha,) = (row.humans_with_humans for row in figures if row.measure == ALPHA)
+    least, _ = thresholds_of(bench.question.project)
+    if alpha.ci_high is not None and alpha.ci_high < least:
+        reservations.append(
+            f"people agree too little with each other to be a standard (alpha "
+            f"{figure_cell(alpha.value)}, tentative from {least:g}); to be as good is not enough"
+        )
+    return reservations
 
 
 def measure_beside(name: str, beside: Beside, constant: Beside, confidence: float) -> JudgeMeasure:
