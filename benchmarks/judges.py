@@ -31,8 +31,9 @@ from scipy.optimize import brentq
 
 from tracker.audit.slices_sql import Slice
 from tracker.core.tallies import Answer, Pattern, make_pattern
+from tracker.judge.bench import JudgeQuery
 from tracker.judge.biases import Reading, judge_biases
-from tracker.judge.run import JudgeQuery, judge_question, measure_beside
+from tracker.judge.run import judge_question, measure_beside
 from tracker.judge.slices_sql import EVERYTHING, BySlice
 from tracker.judge.verdict import judge_verdict
 from tracker.measures.isolated_rater import ALPHA, constant_rater, rater_beside_group

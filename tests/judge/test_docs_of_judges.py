@@ -19,7 +19,8 @@ def test_the_page_shows_what_its_commands_print(run: Run, folder: Path) -> None:
     text = PAGE.read_text("utf-8")
     (gate,) = re.findall(r"^```toml\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     (folder / "gate.toml").write_text(gate, "utf-8")
-    lines = [line.rstrip() for block in re.findall(r"^```console\n(.*?)^```$", text, re.M | re.S)
+    blocks = re.findall(r"^```console\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    lines = [line.rstrip() for block in blocks
              for line in block.splitlines()]  # fmt: skip
     printed: list[str] = []
     shown = 0

@@ -38,8 +38,9 @@ from tracker.gate.config import (
     refused_toml_table,
 )
 from tracker.history.snapshot import SnapshotRecord, find_snapshot, last_snapshot_of_choice
+from tracker.judge.bench import JudgeQuery
 from tracker.judge.result import Judge
-from tracker.judge.run import JudgeQuery, judge_question
+from tracker.judge.run import judge_question
 from tracker.measures.category_rates import CategoryRate
 from tracker.measures.intervals import Coefficient
 from tracker.measures.registry import MEASURES
@@ -177,7 +178,7 @@ class Present:
         """The file's checks, their names found in the project."""
         names = category_names(self.connection, self.question)
         asked = self.asked
-        if any(of.figure.model for of in asked.checks if isinstance(of, AtLeast | MaxDrop)):
+        if any(_model_of(check)[1] for check in asked.checks):
             asked = _with_models(asked, self.connection, self.question)
         return fitted_gate_config(asked, self.question, names)
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from shlex import quote
-from typing import Any, TypeAlias, Unpack
 
 import numpy as np
 from sqlalchemy import Connection
@@ -17,11 +15,10 @@ from tracker.agreement.counts_sql import (
     confidences_against_gold,
     confidences_against_majority,
 )
-from tracker.agreement.query import AS_DECLARED, Metric, check_metric, sample_under_metric
 from tracker.agreement.readiness import thresholds_of
 from tracker.core.beside_columns import BesideColumns
 from tracker.core.errors import InvalidOption
-from tracker.core.tallies import Answer, FloatArray, IntArray, Pattern
+from tracker.core.tallies import Answer, FloatArray, IntArray
 from tracker.counts.annotator_patterns import count_gold_confusions
 from tracker.counts.beside_people import (
     Labelled,
@@ -29,39 +26,36 @@ from tracker.counts.beside_people import (
     count_labelled_answers,
     of_models,
 )
-from tracker.counts.choosing import Choosing
-from tracker.counts.filter import EVERYTHING, AnswerFilter, make_answer_filter, select_answers
-from tracker.counts.selection import Selection
-from tracker.judge.asking import EPSILON, EPSILONS, EXPERTISE, MARGIN, TUNING, USED_FOR
+from tracker.judge.bench import Bench, JudgeQuery, judge_bench
 from tracker.judge.biases import Reading, family_of, judge_biases
 from tracker.judge.compare import compare_models, count_two_models
 from tracker.judge.copied import people_who_copy
-from tracker.judge.examples import MOST_KINDS, Kind, confused_examples, with_examples
+from tracker.judge.examples import confused_examples, with_examples
+from tracker.judge.labels import (
+    confused_labels,
+    label_rates,
+    labels_of,
+    truth_words,
+    worst_kinds,
+)
+from tracker.judge.people import against_truths, people_beside
 from tracker.judge.result import (
-    AgainstTruths,
     BesideMajority,
-    Confused,
     Judge,
     JudgeBias,
     JudgeMeasure,
-    JudgeRates,
     ModelsCompared,
-    PersonBeside,
 )
 from tracker.judge.slices_sql import BySlice, count_beside_people_by_slice
 from tracker.judge.spans import SPAN_MEASURE, count_span_judges
-from tracker.judge.verdict import judge_verdict
-from tracker.measures.accuracy import Calibration, accuracy_from_confusion
+from tracker.measures.accuracy import Calibration
 from tracker.measures.accuracy import calibration as make_calibration
 from tracker.measures.alternative_test import Alike, alternative_test, count_advantages
-from tracker.measures.cohen import Cells, cohen_kappas
-from tracker.measures.intervals import NO_OVERLAP, Coefficient, check_confidence, wilson_interval
 from tracker.measures.isolated_rater import (
     ALPHA,
     RATER_MEASURES,
     Beside,
     Given,
-    Read,
     agreement_with_majority,
     constant_rater,
     gap_between,
@@ -74,163 +68,9 @@ from tracker.measures.registry import MEASURES
 from tracker.measures.weights import krippendorff_distances
 from tracker.projects.annotators import (
     AnnotatorInfo,
-    annotator_attributes,
-    find_flagged_annotators,
-    list_annotators,
 )
-from tracker.projects.categories import category_names
-from tracker.projects.items import count_items_with_attribute
-from tracker.projects.names import near_names
-from tracker.projects.questions import QuestionInfo, are_many_numbers
+from tracker.projects.questions import QuestionInfo
 from tracker.render.cells import figure_cell
-
-NONE = "(none)"
-"""What an answer without a category is called."""
-_MOST_CONFUSED = 20
-
-
-@dataclass(frozen=True)
-class JudgeQuery:
-    """What is asked about models as judges; see `tracker.judge.asking.JudgeOptions`."""
-
-    models: Sequence[str] = ()
-    measure: str = ALPHA
-    margin: float = MARGIN
-    epsilon: float | None = None
-    confidence: float = 0.95
-    metric: Metric = AS_DECLARED
-    filter: AnswerFilter = EVERYTHING
-
-
-def judge_query(
-    *,
-    models: Sequence[str] = (),
-    measure: str = ALPHA,
-    margin: float = MARGIN,
-    epsilon: float | None = None,
-    confidence: float = 0.95,
-    weights: str | None = None,
-    scale: str | None = None,
-    distance: str | None = None,
-    questions: Sequence[str] = (),
-    **choosing: Unpack[Choosing],
-) -> JudgeQuery:
-    """Return the query that the arguments of `JudgeAsked` make; raises InvalidOption."""
-    check_confidence(confidence)
-    metric = Metric(weights, scale, distance)
-    choice = make_answer_filter(**choosing)
-    return JudgeQuery(models, measure, margin, epsilon, confidence, metric, choice)
-
-
-@dataclass(frozen=True)
-class Bench:
-    """What is counted of a question once for all its judges.
-
-    Attributes:
-        question: which.
-        query: what is asked.
-        people: the selection of people's answers.
-        models: the judges, by id.
-        known: every annotator, by id.
-        attributes: of annotators, likewise.
-        names: the categories by id, in order.
-        tuning_items: items left out because prompts were tuned on them.
-        flagged: people with open findings.
-    """
-
-    question: QuestionInfo
-    query: JudgeQuery
-    people: Selection
-    models: Mapping[int, AnnotatorInfo]
-    known: Mapping[int, AnnotatorInfo]
-    attributes: Mapping[int, Mapping[str, str]]
-    names: Mapping[int, str]
-    tuning_items: int
-    flagged: Set[int]
-
-    def epsilons(self, people: Iterable[int]) -> dict[int, float]:
-        """Return epsilon of each person: the one asked for, or by what is known of them."""
-        given = self.query.epsilon
-        return {
-            person: EPSILONS.get(self.attributes.get(person, {}).get(EXPERTISE, ""), EPSILON)
-            if given is None
-            else given
-            for person in people
-        }
-
-    def read(self, annotators: int) -> Read:
-        """Return the reading of so many annotators' answers."""
-        return partial(
-            sample_under_metric, self.question, self.names, annotators=annotators,
-            metric=self.query.metric,
-        )  # fmt: skip
-
-    def judge(
-        self, model: AnnotatorInfo, rows: Sequence[JudgeMeasure], measure: str, **more: Any
-    ) -> Judge:
-        """Return a judge with the verdict on one of its measures."""
-        main = next(row for row in rows if row.measure == measure)
-        verdict = judge_verdict(main, self.query.margin, self.query.confidence)
-        return Judge(
-            question=self.question.name,
-            model=model.name,
-            attributes=self.attributes.get(model.id, {}),
-            tuning_items=self.tuning_items,
-            **verdict._asdict(),
-            measure=measure,
-            margin=self.query.margin,
-            measures=rows,
-            **more,
-        )
-
-    def word(self, answer: Answer) -> str:
-        """Return an answer's categories by name."""
-        return "|".join(self.names[category] for category in answer if category > 0) or NONE
-
-
-def judge_bench(connection: Connection, question: QuestionInfo, query: JudgeQuery) -> Bench:
-    """Return the judges of a question, and whom they are compared with.
-
-    Raises InvalidOption for a model that is none, for a measure or a reading that does not fit,
-    and NotFound for a name that nobody has.
-    """
-    known = list_annotators(connection, question.project)
-    models = {annotator.id: annotator for annotator in known if annotator.kind == "model"}
-    if query.models:
-        models = {model.id: model for model in _named(query.models, known, question)}
-    names = category_names(connection, question)
-    check_metric(question, names, query.metric)
-    people = select_answers(connection, question, query.filter)
-    people = people.without(frozenset(a.id for a in known if a.kind == "model"))
-    return Bench(
-        question,
-        query,
-        replace(people, unless=((USED_FOR, (TUNING,)),)),
-        models,
-        {annotator.id: annotator for annotator in known},
-        annotator_attributes(connection, question.project),
-        names,
-        count_items_with_attribute(connection, question.project, USED_FOR, TUNING),
-        find_flagged_annotators(connection, question),
-    )
-
-
-def _named(
-    names: Sequence[str], known: Sequence[AnnotatorInfo], question: QuestionInfo
-) -> Iterable[AnnotatorInfo]:
-    by_name = {name: annotator for annotator in known for name in annotator.names}
-    models = [annotator.name for annotator in known if annotator.kind == "model"]
-    for name in names:
-        annotator = by_name.get(name)
-        if annotator is None or annotator.kind != "model":
-            what = "has no model" if annotator is None else f"has a {annotator.kind}, no model,"
-            advice = near_names(name, models) or (
-                f"its models: {', '.join(models)}"
-                if models
-                else f"tracker annotator kind NAME model -p {question.project.name}"
-            )
-            raise InvalidOption(f"{question.project.name!r} {what} {name!r}", advice)
-        yield annotator
 
 
 def judge_question(
@@ -265,8 +105,8 @@ def judge_question(
     slices = count_beside_people_by_slice(connection, bench.people, ids, answers)
     calibrations = _calibrations(connection, bench)
     judges = {}
-    tables = {model: _labels(rows) for model, rows in labelled.items()}
-    kinds = {model: _worst_kinds(bench, model, table) for model, table in tables.items()}
+    tables = {model: labels_of(rows) for model, rows in labelled.items()}
+    kinds = {model: worst_kinds(bench, model, table) for model, table in tables.items()}
     every = [kind for of_model in kinds.values() for kind in of_model]
     examples = confused_examples(connection, bench.people, every, bench.names, answers)
     for number, model in sorted(bench.models.items(), key=lambda row: row[1].name):
@@ -340,7 +180,7 @@ def _judge(
     constant = constant_rater(beside, read) if given else beside
     figures = [measure_beside(name, beside, constant, query.confidence) for name in measures]
     rater, member = agreement_with_majority(beside)
-    truths = _labels(labelled)
+    truths = labels_of(labelled)
     copying = people_who_copy(rows, several=bench.question.answers == "several")
     copied_by = [bench.known[person].name for person in copying]
     return bench.judge(
@@ -352,16 +192,16 @@ def _judge(
         majority=BesideMajority(
             rater.coefficient(query.confidence), member.coefficient(query.confidence)
         ),
-        gold=_gold(model.id, golds, query.confidence),
+        gold=against_truths(model.id, golds, query.confidence),
         alternative_test=alternative_test(
             count_advantages(rows, answers_alike(bench, rows.answers)),
             bench.epsilons(people),
             {number: annotator.name for number, annotator in bench.known.items()},
         ),
-        truth=_truth_words(labelled),
-        rates=_rates(bench, truths),
-        confusion=_confusion(bench, truths),
-        people=_people(bench, rows),
+        truth=truth_words(labelled),
+        rates=label_rates(bench, truths),
+        confusion=confused_labels(bench, truths),
+        people=people_beside(bench, rows),
         biases=_biases(bench, model, given, slices),
         copied_by=copied_by,
         reservations=_reservations(bench, model, people, copied_by, figures),
@@ -454,179 +294,6 @@ def numbers_of_categories(names: Mapping[int, str]) -> dict[int, float]:
 def _squared(points: FloatArray, first: IntArray, second: IntArray) -> FloatArray:
     apart: FloatArray = -((points[first] - points[second]) ** 2)
     return apart
-
-
-# -- What the model makes of items whose label is known -------------------------------------------
-
-
-def label_of(truth: Answer | None, pattern: Pattern) -> Answer | None:
-    """Return an item's label: its truth or, without one, what most people gave; None if neither."""
-    if truth is not None:
-        return truth
-    ranked = sorted(pattern, key=lambda entry: -entry[1])
-    if not ranked or (len(ranked) > 1 and ranked[0][1] == ranked[1][1]):
-        return None
-    return ranked[0][0]
-
-
-Labels: TypeAlias = Mapping[tuple[Answer, Answer], int]
-"""Items of a label by it and the model's answer: ``{(label, given): items}``."""
-
-
-def _labels(labelled: Labelled) -> Labels:
-    counts: Counter[tuple[Answer, Answer]] = Counter()
-    for (given, truth, pattern), items in labelled.items():
-        label = label_of(truth, pattern)
-        if label is not None:
-            counts[label, given] += items
-    return counts
-
-
-def _truth_words(labelled: Labelled) -> str:
-    known = sum(items for (_, truth, _), items in labelled.items() if truth is not None)
-    majority = sum(
-        items
-        for (_, truth, pattern), items in labelled.items()
-        if truth is None and label_of(None, pattern) is not None
-    )
-    parts = [
-        f"{items:,} {words}"
-        for items, words in (
-            (known, "by decision or reference"),
-            (majority, "by people's majority"),
-        )
-        if items
-    ]
-    return "items with a label: " + (" and ".join(parts) or "none")
-
-
-def _share(part: int, whole: int) -> float | None:
-    return part / whole if whole else None
-
-
-def _rates(bench: Bench, truths: Labels) -> dict[str, JudgeRates]:
-    question = bench.question
-    if are_many_numbers(question.answers, question.scale, len(bench.names)):
-        return {}
-    every = sum(truths.values())
-    rates = {}
-    for accuracy in accuracy_from_confusion(truths, every, list(bench.names)).categories:
-        others = every - accuracy.true
-        right = others - (accuracy.given - accuracy.right)
-        rates[bench.names[accuracy.category]] = JudgeRates(
-            accuracy.recall, _share(right, others), accuracy.precision, accuracy.true,
-            accuracy.given,
-        )  # fmt: skip
-    return rates
-
-
-def _apart(truths: Labels) -> list[tuple[tuple[Answer, Answer], int]]:
-    """Return the labels and other answers of the model, the most frequent first."""
-    apart = [row for row in truths.items() if row[0][0] != row[0][1]]
-    return sorted(apart, key=lambda row: (-row[1], row[0]))
-
-
-def _confusion(bench: Bench, truths: Labels) -> list[Confused]:
-    return [
-        Confused(bench.word(truth), bench.word(given), items)
-        for (truth, given), items in _apart(truths)[:_MOST_CONFUSED]
-    ]
-
-
-def _worst_kinds(bench: Bench, model: int, truths: Labels) -> list[Kind]:
-    """Return the confusions of which items are shown; none if answers are sets."""
-    if bench.question.answers == "several":
-        return []
-    return [Kind(model, truth, given) for ((truth,), (given,)), _ in _apart(truths)[:MOST_KINDS]]
-
-
-def _gold(
-    model: int, golds: Mapping[int, Mapping[tuple[Answer, Answer], int]], confidence: float
-) -> AgainstTruths | None:
-    own = golds.get(model)
-    if own is None:
-        return None
-    people: Counter[tuple[Answer, Answer]] = Counter()
-    for annotator, table in golds.items():
-        if annotator != model:
-            people.update(table)
-    accuracies = (
-        _accuracy(
-            sum(n for (truth, given), n in table.items() if truth == given),
-            sum(table.values()),
-            confidence,
-        )
-        for table in (own, people)
-    )
-    return AgainstTruths(sum(own.values()), *accuracies)
-
-
-def _accuracy(right: int, answers: int, confidence: float) -> Coefficient:
-    if not answers:
-        return Coefficient("accuracy", None, NO_OVERLAP)
-    share = right / answers
-    low, high = wilson_interval(share, answers, confidence)
-    return Coefficient(
-        "accuracy", share, ci_low=low, ci_high=high, confidence=confidence, items=answers
-    )
-
-
-# -- The model and each person --------------------------------------------------------------------
-
-
-def _people(bench: Bench, rows: BesideColumns) -> list[PersonBeside]:
-    """Return the model beside each person, those it agrees with least first."""
-    confidence = bench.query.confidence
-    persons, person = np.unique(rows.person, return_inverse=True)
-    # Every answer as an item of its own, so that each has its weights.
-    every = [(((answer, 1),), 1) for answer in rows.answers]
-    read = sample_under_metric(bench.question, bench.names, every, 2, bench.query.metric)
-    code = {answer: place for place, answer in enumerate(read.table.answers)}
-    place = np.array([code[answer] for answer in rows.answers], dtype=np.int64)
-    shape = (len(persons), len(rows.answers), len(rows.answers))
-    cell, of_cell = np.unique(
-        np.ravel_multi_index((person, rows.given, rows.own), shape), return_inverse=True
-    )
-    pair, given, own = np.unravel_index(cell, shape)
-    items = np.bincount(of_cell, rows.items, len(cell)).astype(np.int64)
-    cells = Cells(read.table.answers, pair, place[given], place[own], items, len(persons))
-    kappas = cohen_kappas(cells, confidence, read.weighting)
-    answered = np.bincount(person, rows.items, len(persons))
-    alike = np.bincount(person, rows.items * (rows.given == rows.own), len(persons))
-    shared, others = _with_others(rows, person, len(persons))
-    people = [
-        PersonBeside(
-            bench.known[number].name,
-            int(answered[n]),
-            _accuracy(int(alike[n]), int(answered[n]), confidence),
-            kappa,
-            float(others[n] / shared[n]) if shared[n] else None,
-        )
-        for n, (number, kappa) in enumerate(zip(persons.tolist(), kappas, strict=True))
-    ]
-    people.sort(key=lambda row: (row.agreement.ci_high or 0.0, row.annotator))
-    return people
-
-
-def _with_others(
-    rows: BesideColumns, person: IntArray, people: int
-) -> tuple[FloatArray, FloatArray]:
-    """Return each person's items that others answered, and a sum over these items, (people,).
-
-    It is that of the share of the others who gave the person's answer.
-    """
-    width = max(len(rows.answers), 1)
-    keys, place = np.unique(rows.pattern * width + rows.own, return_inverse=True)
-    same = np.array(
-        [dict(rows.patterns[key // width])[rows.answers[key % width]] - 1 for key in keys.tolist()],
-        dtype=np.float64,
-    )
-    others = rows.sizes[rows.pattern] - 1
-    share = np.divide(same[place], others, out=np.zeros(len(place)), where=others > 0)
-    return (
-        np.bincount(person, rows.items * (others > 0), people).astype(np.float64),
-        np.bincount(person, rows.items * share, people).astype(np.float64),
-    )
 
 
 def _calibrations(connection: Connection, bench: Bench) -> dict[int, Calibration]:

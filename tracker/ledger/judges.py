@@ -91,8 +91,9 @@ class Judging(Namespace):
 
         Next: `tracker estimate reviews --category positive --model gpt`
         """
+        from tracker.judge.bench import judge_query
         from tracker.judge.result import Judges
-        from tracker.judge.run import judge_query, judge_question
+        from tracker.judge.run import judge_question
 
         query = judge_query(**asked)
         names = asked.get("questions", ())

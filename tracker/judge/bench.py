@@ -1,0 +1,183 @@
+"""Which models are judged, and what is known of them and of people before answers are counted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Unpack
+
+from sqlalchemy import Connection
+
+from tracker.agreement.gold import NONE
+from tracker.agreement.query import AS_DECLARED, Metric, check_metric, sample_under_metric
+from tracker.core.errors import InvalidOption
+from tracker.core.tallies import Answer
+from tracker.counts.choosing import Choosing
+from tracker.counts.filter import EVERYTHING, AnswerFilter, make_answer_filter, select_answers
+from tracker.counts.selection import Selection
+from tracker.judge.asking import EPSILON, EPSILONS, EXPERTISE, MARGIN, TUNING, USED_FOR
+from tracker.judge.result import (
+    Judge,
+    JudgeMeasure,
+)
+from tracker.judge.verdict import judge_verdict
+from tracker.measures.intervals import check_confidence
+from tracker.measures.isolated_rater import (
+    ALPHA,
+    Read,
+)
+from tracker.projects.annotators import (
+    AnnotatorInfo,
+    annotator_attributes,
+    find_flagged_annotators,
+    list_annotators,
+)
+from tracker.projects.categories import category_names
+from tracker.projects.items import count_items_with_attribute
+from tracker.projects.names import near_names
+from tracker.projects.questions import QuestionInfo
+
+
+@dataclass(frozen=True)
+class JudgeQuery:
+    """What is asked about models as judges; see `tracker.judge.asking.JudgeOptions`."""
+
+    models: Sequence[str] = ()
+    measure: str = ALPHA
+    margin: float = MARGIN
+    epsilon: float | None = None
+    confidence: float = 0.95
+    metric: Metric = AS_DECLARED
+    filter: AnswerFilter = EVERYTHING
+
+
+def judge_query(
+    *,
+    models: Sequence[str] = (),
+    measure: str = ALPHA,
+    margin: float = MARGIN,
+    epsilon: float | None = None,
+    confidence: float = 0.95,
+    weights: str | None = None,
+    scale: str | None = None,
+    distance: str | None = None,
+    questions: Sequence[str] = (),
+    **choosing: Unpack[Choosing],
+) -> JudgeQuery:
+    """Return the query that the arguments of `JudgeAsked` make; raises InvalidOption."""
+    check_confidence(confidence)
+    metric = Metric(weights, scale, distance)
+    choice = make_answer_filter(**choosing)
+    return JudgeQuery(models, measure, margin, epsilon, confidence, metric, choice)
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What is counted of a question once for all its judges.
+
+    Attributes:
+        question: which.
+        query: what is asked.
+        people: the selection of people's answers.
+        models: the judges, by id.
+        known: every annotator, by id.
+        attributes: of annotators, likewise.
+        names: the categories by id, in order.
+        tuning_items: items left out because prompts were tuned on them.
+        flagged: people with open findings.
+    """
+
+    question: QuestionInfo
+    query: JudgeQuery
+    people: Selection
+    models: Mapping[int, AnnotatorInfo]
+    known: Mapping[int, AnnotatorInfo]
+    attributes: Mapping[int, Mapping[str, str]]
+    names: Mapping[int, str]
+    tuning_items: int
+    flagged: Set[int]
+
+    def epsilons(self, people: Iterable[int]) -> dict[int, float]:
+        """Return epsilon of each person: the one asked for, or by what is known of them."""
+        given = self.query.epsilon
+        return {
+            person: EPSILONS.get(self.attributes.get(person, {}).get(EXPERTISE, ""), EPSILON)
+            if given is None
+            else given
+            for person in people
+        }
+
+    def read(self, annotators: int) -> Read:
+        """Return the reading of so many annotators' answers."""
+        return partial(
+            sample_under_metric, self.question, self.names, annotators=annotators,
+            metric=self.query.metric,
+        )  # fmt: skip
+
+    def judge(
+        self, model: AnnotatorInfo, rows: Sequence[JudgeMeasure], measure: str, **more: Any
+    ) -> Judge:
+        """Return a judge with the verdict on one of its measures."""
+        main = next(row for row in rows if row.measure == measure)
+        verdict = judge_verdict(main, self.query.margin, self.query.confidence)
+        return Judge(
+            question=self.question.name,
+            model=model.name,
+            attributes=self.attributes.get(model.id, {}),
+            tuning_items=self.tuning_items,
+            **verdict._asdict(),
+            measure=measure,
+            margin=self.query.margin,
+            measures=rows,
+            **more,
+        )
+
+    def word(self, answer: Answer) -> str:
+        """Return an answer's categories by name."""
+        return "|".join(self.names[category] for category in answer if category > 0) or NONE
+
+
+def judge_bench(connection: Connection, question: QuestionInfo, query: JudgeQuery) -> Bench:
+    """Return the judges of a question, and whom they are compared with.
+
+    Raises InvalidOption for a model that is none, for a measure or a reading that does not fit,
+    and NotFound for a name that nobody has.
+    """
+    known = list_annotators(connection, question.project)
+    models = {annotator.id: annotator for annotator in known if annotator.kind == "model"}
+    if query.models:
+        models = {model.id: model for model in _named(query.models, known, question)}
+    names = category_names(connection, question)
+    check_metric(question, names, query.metric)
+    people = select_answers(connection, question, query.filter)
+    people = people.without(frozenset(a.id for a in known if a.kind == "model"))
+    return Bench(
+        question,
+        query,
+        replace(people, unless=((USED_FOR, (TUNING,)),)),
+        models,
+        {annotator.id: annotator for annotator in known},
+        annotator_attributes(connection, question.project),
+        names,
+        count_items_with_attribute(connection, question.project, USED_FOR, TUNING),
+        find_flagged_annotators(connection, question),
+    )
+
+
+def _named(
+    names: Sequence[str], known: Sequence[AnnotatorInfo], question: QuestionInfo
+) -> Iterable[AnnotatorInfo]:
+    by_name = {name: annotator for annotator in known for name in annotator.names}
+    models = [annotator.name for annotator in known if annotator.kind == "model"]
+    for name in names:
+        annotator = by_name.get(name)
+        if annotator is None or annotator.kind != "model":
+            what = "has no model" if annotator is None else f"has a {annotator.kind}, no model,"
+            advice = near_names(name, models) or (
+                f"its models: {', '.join(models)}"
+                if models
+                else f"tracker annotator kind NAME model -p {question.project.name}"
+            )
+            raise InvalidOption(f"{question.project.name!r} {what} {name!r}", advice)
+        yield annotator

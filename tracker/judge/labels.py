@@ -1,0 +1,107 @@
+"""What a model makes of items whose label is known: by decision, reference or people's majority."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import TypeAlias
+
+from tracker.core.tallies import Answer, Pattern
+from tracker.counts.beside_people import (
+    Labelled,
+)
+from tracker.judge.bench import Bench
+from tracker.judge.examples import MOST_KINDS, Kind
+from tracker.judge.result import (
+    Confused,
+    JudgeRates,
+)
+from tracker.measures.accuracy import accuracy_from_confusion
+from tracker.projects.questions import are_many_numbers
+
+_MOST_CONFUSED = 20
+
+
+def label_of(truth: Answer | None, pattern: Pattern) -> Answer | None:
+    """Return an item's label: its truth or, without one, what most people gave; None if neither."""
+    if truth is not None:
+        return truth
+    ranked = sorted(pattern, key=lambda entry: -entry[1])
+    if not ranked or (len(ranked) > 1 and ranked[0][1] == ranked[1][1]):
+        return None
+    return ranked[0][0]
+
+
+Labels: TypeAlias = Mapping[tuple[Answer, Answer], int]
+"""Items of a label by it and the model's answer: ``{(label, given): items}``."""
+
+
+def labels_of(labelled: Labelled) -> Labels:
+    """Return the items that have a label."""
+    counts: Counter[tuple[Answer, Answer]] = Counter()
+    for (given, truth, pattern), items in labelled.items():
+        label = label_of(truth, pattern)
+        if label is not None:
+            counts[label, given] += items
+    return counts
+
+
+def truth_words(labelled: Labelled) -> str:
+    """Return how many items have a label, and from where."""
+    known = sum(items for (_, truth, _), items in labelled.items() if truth is not None)
+    majority = sum(
+        items
+        for (_, truth, pattern), items in labelled.items()
+        if truth is None and label_of(None, pattern) is not None
+    )
+    parts = [
+        f"{items:,} {words}"
+        for items, words in (
+            (known, "by decision or reference"),
+            (majority, "by people's majority"),
+        )
+        if items
+    ]
+    return "items with a label: " + (" and ".join(parts) or "none")
+
+
+def _share(part: int, whole: int) -> float | None:
+    return part / whole if whole else None
+
+
+def label_rates(bench: Bench, truths: Labels) -> dict[str, JudgeRates]:
+    """Return how each category is recognized; nothing of very many numbers."""
+    question = bench.question
+    if are_many_numbers(question.answers, question.scale, len(bench.names)):
+        return {}
+    every = sum(truths.values())
+    rates = {}
+    for accuracy in accuracy_from_confusion(truths, every, list(bench.names)).categories:
+        others = every - accuracy.true
+        right = others - (accuracy.given - accuracy.right)
+        rates[bench.names[accuracy.category]] = JudgeRates(
+            accuracy.recall, _share(right, others), accuracy.precision, accuracy.true,
+            accuracy.given,
+        )  # fmt: skip
+    return rates
+
+
+def _apart(truths: Labels) -> list[tuple[tuple[Answer, Answer], int]]:
+    """Return the labels and other answers of the model, the most frequent first."""
+    apart = [row for row in truths.items() if row[0][0] != row[0][1]]
+    return sorted(apart, key=lambda row: (-row[1], row[0]))
+
+
+def confused_labels(bench: Bench, truths: Labels) -> list[Confused]:
+    """Return the labels for which the model gave another, the most frequent first."""
+    return [
+        Confused(bench.word(truth), bench.word(given), items)
+        for (truth, given), items in _apart(truths)[:_MOST_CONFUSED]
+    ]
+
+
+def worst_kinds(bench: Bench, model: int, truths: Labels) -> list[Kind]:
+    """Return the confusions of which items are shown; none if answers are sets."""
+    if bench.question.answers == "several":
+        return []
+    return [Kind(model, truth, given) for ((truth,), (given,)), _ in _apart(truths)[:MOST_KINDS]]
