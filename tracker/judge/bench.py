@@ -36,7 +36,7 @@ from tracker.projects.annotators import (
 from tracker.projects.categories import category_names
 from tracker.projects.items import count_items_with_attribute
 from tracker.projects.names import near_names
-from tracker.projects.questions import QuestionInfo
+from tracker.projects.questions import QuestionInfo, are_many_numbers
 
 
 @dataclass(frozen=True)
@@ -97,6 +97,12 @@ class Bench:
     names: Mapping[int, str]
     tuning_items: int
     flagged: Set[int]
+
+    @property
+    def has_many_numbers(self) -> bool:
+        """Whether answers are so many numbers that two are seldom the same."""
+        question = self.question
+        return are_many_numbers(question.answers, question.scale, len(self.names))
 
     def epsilons(self, people: Iterable[int]) -> dict[int, float]:
         """Return epsilon of each person: the one asked for, or by what is known of them."""

@@ -202,7 +202,8 @@ def _slice(
         way = "higher" if own.mean > 0 else "lower"
         why = f"on {subject}{', its own outputs,' if is_own else ''} it scores "
         why += f"{figure_cell(abs(own.mean))} {way} than people; elsewhere {rest.mean:+.3f}"
-        enough = abs(gap) >= LEAST_GAP * math.sqrt(rest.variance * rest.items)
+        far = abs(gap) >= LEAST_GAP * math.sqrt(rest.variance * rest.items)
+        enough = far and abs(own.mean) > abs(rest.mean)
     else:
         why = f"on {subject}{', its own outputs,' if is_own else ''} it gives {category!r} to "
         why += f"{100 * own.mean:.0f} more of 100 items than people; elsewhere to "

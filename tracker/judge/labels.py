@@ -17,7 +17,6 @@ from tracker.judge.result import (
     JudgeRates,
 )
 from tracker.measures.accuracy import accuracy_from_confusion
-from tracker.projects.questions import are_many_numbers
 
 _MOST_CONFUSED = 20
 
@@ -71,8 +70,7 @@ def _share(part: int, whole: int) -> float | None:
 
 def label_rates(bench: Bench, truths: Labels) -> dict[str, JudgeRates]:
     """Return how each category is recognized; nothing of very many numbers."""
-    question = bench.question
-    if are_many_numbers(question.answers, question.scale, len(bench.names)):
+    if bench.has_many_numbers:
         return {}
     every = sum(truths.values())
     rates = {}
@@ -94,6 +92,8 @@ def _apart(truths: Labels) -> list[tuple[tuple[Answer, Answer], int]]:
 
 def confused_labels(bench: Bench, truths: Labels) -> list[Confused]:
     """Return the labels for which the model gave another, the most frequent first."""
+    if bench.has_many_numbers:
+        return []
     return [
         Confused(bench.word(truth), bench.word(given), items)
         for (truth, given), items in _apart(truths)[:_MOST_CONFUSED]
@@ -102,6 +102,6 @@ def confused_labels(bench: Bench, truths: Labels) -> list[Confused]:
 
 def worst_kinds(bench: Bench, model: int, truths: Labels) -> list[Kind]:
     """Return the confusions of which items are shown; none if answers are sets."""
-    if bench.question.answers == "several":
+    if bench.question.answers == "several" or bench.has_many_numbers:
         return []
     return [Kind(model, truth, given) for ((truth,), (given,)), _ in _apart(truths)[:MOST_KINDS]]

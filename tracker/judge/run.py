@@ -87,6 +87,7 @@ def judge_question(
         name for name in RATER_MEASURES
         if question.answers in MEASURES[name].answers
         and name != ("gwet_ac1" if query.metric.weighted else "gwet_ac2")
+        and (name == ALPHA or query.metric.weighted or not bench.has_many_numbers)
     ]  # fmt: skip
     if query.measure not in measures:
         raise InvalidOption(
@@ -189,7 +190,9 @@ def _judge(
         query.measure,
         humans=len(people),
         items=beside.group.items,
-        majority=BesideMajority(
+        majority=None
+        if bench.has_many_numbers
+        else BesideMajority(
             rater.coefficient(query.confidence), member.coefficient(query.confidence)
         ),
         gold=against_truths(model.id, golds, query.confidence),
