@@ -36,6 +36,7 @@ _PANELS: Final = {
         "history": "figures",
         "compare": "figures",
         "plan": "figures",
+        "estimate": "estimate",
         "digest": "digest",
         "plot": "plot",
     },

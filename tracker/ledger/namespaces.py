@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from tracker.ledger.answering import Answering
     from tracker.ledger.assignments import Assignments
     from tracker.ledger.categories import Categories
+    from tracker.ledger.estimates import Estimates
     from tracker.ledger.flags import Flags
     from tracker.ledger.import_records import Imports
     from tracker.ledger.items import Items
@@ -113,6 +114,13 @@ class Records(Transactions):
         from tracker.ledger.adjudication import Adjudication
 
         return Adjudication(self)
+
+    @property
+    def estimates(self) -> Estimates:
+        """Estimate figures about all items from people's and models' answers."""
+        from tracker.ledger.estimates import Estimates
+
+        return Estimates(self)
 
     @property
     def imports(self) -> Imports:

@@ -15,6 +15,7 @@ from sqlalchemy import Connection, insert, select
 from tracker.core.errors import InvalidOption, Refused
 from tracker.core.results import Hidden, Json, Record
 from tracker.counts.selection import stream_rows
+from tracker.judge.estimate import find_model, strata_for_draw
 from tracker.projects.annotators import (
     AnnotatorInfo,
     add_annotators,
@@ -40,6 +41,8 @@ from tracker.work.assignments_sql import (
     select_barred,
     select_gold_items,
 )
+from tracker.work.choosing import ESTIMATE, RANDOM
+from tracker.work.drawing_sql import Draw, last_item
 from tracker.work.sharing import Shares, share_items
 
 REPEATED_AFTER: Final = 10  # items, at least
@@ -66,6 +69,8 @@ class Orders:
     seed: int = 0
     until: int | None = None
     round: str | None = None
+    category: str | None = None
+    model: str | None = None
 
     def questions(self, connection: Connection, project: ProjectInfo) -> list[QuestionInfo]:
         """Return what items are asked: the question named, or all; raises NotFound."""
@@ -150,12 +155,13 @@ def assign(connection: Connection, project: ProjectInfo, orders: Orders) -> Assi
         raise InvalidOption(
             f"--prefer {orders.prefer} is about one question", "name it with --question"
         )
+    draw = _draw(connection, questions, orders)
     added = add_annotators(connection, project, new)
     people = [added.get(person.name, person) for person in people]
     withdrawn = []
     if orders.withdraw:
         withdrawn = withdraw_chosen(connection, project, Choice(states=UNDONE))
-    lists = _make_lists(connection, wanted, people, orders)
+    lists = _make_lists(connection, wanted, people, orders, draw)
     if not any(lists.lists):
         raise Refused(
             f"no item of {project.name!r} needs an answer of these people",
@@ -167,6 +173,8 @@ def assign(connection: Connection, project: ProjectInfo, orders: Orders) -> Assi
         "answers": wanted.answers, "prefer": orders.prefer, "overlap": orders.overlap,
         "seed": orders.seed, "gold": orders.gold, "repeat": orders.repeat,
     }  # fmt: skip
+    if draw is not None:
+        detail |= draw.detail
     change, _ = record_change(connection, project.id, "assign", detail)
     record_batch(connection, project, change, questions, orders, people, lists.lists)
     loads = tuple(map(_load, people, lists.lists))
@@ -182,6 +190,34 @@ def assign(connection: Connection, project: ProjectInfo, orders: Orders) -> Assi
         tuple(new),
         len(withdrawn),
     )
+
+
+def _draw(connection: Connection, questions: Sequence[QuestionInfo], orders: Orders) -> Draw | None:
+    """Return how items are drawn; None if they are chosen otherwise."""
+    by = orders.model, orders.category
+    if orders.prefer != ESTIMATE:
+        if any(by):
+            raise InvalidOption(
+                "--category and --model are those of an estimate", "add: --prefer estimate"
+            )
+        return (
+            Draw(orders.seed, last_item(connection, questions[0]))
+            if orders.prefer == RANDOM else None
+        )  # fmt: skip
+    if len(questions) > 1 or orders.model is None or orders.category is None:
+        raise InvalidOption(
+            "--prefer estimate is about one question, category and model",
+            "name them: --question Q --category C --model M",
+        )
+    if questions[0].answers != "one":
+        raise InvalidOption(
+            "--prefer estimate needs one category an answer", "draw from all: --prefer random"
+        )
+    model = find_model(connection, questions[0], orders.model)
+    strata = strata_for_draw(connection, questions[0], model.id, orders.category)
+    if not strata:
+        raise Refused(f"{model.name} answered no item of {questions[0].project.name!r}")
+    return Draw(orders.seed, last_item(connection, questions[0]), model, strata)
 
 
 def _load(person: AnnotatorInfo, items: Sequence[tuple[int, str]]) -> Load:
@@ -266,7 +302,11 @@ def _named(
 
 
 def _make_lists(
-    connection: Connection, wanted: Wanted, people: Sequence[AnnotatorInfo], orders: Orders
+    connection: Connection,
+    wanted: Wanted,
+    people: Sequence[AnnotatorInfo],
+    orders: Orders,
+    draw: Draw | None,
 ) -> _Lists:
     random = np.random.default_rng(orders.seed)
     person_places = {person.id: n for n, person in enumerate(people)}
@@ -282,8 +322,9 @@ def _make_lists(
         connection,
         wanted,
         person_places,
-        orders.prefer,
-        but_gold=orders.gold > 0 and wanted.kind == "human",
+        orders.prefer if draw is None else draw,
+        # What is drawn is drawn from all items.
+        but_gold=orders.gold > 0 and wanted.kind == "human" and draw is None,
         most=None if most is None else _LOOKED_AT + 2 * most * len(people),
     )
     in_need = [(item, number) for item, number in stream_rows(connection, statement)]

@@ -43,6 +43,7 @@ from tracker.storage.schema import (
 from tracker.storage.schema.labels import question_numbers
 from tracker.storage.schema.work import REPEAT
 from tracker.work.choosing import DONE, LATE, OPEN, WITHDRAWN
+from tracker.work.drawing_sql import Draw
 
 UNDONE = (OPEN, LATE)
 
@@ -330,7 +331,7 @@ def items_in_need(
     connection: Connection,
     wanted: Wanted,
     people: Collection[int],
-    prefer: str,
+    prefer: str | Draw,
     *,
     but_gold: bool,
     most: int | None = None,
@@ -344,7 +345,8 @@ def items_in_need(
         connection: to the ledger.
         wanted: which answers, and how many of them.
         people: who can be given items, by id.
-        prefer: the order: "fewest" or "oldest"; of one question "disagreed" or "uncertain".
+        prefer: the order: "fewest" or "oldest"; of one question "disagreed" or "uncertain"; or how
+            they are drawn.
         but_gold: whether items that have a known answer are left out.
         most: how many items, at most.
     """
@@ -383,7 +385,9 @@ def items_in_need(
     if but_gold:
         statement = statement.where(_items.c.id.not_in(_gold(wanted)))
     order: list[Any] = []
-    if prefer == "fewest":
+    if isinstance(prefer, Draw):
+        statement, order = prefer.put_in_order(statement, number, wanted.questions[0])
+    elif prefer == "fewest":
         order = [number]
     elif prefer != "oldest":
         (question,) = wanted.questions

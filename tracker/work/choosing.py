@@ -15,9 +15,11 @@ from tracker.counts.choosing import QuestionName
 OPEN, LATE, DONE, WITHDRAWN = "open", "late", "done", "withdrawn"
 STATES = (OPEN, LATE, DONE, WITHDRAWN)
 """Of an assignment: not answered yet, not in time, answered, taken back before that."""
-PREFER = ("fewest", "disagreed", "uncertain", "oldest")
+RANDOM, ESTIMATE = "random", "estimate"
+PREFER = ("fewest", "disagreed", "uncertain", "oldest", RANDOM, ESTIMATE)
 """Which items come first: with the fewest answers; whose answers differ most; on which the most
-given answer is least certain; that were imported first."""
+given answer is least certain; that were imported first; that are drawn from all; that are drawn
+where answers help an estimate most."""
 OVERLAP = ("even", "anchored")
 """Who answers together: all alike; or somebody whose answers stand on as many items as possible."""
 PROGRAMS = {
@@ -101,10 +103,15 @@ class Assigning(TypedDict, total=False):
     prefer: Annotated[
         str,
         _lists(
-            "Which items come first.", PREFER[0],
+            "Which items come first; random: drawn from all; estimate: drawn where they help "
+            "tracker estimate most.", PREFER[0],
             metavar="|".join(PREFER), words=PREFER, examples=PREFER[1:2],
         ),
     ]  # fmt: skip
+    category: Annotated[
+        str | None, _lists("With --prefer estimate: the category whose share is estimated.")
+    ]
+    model: Annotated[str | None, _lists("With --prefer estimate: the model.", metavar="NAME")]
     overlap: Annotated[
         str,
         _lists(

@@ -9,6 +9,7 @@ from tracker.ledger.assignments import Assignments
 from tracker.ledger.auditing import AuditFindings
 from tracker.ledger.categories import Categories
 from tracker.ledger.digests import Digests
+from tracker.ledger.estimates import Estimates
 from tracker.ledger.figures import Figures
 from tracker.ledger.flags import Flags
 from tracker.ledger.history import Snapshots
@@ -25,7 +26,7 @@ from tracker.web.api.routing import resource
 
 _ROUTERS = [
     projects.router,
-    add_routes(resource("figures"), Figures, Digests, Snapshots),
+    add_routes(resource("figures"), Figures, Estimates, Digests, Snapshots),
     add_routes(resource("findings"), AuditFindings, Flags),
     gate.router,
     items.router,
