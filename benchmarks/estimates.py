@@ -10,11 +10,14 @@ the interval of each estimate holds the truth, and how many human answers it was
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
+from tracker.judge.cells import Cell
+from tracker.judge.panel import judgement, panel_of, route
 from tracker.measures.prediction_powered import (
     Estimated,
     Stratum,
@@ -102,11 +105,86 @@ def coverage(setting: Setting, draws: int, seed: int = 1) -> dict[str, tuple[flo
     }
 
 
+# -- The bound of a panel's routing ---------------------------------------------------------------
+
+
+class Models(NamedTuple):
+    """How many items people answered, how often models are right, and how often they err alike."""
+
+    labeled: int
+    accuracies: tuple[float, ...]
+    alike: float
+    error: float
+
+
+PANELS = (
+    Models(200, (0.85, 0.80, 0.75), 0.0, 0.10),
+    Models(500, (0.90, 0.85, 0.80), 0.5, 0.05),
+    Models(1_000, (0.80, 0.80, 0.80), 0.9, 0.10),
+    Models(500, (0.95, 0.90), 0.3, 0.02),
+)
+CATEGORIES, WAITING = 3, 20_000
+
+
+def answers_of(models: Models, items: int, draw: np.random.Generator) -> np.ndarray:
+    """Return truths and the models' answers, (items, 1 + models); some errors are all alike."""
+    truth = draw.integers(CATEGORIES, size=items)
+    hard, wrong = (
+        draw.random(items),
+        (truth + draw.integers(1, CATEGORIES, size=items)) % CATEGORIES,
+    )
+    columns = [truth]
+    for accuracy in models.accuracies:
+        with_others = draw.random(items) < models.alike
+        errs = np.where(with_others, hard, draw.random(items)) >= accuracy
+        own = (truth + draw.integers(1, CATEGORIES, size=items)) % CATEGORIES
+        columns.append(np.where(errs, np.where(with_others, wrong, own), truth))
+    return np.stack(columns, axis=1)
+
+
+def routed(models: Models, draw: np.random.Generator) -> tuple[float, float]:
+    """Return which share of the waiting items is accepted, and the share of errors among them."""
+    known = Counter(map(tuple, answers_of(models, models.labeled, draw).tolist()))
+    waiting = Counter(map(tuple, answers_of(models, WAITING, draw).tolist()))
+    cells: Counter[Cell] = Counter()
+    for (truth, *given), number in known.items():
+        cells[Cell(tuple((a,) for a in given), (truth,), ())] += number
+    for (_, *given), number in waiting.items():
+        cells[Cell(tuple((a,) for a in given), None, ())] += number
+    of = judgement(panel_of(cells))
+    routing = route(of, models.error, CONFIDENCE)
+    if routing.threshold is None:
+        return 0.0, 0.0
+    taken = {
+        tuple(given): choice
+        for given, truth, choice, sure in zip(
+            of.panel.given.tolist(), of.panel.truth, of.choice, of.sure, strict=True
+        )
+        if truth < 0 and sure >= routing.threshold - 1e-9
+    }
+    accepted = sum(n for (_, *given), n in waiting.items() if tuple(given) in taken)
+    errors = sum(
+        n for (truth, *given), n in waiting.items() if taken.get(tuple(given), truth) != truth
+    )
+    return accepted / WAITING, errors / max(accepted, 1)
+
+
+def bound_kept(models: Models, draws: int, seed: int = 1) -> tuple[float, float]:
+    """Return in which share of draws the bound of errors holds, and what is accepted on average."""
+    draw = np.random.default_rng(seed)
+    rows = [routed(models, draw) for _ in range(draws)]
+    kept = sum(error <= models.error for _, error in rows) / draws
+    return kept, sum(share for share, _ in rows) / draws
+
+
 def lines(draws: int) -> Iterator[str]:
     for setting in SETTINGS:
         yield str(setting)
         for name, (share, worth) in coverage(setting, draws).items():
             yield f"  {name:20} {share:7.1%} {worth:10,.0f}"
+    for models in PANELS:
+        kept, accepted = bound_kept(models, draws)
+        yield f"{models}: bound kept {kept:.1%}, accepted {accepted:.1%}"
 
 
 if __name__ == "__main__":

@@ -37,6 +37,7 @@ _PANELS: Final = {
         "compare": "figures",
         "plan": "figures",
         "estimate": "estimate",
+        "panel": "estimate",
         "digest": "digest",
         "plot": "plot",
     },

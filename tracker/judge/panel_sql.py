@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Any, Final, NamedTuple
@@ -15,6 +15,7 @@ from sqlalchemy import (
     FromClause,
     Integer,
     Subquery,
+    and_,
     case,
     func,
     literal,
@@ -22,6 +23,7 @@ from sqlalchemy import (
     select,
 )
 
+from tracker.core.tallies import Answer
 from tracker.counts.pattern_codes import (
     AS_COLUMNS,
     Packing,
@@ -82,7 +84,8 @@ def select_draws(connection: Connection, question: QuestionInfo, model: int) -> 
             or_(_batches.c.question_id.is_(None), _batches.c.question_id == question.id),
         )
     )
-    details = {number: json.loads(detail) for number, detail in rows}
+    every = ((number, json.loads(detail)) for number, detail in rows)
+    details = {number: of for number, of in every if not of.get("where")}
     names = annotators_by_name(connection, question.project)
     random = [number for number, of in details.items() if of.get("prefer") == RANDOM]
     by_model = [
@@ -227,3 +230,17 @@ def _state(items: Subquery, drawn: Subquery, draws: Draws) -> ColumnElement[int]
          literal(BY_MODEL, Integer)),
         else_=literal(NOT_DRAWN, Integer),
     )  # fmt: skip
+
+
+def select_unanswered(
+    connection: Connection, people: Selection, models: Sequence[int]
+) -> Iterator[tuple[int, tuple[Answer | None, ...]]]:
+    """Yield each item that models answered and people did not, with the models' answers."""
+    asked = {f"model_{n}": model for n, model in enumerate(models)}
+    rows = _answers(people, {**asked, "decision": people.decider}, first=True)
+    answers = [func.max(rows.c[name]).label(name) for name in asked]
+    no_people = func.max(rows.c.first).is_(None), func.max(rows.c.decision).is_(None)
+    statement = select(rows.c.item_id, *answers).group_by(rows.c.item_id).having(and_(*no_people))
+    read = _reader(people)
+    for item, *given in stream_rows(connection, statement.order_by(rows.c.item_id)):
+        yield item, tuple(map(read, given))

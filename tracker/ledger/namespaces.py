@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tracker.ledger.import_records import Imports
     from tracker.ledger.items import Items
     from tracker.ledger.notes import Notes
+    from tracker.ledger.panels import Panels
     from tracker.ledger.pay import Pay
     from tracker.ledger.projects import Projects
     from tracker.ledger.questions import Questions
@@ -86,6 +87,13 @@ class Records(Transactions):
         from tracker.ledger.rules import Rules
 
         return Rules(self)
+
+    @property
+    def panels(self) -> Panels:
+        """Hold several models against people, and say which items still need people."""
+        from tracker.ledger.panels import Panels
+
+        return Panels(self)
 
     @property
     def pay(self) -> Pay:

@@ -24,6 +24,7 @@ from tracker.projects.annotators import (
     find_flagged_annotators,
     project_labels_by_annotator,
 )
+from tracker.projects.items import check_item_values
 from tracker.projects.names import are_spelt_alike
 from tracker.projects.projects import ProjectInfo, lock_project, record_change
 from tracker.projects.questions import QuestionInfo, find_questions
@@ -71,6 +72,7 @@ class Orders:
     round: str | None = None
     category: str | None = None
     model: str | None = None
+    where: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     def questions(self, connection: Connection, project: ProjectInfo) -> list[QuestionInfo]:
         """Return what items are asked: the question named, or all; raises NotFound."""
@@ -144,6 +146,7 @@ def assign(connection: Connection, project: ProjectInfo, orders: Orders) -> Assi
     if there is nothing to assign.
     """
     lock_project(connection, project.id)
+    check_item_values(connection, project, dict(orders.where))
     questions = orders.questions(connection, project)
     people, left_out, new = people_to_ask(connection, project, questions, orders)
     kind = people[0].kind if people else "human"
@@ -175,6 +178,8 @@ def assign(connection: Connection, project: ProjectInfo, orders: Orders) -> Assi
     }  # fmt: skip
     if draw is not None:
         detail |= draw.detail
+    if orders.where:
+        detail["where"] = dict(orders.where)
     change, _ = record_change(connection, project.id, "assign", detail)
     record_batch(connection, project, change, questions, orders, people, lists.lists)
     loads = tuple(map(_load, people, lists.lists))
@@ -326,6 +331,7 @@ def _make_lists(
         # What is drawn is drawn from all items.
         but_gold=orders.gold > 0 and wanted.kind == "human" and draw is None,
         most=None if most is None else _LOOKED_AT + 2 * most * len(people),
+        where=orders.where,
     )
     in_need = [(item, number) for item, number in stream_rows(connection, statement)]
     places = {item: n for n, (item, _) in enumerate(in_need)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from sqlalchemy import (
@@ -37,6 +37,7 @@ from tracker.storage.schema import (
     Change,
     Draft,
     Item,
+    ItemAttribute,
     Label,
     PastLabel,
 )
@@ -335,6 +336,7 @@ def items_in_need(
     *,
     but_gold: bool,
     most: int | None = None,
+    where: Iterable[tuple[str, tuple[str, ...]]] = (),
 ) -> Select[Any]:
     """Return the statement of the items that need more answers: (item id, answers that it has).
 
@@ -349,6 +351,7 @@ def items_in_need(
             they are drawn.
         but_gold: whether items that have a known answer are left out.
         most: how many items, at most.
+        where: attributes of the items, and the values that they may have.
     """
     answered = select(_labels.c.item_id, _labels.c.annotator_id.label("annotator")).where(
         wanted.of_questions(_labels), _labels.c.category_id != SKIPPED, _of_kind(wanted, _labels)
@@ -384,6 +387,13 @@ def items_in_need(
     )
     if but_gold:
         statement = statement.where(_items.c.id.not_in(_gold(wanted)))
+    for name, values in where:
+        chosen = select(ItemAttribute.item_id).where(
+            ItemAttribute.project_id == wanted.project.id,
+            ItemAttribute.name == name,
+            ItemAttribute.value.in_(values),
+        )
+        statement = statement.where(_items.c.id.in_(chosen))
     order: list[Any] = []
     if isinstance(prefer, Draw):
         statement, order = prefer.put_in_order(statement, number, wanted.questions[0])

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from functools import partial
 from typing import Annotated, Any, NamedTuple, TypedDict
 
 from tracker.core.errors import InvalidOption
 from tracker.core.operations import Option
-from tracker.counts.choosing import QuestionName
+from tracker.counts.choosing import QuestionName, values_by_attribute
 
 OPEN, LATE, DONE, WITHDRAWN = "open", "late", "done", "withdrawn"
 STATES = (OPEN, LATE, DONE, WITHDRAWN)
@@ -77,6 +77,11 @@ class Assigning(TypedDict, total=False):
             "wanted, or 3.",
             metavar="N", least=1, most=100,
         ),
+    ]  # fmt: skip
+    where: Annotated[
+        Mapping[str, str | Iterable[str]],
+        Option("Only items with this attribute (repeatable).", metavar="ATTRIBUTE=VALUE",
+               read=values_by_attribute, examples=("route=people",)),
     ]  # fmt: skip
     per_annotator: Annotated[
         int | None, Option("The longest list of a person.", metavar="N", least=1)
