@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tracker.judge.cells import Cell
-from tracker.judge.panel import judgement, panel_of, route
+from tracker.judge.panel import judgement, panel_of, parted, route
 from tracker.measures.prediction_powered import (
     Estimated,
     Stratum,
@@ -151,7 +151,7 @@ def routed(models: Models, draw: np.random.Generator) -> tuple[float, float]:
         cells[Cell(tuple((a,) for a in given), (truth,), ())] += number
     for (_, *given), number in waiting.items():
         cells[Cell(tuple((a,) for a in given), None, ())] += number
-    of = judgement(panel_of(cells))
+    of = judgement(parted(panel_of(cells)))
     routing = route(of, models.error, CONFIDENCE)
     if routing.threshold is None:
         return 0.0, 0.0

@@ -1,15 +1,15 @@
 """Several models together: whom to believe, what that gains, and which items still need people.
 
 Everything is computed from cells (`tracker.judge.cells`): who answered what, and to how many items.
-Truth is what was decided, or most people said. Whatever is said of an item that people answered
-rests on the others alone: it is taken out of the counts that it is judged by.
+Truth is what was decided, or most people said. Items with a truth are parted, and each part is
+judged by what is known of the others: no item weighs the models that it is judged by.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -21,6 +21,8 @@ from tracker.measures.intervals import confidence_interval, wilson_interval
 NONE: Final = -1  # no answer, no truth, or a tie
 RULES: Final = ("jury", "weighted", "panel")
 """The most given answer; by log-odds of each model's accuracy; by a model of their errors."""
+PARTS: Final = 10
+"""Parts of the items with a truth, of which each is judged by the others."""
 NO_THRESHOLD: Final = "no_threshold"  # no share of the items is known to be right often enough
 _SMOOTH: Final = 0.5  # of an answer that counts as given for each truth (Krichevsky and Trofimov)
 _SAME: Final = 1e-9
@@ -85,33 +87,37 @@ def panel_of(cells: Cells) -> Panel:
     )
 
 
+Rule: TypeAlias = Callable[[Panel, IntArray], IntArray]
+"""Takes a panel and models' answers, and returns the answer to each."""
+
+
 # -- Whom to believe ------------------------------------------------------------------------------
 
 
-def jury(panel: Panel) -> IntArray:
+def jury(panel: Panel, given: IntArray) -> IntArray:
     """Return the answer that most models gave, NONE for a tie; shape (cells,)."""
-    return _first(_votes(panel, np.ones(panel.given.shape)))
+    return _first(_votes(given, np.ones(given.shape), len(panel.categories)))
 
 
 def accuracy_weights(panel: Panel) -> FloatArray:
-    """Return the log-odds of each model to be right, for each cell; shape (cells, models).
+    """Return the log-odds of each model to be right; shape (models,).
 
-    log(p (q - 1) / (1 - p)) of q answers, p its share of right answers to the other items, after
-    one right and one wrong answer are added.
+    log(p (q - 1) / (1 - p)) of q answers, p its share of right answers, after one right and one
+    wrong answer are added.
 
     Source:
         Nitzan and Paroush (1982), Int. Econ. Rev. 23, 289; of several answers alike likely if one
         is wrong, Grofman, Owen and Feld (1983), Theory and Decision 15, 261.
     """
-    labeled, right, judged = panel.labeled, panel.right, panel.judged
-    number = labeled @ judged - judged
-    share = (labeled @ right - right + 1) / (number + 2)
-    return np.asarray(np.log(share * max(len(panel.categories) - 1, 1) / (1 - share)))
+    right, judged = panel.labeled @ panel.right, panel.labeled @ panel.judged
+    odds = (right + 1) / (judged - right + 1)
+    return np.asarray(np.log(odds * max(len(panel.categories) - 1, 1)))
 
 
-def weighted_jury(panel: Panel) -> IntArray:
+def weighted_jury(panel: Panel, given: IntArray) -> IntArray:
     """Return the answer with the largest sum of `accuracy_weights`, NONE for a tie."""
-    return _first(_votes(panel, accuracy_weights(panel)))
+    weights = np.broadcast_to(accuracy_weights(panel), given.shape)
+    return _first(_votes(given, weights, len(panel.categories)))
 
 
 def error_correlations(panel: Panel) -> FloatArray:
@@ -137,7 +143,7 @@ def error_correlations(panel: Panel) -> FloatArray:
     return np.asarray(alike)
 
 
-def independent_share(panel: Panel, alike: FloatArray) -> FloatArray:
+def independent_share(given: IntArray, alike: FloatArray) -> FloatArray:
     """Return how much of a witness each model is for each cell; shape (cells, models).
 
     1 / (1 + the correlations above 0 with the others that answered): of k copies each is 1 / k.
@@ -146,42 +152,42 @@ def independent_share(panel: Panel, alike: FloatArray) -> FloatArray:
         The design effect of correlated observations: Kish (1965), Survey sampling, section 5.4.
     """
     others = np.maximum(alike, 0.0) - np.eye(len(alike))
-    return np.asarray(1 / (1 + np.maximum((panel.given != NONE) @ others, 0.0)))
+    return np.asarray(1 / (1 + np.maximum((given != NONE) @ others, 0.0)))
 
 
-def posterior(panel: Panel, *, without_own: bool = True) -> FloatArray:
+def posterior(panel: Panel, given: IntArray) -> FloatArray:
     """Return the probability of each answer to be the people's; shape (cells, categories).
 
-    Dawid and Skene's model, its errors taken from the items with a truth, by default without the
-    cell's own: the share of each truth, times the share of each model's answer at that truth to the
-    power of its `independent_share`. Half an answer is added to each count.
+    Dawid and Skene's model, its errors taken from the panel's items with a truth: the share of each
+    truth, times the share of each model's answer at that truth to the power of its
+    `independent_share`. Half an answer is added to each count.
 
     Source:
         Dawid and Skene (1979), Appl. Stat. 28, 20, section 2 (truth known).
     """
     q = len(panel.categories)
+    trust = independent_share(given, error_correlations(panel))
     true = panel.truth[:, None] == np.arange(q)
-    own = true & without_own
-    trust = independent_share(panel, error_correlations(panel))
-    scores = np.log(panel.labeled @ true - own + _SMOOTH)
-    for model, given in enumerate(panel.given.T):
-        answered = given != NONE
-        counted = np.where(answered, panel.labeled, 0.0)
-        gave = np.zeros((q, q))  # by truth, by answer
-        at = answered & (panel.truth != NONE)
-        np.add.at(gave, (panel.truth[at], given[at]), counted[at])
-        hit = gave[:, given].T - own + _SMOOTH  # of the cell's answer, at each truth
-        every = gave.sum(axis=1) - own + _SMOOTH * q
-        logs = np.log(np.maximum(hit, _SMOOTH) / np.maximum(every, _SMOOTH * q))
-        scores += np.where(answered[:, None], trust[:, model, None] * logs, 0.0)
+    scores = np.tile(np.log(panel.labeled @ true + _SMOOTH), (len(given), 1))
+    for model, (said, known) in enumerate(zip(given.T, panel.given.T, strict=True)):
+        gave = np.full((q, q), _SMOOTH)  # by truth, by answer
+        at = (known != NONE) & (panel.truth != NONE)
+        np.add.at(gave, (panel.truth[at], known[at]), panel.items[at])
+        logs = np.log(gave / gave.sum(axis=1, keepdims=True))
+        scores += np.where((said != NONE)[:, None], trust[:, model, None] * logs[:, said].T, 0.0)
     likely = np.exp(scores - scores.max(axis=1, keepdims=True))
     return np.asarray(likely / likely.sum(axis=1, keepdims=True))
 
 
-def _votes(panel: Panel, weights: FloatArray) -> FloatArray:
-    votes = np.zeros((len(panel.items), len(panel.categories)))
-    cell, model = np.nonzero(panel.given != NONE)
-    np.add.at(votes, (cell, panel.given[cell, model]), weights[cell, model])
+def most_likely(panel: Panel, given: IntArray) -> IntArray:
+    """Return the answer that is most likely by `posterior`, NONE for a tie."""
+    return _first(posterior(panel, given))
+
+
+def _votes(given: IntArray, weights: FloatArray, categories: int) -> FloatArray:
+    votes = np.zeros((len(given), categories))
+    cell, model = np.nonzero(given != NONE)
+    np.add.at(votes, (cell, given[cell, model]), weights[cell, model])
     return votes
 
 
@@ -192,6 +198,44 @@ def _first(votes: FloatArray) -> IntArray:
     most = votes.max(axis=1, keepdims=True)
     first = votes >= most - _SAME
     return np.where(first.sum(axis=1) == 1, first.argmax(axis=1), NONE)
+
+
+class Folds(NamedTuple):
+    """A panel of which the items with a truth are parted at random.
+
+    Attributes:
+        panel: each cell once for each part that it has items in.
+        part: of each cell; NONE for those without a truth.
+    """
+
+    panel: Panel
+    part: IntArray
+
+    def choices(self, rule: Rule) -> IntArray:
+        """Return what a rule takes to be true of each cell, by the items of the other parts."""
+        panel, given = self.panel, self.panel.given
+        choice = np.full(len(given), NONE)
+        for part in np.unique(self.part).tolist():
+            here = self.part == part
+            others = panel._replace(items=np.where(here, 0.0, panel.items))
+            choice[here] = rule(panel if part == NONE else others, given[here])
+        return choice
+
+
+def parted(panel: Panel) -> Folds:
+    """Return a panel in `PARTS` parts of as many items each; the draw is always the same."""
+    labeled = panel.labeled.astype(np.int64)
+    cell = np.repeat(np.arange(len(labeled)), labeled)
+    np.random.default_rng(0).shuffle(cell)
+    part = np.arange(len(cell)) % PARTS
+    places, items = np.unique(cell * PARTS + part, return_counts=True)
+    rest = np.flatnonzero(panel.truth == NONE)
+    rows = np.concatenate([places // PARTS, rest])
+    return Folds(
+        Panel(panel.categories, panel.given[rows], panel.truth[rows],
+              np.concatenate([items.astype(np.float64), panel.items[rest]])),
+        np.concatenate([places % PARTS, np.full(len(rest), NONE)]),
+    )  # fmt: skip
 
 
 # -- How often that is right ----------------------------------------------------------------------
@@ -275,10 +319,11 @@ def best_model(models: Sequence[ModelOfPanel]) -> int | None:
 
 
 def rules_of_panel(
-    panel: Panel, models: Sequence[ModelOfPanel], confidence: float
+    folds: Folds, models: Sequence[ModelOfPanel], confidence: float
 ) -> list[RuleOfPanel]:
     """Return how often each rule is right, and what it gains over the best model."""
-    choices = (jury(panel), weighted_jury(panel), _first(posterior(panel)))
+    panel = folds.panel
+    choices = [folds.choices(rule) for rule in (jury, weighted_jury, most_likely)]
     best, labeled = best_model(models), panel.labeled
     prices = [model.cost for model in models]
     cost = None
@@ -373,9 +418,9 @@ class Routing(Record):
 class Judgement:
     """A panel with what it takes to be true of each cell, and how sure it is.
 
-    An item is left out of what it is taken to be, so that errors are not counted too few. How sure
-    the panel is depends on the models' answers alone, so that an item is as sure as those like it
-    that people did not answer.
+    An item with a truth is judged by others, so that errors are not counted too few. How sure the
+    panel is depends on the models' answers alone, so that the item is as sure as those like it that
+    people did not answer.
     """
 
     panel: Panel
@@ -383,9 +428,9 @@ class Judgement:
     sure: FloatArray
 
 
-def judgement(panel: Panel) -> Judgement:
-    sure = posterior(panel, without_own=False).max(axis=1, initial=0.0)
-    return Judgement(panel, posterior(panel).argmax(axis=1), sure)
+def judgement(folds: Folds) -> Judgement:
+    sure = posterior(folds.panel, folds.panel.given).max(axis=1, initial=0.0)
+    return Judgement(folds.panel, folds.choices(most_likely), sure)
 
 
 def route(of: Judgement, error: float, confidence: float) -> Routing:

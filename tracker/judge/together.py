@@ -17,6 +17,7 @@ from tracker.counts.filter import AnswerFilter, select_answers
 from tracker.counts.selection import Selection
 from tracker.judge.estimate import find_model
 from tracker.judge.panel import (
+    Folds,
     Judgement,
     ModelOfPanel,
     Routing,
@@ -26,6 +27,7 @@ from tracker.judge.panel import (
     judgement,
     models_of_panel,
     panel_of,
+    parted,
     route,
     rules_of_panel,
 )
@@ -82,6 +84,7 @@ class PanelResult(Record):
 class _Asked:
     people: Selection
     models: Sequence[AnnotatorInfo]
+    folds: Folds
     judged: Judgement
 
 
@@ -111,7 +114,8 @@ def _asked(
     panel = panel_of(cells)
     if not len(panel.items):
         raise Refused(f"no model answered an item of {question.project.name!r}")
-    return _Asked(people, models, judgement(panel))
+    folds = parted(panel)
+    return _Asked(people, models, folds, judgement(folds))
 
 
 def panel_result(
@@ -141,7 +145,7 @@ def panel_result(
     return PanelResult(
         question.project.name, question.name, confidence, labeled,
         int(panel.items.sum()) - labeled, None if best is None else names[best], tuple(known),
-        tuple(rules_of_panel(panel, known, confidence)),
+        tuple(rules_of_panel(asked.folds, known, confidence)),
         tuple(
             ErrorsAlike((names[first], names[second]), float(alike[first, second]))
             for first, second in zip(*np.triu_indices(len(names), 1), strict=True)
