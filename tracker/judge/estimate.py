@@ -48,10 +48,10 @@ FEW: Final = 5  # items on which the model and people differ, at least, or an in
 DRAWN_BY_MODEL: Final = "drawn_by_model"
 ONLY_SHARES: Final = "only_shares"
 ASSUMES: Final = {
-    "human_only": "labelled items were drawn at random from all",
-    "prediction_powered": "labelled items were drawn at random from all",
-    "corrected": "the model errs as often on the other items, of either truth",
-    "stratified": "labelled items were drawn at random among those of equal answers of the model",
+    "human_only": "labelled items drawn at random from all",
+    "prediction_powered": "labelled items drawn at random from all",
+    "corrected": "the model errs as often on other items",
+    "stratified": "drawn at random within each answer",
 }
 
 

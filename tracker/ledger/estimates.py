@@ -18,21 +18,21 @@ if TYPE_CHECKING:
 _WAYS = {
     "human_only": "people alone",
     "prediction_powered": "prediction powered",
-    "corrected": "corrected for the model's errors",
-    "stratified": "stratified by the model's answer",
+    "corrected": "corrected for errors",
+    "stratified": "stratified by its answers",
 }
 _WHY = {
     "too_few_items": "too few labelled items",
     "no_unlabeled": "people answered every item",
-    "no_better_than_chance": "the model is right no more often than by chance",
-    "unlabeled_stratum": "the model gave an answer of which no item is labelled",
-    "drawn_by_model": "items were drawn by the model's answers, not from all",
+    "no_better_than_chance": "the model is no better than chance",
+    "unlabeled_stratum": "an answer of the model has no labelled item",
+    "drawn_by_model": "items were not drawn from all",
     "only_shares": "of shares only",
 }
 _ESTIMATES = (
     Column("way", "estimate", "title"), Column("value", kind="figure"),
     Column("ci_low", "{level} interval", "interval"),
-    Column("worth", "worth human answers", "count"),
+    Column("worth", "human answers", "count"),
     Column("assumes", "holds if", "title"),
 )  # fmt: skip
 _STRATA = (
