@@ -36,7 +36,9 @@ def estimate(items: list[Item], scale: str = "nominal") -> Estimate:
     for one, other in items:
         if one and other:
             counts[patterns(one), patterns(other)] += 1
-    return cross_replication_reliability(counts, sample(pool_two_patterns(counts), scale))
+    return cross_replication_reliability(
+        [*counts.items()], sample(pool_two_patterns(counts), scale)
+    )
 
 
 def patterns(answers: list[int]) -> Pattern:

@@ -16,14 +16,15 @@ _computed = partial(Option, panel="How figures are computed", in_query=True)
 _sure = partial(Option, panel="Errors and intervals", in_query=True)
 
 
-def _full_name(name: str) -> str:
+def full_name_of(name: str) -> str:
+    """Return the full name of a measure."""
     from tracker.measures.citations import full_measure_name
 
     return full_measure_name(name)
 
 
 def _full_names(names: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(map(_full_name, names)))
+    return list(dict.fromkeys(map(full_name_of, names)))
 
 
 class Measuring(TypedDict, total=False):
@@ -159,7 +160,7 @@ class Further(Differing, total=False):
         _further(
             "Show what a figure is computed from, what was left out, and the formula.",
             metavar="MEASURE",
-            read=_full_name,
+            read=full_name_of,
         ),
     ]
     influence: Annotated[

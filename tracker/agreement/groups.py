@@ -293,7 +293,7 @@ def agreement_by_annotator_attribute(
         both = _of_both(counts, first, second)
         number = sizes[first] + sizes[second]
         pooled = sample_under_metric(question, names, pool_two_patterns(both), number, query.metric)
-        reliability = made(cross_replication_reliability(both, pooled))
+        reliability = made(cross_replication_reliability([*both.items()], pooled))
         pairs.append(BetweenGroups(values[first], values[second], reliability))
     return AnnotatorGroups(question.project.name, attribute, selection.told, groups, pairs)
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Unpack
 
 from tracker.core.errors import InvalidOption
-from tracker.core.tallies import Answer, ItemPatterns
+from tracker.core.tallies import Answer, Pattern
 from tracker.counts.choosing import Selecting
 from tracker.counts.filter import EVERYTHING, AnswerFilter, make_answer_filter
 from tracker.measures.citations import full_measure_name
@@ -124,7 +124,7 @@ def _ordered(question: QuestionInfo, names: Mapping[int, str]) -> bool:
 def sample_under_metric(
     question: QuestionInfo,
     names: Mapping[int, str],
-    patterns: ItemPatterns,
+    patterns: Iterable[tuple[Pattern, int]],
     annotators: int,
     metric: Metric = AS_DECLARED,
     marginals: Mapping[int, Mapping[Answer, int]] | None = None,

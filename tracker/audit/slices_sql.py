@@ -15,6 +15,7 @@ from sqlalchemy import (
     Connection,
     Double,
     Select,
+    Subquery,
     Text,
     and_,
     case,
@@ -77,16 +78,9 @@ def count_patterns_by_slice(
     An item lies in as many slices as it has attributes. Attributes of more than `MOST_GROUPS`
     different texts are left out. With a ``share`` it is that of all items, drawn by their ids.
     """
-    names = _attribute_names(connection, selection, share)
-    guidelines = _guidelines(connection, selection)
-    empty = (literal("", Text).label(name) for name in ("name", "value"))
-    every = select(_items.c.id.label("item_id"), *empty, _NO_NUMBER)
-    every = every.where(_items.c.project_id == selection.question.project_id)
-    some = _slices(selection, *names, guidelines, share)
-    sources = [_drawn(every, _items.c.id, share), *some]
-    slices = union_all(*sources).subquery("slices")
+    slices = select_slices(connection, selection, share)
     answers = select_answer_rows(selection, alone=True)
-    drawn = _drawn(select(answers), answers.c.item_id, share).subquery("drawn")
+    drawn = draw_items(select(answers), answers.c.item_id, share).subquery("drawn")
     code = make_pattern_code(connection, selection, of=drawn)
     codes = [code.items.c[name] for name in code.columns]
     item, *key, number = slices.c
@@ -118,13 +112,32 @@ def count_patterns_by_slice(
         return count_patterns_by_slice(connection, wider, share)
     total = ItemPatterns(counts.pop(("", ""), {}))
     return total, {
-        _slice(*key, bounds.get(key)): ItemPatterns(patterns)
+        slice_of_row(*key, bounds.get(key)): ItemPatterns(patterns)
         for key, patterns in sorted(counts.items())
         if sum(patterns.values()) >= LEAST_ITEMS
     }
 
 
-def _slice(name: str, value: str, bounds: tuple[float, float] | None) -> Slice:
+def select_slices(
+    connection: Connection, selection: Selection, share: float = 1.0, *, of_answers: bool = True
+) -> Subquery:
+    """Return the slices that each item lies in: item_id, name, value, number.
+
+    Each item lies in one more, of no name, which is all items. Without those ``of_answers``, by
+    import and guideline, slices are of the items themselves.
+    """
+    texts, numbers = _attribute_names(connection, selection, share)
+    guidelines = _guidelines(connection, selection) if of_answers else []
+    texts = texts if of_answers else [name for name in texts if name != IMPORT]
+    empty = (literal("", Text).label(name) for name in ("name", "value"))
+    every = select(_items.c.id.label("item_id"), *empty, _NO_NUMBER)
+    every = every.where(_items.c.project_id == selection.question.project_id)
+    some = _slices(selection, texts, numbers, guidelines, share)
+    return union_all(draw_items(every, _items.c.id, share), *some).subquery("slices")
+
+
+def slice_of_row(name: str, value: str, bounds: tuple[float, float] | None) -> Slice:
+    """Return a slice from its name and value, and the bounds of its numbers if it is a quarter."""
     if bounds is None:
         return Slice(name, value)
     return Slice(name, " to ".join(f"{number:,.10g}" for number in bounds), bounds)
@@ -170,7 +183,8 @@ def count_tallies_by_slice(
     )
 
 
-def _drawn(statement: Select[Any], item: ColumnElement[Any], share: float) -> Select[Any]:
+def draw_items(statement: Select[Any], item: ColumnElement[Any], share: float) -> Select[Any]:
+    """Return the rows of a share of the items, drawn by their ids."""
     return statement if share >= 1 else statement.where(is_drawn(item, share))
 
 
@@ -191,14 +205,14 @@ def _slices(
     )
     if texts:
         columns = (item, _attributes.c.name, _attributes.c.value, _NO_NUMBER)
-        yield _drawn(select(*columns).where(own, _attributes.c.name.in_(texts)), item, share)
+        yield draw_items(select(*columns).where(own, _attributes.c.name.in_(texts)), item, share)
     if numbers:
         number = case(
             (_attributes.c.value.regexp_match(_NUMBER), sql_cast(_attributes.c.value, Double))
         )
         rows = select(item, _attributes.c.name, number.label("number"))
         rows = rows.where(own, _attributes.c.name.in_(numbers))
-        yield _in_quarters(_drawn(rows, item, share))
+        yield _in_quarters(draw_items(rows, item, share))
     if TEXT_LENGTH in numbers:
         length = func.coalesce(_items.c.length, func.length(_items.c.text))
         rows = select(
@@ -206,15 +220,15 @@ def _slices(
             literal(TEXT_LENGTH, Text).label("name"),
             sql_cast(length, Double).label("number"),
         ).where(_items.c.project_id == project)
-        yield _in_quarters(_drawn(rows, _items.c.id, share))
+        yield _in_quarters(draw_items(rows, _items.c.id, share))
     if IMPORT in texts:
         of_imports = select_import_numbers(selection)
-        imports = _drawn(of_imports, labels.c.item_id, share).subquery("imports")
+        imports = draw_items(of_imports, labels.c.item_id, share).subquery("imports")
         name = literal(IMPORT, Text).label("name")
         yield select(imports.c.item_id, name, imports.c.value, _NO_NUMBER)
     if guidelines:
         dated = select_dated_answers(selection)
-        answers = _drawn(select(dated), dated.c.item_id, share).subquery("under_guidelines")
+        answers = draw_items(select(dated), dated.c.item_id, share).subquery("under_guidelines")
         last = func.max(answers.c.labeled_at)
         held = [(last >= literal(at, BigInteger), literal(name)) for at, name in guidelines[::-1]]
         name = literal(GUIDELINE, Text).label("name")
@@ -249,7 +263,7 @@ def _attribute_names(
         .where(_attributes.c.project_id == selection.question.project_id, value != "")
         .group_by(_attributes.c.name)
     )
-    statement = _drawn(statement, _attributes.c.item_id, share)
+    statement = draw_items(statement, _attributes.c.item_id, share)
     texts, numbers = [IMPORT], [TEXT_LENGTH]
     for name, values, first, last in connection.execute(statement):
         both = all(re.match(_NUMBER, text) for text in (first, last))

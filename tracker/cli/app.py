@@ -35,6 +35,7 @@ _PANELS: Final = {
         "audit": "figures",
         "history": "figures",
         "compare": "figures",
+        "judge": "judge",
         "plan": "figures",
         "estimate": "estimate",
         "panel": "estimate",

@@ -46,9 +46,14 @@ def of_models(selection: Selection, models: Collection[int]) -> Selection:
 
 
 def join_people_and_models(code: Code, people: Subquery, model: Subquery) -> FromClause:
-    """Return every answer of a person beside every one of a model to an item, and its columns."""
+    """Return every answer of a person beside every one of a model to an item, and its columns.
+
+    The people are joined as if there might be none, so that they are read item by item: see
+    `count_against_patterns`.
+    """
     item = code.items.c.item_id
-    return model.join(code.items, item == model.c.item_id).join(people, people.c.item_id == item)
+    of_item = people.c.item_id == item
+    return model.join(code.items, item == model.c.item_id).join(people, of_item, isouter=True)
 
 
 @kept_with_answers

@@ -58,11 +58,16 @@ Where = Annotated[
 ]  # fmt: skip
 
 
-class Narrowing(TypedDict, total=False):
+class Attributed(TypedDict, total=False):
+    """Which items are meant."""
+
+    where: Where
+
+
+class Narrowing(Attributed, total=False):
     """Which of an annotator's answers are looked at."""
 
     since: Since
-    where: Where
 
 
 class Moment(TypedDict, total=False):

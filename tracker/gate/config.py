@@ -15,6 +15,7 @@ from tracker.agreement.query import AS_DECLARED, Metric
 from tracker.audit.definitions import OF_DEFINITIONS
 from tracker.audit.kinds import KINDS
 from tracker.core.errors import Refused
+from tracker.judge.asking import MARGIN
 from tracker.measures.citations import full_measure_name
 from tracker.measures.intervals import ASYMMETRIC, INTERVALS
 from tracker.measures.registry import MEASURES
@@ -267,7 +268,18 @@ class OverlapAtLeast:
     question: str | None = None
 
 
-Check: TypeAlias = AtLeast | MaxDrop | NoFlags | ItemsAtLeast | OverlapAtLeast
+@dataclass(frozen=True)
+class JudgeTrusted:
+    """A model has to be trusted as a judge; ``margin`` is how far below people it may be."""
+
+    place: Place
+    name: str | None
+    model: str
+    margin: float
+    question: str | None = None
+
+
+Check: TypeAlias = AtLeast | MaxDrop | NoFlags | ItemsAtLeast | OverlapAtLeast | JudgeTrusted
 
 
 @dataclass(frozen=True)
@@ -299,8 +311,12 @@ _ABOUT = {
     "flags": set[str](),
     "items_at_least": set[str](),
     "overlap_at_least": set[str](),
+    "judge": {"margin"},
 }
-_KEYS = ("name", "question", *_ABOUT, "model", "at_least", "on", "max_drop", "since", "recent")
+_KEYS = (
+    "name", "question", *_ABOUT, "model", "at_least", "on", "max_drop", "since", "recent",
+    "margin",
+)  # fmt: skip
 _SEPARATE = "give each a [[check]] of its own"
 _UNBOUNDED = {"unitizing_alpha"}
 _UNBOUNDED_WITH_WEIGHTS = {"brennan_prediger", "gwet_ac1", "gwet_ac2"}
@@ -358,6 +374,9 @@ def _about(table: Table, key: str, metric: Metric) -> Check:
         return ItemsAtLeast(table.place, name, table.whole(key))
     if key == "overlap_at_least":
         return OverlapAtLeast(table.place, name, table.number(key, 0, 1))
+    if key == "judge":
+        margin = table.number("margin", 0, 1) if "margin" in table.told else MARGIN
+        return JudgeTrusted(table.place, name, table.text("judge") or "", margin)
     return _of_figure(table, name, metric)
 
 

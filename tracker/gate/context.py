@@ -33,10 +33,13 @@ from tracker.gate.config import (
     Check,
     Figure,
     GateConfig,
+    JudgeTrusted,
     MaxDrop,
     refused_toml_table,
 )
 from tracker.history.snapshot import SnapshotRecord, find_snapshot, last_snapshot_of_choice
+from tracker.judge.result import Judge
+from tracker.judge.run import JudgeQuery, judge_question
 from tracker.measures.category_rates import CategoryRate
 from tracker.measures.intervals import Coefficient
 from tracker.measures.registry import MEASURES
@@ -270,6 +273,15 @@ class Present:
         )  # fmt: skip
         return dict.fromkeys(names) | {agreement.model: agreement for agreement in agreements}
 
+    def judge(self, model: str, margin: float) -> Judge | None:
+        """Return a model as a judge of the question; None if it answered nothing."""
+        query = JudgeQuery(
+            (model,), margin=margin, confidence=self.config.confidence, metric=self.config.metric,
+            filter=self.choice,
+        )  # fmt: skip
+        judges, _ = judge_question(self.connection, self.question, query)
+        return next(iter(judges), None)
+
     def _cheapest(self) -> str:
         """A measure to ask for where none is wanted: asking for none would give all."""
         fits = (
@@ -321,19 +333,28 @@ def _with_models(config: GateConfig, connection: Connection, question: QuestionI
     }
     checks: list[Check] = []
     for check in config.checks:
-        model = check.figure.model if isinstance(check, AtLeast | MaxDrop) else None
+        key, model = _model_of(check)
+        if model is not None and model not in names:
+            project = question.project.name
+            mend = near_names(model, names) or (
+                f"who is one: tracker annotator kind {quote(project)} {quote(model)} model"
+            )
+            message = f"{project!r} has no model {model!r}"
+            raise refused_toml_table(config.source, check.place, message, mend, key=key)
         if isinstance(check, AtLeast) and model is not None:
-            if model not in names:
-                project = question.project.name
-                mend = near_names(model, names) or (
-                    f"who is one: tracker annotator kind {quote(project)} {quote(model)} model"
-                )
-                message = f"{project!r} has no model {model!r}"
-                raise refused_toml_table(config.source, check.place, message, mend, key="model")
             checks.append(replace(check, figure=replace(check.figure, model=names[model])))
+        elif isinstance(check, JudgeTrusted):
+            checks.append(replace(check, model=names[check.model]))
         else:
             checks.append(check)
     return replace(config, checks=tuple(checks))
+
+
+def _model_of(check: Check) -> tuple[str, str | None]:
+    """Return the key under which a check names a model, and the name; None if it names none."""
+    if isinstance(check, JudgeTrusted):
+        return "judge", check.model
+    return "model", check.figure.model if isinstance(check, AtLeast | MaxDrop) else None
 
 
 _MOST_NAMES = 12

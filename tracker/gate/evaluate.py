@@ -18,6 +18,7 @@ from tracker.gate.config import (
     Check,
     GateConfig,
     ItemsAtLeast,
+    JudgeTrusted,
     MaxDrop,
     NoFlags,
     OverlapAtLeast,
@@ -30,10 +31,12 @@ from tracker.gate.sentences import (
     drop_sentence,
     flags_sentence,
     items_sentence,
+    judge_sentence,
     level_drop_sentence,
     no_answer_sentence,
     no_category_sentence,
     no_figure_sentence,
+    no_judge_sentence,
     no_lower_bound_sentence,
     no_snapshot_sentence,
     not_in_snapshot_sentence,
@@ -42,6 +45,7 @@ from tracker.gate.sentences import (
     overlap_sentence,
     read_otherwise_sentence,
 )
+from tracker.judge.result import VERDICTS
 from tracker.projects.categories import category_names
 from tracker.projects.names import near_names
 from tracker.projects.questions import QuestionInfo, list_questions
@@ -53,7 +57,9 @@ if TYPE_CHECKING:
 # -- What a gate said, as a value, as JSON and as a frame -----------------------------------------
 
 
-Kind: TypeAlias = Literal["at_least", "max_drop", "flags", "items_at_least", "overlap_at_least"]
+Kind: TypeAlias = Literal[
+    "at_least", "max_drop", "flags", "items_at_least", "overlap_at_least", "judge"
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -447,6 +453,8 @@ def _results(check: Check, now: Present) -> Iterator[CheckResult]:
             yield _of_items(check, now)
         case OverlapAtLeast():
             yield _of_overlap(check, now)
+        case JudgeTrusted():
+            yield _of_judge(check, now)
 
 
 def _of_flags(check: NoFlags, now: Present) -> CheckResult:
@@ -497,3 +505,29 @@ def _of_overlap(check: OverlapAtLeast, now: Present) -> CheckResult:
     if not counts.items:
         return result.unknown(Message(no_answer_sentence), "too_few_items")
     return result
+
+
+def _of_judge(check: JudgeTrusted, now: Present) -> CheckResult:
+    """What becomes of a model that has to be trusted; unknown if there are too few items to say."""
+    plain = CheckResult(
+        name=gate_check_name(check),
+        kind="judge",
+        passed=None,
+        reason=Message(no_judge_sentence),
+        line=check.place.line,
+        model=check.model,
+        threshold=-check.margin,
+    )
+    judge = now.judge(check.model, check.margin)
+    if judge is None:
+        return plain.unknown(Message(no_judge_sentence), "no_overlap")
+    reason = Message(judge_sentence, verdict=VERDICTS[judge.verdict], why=judge.why)
+    row = judge.main
+    details = {"verdict": judge.verdict, "difference": row.difference, "more": judge.more}
+    result = replace(
+        plain, measure=judge.measure, value=row.ci_low, bound="ci_low", details=details,
+        reason=reason,
+    )  # fmt: skip
+    if judge.verdict == "insufficient":
+        return result.unknown(reason, "too_few_items")
+    return replace(result, passed=judge.verdict == "trusted")

@@ -11,6 +11,7 @@ from tracker.gate.config import (
     Check,
     Figure,
     ItemsAtLeast,
+    JudgeTrusted,
     MaxDrop,
     NoFlags,
     OverlapAtLeast,
@@ -46,6 +47,8 @@ def asked_sentence(check: Check, category: str | None = None, *, titled: bool = 
             )
         case OverlapAtLeast(share=share):
             return f"at least {share:g} of the items with two answers"
+        case JudgeTrusted(model=model, margin=margin):
+            return f"{model} trusted as a judge, at most {margin:g} below people"
 
 
 def _figure_asked(figure: Figure, category: str | None, titled: bool) -> str:
@@ -210,6 +213,16 @@ def overlap_sentence(share: float, threshold: float) -> str:
     """Return which share of the items can be compared."""
     shown, least = distinct_numbers_in_sentence(share, threshold)
     return f"{shown} of the items have two answers or more, and at least {least} is required."
+
+
+def judge_sentence(verdict: str, why: str) -> str:
+    """Return whether a model is trusted as a judge, and why."""
+    return f"{verdict.capitalize()}: {why}."
+
+
+def no_judge_sentence() -> str:
+    """Return why a model is no judge."""
+    return "The model answered no item of the question."
 
 
 def no_answer_sentence() -> str:

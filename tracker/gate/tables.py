@@ -110,6 +110,7 @@ _RULES: Final = {
     "flags": "An audit finds nobody; findings that were dismissed or resolved do not count.",
     "items_at_least": "There are at least so many items with two answers or more.",
     "overlap_at_least": "At least this share of the items has two answers or more.",
+    "judge": "A model is surely no more than a margin below people's agreement with each other.",
 }
 
 

@@ -14,6 +14,7 @@ from tracker.core.errors import InvalidOption, NoBasis
 from tracker.core.results import Json, Record
 from tracker.core.tallies import Answer
 from tracker.counts.filter import AnswerFilter, select_answers
+from tracker.judge.asking import TUNING, USED_FOR
 from tracker.judge.cells import (
     BY_MODEL,
     LATER,
@@ -23,7 +24,7 @@ from tracker.judge.cells import (
     people_gave,
     people_number,
 )
-from tracker.judge.panel_sql import count_panel, count_tuning_items, select_draws, without_tuning
+from tracker.judge.panel_sql import count_panel, select_draws, without_tuning
 from tracker.measures.intervals import check_confidence
 from tracker.measures.prediction_powered import (
     Corrected,
@@ -39,6 +40,7 @@ from tracker.measures.prediction_powered import (
 )
 from tracker.projects.annotators import AnnotatorInfo, find_annotator
 from tracker.projects.categories import category_names, find_category
+from tracker.projects.items import count_items_with_attribute
 from tracker.projects.names import is_numeric_category_name
 from tracker.projects.questions import QuestionInfo
 from tracker.render.nouns import count_noun
@@ -184,8 +186,7 @@ def estimate(
     check_confidence(confidence)
     by_model, by_people = _readers(connection, question, category, mean=mean)
     whose = find_model(connection, question, model)
-    every = select_answers(connection, question, choice)
-    people = without_tuning(every)
+    people = without_tuning(select_answers(connection, question, choice))
     draws = None
     if not random:
         draws = select_draws(connection, question, whose.id)
@@ -224,7 +225,7 @@ def estimate(
         sum(number for (given, true), number in known.labeled.items() if given != true),
         known.fates["unanswered"], alone, _worth(powered, alone), corrected,
         _worth(stratified, alone), _strata(titled, share=share),
-        LeftOut(count_tuning_items(connection, every, whose.id),
+        LeftOut(count_items_with_attribute(connection, question.project, USED_FOR, TUNING),
                 *(known.fates[fate] for fate in ("undecided", "without_model", "later"))),
     )  # fmt: skip
 

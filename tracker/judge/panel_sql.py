@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from sqlalchemy import (
     ColumnElement,
@@ -38,15 +38,13 @@ from tracker.counts.selection import (
     where_counted,
     with_answers,
 )
+from tracker.judge.asking import TUNING, USED_FOR
 from tracker.judge.cells import AT_RANDOM, BY_MODEL, LATER, NOT_DRAWN, Cell
 from tracker.projects.annotators import annotators_by_name
 from tracker.projects.questions import QuestionInfo
 from tracker.storage.schema import Assignment, Batch, Change, ItemAttribute
 from tracker.storage.schema.work import GOLD
 
-USED_FOR: Final = "used-for"
-TUNING: Final = "tuning"
-"""The attribute of an item, and its value, that was used to tune what a model is asked."""
 RANDOM, ESTIMATE = "random", "estimate"
 """How the items of a batch are drawn: what `assign` records of it as ``prefer``."""
 
@@ -102,15 +100,6 @@ def select_draws(connection: Connection, question: QuestionInfo, model: int) -> 
 def without_tuning(selection: Selection) -> Selection:
     """Return the selection without the items that were used to tune what a model is asked."""
     return replace(selection, unless=(*selection.unless, (USED_FOR, (TUNING,))))
-
-
-def count_tuning_items(connection: Connection, selection: Selection, model: int) -> int:
-    """Return how many items that the model answered were used to tune it."""
-    tuning = replace(selection, where=(*selection.where, (USED_FOR, (TUNING,))), unless=())
-    answered = where_counted(tuning.with_models(frozenset({model})), alone=True)
-    items = func.count(labels.c.item_id.distinct())
-    of_model = select(items).where(answered, labels.c.annotator_id == model)
-    return connection.scalar(of_model) or 0
 
 
 def count_panel(

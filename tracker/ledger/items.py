@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
+from tracker.core.errors import InvalidOption
 from tracker.core.operations import Given, Option, operation
 from tracker.core.results import Json, Record
-from tracker.counts.choosing import Moment
+from tracker.counts.choosing import Attributed, Moment
+from tracker.judge.asking import USED_FOR, USES
 from tracker.ledger.namespace import Namespace
 from tracker.ledger.parameters import Project, most_of
 from tracker.render.blocks import Column, listing_table
@@ -41,6 +44,22 @@ class ItemsPage(Record):
     question: str
     items: Sequence[ListedItem]
     next: int | None
+
+
+@dataclass(frozen=True)
+class UsedItems(Record):
+    """Items marked by an import with what they are used for."""
+
+    project: str
+    used_for: str
+    items: int
+    import_: int
+
+
+def _set(result: UsedItems, _: Given) -> Iterable[Any]:
+    from tracker.render.nouns import count_noun
+
+    yield f"{count_noun(result.items, 'item')} used for {result.used_for}"
 
 
 _COLUMNS = (
@@ -160,6 +179,64 @@ class Items(Namespace):
 
         with self._ledger.writing(project) as (connection, info):
             return end_item_aliases(connection, info, _pairs_of_file(path), str(path))
+
+    @operation(
+        "item set", "POST /projects/{project}/items/used-for", "setItems", view=_set,
+        hints=lambda result, _: [
+            f"to take it back: tracker imports undo {result.import_}",
+            f"next: tracker judge {quote(result.project)}",
+        ],
+    )  # fmt: skip
+    def set(
+        self,
+        project: Project,
+        items: Annotated[
+            Sequence[str],
+            Option(
+                "Keys of items.",
+                metavar="[ITEM]…",
+                word=True,
+                in_one=False,
+                examples=("item_0001",),
+            ),
+        ] = (),
+        *,
+        used_for: Annotated[
+            str,
+            Option(
+                "What they are used for: tuning, such as of a judge's prompt, or nothing.",
+                metavar="|".join(USES),
+                words=USES,
+                examples=("tuning",),
+            ),
+        ],
+        **chosen: Unpack[Attributed],
+    ) -> UsedItems:
+        """Mark items on which a judge's prompt was tuned: they count in no verdict about a judge.
+
+        A prompt is written until it is right on them, so they flatter the judge. They have the
+        attribute used-for, recorded by an import, which can be undone.
+
+        Raises InvalidOption if no item is named, NotFound for a key that no item has.
+
+        Examples:
+        - `tracker item set reviews item_0001 item_0002 --used-for tuning`
+        - `tracker item set reviews --where split=dev --used-for tuning`
+
+        Next: `tracker judge reviews`
+        """
+        from tracker.formats.batch import KEEP
+        from tracker.formats.frames import CellsSource
+        from tracker.projects.items import item_keys_chosen
+
+        if used_for not in USES:
+            raise InvalidOption(f"--used-for {used_for!r} is neither {' nor '.join(USES)}")
+        with self._ledger.reading(project) as (connection, info):
+            names = item_keys_chosen(connection, info, items, chosen.get("where", {}))
+        cells = {"item": names, KEEP + USED_FOR: [used_for] * len(names)}
+        importing: Any = self._ledger
+        result = importing.import_cells(CellsSource(cells, f"used for {used_for}"), info.name)
+        return UsedItems(info.name, used_for, len(names), result.id)
 
     @operation(
         "item duplicates", None, "itemDuplicates",

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tracker.ledger.flags import Flags
     from tracker.ledger.import_records import Imports
     from tracker.ledger.items import Items
+    from tracker.ledger.judges import Judging
     from tracker.ledger.notes import Notes
     from tracker.ledger.panels import Panels
     from tracker.ledger.pay import Pay
@@ -129,6 +130,13 @@ class Records(Transactions):
         from tracker.ledger.estimates import Estimates
 
         return Estimates(self)
+
+    @property
+    def judges(self) -> Judging:
+        """Say whether models may be trusted beside people."""
+        from tracker.ledger.judges import Judging
+
+        return Judging(self)
 
     @property
     def imports(self) -> Imports:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
@@ -13,13 +13,15 @@ import numpy as np
 from tracker.core.tallies import Answer, Pattern, answers_in_pattern
 from tracker.measures.chance_corrected import CHANCES
 from tracker.measures.estimate import Estimate, single_category_estimate, undefined_estimate
-from tracker.measures.intervals import NO_OVERLAP, Parts, interval_without_spread
-from tracker.measures.krippendorff import TwoPatterns, cross_replication_reliability
+from tracker.measures.intervals import NO_OVERLAP, NO_SPREAD, Parts, interval_without_spread
+from tracker.measures.krippendorff import cross_replication_reliability
 from tracker.measures.registry import MEASURES
 from tracker.measures.sample import Floats, Integers, Sample, Table, pattern_table_of
 
 Given: TypeAlias = Mapping[tuple[Answer, Pattern], int]
 """Items by the rater's answer and the pattern of the group's answers, which is not empty."""
+Rows: TypeAlias = Sequence[tuple[tuple[Answer, Pattern], int]]
+"""The same as rows, each of which has an influence of its own; two may be alike."""
 Read: TypeAlias = Callable[[Iterable[tuple[Pattern, int]]], Sample]
 """Returns patterns with their items under the question's reading."""
 
@@ -31,26 +33,18 @@ RATER_MEASURES: Final = ("percent_agreement", ALPHA, *_CHANCE)
 """The measures of a rater beside a group, by their names in the registry."""
 
 
-def constant_answer(given: Given, answer: Answer) -> Given:
-    """Return the same items as if the rater had given one answer to all."""
-    items: Counter[tuple[Answer, Pattern]] = Counter()
-    for (_, pattern), number in given.items():
-        items[answer, pattern] += number
-    return items
-
-
 @dataclass(frozen=True, eq=False)
 class Beside:
     """The answers of a rater and a group to the same items, under one reading.
 
     Attributes:
-        given: the items.
-        rater: the rater's answers, a row for each entry of ``given``; as a table.
+        rows: the items.
+        rater: the rater's answers as a table, row for row.
         group: the group's answers, row for row the same items.
         pooled: both together.
     """
 
-    given: Given
+    rows: Rows
     rater: Table
     group: Sample
     pooled: Sample
@@ -61,17 +55,26 @@ class Beside:
         return self.group.table.answers[int(self.group.shares.argmax())]
 
 
-def rater_beside_group(given: Given, read: Read, people: int) -> Beside:
+def rater_beside_group(rows: Rows, read: Read, people: int) -> Beside:
     """Return the items on which a rater can be compared with a group as the group with itself.
 
     These are the items that two of the ``people`` or more answered; if there is none, all.
     """
-    rows = {key: items for key, items in given.items() if answers_in_pattern(key[1]) > 1} or given
-    pooled = read([(_together(*key), items) for key, items in rows.items()])
+    rows = [row for row in rows if answers_in_pattern(row[0][1]) > 1] or rows
+    pooled = read([(_together(*key), items) for key, items in rows])
     answers = pooled.table.answers
-    group = pattern_table_of([(pattern, items) for (_, pattern), items in rows.items()], answers)
-    rater = pattern_table_of([(((own, 1),), n) for (own, _), n in rows.items()], answers)
+    group = pattern_table_of([(pattern, items) for (_, pattern), items in rows], answers)
+    rater = pattern_table_of([(((own, 1),), items) for (own, _), items in rows], answers)
     return Beside(rows, rater, replace(pooled, table=group, annotators=people), pooled)
+
+
+def constant_rater(beside: Beside, read: Read) -> Beside:
+    """Return one who gives the group's most frequent answer to all of the items."""
+    answer = beside.most_frequent
+    items: Counter[tuple[Answer, Pattern]] = Counter()
+    for (_, pattern), number in beside.rows:
+        items[answer, pattern] += number
+    return rater_beside_group([*items.items()], read, beside.group.annotators)
 
 
 def _together(own: Answer, pattern: Pattern) -> Pattern:
@@ -100,8 +103,8 @@ def rater_coefficient(measure: str, beside: Beside) -> Estimate:
     if not len(items):
         return undefined_estimate(measure, NO_OVERLAP, reading=group.reading)
     if measure == ALPHA:
-        rows: TwoPatterns = {(((own, 1),), met): n for (own, met), n in beside.given.items()}
-        return replace(cross_replication_reliability(rows, beside.pooled), measure=ALPHA)
+        pairs = [((((own, 1),), met), n) for (own, met), n in beside.rows]
+        return replace(cross_replication_reliability(pairs, beside.pooled), measure=ALPHA)
     agreement = _agreement(beside)
     number = int(items.sum())
     observed = float(items @ agreement) / number
@@ -159,14 +162,15 @@ def random_coefficient(measure: str, beside: Beside) -> float | None:
 
 @dataclass(frozen=True)
 class Gap:
-    """How far a rater is above or below the group's agreement with itself.
+    """How far one coefficient is above or below another one of the same items.
 
     Attributes:
-        value: the rater's coefficient less the group's, on the same items.
+        value: the rater's less the group's, or less another rater's.
         standard_error: over these items, on which both rest.
         items: their number.
         low: lower bound.
         high: the upper one.
+        p_value: of no difference, by Student's t; None without any spread.
     """
 
     value: float
@@ -174,9 +178,10 @@ class Gap:
     items: int
     low: float
     high: float
+    p_value: float | None
 
 
-def gap_to_group(rater: Estimate, group: Estimate, confidence: float) -> Gap | None:
+def gap_between(rater: Estimate, group: Estimate, confidence: float) -> Gap | None:
     """Return the difference of two coefficients of the same items; None if one has no error.
 
     The bounds are Student's t, and reach at least as far as what no item of a sample of this
@@ -187,7 +192,7 @@ def gap_to_group(rater: Estimate, group: Estimate, confidence: float) -> Gap | N
     assert rater.influence is not None
     assert group.influence is not None
     assert rater.counts is not None
-    from scipy.special import stdtrit
+    from scipy.special import stdtr, stdtrit
 
     number = int(rater.counts.sum())
     change = rater.influence - group.influence
@@ -196,7 +201,8 @@ def gap_to_group(rater: Estimate, group: Estimate, confidence: float) -> Gap | N
     alike, _ = interval_without_spread(1.0, number, confidence)
     reach = max(reach, 1 - alike)
     value = rater.value - group.value
-    return Gap(value, error, number, value - reach, value + reach)
+    p = 2 * float(stdtr(number - 1, -abs(value) / error)) if error > NO_SPREAD else None
+    return Gap(value, error, number, value - reach, value + reach, p)
 
 
 # -- The majority of the others: the rater and each member of the group, treated the same ---------
@@ -210,7 +216,7 @@ def agreement_with_majority(beside: Beside) -> tuple[Estimate, Estimate]:
 
     Undefined: no_overlap if the others of no item have one answer that most gave.
     """
-    rows = [_with_majority(own, pattern) for own, pattern in beside.given]
+    rows = [_with_majority(own, pattern) for (own, pattern), _ in beside.rows]
     rater, member, possible = np.array(rows, dtype=np.float64).reshape(-1, 3).T
     items = beside.group.table.items
     return tuple(  # type: ignore[return-value]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -205,7 +205,9 @@ def _pooled(pair: tuple[Pattern, Pattern]) -> Pattern:
     return tuple(sorted((Counter(dict(pair[0])) + Counter(dict(pair[1]))).items()))
 
 
-def cross_replication_reliability(counts: TwoPatterns, pooled: Sample) -> Estimate:
+def cross_replication_reliability(
+    counts: Sequence[tuple[tuple[Pattern, Pattern], int]], pooled: Sample
+) -> Estimate:
     """Return kappa_x, the agreement of pairs of answers across two groups, at most 1.
 
     ``value = 1 - D_o / D_e`` over the items that both groups answered. D_o is the mean distance
@@ -213,7 +215,8 @@ def cross_replication_reliability(counts: TwoPatterns, pooled: Sample) -> Estima
     D_e is that of all such pairs, whatever the item. Alpha within a group compares the pairs of
     that group alone: groups that agree within and not with each other read the task differently.
 
-    ``pooled`` are the answers of `pool_two_patterns` under a reading.
+    ``counts`` are the rows of `TwoPatterns`, each of which has an influence; ``pooled`` are the
+    answers of `pool_two_patterns` under a reading.
 
     Undefined: no_overlap if both groups answered no item; single_category if all these answers
     are the same; not_applicable if the scale needs an order that there is not.
@@ -230,7 +233,7 @@ def cross_replication_reliability(counts: TwoPatterns, pooled: Sample) -> Estima
     if scale == "ordinal" and not pooled.ordered:
         return undefined_estimate(NAME, NOT_APPLICABLE, reading=reading)
     first, second, both = (
-        pattern_table_of([(pattern(pair), items) for pair, items in counts.items()], answers)
+        pattern_table_of([(pattern(pair), items) for pair, items in counts], answers)
         for pattern in (lambda pair: pair[0], lambda pair: pair[1], _pooled)
     )
     given, met, totals = (

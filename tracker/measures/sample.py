@@ -259,7 +259,7 @@ class Sample:
 
 
 def sample_for_measures(
-    patterns: ItemPatterns,
+    patterns: Iterable[tuple[Pattern, int]],
     annotators: int,
     *,
     categories: Sequence[int] = (),

@@ -230,6 +230,37 @@ def item_of_key(connection: Connection, project: ProjectInfo, name: str) -> Any:
     return item
 
 
+def item_keys_chosen(
+    connection: Connection,
+    project: ProjectInfo,
+    names: Iterable[str],
+    where: Mapping[str, str | Iterable[str]],
+) -> list[str]:
+    """Return the keys of items that are named, or have chosen values of attributes.
+
+    Raises NotFound for a key that no item has, InvalidOption for a value that none has, and if
+    nothing is chosen.
+    """
+    keys = [item_of_key(connection, project, name).name for name in names]
+    if where:
+        values = {
+            name: [some] if isinstance(some, str) else [*some] for name, some in where.items()
+        }
+        check_item_values(connection, project, values)
+        statement = select(Item.name).where(Item.project_id == project.id)
+        for name, accepted in values.items():
+            of_value = _select_attribute(project, name, ItemAttribute.item_id)
+            statement = statement.where(
+                Item.id.in_(of_value.where(ItemAttribute.value.in_(accepted)))
+            )
+        keys += connection.scalars(statement.order_by(Item.id))
+    if not keys:
+        raise InvalidOption(
+            "no item is named", "name some, or choose them: --where ATTRIBUTE=VALUE"
+        )
+    return list(dict.fromkeys(keys))
+
+
 def find_item(
     connection: Connection, project: ProjectInfo, name: str, moment: Moment = NOW
 ) -> ItemRecord:
@@ -359,6 +390,14 @@ def check_item_values(
                 f"no item of {project.name!r} has {name}={unknown}",
                 near_names(unknown, near) or f"its values are: {shown}",
             )
+
+
+def count_items_with_attribute(
+    connection: Connection, project: ProjectInfo, name: str, value: str
+) -> int:
+    """Return how many items have a value of an attribute."""
+    items = _select_attribute(project, name, func.count()).where(ItemAttribute.value == value)
+    return connection.scalar(items) or 0
 
 
 def _select_attribute(project: ProjectInfo, name: str, column: Any) -> Select[Any]:

@@ -13,6 +13,7 @@ from tracker.ledger.estimates import Estimates
 from tracker.ledger.figures import Figures
 from tracker.ledger.flags import Flags
 from tracker.ledger.history import Snapshots
+from tracker.ledger.judges import Judging
 from tracker.ledger.notes import Notes
 from tracker.ledger.panels import Panels
 from tracker.ledger.pay import Pay
@@ -32,6 +33,7 @@ _ROUTERS = [
     gate.router,
     items.router,
     add_routes(resource("adjudication"), Adjudication),
+    add_routes(resource("judges"), Judging),
     add_routes(resource("records"), Annotators, Categories, Questions, Notes),
     add_routes(resource("work"), Assignments, Answering, Rounds, Rules, Pay),
     changes.router,

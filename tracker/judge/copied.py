@@ -1,0 +1,68 @@
+"""People who give a model's answers: they say nothing of it, as the audit finds copying."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import numpy as np
+
+from tracker.audit.evidence import Evidence
+from tracker.audit.findings import audit
+from tracker.audit.kinds.copying import COPYING_FROM_MODELS
+from tracker.core.audit_tallies import BesideModels, BesidePatterns
+from tracker.core.beside_columns import BesideColumns
+from tracker.core.tallies import AnnotatorTallies, Answer, Pattern
+from tracker.core.tally_columns import TallyColumns
+
+
+def people_who_copy(rows: BesideColumns, *, several: bool) -> list[int]:
+    """Return who gives the answers of the model of these rows, where others do not, by id."""
+    shared = rows.where(rows.sizes[rows.pattern] > 1)
+    persons, person = np.unique(shared.person, return_inverse=True)
+    if not len(persons):
+        return []
+    width = len(shared.answers)
+    keys, kind = np.unique(shared.pattern * width + shared.given, return_inverse=True)
+    held = np.array(
+        [dict(shared.patterns[key // width]).get(shared.answers[key % width], 0)
+         for key in keys.tolist()],
+        dtype=np.int64,
+    )  # fmt: skip
+    model = int(shared.model[0])
+
+    def patterns(wanted: Collection[tuple[int, int]]) -> BesidePatterns:
+        return {pair: _patterns(shared.where(shared.person == pair[0])) for pair in wanted}
+
+    beside = BesideModels(
+        tuple((number, model) for number in persons.tolist()),
+        shared.sizes[shared.pattern],
+        held[kind],
+        (shared.own == shared.given).astype(np.int64),
+        person,
+        shared.items,
+        patterns,
+    )
+    evidence = Evidence(AnnotatorTallies(_tallies(shared)), several=several, models=beside)
+    findings = audit(evidence, (COPYING_FROM_MODELS,))
+    return sorted({flag.annotator for flag in findings if flag.state == "flagged"})
+
+
+def _patterns(rows: BesideColumns) -> dict[tuple[Pattern, Answer, bool], int]:
+    columns = (rows.pattern, rows.given, rows.own, rows.items)
+    counts: dict[tuple[Pattern, Answer, bool], int] = {}
+    for pattern, given, own, items in zip(*(c.tolist() for c in columns), strict=True):
+        key = rows.patterns[pattern], rows.answers[given], own == given
+        counts[key] = counts.get(key, 0) + items
+    return counts
+
+
+def _tallies(rows: BesideColumns) -> TallyColumns:
+    """Return the people's tallies, whatever the model answered."""
+    persons, person = np.unique(rows.person, return_inverse=True)
+    shape = (len(persons), len(rows.answers), len(rows.patterns))
+    cells, cell = np.unique(
+        np.ravel_multi_index((person, rows.own, rows.pattern), shape), return_inverse=True
+    )
+    owner, own, pattern = np.unravel_index(cells, shape)
+    items = np.bincount(cell, rows.items, len(cells)).astype(np.int64)
+    return TallyColumns(persons, rows.answers, rows.patterns, owner, own, pattern, items)

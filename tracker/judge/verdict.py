@@ -1,0 +1,86 @@
+"""Whether a model is trusted: by the lower bound of its distance to people, against a margin."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from tracker.judge.result import JudgeMeasure, Verdict
+from tracker.measures.intervals import NO_OVERLAP, TOO_FEW_ANNOTATORS
+from tracker.measures.words import measure_title_words, undefined_in_words
+from tracker.render.cells import figure_cell, level_cell
+
+LEAST_ITEMS: Final = 30
+"""Items of a verdict, at least."""
+_MOST: Final = 100_000
+
+
+class JudgeVerdict(NamedTuple):
+    """A verdict with its sentence, the bar, and the items that a sure one would need beside."""
+
+    verdict: Verdict
+    why: str
+    bar: float | None = None
+    more: int | None = None
+
+
+def judge_verdict(row: JudgeMeasure, margin: float, confidence: float) -> JudgeVerdict:
+    """Return the verdict on one measure.
+
+    A model is trusted if its figure is surely no more than ``margin`` below that of people with
+    each other, on the same items, and above that of the most frequent answer; it is not trusted if
+    it is surely further below. Surely is by the bounds of the difference, whose error is that of
+    both figures together. A judge as good as people is so called trusted the more often the more
+    items there are, one just ``margin`` worse in half of what the bounds leave out.
+    """
+    own, people = row.model_with_humans, row.humans_with_humans
+    if not own.items and own.undefined == NO_OVERLAP:
+        return JudgeVerdict("insufficient", "no item was answered by the model and by people")
+    if people.undefined in {NO_OVERLAP, TOO_FEW_ANNOTATORS}:
+        return JudgeVerdict(
+            "insufficient",
+            "nothing says how far people agree with each other: two or more must answer the items",
+        )
+    if own.value is None or people.value is None:
+        reason = undefined_in_words(own.undefined or people.undefined)
+        return JudgeVerdict(
+            "insufficient", f"{measure_title_words(row.measure)} is undefined: {reason}"
+        )
+    bar = people.value - margin
+    said = (
+        f"{measure_title_words(row.measure)} with people is {figure_cell(own.value)}; people "
+        f"reach {figure_cell(people.value)} with each other on the same {own.items:,} items"
+    )
+    if row.difference is None or row.ci_low is None or row.ci_high is None:
+        return JudgeVerdict("insufficient", f"{said}; one item says nothing", bar, LEAST_ITEMS)
+    bounds = f"{level_cell(confidence)}: {row.ci_low:+.2f} to {row.ci_high:+.2f}"
+    difference = (
+        f"{said}. The difference is {row.difference:+.2f} ({bounds}); -{margin:g} is allowed"
+    )
+    verdict: Verdict = "insufficient"
+    if own.items < LEAST_ITEMS:
+        more = LEAST_ITEMS - own.items
+        difference += f"; a verdict needs {LEAST_ITEMS} items"
+    elif row.ci_high < -margin:
+        verdict, more = "not_trusted", None
+    elif row.ci_low < -margin:
+        more = _more_items(row, margin)
+    elif (own.ci_low or 0.0) <= (row.baseline.value or 0.0):
+        more = None
+        difference = f"{said}. A judge that always gives the most frequent answer reaches "
+        difference += f"{figure_cell(row.baseline.value)}, which may be as much"
+    else:
+        verdict, more = "trusted", None
+    return JudgeVerdict(verdict, difference, bar, more)
+
+
+def _more_items(row: JudgeMeasure, margin: float) -> int:
+    """Return how many items more would take the margin out of the bounds, were all else the same.
+
+    The reach of the bounds falls with the root of the number of items.
+    """
+    items = row.model_with_humans.items
+    reach = ((row.ci_high or 0.0) - (row.ci_low or 0.0)) / 2
+    room = abs((row.difference or 0.0) + margin)
+    most = room * (_MOST / items) ** 0.5 <= reach
+    needed = _MOST if most else items * (reach / room) ** 2
+    return max(1, round(needed) - items)
