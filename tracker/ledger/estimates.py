@@ -88,6 +88,8 @@ def _warnings(estimate: Estimate, _: Given) -> Iterator[str]:
 
 
 def _hints(estimate: Estimate, _: Given) -> Iterator[str]:
+    if estimate.items == estimate.labeled:
+        return
     words = ["tracker assign", quote(estimate.project), "--prefer"]
     words += ["random"] if estimate.category is None else [
         "estimate --category", quote(estimate.category), "--model", quote(estimate.model)
