@@ -53,7 +53,7 @@ Color is used on terminals only, and `NO_COLOR` turns it off.
 | 3 | the input was refused; nothing was stored |
 | 4 | there is no such project, annotator, item or import |
 | 5 | the database cannot be used |
-| 6 | a figure that a check needs cannot be computed (`gate`) |
+| 6 | a figure that a check needs cannot be computed (`gate`), or would not hold (`estimate`) |
 | 70 | a fault of the program: one line to report, which quotes no data |
 | 130 | interrupted; nothing was stored (once all is stored, an interrupt ends with 0) |
 """

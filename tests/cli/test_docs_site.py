@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 import shlex
 import sqlite3
@@ -12,12 +13,14 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
 import yaml
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from tests.cli.conftest import Run
+from tests.helpers import write_file
 from tests.house import CHECKOUT
 
 DOCS = CHECKOUT / "docs"
@@ -26,6 +29,7 @@ ON_SITE = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md",
 PAGES = (*(CHECKOUT / name for name in ON_SITE), *sorted(DOCS.rglob("*.md")))
 SITE = yaml.safe_load((CHECKOUT / "mkdocs.yml").read_text("utf-8"))
 WALK = DOCS / "how-a-figure-comes-about.md"
+ESTIMATES = DOCS / "estimates.md"
 MARKDOWN = MarkdownIt("commonmark").enable("table")
 each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 
@@ -108,7 +112,7 @@ def test_what_stands_in_lists_is_indented_for_the_site_too(page: Path) -> None:
             assert not lines[begin - 1].startswith("    "), lines[begin]
 
 
-# -- one page, replayed --------------------------------------------------------------------
+# -- two pages, replayed --------------------------------------------------------------------
 
 
 class Step(NamedTuple):
@@ -118,15 +122,15 @@ class Step(NamedTuple):
     shown: list[str]
 
 
-def fenced(language: str) -> list[str]:
+def fenced(language: str, page: Path = WALK) -> list[str]:
     """The page's blocks in a language, in lists too."""
-    return [token.content for token in parsed(WALK) if token.info == language]
+    return [token.content for token in parsed(page) if token.info == language]
 
 
-def steps() -> list[Step]:
+def steps(page: Path = WALK) -> list[Step]:
     """The page's commands, in order."""
     found: list[Step] = []
-    for line in "".join(fenced("console")).splitlines():
+    for line in "".join(fenced("console", page)).splitlines():
         if line.startswith("$ tracker "):
             found.append(Step(shlex.split(line)[2:], []))
         elif line != "…":
@@ -163,6 +167,30 @@ def test_the_walk_shows_what_its_commands_print(run: Run, folder: Path) -> None:
     assert [[" | ".join(map(str, row)) for row in rows] for rows in counted] == tables()
     for step in later:
         replay(step, run)
+
+
+def test_estimates_are_what_the_page_shows(run: Run, folder: Path) -> None:
+    """The reviews are the test's, and so are the people: they know the truth."""
+    draw = np.random.default_rng(7)
+    truth = {f"review {n}": word for n, word in enumerate(_words(draw, [0.5, 0.3, 0.2]), 1)}
+    models = [("gpt", 0.9), ("llama", 0.8)]
+    said = [(draw.random(2_000) < right, _words(draw, [1 / 3] * 3)) for _, right in models]
+    answers = [
+        (item, model, "model", true if right[n] else word[n])
+        for n, (item, true) in enumerate(truth.items())
+        for (model, _), (right, word) in zip(models, said, strict=True)
+    ]
+    write_file(folder / "models.csv", [("item", "annotator", "kind", "category"), *answers])
+    for step in steps(ESTIMATES):
+        if "answered.csv" in step.words:
+            drawn = csv.DictReader((folder / "drawn.csv").read_text("utf-8").splitlines())
+            given = [(row["item"], row["annotator"], truth[row["item"]]) for row in drawn]
+            write_file(folder / "answered.csv", [("item", "annotator", "category"), *given])
+        replay(step, run)
+
+
+def _words(draw: np.random.Generator, shares: list[float]) -> list[str]:
+    return list(draw.choice(["positive", "neutral", "negative"], 2_000, p=shares))
 
 
 def replay(step: Step, run: Run) -> None:

@@ -10,6 +10,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -140,3 +141,74 @@ def test_votes_are_counted_and_the_matrix_holds_them(
             if category is not None
         }
     assert held == answers
+
+
+# -- Soft labels ---------------------------------------------------------------------------
+
+
+def soft(ledger: Ledger, project: str = "p", **more: Any) -> list[dict[str, Any]]:
+    with ledger.consensus(project, soft=True, **more) as (columns, rows):
+        return [dict(zip(columns, row, strict=True)) for row in rows]
+
+
+@both
+def test_soft_labels_are_the_shares_of_those_who_answered(ledger: Ledger, write: Write) -> None:
+    fill(ledger, write, [
+        (1, "a", "x"), (1, "b", "x"), (1, "c", "y"), (1, "d", ""), (2, "a", "y"), (2, "b", "x"),
+        (3, "a", ""),
+    ])  # fmt: skip
+    assert soft(ledger) == [
+        {"item": "1", "question": "label", "category": "x", "confidence": 2 / 3,
+         "method": "majority", "people": 3, "skipped": 1, "share:x": 2 / 3, "share:y": 1 / 3},
+        {"item": "2", "question": "label", "category": None, "confidence": 0.5,
+         "method": "majority", "people": 2, "skipped": 0, "share:x": 0.5, "share:y": 0.5},
+    ]  # fmt: skip
+    assert soft(ledger, method="weighted")[0]["share:x"] == 2 / 3  # as they were given
+
+
+def test_soft_labels_of_several_categories_are_how_many_gave_each(
+    ledger: Ledger, write: Write
+) -> None:
+    fill(ledger, write, [
+        (1, "a", "x"), (1, "a", "y"), (1, "b", "x"), (1, "c", "x"), (1, "c", "y"), (1, "c", "z"),
+    ], options=SEVERAL)  # fmt: skip
+    (row,) = soft(ledger)
+    assert (row["category"], row["confidence"]) == ("x|y", pytest.approx(2 / 3))
+    assert [row[f"share:{name}"] for name in "xyz"] == pytest.approx([1, 2 / 3, 1 / 3])
+
+
+def test_soft_labels_of_numbers_are_mean_and_deviation(ledger: Ledger, write: Write) -> None:
+    fill(ledger, write, [(1, "a", "1"), (1, "b", "4"), (2, "a", "3")])
+    ledger.questions.set("p", "label", scale="interval")
+    first, second = soft(ledger)
+    assert (first["mean"], first["sd"]) == (2.5, pytest.approx(math.sqrt(4.5)))
+    assert (second["mean"], second["sd"]) == (3.0, None)
+    assert "share:1" not in first
+
+
+def test_spans_have_no_soft_labels(ledger: Ledger, write: Write) -> None:
+    fill(ledger, write, [(1, "a", "x", 0, 3)], options=SPANS)
+    with pytest.raises(InvalidOption, match="has no shares"):
+        soft(ledger)
+
+
+@given(
+    votes=st.dictionaries(
+        st.tuples(st.integers(0, 5), st.sampled_from("abcdefg")), st.sampled_from("xyz"), min_size=1
+    )
+)
+@examples(20)
+def test_soft_labels_are_read_back_equal(
+    ledger: Ledger, tmp_path_factory: pytest.TempPathFactory, votes: dict[tuple[int, str], str]
+) -> None:
+    project = f"q{next(_numbers)}"
+    rows = [(f"i{n}", who, category) for (n, who), category in votes.items()]
+    ledger.import_frame(pd.DataFrame(rows, columns=["item", "annotator", "category"]), project)
+    written = soft(ledger, project)
+    file = tmp_path_factory.mktemp("soft") / "soft.csv"
+    file.write_text(csv_text([written[0], *(row.values() for row in written)]))
+    read = pd.read_csv(file)
+    for row, of_file in zip(written, read.to_dict("records"), strict=True):
+        shares = {name: share for name, share in row.items() if name.startswith("share:")}
+        assert {name: of_file[name] for name in shares} == shares
+        assert sum(shares.values()) == pytest.approx(1)

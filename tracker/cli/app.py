@@ -37,6 +37,8 @@ _PANELS: Final = {
         "compare": "figures",
         "judge": "judge",
         "plan": "figures",
+        "estimate": "estimate",
+        "panel": "estimate",
         "digest": "digest",
         "plot": "plot",
     },

@@ -116,6 +116,10 @@ def export_consensus_command(
             help="How annotators count: alike, by their competence, or by a model of their errors.",
         ),
     ] = "majority",
+    soft: Annotated[
+        bool,
+        typer.Option("--soft", help="A row for each item, with the share of each category."),
+    ] = False,
     reader: Annotated[
         str | None,
         typer.Option(
@@ -142,16 +146,21 @@ def export_consensus_command(
     A tie is a row without category that names what is tied. Of several categories an answer, and
     of spans, each is written that more than half of the item's annotators gave. Models and
     references have no vote unless --annotator names them. What was decided of an item goes first.
+    With --soft there is one row for each item, with how many answered and skipped it, and a column
+    share:CATEGORY for each category, or, of numbers, the mean and the standard deviation.
 
     Examples:
     - `tracker export consensus reviews -o consensus.csv`
     - `tracker export consensus reviews -o truth.jsonl --method dawid-skene`
+    - `tracker export consensus reviews -o soft.csv --soft`
     - `tracker export consensus reviews -o tasks.json --for label-studio`
     - `tracker export consensus notices -o spans.conll --for conll`
 
     Next: `tracker agreement reviews --by item`
     """
     if reader is not None:
+        if soft:
+            raise InvalidOption("--soft writes rows, and --for what a program reads", "choose one")
         if reader not in _DOCUMENTS:
             raise InvalidOption(
                 f"there is no reader {reader!r} of a consensus", f"one of: {', '.join(_DOCUMENTS)}"
@@ -166,7 +175,7 @@ def export_consensus_command(
     if control is not None or on is not None:
         raise InvalidOption("--control and --object need --for label-studio", "add it")
     to, ledger = output_option_target(output, force=force), ledger_of_command(context)
-    with ledger.consensus(project, method, **answers) as rows:
+    with ledger.consensus(project, method, soft=soft, **answers) as rows:
         _write(to, rows, output)
 
 

@@ -60,6 +60,12 @@ class Refused(TrackerError):
     exit_code = 3
 
 
+class NoBasis(Refused):
+    """A figure was asked for that what there is cannot support, whatever is computed from it."""
+
+    exit_code = 6
+
+
 class CheckFailed(TrackerError):
     """A requested check did not pass."""
 

@@ -152,6 +152,7 @@ class Digits:
 
 
 MOST_CODE_COLUMNS = 8
+_OF_AN_ANSWER = {"item_id", "annotator_id", "answer"}
 
 
 @dataclass(frozen=True)
@@ -186,8 +187,8 @@ def make_pattern_code(
     Answers of ``excluded`` annotators are in no code, but their items are all there. If
     ``within`` is given, which has one row per answer of the selection, each of its rows gets
     the item's code beside it: sorting those rows was expensive, and joining them with a row per
-    item is more so. ``of`` are the answers, if not all of the selection; if they have a column
-    ``at``, each item has its greatest one as ``last`` beside its code.
+    item is more so. ``of`` are the answers, if not all of the selection; of each further column
+    that they have, an item has the greatest value beside its code.
     """
     answers = within if of is None else of
     rows = select_answer_rows(selection, alone=True) if answers is None else answers
@@ -262,8 +263,9 @@ def _items(
     """Return code columns and the number of answers, a row per item, or ``beside`` each answer."""
     item = answers.c.item_id
     columns = {**columns, "answers": func.count()}
-    if "at" in answers.c:
-        columns["last"] = func.max(answers.c.at)
+    if not beside:
+        further = [column for column in answers.c if column.name not in _OF_AN_ANSWER]
+        columns |= {column.name: func.max(column) for column in further}
     named = []
     for name, value in columns.items():
         column = value.over(partition_by=item) if beside else value

@@ -490,7 +490,7 @@ def count_patterns_by_moment(
     of_day = local_moment(selection.question.project.timezone, at) % DAY
     rows = select(dated, case((dated.c.timed == 1, at - of_day), else_=at).label("at"))
     code = make_pattern_code(connection, selection, of=rows.subquery("at"))
-    key = [code.items.c["last"], *code.key]
+    key = [code.items.c["at"], *code.key]
     statement = select(*key, func.count(), func.max(code.items.c.answers)).group_by(*key)
     moments: defaultdict[int, Counter[Pattern]] = defaultdict(Counter)
     most = 0

@@ -7,9 +7,10 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 from itertools import groupby
+from statistics import fmean, stdev
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, func, literal, select
 
 from tracker.audit.annotator_report import MOST_ANSWERS
 from tracker.audit.statistics.dawid_skene import dawid_skene_competences, dawid_skene_shares
@@ -30,7 +31,7 @@ from tracker.export.labels import item_columns, rows_with_items
 from tracker.projects.categories import category_names
 from tracker.projects.items import item_names
 from tracker.projects.questions import QuestionInfo
-from tracker.storage.schema import NONE_APPLIES
+from tracker.storage.schema import NONE_APPLIES, SKIPPED
 
 METHODS = ("majority", "weighted", "dawid-skene")
 """The ways to a consensus; competences of the second are those of the third's model."""
@@ -74,10 +75,7 @@ def consensus_rows(
     answers have, whatever the method. The entropy is that of the item's answers, in bits. Raises
     InvalidOption for a method that there is not, or that does not fit.
     """
-    if method not in METHODS:
-        raise InvalidOption(
-            f"there is no method {method!r}", f"choose one of: {', '.join(METHODS)}"
-        )
+    _check_method(method)
     more = (None, None) if len(consensus_columns(questions)) > len(CONSENSUS_COLUMNS) else ()
     for question in questions:
         if question.answers == "spans":
@@ -87,23 +85,39 @@ def consensus_rows(
                 yield (*row, *more)
 
 
+def _check_method(method: str) -> None:
+    if method not in METHODS:
+        raise InvalidOption(
+            f"there is no method {method!r}", f"choose one of: {', '.join(METHODS)}"
+        )
+
+
 def _rows(
     connection: Connection, question: QuestionInfo, method: str, choice: AnswerFilter
 ) -> Generator[tuple[Any, ...], None, None]:
     names = category_names(connection, question)
-    items = item_names(connection, question.project)
     selection = select_answers(connection, question, choice)
+    for _, item, pattern, consensus, by in _each_item(connection, selection, method):
+        entropy = _entropy(Counter(answer for _, answer in pattern))
+        tied = "|".join(names[category] for category in sorted(consensus.tied, key=[*names].index))
+        for category, confidence in consensus.categories:
+            name = None if category is None else names[category]
+            yield item, question.name, name, confidence, by, entropy, tied or None
+
+
+def _each_item(
+    connection: Connection, selection: Selection, method: str
+) -> Generator[tuple[int, str, JointPattern, _Consensus, str], None, None]:
+    """Yield each item, by number and name, its answers, the consensus and what that is by."""
+    question = selection.question
+    items = item_names(connection, question.project)
     shares = _shares_by(method, connection, selection)
     decide = _most_likely if question.answers == "one" else _more_than_half
     decisions = _decisions(connection, selection)
     for item, pattern in select_item_joint_patterns(connection, selection):
         consensus = decisions.get(item) or decide(shares(pattern))
         by = DECISION if item in decisions else method
-        entropy = _entropy(Counter(answer for _, answer in pattern))
-        tied = "|".join(names[category] for category in sorted(consensus.tied, key=[*names].index))
-        for category, confidence in consensus.categories:
-            name = None if category is None else names[category]
-            yield items[item], question.name, name, confidence, by, entropy, tied or None
+        yield item, items[item], pattern, consensus, by
 
 
 def _decisions(connection: Connection, selection: Selection) -> dict[int, _Consensus]:
@@ -204,6 +218,92 @@ def _span_rows(
             for category, share, start, end in most or [nothing]:
                 row = (items[item], question.name, category, share, method, None, tied or None)
                 yield (*row, start, end)
+
+
+# -- Soft labels: beside the consensus, how many of an item's people gave each category -----------
+
+
+SOFT_COLUMNS = (*CONSENSUS_COLUMNS[:5], "people", "skipped")
+NUMBER_COLUMNS = ("mean", "sd")
+"""Of questions of numbers, in place of shares."""
+SHARE = "share:"
+"""Begins the name of a column with the share of a category."""
+
+
+def soft_columns(connection: Connection, questions: Sequence[QuestionInfo]) -> tuple[str, ...]:
+    """Return the columns of `soft_rows`; raises InvalidOption for spans."""
+    shares: dict[str, None] = {}
+    for question in questions:
+        if question.answers == "spans":
+            raise InvalidOption(
+                f"{question.description} of spans, has no shares", "leave out --soft"
+            )
+        if not _are_numbers(question):
+            names = category_names(connection, question).values()
+            shares |= dict.fromkeys(f"{SHARE}{name}" for name in names)
+    numbers = NUMBER_COLUMNS if any(map(_are_numbers, questions)) else ()
+    return (*SOFT_COLUMNS, *numbers, *shares)
+
+
+def _are_numbers(question: QuestionInfo) -> bool:
+    return question.answers == "one" and question.scale in {"interval", "ratio"}
+
+
+def soft_rows(
+    connection: Connection,
+    questions: Sequence[QuestionInfo],
+    method: str = METHODS[0],
+    choice: AnswerFilter = EVERYTHING,
+) -> Generator[tuple[Any, ...], None, None]:
+    """Yield one row for each item that has an answer, with the share of its people by category.
+
+    Of several categories a share is that of the people who gave it. Numbers have their mean and
+    standard deviation instead (n - 1; none of one answer). Who skipped is counted beside, and in no
+    share; nothing is smoothed.
+    """
+    _check_method(method)
+    columns = soft_columns(connection, questions)
+    for question in questions:
+        names = category_names(connection, question)
+        selection = select_answers(connection, question, choice)
+        skipped = _skipped(connection, selection)
+        given: dict[str, Any]
+        for number, item, pattern, consensus, by in _each_item(connection, selection, method):
+            chosen = [(c, share) for c, share in consensus.categories if c is not None]
+            confidence = min(share for _, share in consensus.categories)
+            votes = Counter(category for _, answer in pattern for category in answer)
+            category = "|".join(names[category] for category, _ in chosen) or None
+            given = dict(zip(SOFT_COLUMNS, (item, question.name, category, confidence, by,
+                                            len(pattern), skipped.get(number, 0)),
+                             strict=True))  # fmt: skip
+            if _are_numbers(question):
+                given |= zip(NUMBER_COLUMNS, _mean_and_deviation(votes, names), strict=True)
+            else:
+                given |= {f"{SHARE}{name}": votes[c] / len(pattern) for c, name in names.items()}
+            yield tuple(map(given.get, columns))
+
+
+def _mean_and_deviation(
+    votes: Counter[int], names: Mapping[int, str]
+) -> tuple[float, float | None]:
+    numbers = [float(names[category]) for category in votes.elements()]
+    return fmean(numbers), stdev(numbers) if len(numbers) > 1 else None
+
+
+def _skipped(connection: Connection, selection: Selection) -> dict[int, int]:
+    """Return how many people skipped an item and never answered it, of those that some did."""
+    skips = labels.alias("skips")
+    chosen = (where_counted(selection, skips, skipped=True), skips.c.category_id == SKIPPED)
+    answered = (
+        select(literal(1))
+        .where(where_counted(selection), labels.c.item_id == skips.c.item_id,
+               labels.c.annotator_id == skips.c.annotator_id)
+        .correlate(skips)
+        .exists()
+    )  # fmt: skip
+    people = func.count(skips.c.annotator_id.distinct())
+    statement = select(skips.c.item_id, people).where(*chosen, ~answered)
+    return {row[0]: row[1] for row in connection.execute(statement.group_by(skips.c.item_id))}
 
 
 # -- The consensus item by item, with what is known of the item -----------------------------------

@@ -27,6 +27,8 @@ COLUMN_TYPES: Final[Mapping[str, Type]] = {
     "seconds": "number",
     "confidence": "number",
     "entropy": "number",
+    "people": "integer",
+    "skipped": "integer",
 }
 """The columns of labels and of a consensus that are no texts."""
 

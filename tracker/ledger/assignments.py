@@ -123,10 +123,12 @@ class Assignments(Namespace):
         - `tracker assign reviews --per-annotator 100 --gold 5% --repeat 2%`
         - `tracker assign reviews --to ada,bo -o 'list-{annotator}.xlsx'`
         - `tracker assign reviews -o tasks.json --for label-studio`
+        - `tracker assign reviews --prefer random --answers 1 --per-annotator 100`
+        - `tracker assign reviews --where route=people`
 
         Next: `tracker assignments list reviews`
         """
-        from tracker.counts.filter import end_of
+        from tracker.counts.filter import end_of, make_answer_filter
         from tracker.work.assign import Orders, assign
         from tracker.work.choosing import OVERLAP, PREFER, check_word, read_share
 
@@ -136,10 +138,11 @@ class Assignments(Namespace):
         for option, words in (("prefer", PREFER), ("overlap", OVERLAP)):
             check_word(option, words, asked.get(option, words[0]))
         until = asked.pop("until", None)
+        where = make_answer_filter(where=asked.pop("where", None)).where
         with self._ledger.writing(project) as (connection, info):
             if until is not None:
                 until = end_of("--until", until, info.timezone)
-            return assign(connection, info, Orders(**asked, until=until))
+            return assign(connection, info, Orders(**asked, until=until, where=where))
 
     @operation(
         "assignments list", f"GET {_ALL}", "listAssignments",

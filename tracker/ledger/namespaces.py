@@ -12,11 +12,13 @@ if TYPE_CHECKING:
     from tracker.ledger.answering import Answering
     from tracker.ledger.assignments import Assignments
     from tracker.ledger.categories import Categories
+    from tracker.ledger.estimates import Estimates
     from tracker.ledger.flags import Flags
     from tracker.ledger.import_records import Imports
     from tracker.ledger.items import Items
     from tracker.ledger.judges import Judging
     from tracker.ledger.notes import Notes
+    from tracker.ledger.panels import Panels
     from tracker.ledger.pay import Pay
     from tracker.ledger.projects import Projects
     from tracker.ledger.questions import Questions
@@ -88,6 +90,13 @@ class Records(Transactions):
         return Rules(self)
 
     @property
+    def panels(self) -> Panels:
+        """Hold several models against people, and say which items still need people."""
+        from tracker.ledger.panels import Panels
+
+        return Panels(self)
+
+    @property
     def pay(self) -> Pay:
         """Count what people did in a period, and what it costs."""
         from tracker.ledger.pay import Pay
@@ -114,6 +123,13 @@ class Records(Transactions):
         from tracker.ledger.adjudication import Adjudication
 
         return Adjudication(self)
+
+    @property
+    def estimates(self) -> Estimates:
+        """Estimate figures about all items from people's and models' answers."""
+        from tracker.ledger.estimates import Estimates
+
+        return Estimates(self)
 
     @property
     def judges(self) -> Judging:

@@ -237,6 +237,7 @@ class Reports(Transactions):
         project: str,
         method: str = "majority",
         *,
+        soft: bool = False,
         questions: Sequence[str] = (),
         **selecting: Unpack[Selecting],
     ) -> Iterator[Labels]:
@@ -245,18 +246,35 @@ class Reports(Transactions):
         Args:
             project: the project's name.
             method: ``majority``, ``weighted`` (by competence) or ``dawid-skene``.
+            soft: whether there is a row for each item, with the share of each category.
             questions: only of these, by name; of all for none.
             selecting: see `tracker.counts.filter.Selecting`.
         """
         from tracker.counts.filter import make_answer_filter
-        from tracker.export.consensus import consensus_columns, consensus_rows
+        from tracker.export.consensus import (
+            NUMBER_COLUMNS,
+            SHARE,
+            consensus_columns,
+            consensus_rows,
+            soft_columns,
+            soft_rows,
+        )
         from tracker.export.files import COLUMN_TYPES
 
         choice = make_answer_filter(**selecting)
         with self.asking_each(project, choice, questions) as (connection, each):
-            rows = consensus_rows(connection, each, method, choice)
+            types = dict(COLUMN_TYPES)
+            if soft:
+                columns = soft_columns(connection, each)
+                rows = soft_rows(connection, each, method, choice)
+                for name in columns:
+                    if name.startswith(SHARE) or name in NUMBER_COLUMNS:
+                        types[name] = "number"
+            else:
+                columns = consensus_columns(each)
+                rows = consensus_rows(connection, each, method, choice)
             with closing(rows):
-                yield Labels(consensus_columns(each), rows).typed(COLUMN_TYPES)
+                yield Labels(columns, rows).typed(types)
 
     @contextmanager
     def matrix(

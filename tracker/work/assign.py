@@ -15,6 +15,7 @@ from sqlalchemy import Connection, insert, select
 from tracker.core.errors import InvalidOption, Refused
 from tracker.core.results import Hidden, Json, Record
 from tracker.counts.selection import stream_rows
+from tracker.judge.estimate import find_model, strata_for_draw
 from tracker.projects.annotators import (
     AnnotatorInfo,
     add_annotators,
@@ -23,6 +24,7 @@ from tracker.projects.annotators import (
     find_flagged_annotators,
     project_labels_by_annotator,
 )
+from tracker.projects.items import check_item_values
 from tracker.projects.names import are_spelt_alike
 from tracker.projects.projects import ProjectInfo, lock_project, record_change
 from tracker.projects.questions import QuestionInfo, find_questions
@@ -40,6 +42,8 @@ from tracker.work.assignments_sql import (
     select_barred,
     select_gold_items,
 )
+from tracker.work.choosing import ESTIMATE, RANDOM
+from tracker.work.drawing_sql import Draw, last_item
 from tracker.work.sharing import Shares, share_items
 
 REPEATED_AFTER: Final = 10  # items, at least
@@ -66,6 +70,9 @@ class Orders:
     seed: int = 0
     until: int | None = None
     round: str | None = None
+    category: str | None = None
+    model: str | None = None
+    where: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     def questions(self, connection: Connection, project: ProjectInfo) -> list[QuestionInfo]:
         """Return what items are asked: the question named, or all; raises NotFound."""
@@ -139,6 +146,7 @@ def assign(connection: Connection, project: ProjectInfo, orders: Orders) -> Assi
     if there is nothing to assign.
     """
     lock_project(connection, project.id)
+    check_item_values(connection, project, dict(orders.where))
     questions = orders.questions(connection, project)
     people, left_out, new = people_to_ask(connection, project, questions, orders)
     kind = people[0].kind if people else "human"
@@ -150,12 +158,13 @@ def assign(connection: Connection, project: ProjectInfo, orders: Orders) -> Assi
         raise InvalidOption(
             f"--prefer {orders.prefer} is about one question", "name it with --question"
         )
+    draw = _draw(connection, questions, orders)
     added = add_annotators(connection, project, new)
     people = [added.get(person.name, person) for person in people]
     withdrawn = []
     if orders.withdraw:
         withdrawn = withdraw_chosen(connection, project, Choice(states=UNDONE))
-    lists = _make_lists(connection, wanted, people, orders)
+    lists = _make_lists(connection, wanted, people, orders, draw)
     if not any(lists.lists):
         raise Refused(
             f"no item of {project.name!r} needs an answer of these people",
@@ -167,6 +176,10 @@ def assign(connection: Connection, project: ProjectInfo, orders: Orders) -> Assi
         "answers": wanted.answers, "prefer": orders.prefer, "overlap": orders.overlap,
         "seed": orders.seed, "gold": orders.gold, "repeat": orders.repeat,
     }  # fmt: skip
+    if draw is not None:
+        detail |= draw.detail
+    if orders.where:
+        detail["where"] = dict(orders.where)
     change, _ = record_change(connection, project.id, "assign", detail)
     record_batch(connection, project, change, questions, orders, people, lists.lists)
     loads = tuple(map(_load, people, lists.lists))
@@ -182,6 +195,34 @@ def assign(connection: Connection, project: ProjectInfo, orders: Orders) -> Assi
         tuple(new),
         len(withdrawn),
     )
+
+
+def _draw(connection: Connection, questions: Sequence[QuestionInfo], orders: Orders) -> Draw | None:
+    """Return how items are drawn; None if they are chosen otherwise."""
+    by = orders.model, orders.category
+    if orders.prefer != ESTIMATE:
+        if any(by):
+            raise InvalidOption(
+                "--category and --model are those of an estimate", "add: --prefer estimate"
+            )
+        return (
+            Draw(orders.seed, last_item(connection, questions[0]))
+            if orders.prefer == RANDOM else None
+        )  # fmt: skip
+    if len(questions) > 1 or orders.model is None or orders.category is None:
+        raise InvalidOption(
+            "--prefer estimate is about one question, category and model",
+            "name them: --question Q --category C --model M",
+        )
+    if questions[0].answers != "one":
+        raise InvalidOption(
+            "--prefer estimate needs one category an answer", "draw from all: --prefer random"
+        )
+    model = find_model(connection, questions[0], orders.model)
+    strata = strata_for_draw(connection, questions[0], model.id, orders.category)
+    if not strata:
+        raise Refused(f"{model.name} answered no item of {questions[0].project.name!r}")
+    return Draw(orders.seed, last_item(connection, questions[0]), model, strata)
 
 
 def _load(person: AnnotatorInfo, items: Sequence[tuple[int, str]]) -> Load:
@@ -266,7 +307,11 @@ def _named(
 
 
 def _make_lists(
-    connection: Connection, wanted: Wanted, people: Sequence[AnnotatorInfo], orders: Orders
+    connection: Connection,
+    wanted: Wanted,
+    people: Sequence[AnnotatorInfo],
+    orders: Orders,
+    draw: Draw | None,
 ) -> _Lists:
     random = np.random.default_rng(orders.seed)
     person_places = {person.id: n for n, person in enumerate(people)}
@@ -282,9 +327,11 @@ def _make_lists(
         connection,
         wanted,
         person_places,
-        orders.prefer,
-        but_gold=orders.gold > 0 and wanted.kind == "human",
+        orders.prefer if draw is None else draw,
+        # What is drawn is drawn from all items.
+        but_gold=orders.gold > 0 and wanted.kind == "human" and draw is None,
         most=None if most is None else _LOOKED_AT + 2 * most * len(people),
+        where=orders.where,
     )
     in_need = [(item, number) for item, number in stream_rows(connection, statement)]
     places = {item: n for n, (item, _) in enumerate(in_need)}

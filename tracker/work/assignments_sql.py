@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from sqlalchemy import (
@@ -37,12 +37,14 @@ from tracker.storage.schema import (
     Change,
     Draft,
     Item,
+    ItemAttribute,
     Label,
     PastLabel,
 )
 from tracker.storage.schema.labels import question_numbers
 from tracker.storage.schema.work import REPEAT
 from tracker.work.choosing import DONE, LATE, OPEN, WITHDRAWN
+from tracker.work.drawing_sql import Draw
 
 UNDONE = (OPEN, LATE)
 
@@ -330,10 +332,11 @@ def items_in_need(
     connection: Connection,
     wanted: Wanted,
     people: Collection[int],
-    prefer: str,
+    prefer: str | Draw,
     *,
     but_gold: bool,
     most: int | None = None,
+    where: Iterable[tuple[str, tuple[str, ...]]] = (),
 ) -> Select[Any]:
     """Return the statement of the items that need more answers: (item id, answers that it has).
 
@@ -344,9 +347,11 @@ def items_in_need(
         connection: to the ledger.
         wanted: which answers, and how many of them.
         people: who can be given items, by id.
-        prefer: the order: "fewest" or "oldest"; of one question "disagreed" or "uncertain".
+        prefer: the order: "fewest" or "oldest"; of one question "disagreed" or "uncertain"; or how
+            they are drawn.
         but_gold: whether items that have a known answer are left out.
         most: how many items, at most.
+        where: attributes of the items, and the values that they may have.
     """
     answered = select(_labels.c.item_id, _labels.c.annotator_id.label("annotator")).where(
         wanted.of_questions(_labels), _labels.c.category_id != SKIPPED, _of_kind(wanted, _labels)
@@ -382,8 +387,17 @@ def items_in_need(
     )
     if but_gold:
         statement = statement.where(_items.c.id.not_in(_gold(wanted)))
+    for name, values in where:
+        chosen = select(ItemAttribute.item_id).where(
+            ItemAttribute.project_id == wanted.project.id,
+            ItemAttribute.name == name,
+            ItemAttribute.value.in_(values),
+        )
+        statement = statement.where(_items.c.id.in_(chosen))
     order: list[Any] = []
-    if prefer == "fewest":
+    if isinstance(prefer, Draw):
+        statement, order = prefer.put_in_order(statement, number, wanted.questions[0])
+    elif prefer == "fewest":
         order = [number]
     elif prefer != "oldest":
         (question,) = wanted.questions

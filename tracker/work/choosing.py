@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from functools import partial
 from typing import Annotated, Any, NamedTuple, TypedDict
 
 from tracker.core.errors import InvalidOption
 from tracker.core.operations import Option
-from tracker.counts.choosing import QuestionName
+from tracker.counts.choosing import QuestionName, values_by_attribute
 
 OPEN, LATE, DONE, WITHDRAWN = "open", "late", "done", "withdrawn"
 STATES = (OPEN, LATE, DONE, WITHDRAWN)
 """Of an assignment: not answered yet, not in time, answered, taken back before that."""
-PREFER = ("fewest", "disagreed", "uncertain", "oldest")
+RANDOM, ESTIMATE = "random", "estimate"
+PREFER = ("fewest", "disagreed", "uncertain", "oldest", RANDOM, ESTIMATE)
 """Which items come first: with the fewest answers; whose answers differ most; on which the most
-given answer is least certain; that were imported first."""
+given answer is least certain; that were imported first; that are drawn from all; that are drawn
+where answers help an estimate most."""
 OVERLAP = ("even", "anchored")
 """Who answers together: all alike; or somebody whose answers stand on as many items as possible."""
 PROGRAMS = {
@@ -76,6 +78,11 @@ class Assigning(TypedDict, total=False):
             metavar="N", least=1, most=100,
         ),
     ]  # fmt: skip
+    where: Annotated[
+        Mapping[str, str | Iterable[str]],
+        Option("Only items with this attribute (repeatable).", metavar="ATTRIBUTE=VALUE",
+               read=values_by_attribute, examples=("route=people",)),
+    ]  # fmt: skip
     per_annotator: Annotated[
         int | None, Option("The longest list of a person.", metavar="N", least=1)
     ]
@@ -101,10 +108,15 @@ class Assigning(TypedDict, total=False):
     prefer: Annotated[
         str,
         _lists(
-            "Which items come first.", PREFER[0],
+            "Which items come first; random: drawn from all; estimate: drawn where they help "
+            "tracker estimate most.", PREFER[0],
             metavar="|".join(PREFER), words=PREFER, examples=PREFER[1:2],
         ),
     ]  # fmt: skip
+    category: Annotated[
+        str | None, _lists("With --prefer estimate: the category whose share is estimated.")
+    ]
+    model: Annotated[str | None, _lists("With --prefer estimate: the model.", metavar="NAME")]
     overlap: Annotated[
         str,
         _lists(

@@ -9,11 +9,13 @@ from tracker.ledger.assignments import Assignments
 from tracker.ledger.auditing import AuditFindings
 from tracker.ledger.categories import Categories
 from tracker.ledger.digests import Digests
+from tracker.ledger.estimates import Estimates
 from tracker.ledger.figures import Figures
 from tracker.ledger.flags import Flags
 from tracker.ledger.history import Snapshots
 from tracker.ledger.judges import Judging
 from tracker.ledger.notes import Notes
+from tracker.ledger.panels import Panels
 from tracker.ledger.pay import Pay
 from tracker.ledger.questions import Questions
 from tracker.ledger.rounds import Rounds
@@ -26,7 +28,7 @@ from tracker.web.api.routing import resource
 
 _ROUTERS = [
     projects.router,
-    add_routes(resource("figures"), Figures, Digests, Snapshots),
+    add_routes(resource("figures"), Figures, Estimates, Panels, Digests, Snapshots),
     add_routes(resource("findings"), AuditFindings, Flags),
     gate.router,
     items.router,

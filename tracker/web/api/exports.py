@@ -69,10 +69,13 @@ def export_consensus(
     method: Annotated[
         str, Query(description="How annotators count: majority, weighted, dawid-skene.")
     ] = "majority",
+    soft: Annotated[
+        bool, Query(description="A row for each item, with the share of each category.")
+    ] = False,
     form: _Form = Form.CSV,
 ) -> Response:
     """Stream one answer for each item; `tracker export consensus P`."""
-    opened = answer.ledger.consensus(project, method, **answers)
+    opened = answer.ledger.consensus(project, method, soft=soft, **answers)
     return _streamed(opened, form)
 
 

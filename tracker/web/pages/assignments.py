@@ -16,10 +16,11 @@ from tracker.web.errors import error_status
 from tracker.web.identity import Role, needs
 from tracker.web.request import Asked, AskedLedger, At, Place
 from tracker.web.templating import page, page_links, see
-from tracker.work.choosing import OVERLAP, PREFER
+from tracker.work.choosing import ESTIMATE, OVERLAP, PREFER
 
 router = APIRouter(include_in_schema=False)
 _ALL = "/projects/{project:name}/assignments"
+_PREFER = [word for word in PREFER if word != ESTIMATE]  # the form has no model to name
 
 
 class NewAssignments(BaseModel):
@@ -86,7 +87,7 @@ def _assignments(
         round_links={"round": lambda row: here("rounds", row["round"])},
         rows=[row.to_dict() for row in ledger.assignments.progress(place.project)],
         rounds=[row.to_dict() for row in ledger.rounds.list(place.project)], round_columns=ROUNDS,
-        people=people, questions=questions, prefer=PREFER, overlap=OVERLAP,
+        people=people, questions=questions, prefer=_PREFER, overlap=OVERLAP,
         form=form or NewAssignments(to=people), problem=problem, sentences=sentences,
         status=200 if problem is None else error_status(problem),
     )  # fmt: skip

@@ -1,0 +1,265 @@
+"""`tracker estimate`: what is counted for it, when it refuses, and what a draw makes of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.helpers import SEVERAL, count_statements, question_of, write_file
+from tests.profiles import both, examples
+from tracker.core.errors import InvalidOption, NoBasis, NotFound
+from tracker.core.tallies import Answer, make_pattern
+from tracker.counts.filter import select_answers
+from tracker.judge.cells import Cell, people_gave
+from tracker.judge.panel_sql import count_panel
+from tracker.ledger import Ledger
+from tracker.projects.annotators import find_annotator
+from tracker.projects.categories import category_names
+
+_NUMBERS = count()
+
+
+def give(ledger: Ledger, rows: list[tuple[str, str, str]], project: str = "p", **more: Any) -> None:
+    """Import answers: (item, annotator, category), or categories with | between them."""
+    each = [(item, who, category) for item, who, of in rows for category in of.split("|")]
+    frame = pd.DataFrame(each, columns=["item", "annotator", "category"])
+    ledger.import_frame(frame, project, **more)
+
+
+def with_model(ledger: Ledger, answers: str, project: str = "p") -> None:
+    """Let a model answer as many items, i0 and so on, as there are letters."""
+    give(ledger, [(f"i{n}", "gpt", letter) for n, letter in enumerate(answers)], project)
+    ledger.annotators.kind(project, "gpt", "model")
+
+
+def label_drawn(ledger: Ledger, truth: str, who: str) -> list[int]:
+    """Let somebody answer what they are assigned, by the letters; returns the items."""
+    open_ = ledger.assignments.list("p", annotators=[who], states=["open"])
+    items = [int(row.item[1:]) for row in open_]
+    give(ledger, [(f"i{n}", who, truth[n]) for n in items])
+    return items
+
+
+@both
+@given(data=st.data())
+@examples(25)
+def test_cells_are_what_a_plain_count_of_the_labels_finds(
+    ledger: Ledger, data: st.DataObject
+) -> None:
+    project = f"p{next(_NUMBERS)}"
+    several = data.draw(st.booleans())
+    texts = st.sampled_from(["x", "y", "z", "x|y", "y|z"] if several else ["x", "y", "z"])
+    answers = data.draw(
+        st.dictionaries(
+            st.tuples(st.integers(0, 6), st.sampled_from(["ann", "bob", "cat", "m1", "m2"])),
+            texts, min_size=1, max_size=30,
+        )
+    )  # fmt: skip
+    decided = data.draw(st.dictionaries(st.integers(0, 6), st.sampled_from("xyz"), max_size=3))
+    models = ["m1", "m2"]
+    rows = [(f"i{n}", who, text) for (n, who), text in answers.items()]
+    if not {"m1", "m2"} <= {who for _, who in answers}:
+        rows += [("i9", "m1", "x"), ("i9", "m2", "y")]
+    give(ledger, rows, project, options=SEVERAL if several else None)
+    for model in models:
+        ledger.annotators.kind(project, model, "model")
+    known = {name for text in answers.values() for name in text.split("|")} | {"x", "y"}
+    seen = {n for n, _ in answers}
+    for n, category in decided.items():
+        if n in seen and category in known:
+            ledger.adjudication.decide(project, f"i{n}", [category], reason="ambiguous")
+    with ledger.database.read() as connection:
+        question = question_of(connection, project)
+        ids = [find_annotator(connection, question.project, model).id for model in models]
+        cells = count_panel(connection, select_answers(connection, question), ids)
+        numbers = {name: n for n, name in category_names(connection, question).items()}
+    by_item: dict[str, dict[str, list[int]]] = {}
+    with ledger.labels(project) as (columns, labels):
+        for row in labels:
+            told = dict(zip(columns, row, strict=True))
+            of_item = by_item.setdefault(told["item"], {})
+            of_item.setdefault(told["annotator"], []).append(numbers[told["category"]])
+
+    def answer(given_: list[int] | None) -> Answer | None:
+        return None if given_ is None else tuple(sorted(given_))
+
+    expected = Counter[Cell]()
+    for of_item in by_item.values():
+        people = [tuple(sorted(given_)) for who, given_ in of_item.items()
+                  if who not in {*models, "decision"}]  # fmt: skip
+        said = tuple(answer(of_item.get(model)) for model in models)
+        expected[Cell(said, answer(of_item.get("decision")), make_pattern(people))] += 1
+    assert cells == dict(expected)
+
+
+@both
+def test_an_estimate_counts_majorities_and_decisions_and_says_what_it_left_out(
+    ledger: Ledger, tmp_path: Path
+) -> None:
+    with_model(ledger, "xxxxyyyyxy")
+    give(ledger, [(f"i{n}", who, letter) for who, letters in
+                  {"ann": "xxyy", "bob": "xyyx", "cat": "xxy"}.items()
+                  for n, letter in enumerate(letters)])  # fmt: skip
+    give(ledger, [("i4", "ann", "x"), ("i5", "ann", "y"), ("new", "ann", "y")])
+    ledger.adjudication.decide("p", "i4", ["y"], reason="ambiguous")
+    ledger.import_items(write_file(tmp_path / "t.csv", "item,used-for\ni6,tuning\n"), "p",
+                        keep=["used-for"])  # fmt: skip
+    of = ledger.estimates.estimate("p", model="gpt", category="x", random=True)
+    # i0, i1: x by people; i2: y; i3: tied; i4: y, decided; i5: y; the model: xxxxyy
+    assert (of.labeled, of.items, of.differ) == (5, 8, 1)
+    assert of.left_out.to_dict() == {
+        "tuning": 1, "undecided": 1, "without_model": 1, "later": 0
+    }  # fmt: skip
+    assert of.human_only.value == pytest.approx(2 / 5)
+    assert (of.corrected.true_positive_rate, of.corrected.true_negative_rate) == (1, 2 / 3)
+    assert {row.answer: (row.items, row.labeled, row.value) for row in of.strata} == {
+        "x": (4, 3, pytest.approx(2 / 3)), "y": (4, 2, 0.0)
+    }  # fmt: skip
+    assert of.stratified.value == pytest.approx(0.5 * 2 / 3)
+    assert sum(row.next or 0 for row in of.strata) == 3  # no more items are left
+
+
+@both
+def test_a_mean_is_that_of_the_numbers_people_gave(ledger: Ledger) -> None:
+    with_model(ledger, "12345123451234512345")
+    give(ledger, [(f"i{n}", "ann", str(1 + n % 5)) for n in range(10)])
+    give(ledger, [(f"i{n}", "bob", "3") for n in range(5)])
+    of = ledger.estimates.estimate("p", model="gpt", mean=True, random=True)
+    assert of.human_only.value == pytest.approx(3)
+    assert of.prediction_powered.value == pytest.approx(3)
+    assert of.prediction_powered.worth is not None
+    assert of.prediction_powered.worth > 10
+    assert of.corrected.undefined == "only_shares"
+    assert of.stratified.value == pytest.approx(3)
+
+
+def test_of_several_categories_one_counts_that_most_people_gave(ledger: Ledger) -> None:
+    people = {"a": ["x|y", "x|z"], "b": ["x|y", "y"], "c": ["z"], "e": ["x|y", "x"]}
+    rows = [(item, f"person {n}", answer)
+            for item, answers in people.items() for n, answer in enumerate(answers)]  # fmt: skip
+    rows += [("a", "gpt", "x"), ("b", "gpt", "x"), ("c", "gpt", "x"), ("d", "gpt", "z"),
+             ("e", "gpt", "z")]  # fmt: skip
+    give(ledger, rows, options=SEVERAL)
+    ledger.annotators.kind("p", "gpt", "model")
+    of = ledger.estimates.estimate("p", model="gpt", category="x", random=True)
+    assert (of.labeled, of.left_out.undecided, of.human_only.value) == (3, 1, pytest.approx(2 / 3))
+    assert people_gave(Cell((), None, (((), 1),)), 1) == 0
+
+
+def test_an_estimate_says_what_does_not_fit(ledger: Ledger) -> None:
+    with_model(ledger, "xxyy")
+    give(ledger, [("i0", "ann", "x")])
+    asked = ledger.estimates.estimate
+    with pytest.raises(InvalidOption, match="whose share"):
+        asked("p", model="gpt", random=True)
+    with pytest.raises(InvalidOption, match="is a human annotator, and no model"):
+        asked("p", model="ann", category="x", random=True)
+    with pytest.raises(InvalidOption, match="are no numbers"):
+        asked("p", model="gpt", mean=True, random=True)
+    with pytest.raises(NotFound, match="no category 'w'"):
+        asked("p", model="gpt", category="w", random=True)
+    with pytest.raises(NoBasis, match="not known that the items") as refused:
+        asked("p", model="gpt", category="x")
+    assert refused.value.exit_code == 6
+    few = asked("p", model="gpt", category="x", random=True)
+    assert few.human_only.undefined == few.prediction_powered.undefined == "too_few_items"
+
+
+@both
+def test_items_drawn_at_random_are_known_to_be_and_others_are_counted(ledger: Ledger) -> None:
+    truth = "".join(np.random.default_rng(1).choice(["x", "y"], 300, p=[0.3, 0.7]))
+    with_model(ledger, truth)
+    drawn = {"answers": 1, "per_annotator": 40, "prefer": "random", "seed": 3}
+    ledger.assignments.assign("p", to=["ann"], **drawn)
+    items = label_drawn(ledger, truth, "ann")
+    assert items != sorted(items)
+    of = ledger.estimates.estimate("p", model="gpt", category="x")
+    assert (of.drawn, of.labeled, of.unanswered) == ("random", 40, 0)
+    ledger.assignments.assign("p", to=["bob"], **drawn)
+    assert ledger.estimates.estimate("p", model="gpt", category="x").unanswered == 40
+    free = next(n for n in range(300) if n not in {*items} | {
+        int(row.item[1:]) for row in ledger.assignments.list("p")})  # fmt: skip
+    give(ledger, [(f"i{free}", "cat", "x")])
+    with pytest.raises(NoBasis, match="1 of the 41 items that people answered were not drawn"):
+        ledger.estimates.estimate("p", model="gpt", category="x")
+    assert ledger.estimates.estimate("p", model="gpt", category="x", random=True).labeled == 41
+
+
+@both
+def test_what_was_answered_before_a_draw_is_not_drawn_by_it(ledger: Ledger) -> None:
+    with_model(ledger, "xxxyyy")
+    give(ledger, [("i0", "ann", "x"), ("i1", "ann", "x")])
+    ledger.assignments.assign("p", to=["bob"], answers=2, prefer="random")
+    label_drawn(ledger, "xxxyyy", "bob")
+    with pytest.raises(NoBasis, match="2 of the 6 items"):
+        ledger.estimates.estimate("p", model="gpt", category="x")
+
+
+@both
+def test_items_that_came_after_the_draw_are_left_out(ledger: Ledger) -> None:
+    with_model(ledger, "xxxyyy")
+    ledger.assignments.assign("p", to=["bob"], answers=1, per_annotator=3, prefer="random")
+    label_drawn(ledger, "xxxyyy", "bob")
+    give(ledger, [("late", "gpt", "x"), ("later", "gpt", "x"), ("later", "ann", "x")])
+    of = ledger.estimates.estimate("p", model="gpt", category="x")
+    assert (of.items, of.labeled, of.left_out.later) == (6, 3, 2)
+
+
+@both
+def test_a_draw_for_an_estimate_is_shared_out_by_the_models_answers(ledger: Ledger) -> None:
+    answers = "x" * 40 + "y" * 160
+    with_model(ledger, answers)
+    truth = "x" * 20 + "y" * 180  # the model's x are right half the time, its y always
+    ledger.assignments.assign("p", to=["ann"], answers=1, per_annotator=30, prefer="random")
+    label_drawn(ledger, truth, "ann")
+    of = ledger.estimates.estimate("p", model="gpt", category="x")
+    wanted = {row.answer: row.next for row in of.strata}
+    ledger.assignments.assign(
+        "p", to=["bob"], answers=1, per_annotator=20, prefer="estimate", category="x", model="gpt"
+    )
+    first = Counter(answers[n] for n in label_drawn(ledger, truth, "bob"))
+    assert first["x"] > first["y"]
+    more = ledger.estimates.estimate("p", model="gpt", category="x")
+    assert (more.drawn, more.labeled) == ("by_model", 50)
+    undefined = more.human_only, more.prediction_powered, more.corrected
+    assert {of.undefined for of in undefined} == {"drawn_by_model"}
+    assert more.stratified.worth is not None
+    assert of.stratified.worth is not None
+    assert more.stratified.worth > of.stratified.worth
+    assert wanted["x"] == 40 - sum(row.labeled for row in of.strata if row.answer == "x")
+    # It says nothing of another model's answers.
+    give(ledger, [(f"i{n}", "other", "x") for n in range(200)])
+    ledger.annotators.kind("p", "other", "model")
+    with pytest.raises(NoBasis, match="20 of the 50"):
+        ledger.estimates.estimate("p", model="other", category="x")
+
+
+def test_a_draw_for_an_estimate_needs_a_model_and_a_category(ledger: Ledger) -> None:
+    with_model(ledger, "xy")
+    assign = ledger.assignments.assign
+    with pytest.raises(InvalidOption, match="one question, category and model"):
+        assign("p", to=["ann"], prefer="estimate", category="x")
+    with pytest.raises(InvalidOption, match="are those of an estimate"):
+        assign("p", to=["ann"], model="gpt")
+    with pytest.raises(NotFound, match="no annotator 'gpt5'"):
+        assign("p", to=["ann"], prefer="estimate", category="x", model="gpt5")
+
+
+@both
+def test_an_estimate_takes_as_many_statements_whatever_there_is(ledger: Ledger) -> None:
+    numbers = []
+    for project, items in (("p", 20), ("q", 200)):
+        with_model(ledger, "xy" * (items // 2), project)
+        give(ledger, [(f"i{n}", "ann", "x") for n in range(0, items, 3)], project)
+        with count_statements(ledger.database.engine) as counted:
+            ledger.estimates.estimate(project, model="gpt", category="x", random=True)
+        numbers.append(counted.number)
+    assert numbers[0] == numbers[1]

@@ -1,0 +1,166 @@
+"""How far answers are from the people's shares, and with whom a model sides."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from itertools import count
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from tests.helpers import SEVERAL, question_of
+from tests.judge.test_estimate import give
+from tests.profiles import both, examples
+from tracker.core.errors import InvalidOption
+from tracker.core.tallies import Answer, Pattern, make_pattern
+from tracker.counts.filter import select_answers
+from tracker.judge.soft_labels import (
+    Sides,
+    count_sides,
+    person_distances,
+    sides_with,
+    soft_label_distances,
+)
+from tracker.ledger import Ledger
+from tracker.projects.annotators import annotators_by_name
+
+_NUMBERS = count()
+CATEGORY = st.integers(1, 4)
+ITEM = st.tuples(CATEGORY, st.lists(CATEGORY, max_size=5), st.floats(0.01, 0.99))
+
+
+def tallied(items: list[tuple[int, list[int], float]]) -> Counter[tuple[Answer, Pattern]]:
+    return Counter(((own,), make_pattern((a,) for a in people)) for own, people, _ in items)
+
+
+@given(items=st.lists(ITEM, max_size=12))
+def test_distances_are_those_of_each_item_and_its_people(
+    items: list[tuple[int, list[int], float]],
+) -> None:
+    sure = Counter(
+        ((own,), make_pattern((a,) for a in people), certain) for own, people, certain in items
+    )
+    of = soft_label_distances(
+        tallied(items), places={n: float(n) for n in range(1, 5)}, sure=sure, categories=4
+    )
+    values = defaultdict(list)
+    for own, people, certain in items:
+        if not people:
+            continue
+        shares = np.bincount(people, minlength=5)[1:] / len(people)
+        point = np.eye(4)[own - 1]
+        soft = np.where(point == 1, certain, (1 - certain) / 3)
+        values["manhattan"].append(np.abs(shares - point).sum())
+        values["wasserstein"].append(stats.wasserstein_distance([own], people))
+        values["cross_entropy"].append(-(shares * np.log2(soft)).sum())
+        values["person_error"].append(np.mean([a != own for a in people]))
+    for name in ("manhattan", "wasserstein", "cross_entropy", "person_error"):
+        distance, expected = getattr(of, name), values[name]
+        assert distance.items == len(expected)
+        if not expected:
+            assert distance.value is None
+            continue
+        assert distance.value == pytest.approx(np.mean(expected))
+        if len(expected) > 1:
+            error = np.std(expected, ddof=1) / math.sqrt(len(expected))
+            reach = stats.t.ppf(0.975, len(expected) - 1) * error
+            assert distance.ci_high == pytest.approx(np.mean(expected) + reach)
+
+
+def test_a_hard_answer_that_nobody_gave_has_no_cross_entropy() -> None:
+    of = soft_label_distances({((1,), (((2,), 3),)): 4})
+    assert (of.cross_entropy.value, of.cross_entropy.undefined) == (None, "hard_answer")
+    assert of.wasserstein.undefined == "no_order"
+    assert soft_label_distances({((1,), (((1,), 3),)): 4}).cross_entropy.value == 0
+
+
+def test_several_categories_are_compared_one_by_one() -> None:
+    of = soft_label_distances({((1, 2), (((1,), 1), ((1, 3), 1))): 1})
+    assert of.manhattan.value == 0 + 1 + 0.5
+
+
+def test_each_person_is_held_against_the_others() -> None:
+    """Two of three say x: each of these is half wrong, the third always."""
+    pattern = (((1,), 2), ((2,), 1))
+    met = {1: {((1,), pattern): 10}, 2: {((1,), pattern): 10}, 3: {((2,), pattern): 10}}
+    of = person_distances(met)
+    assert [of[n].person_error.value for n in (1, 2, 3)] == [0.5, 0.5, 1.0]
+    assert of[1].manhattan.value == 1.0
+
+
+@both
+@given(data=st.data())
+@examples(15)
+def test_sides_are_what_a_plain_count_finds(ledger: Ledger, data: st.DataObject) -> None:
+    project = f"p{next(_NUMBERS)}"
+    people = ["a", "b", "c", "d", "e"]
+    answers = data.draw(
+        st.dictionaries(
+            st.tuples(st.integers(0, 5), st.sampled_from([*people, "m"])), st.sampled_from("xyz"),
+            min_size=1, max_size=25,
+        )
+    ) | {(0, "m"): "x", (0, "a"): "y"}  # fmt: skip
+    give(ledger, [(f"i{n}", who, text) for (n, who), text in answers.items()], project)
+    ledger.annotators.kind(project, "m", "model")
+    groups = {"one": ["a", "b"], "two": ["c"]}
+    with ledger.database.read() as connection:
+        question = question_of(connection, project)
+        ids = {
+            name: who.id for name, who in annotators_by_name(connection, question.project).items()
+        }
+        counted = count_sides(
+            connection, select_answers(connection, question), ids["m"],
+            {name: [ids[who] for who in of if who in ids] for name, of in groups.items()},
+        )  # fmt: skip
+    expected: dict[str, Counter[Sides]] = {name: Counter() for name in groups}
+    for n in range(6):
+        model = answers.get((n, "m"))
+        given_ = {who: answers[n, who] for who in people if (n, who) in answers}
+        for name, of in groups.items():
+            own = [text for who, text in given_.items() if who in of]
+            rest = [text for who, text in given_.items() if who not in of]
+            if model is not None and own:
+                expected[name][Sides(len(own), own.count(model), len(rest), rest.count(model))] += 1
+    assert counted == {name: dict(of) for name, of in expected.items()}
+
+
+def test_a_model_that_sides_with_a_group_is_told_and_others_are_not() -> None:
+    groups = {
+        "old": {Sides(2, 2, 2, 1): 60, Sides(2, 1, 2, 1): 40},
+        "young": {Sides(1, 1, 3, 2): 30, Sides(1, 0, 3, 2): 12},
+        "alone": {Sides(1, 1, 0, 0): 9},
+    }
+    old, young, alone = sides_with(groups)
+    values = [0.5] * 60 + [0.0] * 40
+    assert old.difference == pytest.approx(0.3)
+    p = stats.ttest_1samp(values, 0).pvalue
+    other = stats.ttest_1samp([1 / 3] * 30 + [-2 / 3] * 12, 0).pvalue
+    assert old.p == pytest.approx(2 * p)
+    assert young.p == pytest.approx(max(other, 2 * p))
+    assert (old.sides, young.sides, alone.sides) == (True, False, False)
+    assert (alone.agreement, alone.difference, alone.p) == (1.0, None, None)
+
+
+def test_two_equal_groups_are_seldom_told_apart() -> None:
+    random, told, draws = np.random.default_rng(2), 0, 400
+    for _ in range(draws):
+        alike = random.random((60, 4)) < 0.7
+        counts = [Counter[Sides](), Counter[Sides]()]
+        for row in alike.tolist():
+            first, second = sum(row[:2]), sum(row[2:])
+            counts[0][Sides(2, first, 2, second)] += 1
+            counts[1][Sides(2, second, 2, first)] += 1
+        told += any(side.sides for side in sides_with({"a": counts[0], "b": counts[1]}))
+    assert told / draws < 0.08
+
+
+def test_answers_of_several_categories_have_no_sides(ledger: Ledger) -> None:
+    give(ledger, [("a", "x", "x|y")], options=SEVERAL)
+    with ledger.database.read() as connection:
+        selection = select_answers(connection, question_of(connection))
+        with pytest.raises(InvalidOption, match="no sides to take"):
+            count_sides(connection, selection, 1, {})

@@ -1,0 +1,333 @@
+"""What a model's answers are worth for a figure about all items: a share, or a mean of numbers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from shlex import quote
+from typing import Annotated, Any, Final
+
+from sqlalchemy import Connection
+
+from tracker.core.errors import InvalidOption, NoBasis
+from tracker.core.results import Json, Record
+from tracker.core.tallies import Answer
+from tracker.counts.filter import AnswerFilter, select_answers
+from tracker.judge.asking import TUNING, USED_FOR
+from tracker.judge.cells import (
+    BY_MODEL,
+    LATER,
+    NOT_DRAWN,
+    Cell,
+    Cells,
+    people_gave,
+    people_number,
+)
+from tracker.judge.panel_sql import count_panel, select_draws, without_tuning
+from tracker.measures.intervals import check_confidence
+from tracker.measures.prediction_powered import (
+    Corrected,
+    Estimated,
+    PredictionPowered,
+    Stratified,
+    Stratum,
+    human_only,
+    neyman_allocation,
+    prediction_powered_mean,
+    rogan_gladen_share,
+    stratified_mean,
+)
+from tracker.projects.annotators import AnnotatorInfo, find_annotator
+from tracker.projects.categories import category_names, find_category
+from tracker.projects.items import count_items_with_attribute
+from tracker.projects.names import is_numeric_category_name
+from tracker.projects.questions import QuestionInfo
+from tracker.render.nouns import count_noun
+
+NEXT: Final = 100  # human answers that are shared out
+FEW: Final = 5  # items on which the model and people differ, at least, or an interval is too short
+DRAWN_BY_MODEL: Final = "drawn_by_model"
+ONLY_SHARES: Final = "only_shares"
+ASSUMES: Final = {
+    "human_only": "labelled items drawn at random from all",
+    "prediction_powered": "labelled items drawn at random from all",
+    "corrected": "the model errs as often on other items",
+    "stratified": "drawn at random within each answer",
+}
+
+
+@dataclass(frozen=True)
+class StratumShown(Record):
+    """The items that the model gave one answer.
+
+    Attributes:
+        answer: the model's.
+        items: how many have it.
+        labeled: how many of them people answered.
+        value: the figure among those; None if there are none.
+        next: how many of the next `NEXT` human answers are best spent on them; None of a mean.
+    """
+
+    answer: str
+    items: int
+    labeled: int
+    value: float | None
+    next: int | None
+
+
+@dataclass(frozen=True)
+class LeftOut(Record):
+    """Items that are in no estimate.
+
+    Attributes:
+        tuning: used to tune what the model is asked.
+        undecided: people answered them, and are tied.
+        without_model: people answered them, the model did not.
+        later: they came after the draw, which could not choose them.
+    """
+
+    tuning: int
+    undecided: int
+    without_model: int
+    later: int
+
+
+@dataclass(frozen=True)
+class Estimate(Record):
+    """A figure of the population that the items are from, estimated in several ways.
+
+    Attributes:
+        project, question, model: by name.
+        measure: "share" of items that have the category, or "mean" of numbers.
+        category: None of a mean.
+        confidence: the level of the intervals.
+        drawn: how it is known that labelled items were drawn: "said", "random" or "by_model".
+        items: how many the model answered.
+        labeled: how many of them people answered, too.
+        differ: on how many of those the model and people differ.
+        unanswered: how many were drawn and not answered yet.
+        human_only, prediction_powered, corrected, stratified: the estimates.
+        strata: the items by the model's answer.
+        left_out: items that are in no estimate.
+    """
+
+    project: str
+    question: str
+    model: str
+    measure: str
+    category: str | None
+    confidence: float
+    drawn: str
+    items: int
+    labeled: int
+    differ: int
+    unanswered: int
+    human_only: Estimated
+    prediction_powered: PredictionPowered
+    corrected: Corrected
+    stratified: Stratified
+    strata: tuple[StratumShown, ...]
+    left_out: LeftOut
+
+    @property
+    def assumes(self) -> Annotated[Mapping[str, str], Json()]:
+        return ASSUMES
+
+
+@dataclass(frozen=True)
+class _Sorted:
+    """The cells of a tally, sorted by what they are for an estimate.
+
+    Attributes:
+        labeled: ``{(number by the model, number by people): items}``.
+        unlabeled: ``{number by the model: items}``.
+        strata: by the model's answer.
+        fates: what became of the other items, and of those that were drawn.
+    """
+
+    labeled: Counter[tuple[float, float]]
+    unlabeled: Counter[float]
+    strata: dict[Answer, Stratum]
+    fates: Counter[str]
+
+
+_By = Callable[[Cell], float | None]
+
+
+def find_model(connection: Connection, question: QuestionInfo, name: str) -> AnnotatorInfo:
+    """Return a model by its name; raises NotFound, and InvalidOption for somebody else."""
+    model = find_annotator(connection, question.project, name)
+    if model.kind != "model":
+        raise InvalidOption(
+            f"{model.name!r} is a {model.kind} annotator, and no model",
+            f"if it is one: tracker annotator kind {quote(model.name)} model "
+            f"-p {quote(question.project.name)}",
+        )
+    return model
+
+
+def estimate(
+    connection: Connection,
+    question: QuestionInfo,
+    model: str,
+    category: str | None,
+    choice: AnswerFilter,
+    *,
+    mean: bool = False,
+    random: bool = False,
+    confidence: float = 0.95,
+) -> Estimate:
+    """Return a share or a mean as people's and a model's answers have it.
+
+    Raises InvalidOption for what does not fit, NoBasis if it is not known that the labelled items
+    were drawn at random.
+    """
+    check_confidence(confidence)
+    by_model, by_people = _readers(connection, question, category, mean=mean)
+    whose = find_model(connection, question, model)
+    people = without_tuning(select_answers(connection, question, choice))
+    draws = None
+    if not random:
+        draws = select_draws(connection, question, whose.id)
+        if not draws.random and not draws.by_model:
+            raise NoBasis(
+                "it is not known that the items that people answered were drawn at random",
+                f"if they were: --random; to draw some: tracker assign "
+                f"{quote(question.project.name)} --prefer random",
+            )
+    cells = count_panel(connection, people, [whose.id], draws)
+    known = _sort(cells, by_model, by_people)
+    drawn = "said" if random else _check_drawn(question, known)
+    share = not mean
+    if drawn == "by_model":
+        alone = Estimated(undefined=DRAWN_BY_MODEL)
+        powered = PredictionPowered(undefined=DRAWN_BY_MODEL)
+        corrected = Corrected(undefined=DRAWN_BY_MODEL)
+    else:
+        labels = Counter[float]()
+        for (_, true), number in known.labeled.items():
+            labels[true] += number
+        alone = human_only(labels, confidence, share=share)
+        powered = prediction_powered_mean(known.labeled, known.unlabeled, confidence, share=share)
+        corrected = Corrected(undefined=ONLY_SHARES)
+        if share:
+            corrected = rogan_gladen_share(known.labeled, known.unlabeled, confidence)
+    names = category_names(connection, question)
+    titled = {
+        "|".join(names[number] for number in answer) or "(none)": stratum
+        for answer, stratum in known.strata.items()
+    }
+    stratified = stratified_mean(titled, confidence, share=share)
+    return Estimate(
+        question.project.name, question.name, whose.name, "mean" if mean else "share", category,
+        confidence, drawn, known.labeled.total() + known.unlabeled.total(), known.labeled.total(),
+        sum(number for (given, true), number in known.labeled.items() if given != true),
+        known.fates["unanswered"], alone, _worth(powered, alone), corrected,
+        _worth(stratified, alone), _strata(titled, share=share),
+        LeftOut(count_items_with_attribute(connection, question.project, USED_FOR, TUNING),
+                *(known.fates[fate] for fate in ("undecided", "without_model", "later"))),
+    )  # fmt: skip
+
+
+def _readers(
+    connection: Connection, question: QuestionInfo, category: str | None, *, mean: bool
+) -> tuple[_By, _By]:
+    """Return what reads the model's number in a cell, and the people's."""
+    if question.answers == "spans":
+        raise InvalidOption(
+            f"{question.description} of spans, has no share of items", "name another question"
+        )
+    if not mean:
+        if category is None:
+            raise InvalidOption("whose share is to be estimated?", "name it: --category NAME")
+        number = find_category(connection, question, category)
+        return (
+            lambda cell: None if cell.models[0] is None else float(number in cell.models[0]),
+            lambda cell: people_gave(cell, number),
+        )
+    names = category_names(connection, question)
+    if category is not None:
+        raise InvalidOption("--mean is of all categories", "leave out --category, or --mean")
+    if question.answers != "one" or not all(map(is_numeric_category_name, names.values())):
+        raise InvalidOption(
+            f"the categories of {question.title!r} are no numbers", "a share: --category NAME"
+        )
+    numbers = {place: float(name) for place, name in names.items()}
+    return (
+        lambda cell: None if cell.models[0] is None else numbers[cell.models[0][0]],
+        lambda cell: people_number(cell, numbers),
+    )
+
+
+def _sort(cells: Cells, by_model: _By, by_people: _By) -> _Sorted:
+    known = _Sorted(Counter(), Counter(), {}, Counter())
+    labels: dict[Answer, Counter[float]] = {}
+    items: Counter[Answer] = Counter()
+    for cell, number in cells.items():
+        answer, given, true = cell.models[0], by_model(cell), by_people(cell)
+        fate = None
+        if answer is None or given is None:
+            fate = "without_model" if cell.is_answered else None
+        elif cell.drawn == LATER:
+            fate = "later"
+        elif not cell.is_answered:
+            fate = "unanswered" if cell.drawn != NOT_DRAWN else None
+            known.unlabeled[given] += number
+            items[answer] += number
+        elif true is None:
+            fate = "undecided"
+        else:
+            fate = {NOT_DRAWN: "otherwise", BY_MODEL: "by_model"}.get(cell.drawn)
+            known.labeled[given, true] += number
+            items[answer] += number
+            labels.setdefault(answer, Counter())[true] += number
+        if fate is not None:
+            known.fates[fate] += number
+    for answer in sorted(items):
+        known.strata[answer] = Stratum(items[answer], labels.get(answer, {}))
+    return known
+
+
+def _check_drawn(question: QuestionInfo, known: _Sorted) -> str:
+    """Return how the labelled items were drawn; raises NoBasis if some came otherwise."""
+    otherwise, every = known.fates["otherwise"], known.labeled.total()
+    if otherwise:
+        raise NoBasis(
+            f"{otherwise:,} of the {count_noun(every, 'item')} that people answered were not drawn "
+            "at random before",
+            "if they were all the same: --random; else choose the others: --where",
+        )
+    return "by_model" if known.fates["by_model"] else "random"
+
+
+def _worth(of: Any, alone: Estimated) -> Any:
+    """Return an estimate of a mean with what it is worth: by the widths of two intervals."""
+    if of.value is None or of.worth is not None or alone.worth is None:
+        return of
+    widths = alone.ci_high - alone.ci_low, of.ci_high - of.ci_low  # type: ignore[operator]
+    return replace(
+        of, worth=round(alone.worth * (widths[0] / widths[1]) ** 2) if widths[1] else None
+    )
+
+
+def _strata(strata: Mapping[str, Stratum], *, share: bool) -> tuple[StratumShown, ...]:
+    more = neyman_allocation([*strata.values()], NEXT) if share else [None] * len(strata)
+    return tuple(
+        StratumShown(
+            answer, of.items, of.labeled,
+            sum(value * number for value, number in of.labels.items()) / of.labeled
+            if of.labeled else None,
+            next_,
+        )
+        for (answer, of), next_ in zip(strata.items(), more, strict=True)
+    )  # fmt: skip
+
+
+def strata_for_draw(
+    connection: Connection, question: QuestionInfo, model: int, category: str
+) -> dict[Answer, Stratum]:
+    """Return the items by a model's answer, with the people's answers about a category."""
+    by_model, by_people = _readers(connection, question, category, mean=False)
+    people = without_tuning(select_answers(connection, question))
+    return _sort(count_panel(connection, people, [model]), by_model, by_people).strata
