@@ -41,6 +41,8 @@ class JudgeMeasure(Record):
         difference: of the model's figure less the people's.
         ci_low: its lower bound.
         ci_high: the upper one.
+        informative: items on which the model or a person gave anything but the most frequent
+            answer; of spans, documents in which somebody marked any.
     """
 
     measure: str
@@ -51,6 +53,7 @@ class JudgeMeasure(Record):
     difference: float | None
     ci_low: float | None
     ci_high: float | None
+    informative: int
 
 
 @dataclass(frozen=True)

@@ -51,6 +51,7 @@ from tracker.judge.spans import SPAN_MEASURE, count_span_judges
 from tracker.measures.accuracy import Calibration
 from tracker.measures.accuracy import calibration as make_calibration
 from tracker.measures.alternative_test import Alike, alternative_test, count_advantages
+from tracker.measures.estimate import informative_items_of
 from tracker.measures.isolated_rater import (
     ALPHA,
     RATER_MEASURES,
@@ -263,6 +264,7 @@ def measure_beside(name: str, beside: Beside, constant: Beside, confidence: floa
         None if gap is None else gap.value,
         None if gap is None else gap.low,
         None if gap is None else gap.high,
+        informative_items_of(beside.pooled.table),
     )
 
 

@@ -105,6 +105,10 @@ class SpanJudge:
             None if gap is None else gap.value,
             None if gap is None else gap.low,
             None if gap is None else gap.high,
+            sum(
+                nothing < 1 or own < 1
+                for nothing, own in zip(self.nothing, self.model, strict=True)
+            ),
         )
 
     def rates(self, names: Mapping[int, str]) -> dict[str, JudgeRates]:

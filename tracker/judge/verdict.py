@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import ceil
 from typing import Final, NamedTuple
 
 from tracker.judge.result import JudgeMeasure, Verdict
@@ -11,6 +12,9 @@ from tracker.render.cells import figure_cell, level_cell
 
 LEAST_ITEMS: Final = 30
 """Items of a verdict, at least."""
+LEAST_INFORMATIVE: Final = 20
+"""Those of them, at least, on which the model or a person gave anything but the most frequent
+answer. With fewer the interval of the difference is too short: see benchmarks/judges.py."""
 _MOST: Final = 100_000
 
 
@@ -57,20 +61,30 @@ def judge_verdict(row: JudgeMeasure, margin: float, confidence: float) -> JudgeV
         f"{said}. The difference is {row.difference:+.2f} ({bounds}); -{margin:g} is allowed"
     )
     verdict: Verdict = "insufficient"
-    if own.items < LEAST_ITEMS:
-        more = LEAST_ITEMS - own.items
-        difference += f"; a verdict needs {LEAST_ITEMS} items"
+    more: int | None = None
+    lacking = max(LEAST_ITEMS - own.items, _more_informative(row))
+    if lacking > 0:
+        more = lacking
+        difference += (
+            f". A verdict needs {LEAST_ITEMS} items, {LEAST_INFORMATIVE} of which have other "
+            f"answers than the most frequent one; there are {own.items:,} and {row.informative:,}"
+        )
     elif row.ci_high < -margin:
-        verdict, more = "not_trusted", None
+        verdict = "not_trusted"
     elif row.ci_low < -margin:
         more = _more_items(row, margin)
     elif (own.ci_low or 0.0) <= (row.baseline.value or 0.0):
-        more = None
         difference = f"{said}. A judge that always gives the most frequent answer reaches "
         difference += f"{figure_cell(row.baseline.value)}, which may be as much"
     else:
-        verdict, more = "trusted", None
+        verdict = "trusted"
     return JudgeVerdict(verdict, difference, bar, more)
+
+
+def _more_informative(row: JudgeMeasure) -> int:
+    """Return how many items more would have enough that tell something, if as many did as now."""
+    lacking = LEAST_INFORMATIVE - row.informative
+    return ceil(lacking * row.model_with_humans.items / max(row.informative, 1))
 
 
 def _more_items(row: JudgeMeasure, margin: float) -> int:

@@ -89,7 +89,7 @@ def _populations(
     table: Table, furthest: tuple[Answer, Answer] | None, confidence: float
 ) -> tuple[Table, Floats] | None:
     """Return the table with the prior's patterns added, (P,), and drawn shares of each, (B, P)."""
-    if _informative(table) >= FEW:
+    if informative_items_of(table) >= FEW:
         return None
     items = _with_supposed(table, furthest)
     if items is None:
@@ -103,10 +103,11 @@ def _populations(
 
 def posterior_informative_items(patterns: ItemPatterns) -> int:
     """Return how many items are compared and have anything but the most frequent answer."""
-    return _informative(pattern_table_of(patterns))
+    return informative_items_of(pattern_table_of(patterns))
 
 
-def _informative(table: Table) -> int:
+def informative_items_of(table: Table) -> int:
+    """Return the same from the patterns' table."""
     compared = table.compared()
     unanimous = compared.count == compared.sizes[compared.owner]
     alike, items = compared.answer[unanimous], compared.items[compared.owner[unanimous]]

@@ -13,7 +13,13 @@ import numpy as np
 from tracker.core.tallies import Answer, Pattern, answers_in_pattern
 from tracker.measures.chance_corrected import CHANCES
 from tracker.measures.estimate import Estimate, single_category_estimate, undefined_estimate
-from tracker.measures.intervals import NO_OVERLAP, NO_SPREAD, Parts, interval_without_spread
+from tracker.measures.intervals import (
+    NO_OVERLAP,
+    NO_SPREAD,
+    Parts,
+    degrees_of_freedom,
+    interval_without_spread,
+)
 from tracker.measures.krippendorff import cross_replication_reliability
 from tracker.measures.registry import MEASURES
 from tracker.measures.sample import Floats, Integers, Sample, Table, pattern_table_of
@@ -184,8 +190,9 @@ class Gap:
 def gap_between(rater: Estimate, group: Estimate, confidence: float) -> Gap | None:
     """Return the difference of two coefficients of the same items; None if one has no error.
 
-    The bounds are Student's t, and reach at least as far as what no item of a sample of this
-    size may have shown: see `interval_without_spread`.
+    The bounds are Student's t, of as many degrees of freedom as the items have that carry the
+    difference, and reach at least as far as what no item of a sample of this size may have shown:
+    see `degrees_of_freedom`, `interval_without_spread`.
     """
     if rater.value is None or group.value is None or rater.compared < 2 or group.compared < 2:
         return None
@@ -197,12 +204,19 @@ def gap_between(rater: Estimate, group: Estimate, confidence: float) -> Gap | No
     number = int(rater.counts.sum())
     change = rater.influence - group.influence
     error = math.sqrt(float(rater.counts @ change**2) * number / (number - 1))
-    reach = float(stdtrit(number - 1, (1 + confidence) / 2)) * error
+    freedom = _freedom(change, rater.counts) if error > NO_SPREAD else number - 1.0
+    reach = float(stdtrit(freedom, (1 + confidence) / 2)) * error
     alike, _ = interval_without_spread(1.0, number, confidence)
     reach = max(reach, 1 - alike)
     value = rater.value - group.value
-    p = 2 * float(stdtr(number - 1, -abs(value) / error)) if error > NO_SPREAD else None
+    p = 2 * float(stdtr(freedom, -abs(value) / error)) if error > NO_SPREAD else None
     return Gap(value, error, number, value - reach, value + reach, p)
+
+
+def _freedom(change: Floats, counts: Integers) -> float:
+    sums = (counts.sum(), counts @ change**2, counts @ change**4)
+    items, squares, fourths = (np.array([float(each)]) for each in sums)
+    return float(degrees_of_freedom(items, squares, fourths)[0])
 
 
 # -- The majority of the others: the rater and each member of the group, treated the same ---------
