@@ -179,8 +179,8 @@ class ImportQuestions:
     def _set(self, question: QuestionInfo, *options: QuestionOptions) -> QuestionInfo:
         """Set a question that the import made as the first options say that say something."""
         answers, scale, offsets = (
-            next(filter(None, (getattr(each, name) for each in options)), getattr(question, name))
-            for name in ("answers", "scale", "offsets")
+            next(filter(None, (getattr(each, name) for each in options)), getattr(question, has))
+            for name, has in (("answers", "asks"), ("scale", "scale"), ("offsets", "offsets"))
         )
         question = set_made_question(self.connection, question, answers, scale, offsets)
         self.known[question.name] = question
@@ -347,7 +347,7 @@ def question_numbers_of(questions: Collection[QuestionInfo], answers: str) -> se
 # -- The questions to import into: those of a project, and those that an import makes ------------
 
 
-_SETTINGS = {"answers": "answers", "scale": "scale", "offsets": "offsets",
+_SETTINGS = {"answers": "asks", "scale": "scale", "offsets": "offsets",
              "wanted": "target_answers"}  # fmt: skip
 
 
