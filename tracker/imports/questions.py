@@ -109,6 +109,16 @@ class ImportQuestions:
         return len(self.known) > 1
 
     @property
+    def pairs(self) -> bool:
+        """Whether a question that is answered says which of two is better."""
+        return any(self.known[name].preference for name in self.asked or self.known)
+
+    @property
+    def told(self) -> dict[str, str]:
+        """What the cells of preferences were read as that have other texts than categories."""
+        return {text: name for ids in self.answered.values() for text, name in ids.told.items()}
+
+    @property
     def by_cell(self) -> bool:
         """Whether a column named question is taken for it: not if the only one has no name."""
         return bool(self.made_with or self.asked or {*self.known} != {ONLY_QUESTION})
