@@ -27,6 +27,7 @@ from tracker.core.errors import InvalidOption
 from tracker.core.tallies import AnnotatorTallies, answers_in_pattern
 from tracker.counts.annotator_patterns import gold_tallies
 from tracker.counts.choosing import Selecting
+from tracker.counts.comparisons import count_shown
 from tracker.counts.filter import EVERYTHING, AnswerFilter, make_answer_filter
 from tracker.counts.import_tallies import count_file_tallies
 from tracker.counts.retest import repeat_tallies
@@ -267,5 +268,9 @@ _COUNTS = {
         lambda _, there: there.times,
     ),
     "pairs": _Count(_shared_items),
+    "orders": _Count(
+        lambda connection, selection, _: count_shown(connection, selection),
+        lambda selection, _: bool(selection.question.preference),
+    ),
 }
 """The fields of the evidence that not every audit needs, each with how it is counted."""

@@ -237,16 +237,15 @@ def parse_column_roles(
             )
         if role == "annotators":
             annotators = tuple(name.strip() for name in column.split(",") if name.strip())
-        elif role in ROLES:
-            roles[role] = column.strip()
-        elif role in COMPARED:
-            roles[KEEP + role] = column.strip()
+        elif role in {*ROLES, *COMPARED}:
+            roles[KEEP + role if role in COMPARED else role] = column.strip()
         else:
             raise InvalidOption(
                 f"--map {pair!r}: {role!r} is no role of a column", _role_advice(role, column)
             )
-    about = {role for role in roles if not role.startswith(KEEP)}
-    if items and (answered := [*(about - _OF_ITEMS), *annotators, *(["answer"] * wide)]):
+    if items and (
+        answered := [*({*roles} & {*ROLES} - _OF_ITEMS), *annotators, *(["answer"] * wide)]
+    ):
         raise InvalidOption(
             f"a list of items has no {answered[0]}", "answers are read by: tracker import"
         )
@@ -474,8 +473,7 @@ class _Header:
         """Give roles to the columns that none was given yet, by their names."""
         mapped, roles = self.mapped, self.roles
         without = _not_looked_for(mapped)
-        if mapped.pairs:
-            self._recognise_pairs(without)
+        self._recognise_pairs(without)
         if mapped.several and "question" not in mapped.roles:
             roles |= self._question_column()
         if not mapped.signed:
@@ -498,6 +496,8 @@ class _Header:
 
     def _recognise_pairs(self, without: Collection[str]) -> None:
         """Give roles to the columns of comparisons, several of which may be the item's key."""
+        if not self.mapped.pairs:
+            return
         columns, key = pair_columns(self.names, self.mapped.roles, self.taken)
         for role, place in columns.items():
             if role not in without and not (role == "annotator" and self.mapped.signed):

@@ -23,9 +23,7 @@ _NAMES: Final = (
     *((stem + first, stem + second) for stem in _NAMED for first, second in _ENDS),
     ("left", "right"),
 )
-_TEXTS: Final = tuple(
-    (stem + first, stem + second) for stem in _WRITTEN for first, second in _ENDS
-)
+_TEXTS: Final = tuple((stem + first, stem + second) for stem in _WRITTEN for first, second in _ENDS)
 _COMPARISONS: Final = ("item", "item_id", "item_key", "pair", "pair_id", "comparison",
     "comparison_id", "battle_id", "match_id", "task_id", "unit_id", "hit_id")  # fmt: skip
 _PROMPT_IDS: Final = ("prompt_id", "question_id", "instruction_id", "instance_id", "document_id",
@@ -54,7 +52,9 @@ def pair_columns(
     places = {name: n for n, name in enumerate(folded) if folded.count(name) == 1}
 
     def first(known: Sequence[str]) -> int | None:
-        return next((places[name] for name in known if places.get(name, -1) not in {-1, *taken}), None)
+        return next(
+            (places[name] for name in known if places.get(name, -1) not in {-1, *taken}), None
+        )
 
     def both(known: Sequence[tuple[str, str]]) -> tuple[int, ...]:
         pairs = ((places.get(one, -1), places.get(other, -1)) for one, other in known)

@@ -119,6 +119,12 @@ class ImportQuestions:
         return {text: name for ids in self.answered.values() for text, name in ids.told.items()}
 
     @property
+    def facts(self) -> dict[str, str]:
+        """The same for the import's record."""
+        said = ", ".join(f"{text} = {name}" for text, name in self.told.items())
+        return {"preferences": said} if said else {}
+
+    @property
     def by_cell(self) -> bool:
         """Whether a column named question is taken for it: not if the only one has no name."""
         return bool(self.made_with or self.asked or {*self.known} != {ONLY_QUESTION})

@@ -16,7 +16,9 @@ FIRST, TIE, SECOND = "a", "tie", "b"
 SIDES: Final = (FIRST, TIE, SECOND)
 """What an answer can say; the categories of a question that declares no others."""
 
-_NOUN = r"(?:the\s+)?(?:(?:model|system|response|answer|assistant|option|output|completion|text)\s*)?"
+_NOUN = (
+    r"(?:the\s+)?(?:(?:model|system|response|answer|assistant|option|output|completion|text)\s*)?"
+)
 _PLACES: Final = {FIRST: "a|1|left|first|one", SECOND: "b|2|right|second|two"}
 _HOW = r"(?:\s+(?:is|was|wins?|won|much|far|clearly|slightly|significantly|better|preferred))*"
 _SIDE: Final = {

@@ -386,16 +386,22 @@ def _check_free(connection: Connection, project: ProjectInfo, name: str) -> None
         )
 
 
+def _of_preference(options: QuestionOptions) -> QuestionOptions:
+    """Return options with what a preference has if nobody says otherwise."""
+    if options.answers != PREFERENCE:
+        return options
+    categories = SIDES if options.categories is None else options.categories
+    check_preferences(categories)
+    scale = options.scale or (SCALES[1] if len(categories) > len(SIDES) else None)
+    return replace(options, categories=categories, scale=scale)
+
+
 def _checked(options: QuestionOptions) -> QuestionOptions:
     """Return the options, categories less surrounding space; raises InvalidOption.
 
     A preference has its three categories, or others of both sides: more than three have an order.
     """
-    if options.answers == PREFERENCE:
-        categories = SIDES if options.categories is None else options.categories
-        check_preferences(categories)
-        scale = options.scale or (SCALES[1] if len(categories) > len(SIDES) else None)
-        options = replace(options, categories=categories, scale=scale)
+    options = _of_preference(options)
     if options.categories is not None:
         stripped = tuple(category.strip() for category in options.categories)
         options = replace(options, categories=stripped)
@@ -493,8 +499,11 @@ class UsedQuestions(NamedTuple):
         """Return the settings of those that become vacant, for the change log."""
         settings = [
             {"question": question.id, "name": question.name}
-            | {name: value for name in _UNNAMED
-               if (value := getattr(question, name)) is not None or name == "target_answers"}
+            | {
+                name: value
+                for name in _UNNAMED
+                if (value := getattr(question, name)) is not None or name == "target_answers"
+            }
             for question in self.vacant
         ]
         return {"questions": settings} if settings else {}

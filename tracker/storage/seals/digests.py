@@ -130,7 +130,7 @@ STATE: dict[str, tuple[Any, Any]] = {
         Question.project_id,
     ),
     "preferences": (
-        select(Question.id).where(Question.preference).order_by(Question.id),
+        select(Question.id).where(Question.preference.is_not(None)).order_by(Question.id),
         Question.project_id,
     ),
     "names of questions": (
