@@ -20,6 +20,7 @@ MISSING = {
     "low_agreement": "shared",
     "category_bias": "yardstick",
     "severity_bias": "points",
+    "position_bias": "orders",
     "low_gold_accuracy": "gold",
     "low_self_agreement": "repeats",
     "odd_import": "files",

@@ -280,8 +280,7 @@ class _Model:
     def _inverse(self, information: FloatArray) -> FloatArray:
         """Return the inverse among strengths whose mean is 0."""
         inner = information[np.ix_(self.active, self.active)]
-        inverse: FloatArray = np.linalg.pinv(inner, rcond=1e-10, hermitian=True)
-        return inverse
+        return np.asarray(np.linalg.pinv(inner, rcond=1e-10, hermitian=True), np.float64)
 
     def _summed(self, squares: FloatArray) -> FloatArray:
         total = np.zeros((len(self.active), len(self.active)))
