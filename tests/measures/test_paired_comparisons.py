@@ -18,6 +18,7 @@ from tracker.measures.paired_comparisons import (
     Row,
     Strengths,
     Undefined,
+    equal_numbers_p_value,
     fit_strengths,
     kendall_tau,
     positions,
@@ -153,6 +154,13 @@ def test_kendall_tau_is_that_of_scipy():
     one, other = [3.0, 1.0, 2.0, 2.0, 0.5], [2.5, 1.5, 1.5, 3.0, 0.0]
     assert kendall_tau(one, other) == pytest.approx(stats.kendalltau(one, other).statistic)
     assert kendall_tau([1.0], [2.0]) is None
+
+
+def test_the_exact_test_of_equal_numbers_is_that_of_scipy():
+    for one, other in ((0, 5), (3, 3), (11, 0), (7, 12)):
+        wanted = stats.binomtest(one, one + other).pvalue
+        assert equal_numbers_p_value(one, other) == pytest.approx(wanted)
+    assert equal_numbers_p_value(0, 0) is None
 
 
 def test_taste_is_no_position_and_position_is_found():

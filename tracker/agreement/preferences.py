@@ -30,6 +30,7 @@ from tracker.measures.paired_comparisons import (
     Position,
     Strengths,
     Undefined,
+    equal_numbers_p_value,
     fit_strengths,
     kendall_tau,
     positions,
@@ -283,8 +284,6 @@ def _beats(compared: Comparisons, fitted: Strengths | Undefined) -> tuple[Beats,
 def _swaps(
     connection: Connection, selection: Selection, who: Mapping[int, AnnotatorInfo], level: float
 ) -> tuple[SwapConsistency, ...]:
-    from scipy.stats import binomtest
-
     said: defaultdict[int, defaultdict[tuple[str, str], int]] = defaultdict(
         lambda: defaultdict(int)
     )
@@ -295,7 +294,7 @@ def _swaps(
         pairs = sum(counts.values())
         same = sum(counts[one] for one in ((FIRST, SECOND), (SECOND, FIRST), (TIE, TIE)))
         first, second = counts[FIRST, FIRST], counts[SECOND, SECOND]
-        p_value = float(binomtest(first, first + second).pvalue) if first + second else None
+        p_value = equal_numbers_p_value(first, second)
         bounds = wilson_interval(same / pairs, pairs, level)
         name, kind, share = who[annotator].name, who[annotator].kind, same / pairs
         rows.append(

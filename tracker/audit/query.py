@@ -170,8 +170,11 @@ def kinds_not_looked_for(
 ) -> dict[str, str]:
     """Return the kinds that could not be looked for, by the field of `Evidence` that is missing.
 
-    In place of the field it is "spans" if no project of spans has it.
+    In place of the field it is "spans" if no project of spans has it. What is looked for in
+    preferences alone is not missed in other questions, unless it is asked for by name.
     """
+    if not question.preference and len(kinds) == len(KINDS):
+        kinds = [kind for kind in kinds if "orders" not in kind.needs]
     lacking = not_applicable_kinds(evidence, kinds)
     if question.answers != "spans":
         return lacking

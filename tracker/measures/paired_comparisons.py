@@ -30,7 +30,7 @@ WHY_NOT: Final = {
     NOTHING: "no answer says which of two that have names is better",
     NOT_CONNECTED: "{group} were never compared with {others}",
     ONE_SIDED: "{group} were never worse than {others}, nor alike",
-    TIES_APART: "no circle of answers holds more better ones than ties, so that ties say nothing",
+    TIES_APART: "no circle of answers holds more better ones than ties, so that any strengths fit",
 }
 """Why there are no strengths (Ford 1957, Am. Math. Monthly 64, 28, for those without ties)."""
 
@@ -355,6 +355,15 @@ class Position(NamedTuple):
         from scipy.special import ndtr
 
         return 2 * float(ndtr(-abs(self.difference) / self.error)) if self.error else None
+
+
+def equal_numbers_p_value(one: int, other: int) -> float | None:
+    """Return the p-value of two numbers that are equally likely: exact binomial, two-sided."""
+    from scipy.special import betainc
+
+    if not one + other:
+        return None
+    return min(1.0, 2 * float(betainc(max(one, other), min(one, other) + 1, 0.5)))
 
 
 def positions(shown: Mapping[int, Sequence[Row]]) -> dict[int, Position]:

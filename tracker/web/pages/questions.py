@@ -105,13 +105,13 @@ def _compared(asked: Asked, place: Place, question: str) -> dict[str, Any]:
     def compared(ledger: Ledger) -> dict[str, Any]:
         from tracker.agreement.preference_tables import strength_lines
         from tracker.report.charts import draw_strengths
-        from tracker.report.sizes import NARROW, WIDE
+        from tracker.report.sizes import NARROW, WIDE, WIDE_CURVE
 
         found = ledger.strengths(place.project, **place.of(question))
         payload = found.to_dict()
         charts = {
             name: draw_strengths("Strengths", payload["strengths"], width=width)
-            for name, width in (("chart", WIDE), ("narrow", NARROW))
+            for name, width in (("broad", WIDE_CURVE), ("chart", WIDE), ("narrow", NARROW))
         }
         drawn = None if found.undefined else render_charts("strengths", charts)
         return payload | {"lines": strength_lines(found), "drawn": drawn}
