@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Subquery, and_, case, func, literal, select
@@ -114,31 +115,33 @@ def count_swapped(connection: Connection, selection: Selection) -> Iterator[Swap
     Two items are so if their ``a`` and ``b`` are exchanged, and their keys are the same without
     these names; if the keys have not both, the prompt and the turn, if there is one.
     """
-    one, other = (_compared(selection).alias(name) for name in ("one_order", "other_order"))
-    first, second = (select_answer_rows(selection, name) for name in ("first", "second"))
-    sides = [side_column(connection, selection, answers) for answers in (first, second)]
-    labelled = (side.label(name) for side, name in zip(sides, ("one", "other"), strict=True))
-    key = [first.c.annotator_id.label("annotator"), *labelled]
-    exchanged = and_(
-        one.c.a == other.c.b,
-        one.c.b == other.c.a,
-        one.c.context == other.c.context,
-        one.c.item_id < other.c.item_id,
+    answers, compared = select_answer_rows(selection), _compared(selection)
+    side = side_column(connection, selection, answers)
+    a, b = compared.c.a, compared.c.b
+    same = (answers.c.annotator_id, compared.c.context, case((a < b, a), else_=b),
+            case((a < b, b), else_=a))  # fmt: skip
+    counts = [
+        func.sum(case((and_(order, side == n), 1), else_=0)).label(f"{name}_{n}")
+        for name, order in (("one", a < b), ("other", a > b))
+        for n in range(len(SIDES))
+    ]
+    pairs = (
+        select(answers.c.annotator_id, *counts)
+        .join_from(answers, compared, compared.c.item_id == answers.c.item_id)
+        .where(compared.c.context.is_not(None), a != "", b != "", a != b)
+        .group_by(*same)
+        .subquery("pairs")
     )
-    of_both = and_(
-        second.c.item_id == other.c.item_id, second.c.annotator_id == first.c.annotator_id
-    )
+    number = {name: sum(pairs.c[f"{name}_{n}"] for n in range(3)) for name in ("one", "other")}
     statement = (
-        select(*key, func.count())
-        .select_from(one)
-        .join(other, exchanged)
-        .join(first, first.c.item_id == one.c.item_id)
-        .join(second, of_both)
-        .group_by(*(column.name for column in key))  # by name: it holds bound values
+        select(*pairs.c, func.count())
+        .where(number["one"] > 0, number["other"] > 0)
+        .group_by(*pairs.c)
     )
-    for annotator, one_side, other_side, pairs in stream_rows(connection, statement):
-        if one_side is not None and other_side is not None:
-            yield Swapped(annotator, SIDES[one_side], SIDES[other_side], pairs)
+    for annotator, *given, times in stream_rows(connection, statement):
+        for n, m in product(range(3), repeat=2):
+            if both := int(given[n]) * int(given[3 + m]) * times:
+                yield Swapped(annotator, SIDES[n], SIDES[m], both)
 
 
 def side_column(
