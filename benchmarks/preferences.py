@@ -4,7 +4,7 @@ Items are comparisons of two models in a random order, each answered by several 
 answer the same item share a taste for one of the two. The position of an honest person is tested
 though tastes differ; a planted one follows the first place in a share of their answers.
 
-    python -m benchmarks.preferences [RUNS]
+    python benchmarks/preferences.py [RUNS]
 """
 
 from __future__ import annotations
