@@ -132,7 +132,9 @@ def count_swapped(connection: Connection, selection: Selection) -> Iterator[Swap
         .group_by(*same)
         .subquery("pairs")
     )
-    number = {name: sum(pairs.c[f"{name}_{n}"] for n in range(3)) for name in ("one", "other")}
+    number: dict[str, Any] = {
+        name: sum(pairs.c[f"{name}_{n}"] for n in range(len(SIDES))) for name in ("one", "other")
+    }
     statement = (
         select(*pairs.c, func.count())
         .where(number["one"] > 0, number["other"] > 0)
