@@ -64,7 +64,7 @@ PURE = {
     "core": {"core"},
     "measures": {"core", "measures"},
     "monitoring": {"core", "measures", "monitoring"},
-    "audit/kinds": {"core", "audit"},
+    "audit/kinds": {"core", "measures", "audit"},
     "audit/statistics": {"core", "audit"},
 }
 

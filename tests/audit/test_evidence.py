@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -13,6 +14,7 @@ from tracker.audit.kinds import KINDS
 from tracker.audit.sentences import LACKING, SENTENCES, lacking_evidence_sentence
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import AnnotatorTallies
+from tracker.measures.paired_comparisons import Row
 
 MISSING = {
     "constant_category": "shared",
@@ -20,6 +22,7 @@ MISSING = {
     "low_agreement": "shared",
     "category_bias": "yardstick",
     "severity_bias": "points",
+    "position_bias": "orders",
     "low_gold_accuracy": "gold",
     "low_self_agreement": "repeats",
     "odd_import": "files",
@@ -44,7 +47,8 @@ def test_of_shared_answers_only_those_that_need_more_cannot():
 
 
 def test_of_everything_all_can_and_all_are_found():
-    evidence = recorded(1, ordinal=True, categories=4).evidence()
+    orders = {1: [Row("a", "b", 9, 0, 3), Row("b", "a", 8, 0, 5)]}
+    evidence = replace(recorded(1, ordinal=True, categories=4).evidence(), orders=orders)
     assert not_applicable_kinds(evidence) == {}
     assert {flag.kind for flag in audit(evidence)} == KINDS.keys()
 

@@ -2,7 +2,7 @@
 
 `team` is what the examples of the help are about, and has every kind of question; `kinds` has a
 small project of each scale, and those that have little or nothing in them; `weeks` has longer
-stories, in which something becomes worse.
+stories, in which something becomes worse; `arena` is of preferences.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from tempfile import TemporaryDirectory
 
 from sqlalchemy import delete, insert
 
+from tests.agreement.test_preferences import drawn
 from tests.agreement.test_recent import collapse, year
 from tests.audit.crowds import seeded
 from tests.audit.test_definitions import school, sliced
@@ -215,8 +216,20 @@ def story(ledger: Ledger) -> None:
         always_one(ledger)
 
 
+def arena(ledger: Ledger) -> None:
+    """Make projects of preferences: one with a model as a judge, and one without strengths."""
+    with at("2026-04-20T10:00:00Z"), TemporaryDirectory() as folder, chdir(folder):
+        names = ("item", "annotator", "kind", "category", "a", "b", "prompt")
+        options = QuestionOptions(answers="preference")
+        for project, rows in (("arena", drawn(items=90)), ("few", drawn(items=1)[:2])):
+            _write(f"{project}.csv", names, rows)
+            ledger.import_file(f"{project}.csv", project, options=options)
+
+
 def _url(ledger: Ledger) -> str:
     return ledger.database.url.render_as_string(hide_password=False)
 
 
-LEDGERS: dict[str, Callable[[Ledger], None]] = {"team": team, "kinds": kinds, "weeks": story}
+LEDGERS: dict[str, Callable[[Ledger], None]] = {
+    "team": team, "kinds": kinds, "weeks": story, "arena": arena,
+}  # fmt: skip

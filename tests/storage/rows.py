@@ -307,6 +307,9 @@ def sample(revision: str) -> dict[str, list[dict[str, Any]]]:
             | {"note": "It may be either.", "made_by": "ada", "settled_by": None}
         ],
     }
+    samples["0020"] = samples["0019"] | {
+        "questions": [row | {"preference": True} for row in samples["0019"]["questions"]]
+    }
     return samples[revision]
 
 

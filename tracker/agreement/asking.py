@@ -200,6 +200,14 @@ class Further(Differing, total=False):
             False,
         ),
     ]
+    strengths: Annotated[
+        bool,
+        _further(
+            "Of preferences: how strong each of the compared is, its ranks, who answers by the "
+            "place, and models beside the people.",
+            False,
+        ),
+    ]
     methods: Annotated[
         bool, _further("Print the methods sentences for a paper, with citation keys.", False)
     ]

@@ -343,3 +343,43 @@ _LABEL: Final = (
 )
 LABEL_COLUMNS: Final = [column._replace(tone=_past) for column in _LABEL]
 """The columns of the answers to an item, past ones dimmed."""
+
+
+# -- What preferences compare ---------------------------------------------------------------------
+
+
+def _ranks(row: Mapping[str, Any]) -> str:
+    low, high = row["rank_low"], row["rank_high"]
+    return "-" if low is None else str(low) if low == high else f"{low} to {high}"
+
+
+STRENGTHS: Final = (
+    Column("name", "", "name"),
+    Column("strength", kind="figure"),
+    Column("ci_low", "{level} interval", "interval"),
+    Column("rank_low", "rank", text=_ranks),
+)
+BEATS: Final = (
+    Column("name", "", "name"), Column("other", "beside", "name"),
+    *(Column(key, kind="count") for key in ("better", "ties", "worse")),
+    Column("probability", "expected", "share"),
+)  # fmt: skip
+SWAPS: Final = (
+    Column("annotator", kind="name", leads="annotator"),
+    Column("pairs", "in both orders", "count"), Column("same", "alike", "count"),
+    Column("share", kind="share"), Column("ci_low", "{level} interval", "interval"),
+    Column("first", "first twice", "count"), Column("second", "second twice", "count"),
+    Column("p_value", "p", "p"),
+)  # fmt: skip
+POSITION: Final = (
+    Column("annotator", kind="name", leads="annotator"), Column("answers", kind="count"),
+    Column("observed", "first", "share"), Column("expected", kind="share"),
+    Column("difference", kind="change"), Column("ci_low", "{level} interval", "interval"),
+    Column("p_value", "p", "p", faces=PRINTED),
+)  # fmt: skip
+LEADERBOARDS: Final = (
+    Column("annotator", "model", "name"), Column("kendall_tau", "Kendall's tau", "figure"),
+    Column("items", kind="count"), Column("agreement", "same answer", "share"),
+    Column("opposite", "surely in the other order", text=lambda row: "; ".join(
+        f"{better} over {worse}" for better, worse in row["opposite"]) or "none"),
+)  # fmt: skip

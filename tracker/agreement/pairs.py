@@ -29,12 +29,13 @@ from tracker.projects.categories import category_names, find_category
 from tracker.projects.items import item_texts_of
 from tracker.projects.kept import kept_with_answers
 from tracker.projects.names import is_numeric_category_name
+from tracker.projects.preferences import PREFERENCE
 from tracker.projects.questions import QuestionInfo
 
 
 def pair_weights(answers: str, scale: str) -> str | None:
     """Return the weights of a question's pairs: answers that are in order may nearly agree."""
-    return "quadratic" if answers == "one" and scale != "nominal" else None
+    return "quadratic" if answers in {"one", PREFERENCE} and scale != "nominal" else None
 
 
 @dataclass(frozen=True)

@@ -276,6 +276,7 @@ _NOT_USED: Final = {
     "--by model": ("--measure", *_METRIC, "--interval"),
     "--by item": ("--measure", *_METRIC, "--interval"),
     "--by confusion": ("--measure", *_METRIC, "--interval"),
+    "--strengths": ("--measure", *_METRIC, "--interval"),
     "--influence": ("--interval",),
     "--best-merges": ("--interval",),
     "--against": ("--interval",),

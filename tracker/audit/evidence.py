@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -29,6 +29,7 @@ from tracker.core.audit_tallies import (
 from tracker.core.errors import InvalidOption, Refused
 from tracker.core.tallies import AnnotatorTallies, FloatArray, IntArray
 from tracker.core.tally_columns import TallyColumns, tally_columns_of
+from tracker.measures.paired_comparisons import Row
 
 # -- How large an effect must be before it is called a finding, however sure the test is ----------
 
@@ -129,6 +130,7 @@ class Evidence:
         linked: every two annotators who share any item; shape (pairs, 2).
         models: the people's items that models answered, too; these are in nothing else.
         files: the tallies of each annotator's answers of each imported file.
+        orders: answers that prefer one of two, by the two in the order shown.
     """
 
     tallies: AnnotatorTallies
@@ -146,6 +148,7 @@ class Evidence:
     linked: IntArray | None = None
     models: BesideModels | None = None
     files: FileTallies | None = None
+    orders: Mapping[int, Sequence[Row]] | None = None
 
     def __post_init__(self) -> None:
         """Raise InvalidOption if alpha is not between 0 and 1."""

@@ -31,6 +31,7 @@ _KINDS = (
     "random_answers",
     "low_gold_accuracy",
     "severity_bias",
+    "position_bias",
     "low_self_agreement",
 )
 """What may stand out in a model's answers; how fast they came says nothing."""

@@ -27,6 +27,7 @@ from tracker.core.errors import InvalidOption
 from tracker.core.tallies import AnnotatorTallies, answers_in_pattern
 from tracker.counts.annotator_patterns import gold_tallies
 from tracker.counts.choosing import Selecting
+from tracker.counts.comparisons import count_shown
 from tracker.counts.filter import EVERYTHING, AnswerFilter, make_answer_filter
 from tracker.counts.import_tallies import count_file_tallies
 from tracker.counts.retest import repeat_tallies
@@ -169,8 +170,11 @@ def kinds_not_looked_for(
 ) -> dict[str, str]:
     """Return the kinds that could not be looked for, by the field of `Evidence` that is missing.
 
-    In place of the field it is "spans" if no project of spans has it.
+    In place of the field it is "spans" if no project of spans has it. What is looked for in
+    preferences alone is not missed in other questions, unless it is asked for by name.
     """
+    if not question.preference and len(kinds) == len(KINDS):
+        kinds = [kind for kind in kinds if "orders" not in kind.needs]
     lacking = not_applicable_kinds(evidence, kinds)
     if question.answers != "spans":
         return lacking
@@ -267,5 +271,9 @@ _COUNTS = {
         lambda _, there: there.times,
     ),
     "pairs": _Count(_shared_items),
+    "orders": _Count(
+        lambda connection, selection, _: count_shown(connection, selection),
+        lambda selection, _: bool(selection.question.preference),
+    ),
 }
 """The fields of the evidence that not every audit needs, each with how it is counted."""

@@ -34,6 +34,7 @@ LACKING: Final[Mapping[str, str]] = {
     "skips": "skipped or empty answers",
     "pairs": "two annotators with 20 items in common",
     "files": "two imported files",
+    "orders": "preferences of two that have names",
 }
 """What is missing if a field of `tracker.audit.evidence.Evidence` is not given."""
 
@@ -165,6 +166,8 @@ SENTENCES: Final[dict[str, str]] = {
     "odd_import": "{annotator}'s answers of {file} agree with the others' {observed} of the time, "
     "those of other files {expected}",
     "drift": "{annotator}'s {of} fell from {expected} to {observed} since {since}",
+    "position_bias": "{annotator} preferred the one shown first in {observed} of the "
+    "{informative} answers that can tell; the strengths of the two explain {expected}",
     "straight_lining": "{annotator} gave the same answer as just before on {observed} of "
     "{informative} contested items; the items explain {expected}",
     "too_fast": "{annotator} took {median_seconds:.3g} seconds an answer (median of {n}), "
@@ -193,6 +196,8 @@ OWN_SENTENCES: Final[dict[str, str]] = {
     "odd_import": "your answers of {file} agree with the others' {observed} of the time, those of "
     "other files {expected}",
     "drift": "your {of} fell from {expected} to {observed} since {since}",
+    "position_bias": "you preferred the one shown first in {observed} of the {informative} "
+    "answers that can tell; the strengths of the two explain {expected}",
     "straight_lining": "you gave the same answer as just before on {observed} of {informative} "
     "contested items; the items explain {expected}",
     "too_fast": "you took {median_seconds:.3g} seconds an answer (median of {n}), {faster:.1f} "

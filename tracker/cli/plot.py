@@ -168,6 +168,37 @@ def annotators(
     hint(f"next: tracker audit {shlex.join([project, *_question_words(answers['questions'])])}")
 
 
+@with_project_argument(plot)
+def strengths(
+    context: typer.Context,
+    project: ProjectArgument,
+    output: Output,
+    *,
+    answers: Answers,
+    force: Force = False,
+) -> None:
+    """Draw how strong each of those is that preferences compare, with its interval.
+
+    Examples:
+    - `tracker plot strengths arena -o strengths.svg`
+    - `tracker plot strengths arena --annotator gpt-4 -o judge.png`
+
+    Next: `tracker agreement arena --strengths`
+    """
+    from tracker.report.charts import strengths_chart
+
+    _check(output, force=force)
+    found = ledger_of_command(context).strengths(project, **answers_to_one(answers))
+    if found.why is not None:
+        raise NotFound(
+            f"there are no strengths to draw: {found.why}",
+            f"all that is known: tracker agreement {shlex.quote(project)} --strengths",
+        )
+    _write(strengths_chart(project, found), output, force=force)
+    words = shlex.join([project, *_question_words(answers["questions"])])
+    hint(f"next: tracker agreement {words} --strengths")
+
+
 def _question_words(names: Sequence[str]) -> list[str]:
     """Return the options that name the same questions in another command."""
     return [word for name in names for word in ("-q", name)]

@@ -239,14 +239,14 @@ def import_keywords(
     if not named:
         ((question, categories),) = questions
         usual = {"answers": ANSWERS[0], "scale": SCALES[0], "offsets": OFFSETS[0]}
-        payload = {name: getattr(question, name) for name in usual}
+        payload = {name: getattr(question, name) for name in usual} | {"answers": question.asks}
         settings: dict[str, Any] = {n: word for n, word in payload.items() if word != usual[n]}
         if _needs_order(question, categories):
             settings["categories"] = tuple(categories)
         return {"options": QuestionOptions(**settings)}
     texts = []
     for question, categories in questions:
-        words = [question.name, *[question.answers] * (question.answers != ANSWERS[0])]
+        words = [question.name, *[question.asks] * (question.asks != ANSWERS[0])]
         if _needs_order(question, categories):
             words.append("<".join(categories))
         elif question.scale != SCALES[0]:

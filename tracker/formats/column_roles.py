@@ -26,6 +26,7 @@ from tracker.formats.column_names import (
     unit_of_time,
 )
 from tracker.formats.judge_columns import Judge, judge_of_columns, judge_roles
+from tracker.formats.pair_columns import COMPARED, pair_columns
 from tracker.formats.question_columns import OF_QUESTION, AskedQuestion, recognized_answer_columns
 from tracker.projects.names import near_names
 
@@ -77,6 +78,7 @@ class Mapped:
     signed: bool = False  # the user says beside the files who answered
     join: str = JOINED_BY  # between the cells of columns that are one role together
     pattern: ColumnPattern | None = None  # how the names of columns of answers are made
+    pairs: bool = False  # items are comparisons of two, see `pair_columns`
 
     @property
     def by_question(self) -> bool:
@@ -142,7 +144,11 @@ class Layout:
         people = dict.fromkeys(column.annotator for column in self.named if column.annotator)
         always = {
             "annotators": [*self.annotators, *people],
-            "kept": [role.removeprefix(KEEP) for role in self.roles if role.startswith(KEEP)],
+            "kept": [
+                role.removeprefix(KEEP)
+                for role, n in self.roles.items()
+                if role.startswith(KEEP) and not self._renames(role, n)
+            ],
             "left_out": [name for n, name in enumerate(self.names) if name and n not in places],
         }
         sometimes = {
@@ -156,9 +162,9 @@ class Layout:
         }
         return {
             "read": {
-                role: self.name_of(n)
+                role.removeprefix(KEEP): self.name_of(n)
                 for role, n in self.roles.items()
-                if not role.startswith((KEEP, OF_QUESTION))
+                if not role.startswith((KEEP, OF_QUESTION)) or self._renames(role, n)
             },
             **({"questions": questions} if (questions := self._questions()) else {}),
             **always,
@@ -169,6 +175,11 @@ class Layout:
     def facts(self) -> dict[str, Any]:
         """How the table is read, for the import's record: where its header is, what joins cells."""
         return {"header_row": self.header_row} | ({"join": self.join} if self.joined else {})
+
+    def _renames(self, role: str, place: int) -> bool:
+        """Return whether an attribute of items has another name than its column."""
+        column = self.name_of(place).removeprefix(ATTRIBUTE_COLUMN)
+        return role.startswith(KEEP) and column != role.removeprefix(KEEP)
 
     def _named(self) -> dict[str, str]:
         return {
@@ -226,13 +237,15 @@ def parse_column_roles(
             )
         if role == "annotators":
             annotators = tuple(name.strip() for name in column.split(",") if name.strip())
-        elif role in ROLES:
-            roles[role] = column.strip()
+        elif role in {*ROLES, *COMPARED}:
+            roles[KEEP + role if role in COMPARED else role] = column.strip()
         else:
             raise InvalidOption(
                 f"--map {pair!r}: {role!r} is no role of a column", _role_advice(role, column)
             )
-    if items and (answered := [*(roles.keys() - _OF_ITEMS), *annotators, *(["answer"] * wide)]):
+    if items and (
+        answered := [*({*roles} & {*ROLES} - _OF_ITEMS), *annotators, *(["answer"] * wide)]
+    ):
         raise InvalidOption(
             f"a list of items has no {answered[0]}", "answers are read by: tracker import"
         )
@@ -380,7 +393,8 @@ class _Header:
         annotators: dict[str, int] = {}
         if mapped.wide and ("item" in roles or mapped.annotators):
             annotators = self._annotator_columns(sample)
-        item = names[roles["item"]] if "item" in roles.keys() - mapped.roles.keys() else ""
+        by_name = "item" in roles.keys() - mapped.roles.keys() and roles["item"] < len(names)
+        item = names[roles["item"]] if by_name else ""
         layout = Layout(
             roles,
             annotators,
@@ -459,6 +473,7 @@ class _Header:
         """Give roles to the columns that none was given yet, by their names."""
         mapped, roles = self.mapped, self.roles
         without = _not_looked_for(mapped)
+        self._recognise_pairs(without)
         if mapped.several and "question" not in mapped.roles:
             roles |= self._question_column()
         if not mapped.signed:
@@ -478,6 +493,18 @@ class _Header:
         if answered and "category" not in roles and not by_question:
             columns = recognized_answer_columns(self.names, self.taken)
             roles |= {OF_QUESTION + name: place for name, place in columns.items()}
+
+    def _recognise_pairs(self, without: Collection[str]) -> None:
+        """Give roles to the columns of comparisons, several of which may be the item's key."""
+        if not self.mapped.pairs:
+            return
+        columns, key = pair_columns(self.names, self.mapped.roles, self.taken)
+        for role, place in columns.items():
+            if role not in without and not (role == "annotator" and self.mapped.signed):
+                self._add(role, place)
+        if key:
+            self.roles["item"] = len(self.every) + len(self.joined)
+            self.joined[self.roles["item"]] = key
 
     def _add(self, role: str, place: int | None) -> None:
         if place is not None:

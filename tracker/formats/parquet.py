@@ -82,7 +82,7 @@ def _rows(source: SourceFile, file: pq.ParquetFile) -> Iterator[Rows]:
     lists = {n for n, kind in enumerate(schema.types) if is_list_type(kind)}
     yield Rows(schema.names, np.arange(0), lambda _: [], lists)
     assert isinstance(source.layout, Layout)  # made from the header
-    used = sorted({*source.layout.roles.values(), *source.layout.annotators.values()})
+    used = sorted(source.layout.places)
     are_whole = {n: _whole_column(file, schema.names[n], schema.types[n]) for n in used}
     top = list(dict.fromkeys(_top(file, schema.names[n]) for n in used))
     before = 0

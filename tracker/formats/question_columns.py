@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from tracker.core.errors import InvalidOption
 from tracker.projects.names import check_entered_name, near_names
+from tracker.projects.preferences import PREFERENCE
 from tracker.projects.questions import QuestionOptions
 from tracker.storage.schema import ANSWERS, SCALES
 
@@ -15,7 +16,8 @@ OF_QUESTION = "category:"
 """Before the name of a question: the role of the column that holds its answers."""
 
 _ANSWER = re.compile(r"answer\.(.+)", re.IGNORECASE)
-_WORDS = (*ANSWERS, *SCALES)
+_KINDS = (*ANSWERS, PREFERENCE)
+_WORDS = (*_KINDS, *SCALES)
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,7 @@ def _parsed(text: str, options: QuestionOptions) -> AskedQuestion:
         if not column.strip():
             raise InvalidOption(f"--question {text!r} names no column", "such as: tone=Tone")
     for word in map(str.strip, words):
-        if word in ANSWERS:
+        if word in _KINDS:
             options = replace(options, answers=word)
         elif word in SCALES:
             options = replace(options, scale=word)

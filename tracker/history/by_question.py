@@ -126,7 +126,7 @@ class QuestionAgreement:
         lowest = self.assessment.summary.lowest
         return {
             "question": self.question.name,
-            "answers": self.question.answers,
+            "answers": self.question.asks,
             "scale": self.assessment.scale,
             "items": self.assessment.counts.items_compared,
             "measure": self.main.measure,

@@ -191,7 +191,10 @@ def load_import(
     outcomes = tuple(outcomes_by_question(answered, intake.counted, fates_by_question))
     fates = {fate: sum(outcome[fate] for outcome in outcomes) for fate in FATES}
     truths = {fate: sum(own.truths[fate] for own in fates_by_question.values()) for fate in FATES}
-    number, record = record_import(connection, (project.id, change), rows, fates, sources, reading)
+    number, record = record_import(
+        connection, (project.id, change), rows, fates, sources,
+        replace(reading, facts=reading.facts | questions.facts),
+    )  # fmt: skip
     result = import_result(
         number, project, rows, fates, truths if any(truths.values()) else None, rejections
     )

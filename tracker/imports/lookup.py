@@ -120,6 +120,7 @@ class CategoryIds(Ids):
         self.values = values or {}
         self.several = several
         self.made = made
+        self.told: dict[str, str] = {}  # what cells of other texts were read as
         self.odd: set[str] = set()  # words among numbers that have an order
         self.names = all_category_names(connection, question.key)
         current = category_names(connection, question)
@@ -168,6 +169,8 @@ class CategoryIds(Ids):
         same = self.spelt.get(_number(name), name)
         if self.question.categories_fixed and same not in self.declared and name not in self.merged:
             advice = near_names(name, self.declared) or f"they are {', '.join(self.declared[:8])}"
+            if self.question.preference and is_numeric_category_name(name):
+                advice += f"; say what the number stands for: --value={name}=CATEGORY"
             return f"{name!r} is none of the project's categories; {advice}"
         if name in self.odd and name not in self.declared:
             return f"{name!r} is not a number, as the other categories of the ordinal scale are"

@@ -31,6 +31,7 @@ from tracker.imports import cell_values
 from tracker.imports.details import Detail, StagedDetails
 from tracker.imports.item_lookup import ItemIds
 from tracker.imports.lookup import BAD, AnnotatorIds, CategoryIds
+from tracker.imports.preferred import preference_cells
 from tracker.imports.questions import ImportQuestions, Share
 from tracker.imports.staging import NOT_TIMED, Staging, labels_once
 from tracker.imports.structured_cells import with_lists
@@ -218,6 +219,7 @@ class Intake:
         """Return the labels of the records that answer one question."""
         columns = batch.columns
         records, cells = share.records, share.cells(columns, share.role)
+        cells = preference_cells(cells, share.categories, batch, share.role)
         several = share.question.answers == "several"
         cells = with_lists(cells, share.categories.names) if several else cells
         for between in (LISTED if cells.listed else None, self.questions.separator):
@@ -277,7 +279,9 @@ class Intake:
         self, share: Share, batch: Batch, items: Numbers, source: int, bad: Faults
     ) -> None:
         """Stage the truths of a batch, one per item however many rows repeat it."""
-        golds, records = share.cells(batch.columns, "gold"), share.records
+        records = share.records
+        golds = share.cells(batch.columns, "gold")
+        golds = preference_cells(golds, share.categories, batch, "gold")
         items = items if records is None else items[records]
         lines = batch.lines if records is None else batch.lines[records]
         filled = np.flatnonzero(golds.holds(str.strip) & (items != BAD))

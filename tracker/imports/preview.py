@@ -64,8 +64,12 @@ def _concluded(columns: Mapping[str, Any]) -> list[str]:
     encoding = [f"text read as {columns['encoding']}"] if "encoding" in columns else []
     author = [f"annotator: {columns['annotator']}"] if "annotator" in columns else []
     header = columns.get("header_row")
+    said: dict[str, list[str]] = {}
+    for text, name in columns.get("preferences", {}).items():
+        said.setdefault(name, []).append(repr(text))
+    preferred = [f"{', '.join(texts)} read as {name}" for name, texts in said.items()]
     on_line = [] if header is None else [f"header on line {header}" if header else "no header"]
-    return on_line + author + units + models_lines(columns) + encoding
+    return preferred + on_line + author + units + models_lines(columns) + encoding
 
 
 def _tool_sentence(columns: Mapping[str, Any]) -> str:

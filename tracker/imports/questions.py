@@ -109,6 +109,22 @@ class ImportQuestions:
         return len(self.known) > 1
 
     @property
+    def pairs(self) -> bool:
+        """Whether a question that is answered says which of two is better."""
+        return any(self.known[name].preference for name in self.asked or self.known)
+
+    @property
+    def told(self) -> dict[str, str]:
+        """What the cells of preferences were read as that have other texts than categories."""
+        return {text: name for ids in self.answered.values() for text, name in ids.told.items()}
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """The same for the import's record."""
+        said = ", ".join(f"{text} = {name}" for text, name in self.told.items())
+        return {"preferences": said} if said else {}
+
+    @property
     def by_cell(self) -> bool:
         """Whether a column named question is taken for it: not if the only one has no name."""
         return bool(self.made_with or self.asked or {*self.known} != {ONLY_QUESTION})
@@ -179,8 +195,8 @@ class ImportQuestions:
     def _set(self, question: QuestionInfo, *options: QuestionOptions) -> QuestionInfo:
         """Set a question that the import made as the first options say that say something."""
         answers, scale, offsets = (
-            next(filter(None, (getattr(each, name) for each in options)), getattr(question, name))
-            for name in ("answers", "scale", "offsets")
+            next(filter(None, (getattr(each, name) for each in options)), getattr(question, has))
+            for name, has in (("answers", "asks"), ("scale", "scale"), ("offsets", "offsets"))
         )
         question = set_made_question(self.connection, question, answers, scale, offsets)
         self.known[question.name] = question
@@ -347,7 +363,7 @@ def question_numbers_of(questions: Collection[QuestionInfo], answers: str) -> se
 # -- The questions to import into: those of a project, and those that an import makes ------------
 
 
-_SETTINGS = {"answers": "answers", "scale": "scale", "offsets": "offsets",
+_SETTINGS = {"answers": "asks", "scale": "scale", "offsets": "offsets",
              "wanted": "target_answers"}  # fmt: skip
 
 

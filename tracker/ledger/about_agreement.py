@@ -27,7 +27,7 @@ MOST_ITEMS: Final = 100
 """The items that people see if they name no limit."""
 _WAYS: Final = (
     "by", "explain", "influence", "merge", "best_merges", "against", "self_", "gold",
-    "calibration", "methods",
+    "calibration", "strengths", "methods",
 )  # fmt: skip
 
 
@@ -385,6 +385,18 @@ def _calibration(request: AgreementRequest) -> Answer:
     )
 
 
+def _strengths(request: AgreementRequest) -> Answer:
+    """Return how strong each of those is that preferences compare."""
+    from tracker.agreement.preference_tables import strengths_view
+
+    result = request.ledger.strengths(request.project, **request.asking)
+    return Answer(
+        result.to_dict,
+        lambda: [row.to_dict() for row in result.strengths],
+        lambda: strengths_view(result),
+    )
+
+
 def _methods(request: AgreementRequest) -> Answer:
     """Return the sentences that a paper needs."""
     result = request.ledger.methods(request.project, **request.asking)
@@ -396,7 +408,7 @@ def _methods(request: AgreementRequest) -> Answer:
 _BY_WAY: Final[Mapping[str | None, Callable[[AgreementRequest], Answer]]] = {
     None: _whole, "explain": _explain, "influence": _influence, "merge": _merge,
     "best_merges": _best_merges, "against": _against, "self_": _self, "gold": _gold,
-    "calibration": _calibration, "methods": _methods,
+    "calibration": _calibration, "strengths": _strengths, "methods": _methods,
 }  # fmt: skip
 _BY: Final[Mapping[str, Callable[[AgreementRequest], Answer]]] = {
     "category": partial(_whole, part="categories"), "pair": _by_pair, "annotator": _by_annotator,

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tracker.agreement.groups import AnnotatorGroups, GroupedAgreement
     from tracker.agreement.intra_annotator import Themselves
     from tracker.agreement.pairs import Confusions, CrossTable, PairAgreement, PairsInShort
+    from tracker.agreement.preferences import Preferences
     from tracker.agreement.query import Query
     from tracker.agreement.result import Assessment, Methods
     from tracker.agreement.spans import SpanPair
@@ -356,6 +357,16 @@ class AgreementQuestions(Transactions):
         query = check_agreement_query(agreement_query(**asking), "--calibration")
         with self.asking_each(project, query.filter, questions) as (connection, each):
             return calibration_by_question(connection, each, query)
+
+    def strengths(self, project: str, **asking: Unpack[Asking]) -> Preferences:
+        """Return how strong those are that a question of preferences compares.
+
+        Raises InvalidOption for a question of another kind.
+        """
+        from tracker.agreement.preferences import preference_strengths
+
+        with self._asked(project, asking, "--strengths") as (connection, question, query):
+            return preference_strengths(connection, question, query)
 
     def methods(self, project: str, **asking: Unpack[Asking]) -> Methods:
         """Return the sentences that a paper needs about the measures, with BibTeX entries.

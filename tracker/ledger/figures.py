@@ -140,6 +140,7 @@ class Figures(Namespace):
         - `tracker agreement reviews --influence annotator`
         - `tracker agreement reviews --best-merges`
         - `tracker agreement reviews --calibration --annotator gpt`
+        - `tracker agreement arena --strengths`
         - `tracker agreement reviews --against pilot`
         - `tracker agreement reviews --methods --bibtex`
 

@@ -287,6 +287,7 @@ class Importing(Transactions):
             into = questions_for_import(
                 connection, name, options, asked, create=how.get("create", True), by_row=by_row
             )
+            mapped = replace(mapped, pairs=into.pairs)
             if items:
                 result = load_items(connection, into, sources, mapped, **loading)
             else:
@@ -304,7 +305,8 @@ class Importing(Transactions):
                 answered = [ids.question for ids in into.answered.values()]
                 odd = map(str, odd_file_messages(connection, answered, result.id))
                 result = replace(result, warnings=(*result.warnings, *odd))
-        return replace(result, columns=_layouts(sources))
+        told = {"preferences": into.told} if into.told else {}
+        return replace(result, columns=tuple(one | told for one in _layouts(sources)))
 
 
 @contextmanager

@@ -38,7 +38,7 @@ def made_sentence(settings: QuestionSettings) -> str:
     """Return how a new question is answered."""
     from tracker.projects.settings import ANSWERS
 
-    return f"{ANSWERS[settings.question.answers]}, {settings.question.scale} scale"
+    return f"{ANSWERS[settings.question.asks]}, {settings.question.scale} scale"
 
 
 def missing_order(

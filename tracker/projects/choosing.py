@@ -71,7 +71,10 @@ class NewSettings(Settings, total=False):
 
     answers: Annotated[
         str | None,
-        Option("Kind of answer: one category, several, or spans.", metavar="one|several|spans"),
+        Option(
+            "Kind of answer: one category, several, spans, or which of two is better.",
+            metavar="one|several|spans|preference",
+        ),
     ]
     offsets: Annotated[str | None, Option("Unit of span offsets.", metavar="characters|tokens")]
 

@@ -20,6 +20,7 @@ from tracker.projects.names import (
     is_numeric_category_name,
     near_names,
 )
+from tracker.projects.preferences import PREFERENCE, SIDES, check_preferences
 from tracker.projects.projects import (
     ProjectExists,
     ProjectInfo,
@@ -95,6 +96,16 @@ class QuestionInfo(Record):
     deadline: Annotated[str | None, Json(rare=True)] = field(default=None, repr=False)
     instructions: Annotated[str | None, Json(rare=True)] = field(default=None, repr=False)
     also_asks: Annotated[str | None, Json(rare=True)] = field(default=None, repr=False)
+    preference: Annotated[bool | None, Hidden] = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the question as JSON, which calls the answers what people do."""
+        return super().to_dict() | {"answers": self.asks}
+
+    @property
+    def asks(self) -> str:
+        """What an answer holds, as it was declared; one category may be a preference."""
+        return PREFERENCE if self.preference else self.answers
 
     @property
     def key(self) -> QuestionKey:
@@ -309,7 +320,7 @@ def set_made_question(
     connection: Connection, question: QuestionInfo, answers: str, scale: str, offsets: str
 ) -> QuestionInfo:
     """Return a question, made in this transaction and not answered yet, with other settings."""
-    settings: dict[str, Any] = {"answers": answers, "scale": scale, "offsets": offsets}
+    settings: dict[str, Any] = _answered(answers) | {"scale": scale, "offsets": offsets}
     update_question(connection, question.key, settings)
     return replace(question, **settings)
 
@@ -330,7 +341,7 @@ def make_question(
     name = check_entered_name(name, "question")
     settings: dict[str, Any] = {
         "name": name,
-        "answers": options.answers or ANSWERS[0],
+        **_answered(options.answers),
         "scale": options.scale or SCALES[0],
         "offsets": options.offsets or OFFSETS[0],
         "categories_fixed": options.categories is not None,
@@ -356,6 +367,13 @@ def make_question(
     return MadeQuestion(info, number_categories(connection, info.key, options.categories or ()))
 
 
+def _answered(answers: str | None) -> dict[str, Any]:
+    """Return the columns that say what an answer holds: a preference is one category."""
+    if answers == PREFERENCE:
+        return {"answers": ANSWERS[0], "preference": True}
+    return {"answers": answers or ANSWERS[0], "preference": None}
+
+
 def update_question(connection: Connection, key: QuestionKey, settings: dict[str, Any]) -> None:
     ours = (Question.project_id == key.project_id) & (Question.id == key.question_id)
     connection.execute(update(Question).where(ours).values(**settings))
@@ -368,13 +386,27 @@ def _check_free(connection: Connection, project: ProjectInfo, name: str) -> None
         )
 
 
+def _of_preference(options: QuestionOptions) -> QuestionOptions:
+    """Return options with what a preference has if nobody says otherwise."""
+    if options.answers != PREFERENCE:
+        return options
+    categories = SIDES if options.categories is None else options.categories
+    check_preferences(categories)
+    scale = options.scale or (SCALES[1] if len(categories) > len(SIDES) else None)
+    return replace(options, categories=categories, scale=scale)
+
+
 def _checked(options: QuestionOptions) -> QuestionOptions:
-    """Return the options, categories less surrounding space; raises InvalidOption."""
+    """Return the options, categories less surrounding space; raises InvalidOption.
+
+    A preference has its three categories, or others of both sides: more than three have an order.
+    """
+    options = _of_preference(options)
     if options.categories is not None:
         stripped = tuple(category.strip() for category in options.categories)
         options = replace(options, categories=stripped)
     for value, allowed, flag in (
-        (options.answers, ANSWERS, "--answers"),
+        (options.answers, (*ANSWERS, PREFERENCE), "--answers"),
         (options.scale, SCALES, "--scale"),
         (options.offsets, OFFSETS, "--offsets"),
     ):
@@ -448,7 +480,7 @@ def questions_asked_then(connection: Connection, project: ProjectInfo, through: 
 UNDO = "undo"
 """The kind of change that undoes an import."""
 _UNNAMED = {
-    "answers": ANSWERS[0],
+    **_answered(None),
     "scale": SCALES[0],
     "offsets": OFFSETS[0],
     "categories_fixed": False,
@@ -467,7 +499,11 @@ class UsedQuestions(NamedTuple):
         """Return the settings of those that become vacant, for the change log."""
         settings = [
             {"question": question.id, "name": question.name}
-            | {name: getattr(question, name) for name in _UNNAMED}
+            | {
+                name: value
+                for name in _UNNAMED
+                if (value := getattr(question, name)) is not None or name == "target_answers"
+            }
             for question in self.vacant
         ]
         return {"questions": settings} if settings else {}
@@ -518,7 +554,7 @@ def settings_before_undo(detail: Mapping[str, Any], question: int) -> dict[str, 
     """Return the settings that a question had before an undo left it vacant, if it did."""
     for settings in detail.get("questions", ()):
         if settings["question"] == question:
-            return {name: settings[name] for name in ("name", *_UNNAMED)}
+            return {name: settings[name] for name in ("name", *_UNNAMED) if name in settings}
     return {}
 
 

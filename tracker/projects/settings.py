@@ -27,6 +27,7 @@ from tracker.projects.names import (
     near_names,
 )
 from tracker.projects.own_page import set_own_page
+from tracker.projects.preferences import PREFERENCE, check_preferences
 from tracker.projects.projects import ProjectInfo, lock_project, record_change
 from tracker.projects.questions import (
     FIRST,
@@ -105,6 +106,7 @@ def set_question(
             )
     if categories is not None:
         _check_complete(connection, question, listed)
+        check_preferences(listed if question.preference else ())
     same = categories is None or (question.categories_fixed and listed == current)
     if changed == question and same:
         return question
@@ -242,6 +244,7 @@ ANSWERS: Final = {
     "one": "one category per answer",
     "several": "several categories per answer",
     "spans": "spans of a text",
+    PREFERENCE: "which of two, a or b, is better",
 }
 
 
@@ -292,7 +295,7 @@ class QuestionSettings(Record):
         question = self.question
         wanted = question.target_answers
         return [
-            ("answers", ANSWERS[question.answers]),
+            ("answers", ANSWERS[question.asks]),
             *([("offsets", question.offsets)] if question.answers == "spans" else []),
             ("scale", question.scale),
             ("categories", ", ".join(self.categories) or "none yet"),

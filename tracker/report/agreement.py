@@ -20,10 +20,12 @@ from tracker.report.charts import (
     draw_model_categories,
     draw_models,
     draw_pairs,
+    draw_strengths,
     pair_rows,
 )
 from tracker.report.document import (
     Block,
+    Bullets,
     Example,
     Examples,
     Figure,
@@ -205,7 +207,12 @@ _MOST_ROWS = 60
 
 def agreement_section(gathered: Gathered) -> Section:
     """Return the agreement on each category, with the human ceiling beside each model."""
-    blocks = [*_categories(gathered), *model_blocks(gathered), *_all(gathered)]
+    blocks = [
+        *_categories(gathered),
+        *_strengths(gathered),
+        *model_blocks(gathered),
+        *_all(gathered),
+    ]
     code = python_call(gathered, "agreement_by_question")
     return Section("agreement", "Agreement", blocks, code)
 
@@ -229,6 +236,31 @@ def _categories(gathered: Gathered) -> Iterator[Block]:
         listing(title, columns.CATEGORY_COLUMNS, rows, _MOST_ROWS),
         _why(gathered, [question.name for question in gathered.questions if question.categories]),
     )
+
+
+def _strengths(gathered: Gathered) -> Iterator[Block]:
+    """Return how strong those are that each question of preferences compares."""
+    for place, question in enumerate(gathered.questions):
+        if question.preferences is None:
+            continue
+        title = "Strengths" + (of_question(question.name) if gathered.several else "")
+        rows = question.preferences["strengths"]
+        blocks: list[Block] = [Bullets([line(text) for text in question.preferences["lines"]])]
+        shown = command(gathered, "agreement", "--strengths", question=question.name)
+        if any(row["strength"] is not None for row in rows):
+            blocks.append(
+                Figure(
+                    f"strengths-{place}",
+                    words.STRENGTHS,
+                    draw_strengths(title, rows, width=WIDE),
+                    draw_strengths(title, rows, width=NARROW),
+                    listing(title, columns.STRENGTHS, rows, _MOST_ROWS),
+                    Why([line(text) for text in words.WHY_STRENGTHS], shown),
+                )
+            )
+        beats = question.preferences["beats"]
+        blocks += [listing("Who beat whom", columns.BEATS, beats, _MOST_ROWS)] if beats else []
+        yield Group(title, blocks)
 
 
 def _why(gathered: Gathered, questions: Sequence[str]) -> Why:

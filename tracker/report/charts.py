@@ -12,6 +12,7 @@ from tracker.render.charts import ALARM, FAINT, INK, MARK, MOST, ROW, WIDTH, Cha
 if TYPE_CHECKING:
     import altair as alt
 
+    from tracker.agreement.preferences import Preferences
     from tracker.audit.result import Audit
     from tracker.history.by_question import AgreementByQuestion
     from tracker.ledger.agreement import Pairs
@@ -183,6 +184,36 @@ def draw_categories(title: str, rows: Sequence[Mapping[str, Any]], *, width: int
         else layers.properties(width=width, height=size, title=title)
     )
     return Chart(title, _categories_description(rows, drawn), drawing, rows)
+
+
+def strengths_chart(project: str, preferences: Preferences) -> Chart:
+    """Return a dot for each of those that preferences compare: its strength with its interval."""
+    return draw_strengths(f"{project}: strengths", preferences.to_dict()["strengths"])
+
+
+def draw_strengths(title: str, rows: Sequence[Mapping[str, Any]], *, width: int = WIDTH) -> Chart:
+    """Return the chart of some rows, the strongest first; of many the first ones are drawn."""
+    import altair as alt
+
+    drawn = [row for row in rows if row["strength"] is not None]
+    base = alt.Chart(alt.InlineData(drawn[:MOST])).encode(y=alt.Y("name:N", sort=None, title=None))
+    intervals = base.mark_rule(color=FAINT, strokeWidth=2).encode(
+        x=alt.X("ci_low:Q", title="strength"), x2="ci_high:Q"
+    )
+    of_dot = alt.X("strength:Q", title="strength")
+    dots = base.mark_point(filled=True, color=MARK, opacity=1, size=70).encode(x=of_dot)
+    numbers = base.mark_text(align="left", dx=8, dy=-8, color=INK, fontSize=10).encode(
+        x=of_dot, text=alt.Text("strength:Q", format="+.2f")
+    )
+    drawing = alt.layer(intervals, dots, numbers).properties(
+        width=width, height=alt.Step(ROW), title=title
+    )
+    described = "There are no strengths."
+    if drawn:
+        described = f"Strongest: {drawn[0]['name']}. Weakest: {drawn[-1]['name']}."
+        if len(drawn) > MOST:
+            described += f" {len(drawn) - MOST} are not drawn."
+    return Chart(title, described, drawing, [*rows])
 
 
 def _first_in_place(

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from tracker.agreement.pairs import pair_weights
+from tracker.agreement.preference_tables import strength_lines
 from tracker.agreement.result import methods_of_assessment
 from tracker.core.errors import InvalidOption
 from tracker.counts.choosing import Selecting
@@ -170,6 +171,7 @@ def _of_question(
         models,
         {"wanted": short.wanted, "items": [list(item) for item in short.items]},
         _methods(question_agreement),
+        _preferences(ledger, asked, question_agreement, choice),
     )
 
 
@@ -226,6 +228,19 @@ def _history(
         if _FEW <= points <= _MANY or (every == "day" and points <= _MANY):
             break
     return best
+
+
+def _preferences(
+    ledger: Ledger, asked: Asked, question_agreement: QuestionAgreement, choice: Selecting
+) -> Told | None:
+    """Return the strengths, without what is said of single annotators."""
+    if not question_agreement.question.preference:
+        return None
+    found = ledger.strengths(asked.project, **choice)
+    if found.answers < asked.suppress_below:
+        return None
+    told = {"lines": strength_lines(found)} | found.to_dict()
+    return {name: told[name] for name in ("lines", "strengths", "beats")}
 
 
 def _methods(question_agreement: QuestionAgreement) -> Told | None:

@@ -75,6 +75,8 @@ class OfQuestion:
         models: each beside the people.
         short: items of too few answers.
         methods: the paragraph for a paper, and the entries it cites; None if undefined.
+        preferences: how strong those are that it compares; None of another question, and of too
+            few answers.
     """
 
     name: str
@@ -90,6 +92,7 @@ class OfQuestion:
     models: Sequence[Told]
     short: Told
     methods: Told | None
+    preferences: Told | None = None
 
     @property
     def advised(self) -> OfQuestion:

@@ -363,6 +363,17 @@ WHY_CATEGORIES: Final = (
     "which both gave the category; a potential one, to which at least one of them gave it.",
     "Uebersax, Raw agreement indices; intervals by Wilson (1927) on the effective number of items.",
 )
+STRENGTHS: Final = (
+    "A dot for each that was compared: its strength on a log scale, whose mean is 0, with its "
+    "interval. One that is stronger than another by 1 is better in 73% of the answers that prefer "
+    "one of the two. The ranks hold all at once: where they overlap, the order is not certain."
+)
+WHY_STRENGTHS: Final = (
+    "Of i and j, i is better with a probability of p(i) / (p(i) + p(j) + v sqrt(p(i) p(j))), and "
+    "both are alike with v sqrt(p(i) p(j)) divided by the same; a strength is log p. All values "
+    "are those of the greatest likelihood, their errors those of items, the ranks by Holm.",
+    "Davidson (1970), J. Am. Stat. Assoc. 65, 317; Holm (1979), Scand. J. Stat. 6, 65.",
+)
 NO_CATEGORIES: Final = "No category has a figure: no two annotators answered the same item."
 MODELS: Final = (
     "A dot for each model: how often it gave the same answer as a person to the same item, with "

@@ -12,6 +12,7 @@ from tracker.audit.kinds.low_agreement import LOW_AGREEMENT
 from tracker.audit.kinds.low_gold_accuracy import LOW_GOLD_ACCURACY
 from tracker.audit.kinds.low_self_agreement import LOW_SELF_AGREEMENT
 from tracker.audit.kinds.odd_import import ODD_IMPORT
+from tracker.audit.kinds.position_bias import POSITION_BIAS
 from tracker.audit.kinds.random_answers import RANDOM_ANSWERS
 from tracker.audit.kinds.severity_bias import SEVERITY_BIAS
 from tracker.audit.kinds.straight_lining import STRAIGHT_LINING
@@ -24,6 +25,7 @@ _ALL = (
     RANDOM_ANSWERS,
     CATEGORY_BIAS,
     SEVERITY_BIAS,
+    POSITION_BIAS,
     LOW_AGREEMENT,
     LOW_GOLD_ACCURACY,
     LOW_SELF_AGREEMENT,

@@ -103,6 +103,9 @@ class Question(Base):
     also_asks: Mapped[str | None] = optional(
         Text, comment="confidence, comment: what an answer has besides, a blank between them"
     )
+    preference: Mapped[bool | None] = optional(
+        Boolean, comment="the category says which of two is better; NULL for no"
+    )
 
 
 class Purge(Base):

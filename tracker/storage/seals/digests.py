@@ -129,6 +129,10 @@ STATE: dict[str, tuple[Any, Any]] = {
         .order_by(Question.id),
         Question.project_id,
     ),
+    "preferences": (
+        select(Question.id).where(Question.preference.is_not(None)).order_by(Question.id),
+        Question.project_id,
+    ),
     "names of questions": (
         select(Question.id, Question.name).order_by(Question.id),
         Question.project_id,

@@ -14,7 +14,7 @@ from tracker.web import known
 from tracker.web.identity import Role, needs
 from tracker.web.pages.pairs import pair_links, pairs_in_short
 from tracker.web.request import Asked, AskedLedger, At, Place
-from tracker.web.templating import page, page_links
+from tracker.web.templating import page, page_links, render_charts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,13 +31,15 @@ def question_page(request: Request, place: At, question: str, asked: AskedLedger
     """Show a question."""
     found = _figures(asked, place, question)
     numbers = question in known.questions_of_numbers(asked, place)
-    spans = asked.ledger.questions.show(place.project, question).question.answers == "spans"
+    about = asked.ledger.questions.show(place.project, question).question
+    spans = about.answers == "spans"
     pairs = pairs_in_short(asked, place, question)
     return page(
         request, "question.html", place=place, found=found, spans=spans, numbers=numbers,
         links=_links(page_links(request, place), found),
         formulas={row["measure"]: formula(row["measure"]) for row in found["measures"]},
         confusions=None if spans or numbers else _confusions(asked, place, question),
+        compared=_compared(asked, place, question) if about.preference else None,
         pairs=[] if spans else [
             pair.to_dict() for pair in pairs.lowest[:_PAIRS] if pair.value is not None],
     )  # fmt: skip
@@ -95,6 +97,26 @@ def _links(here: Callable[..., str], figures: dict[str, Any]) -> dict[str, Calla
         "confused items": confused_items,
         **pair_links(here, question),
     }
+
+
+def _compared(asked: Asked, place: Place, question: str) -> dict[str, Any]:
+    """Return the strengths of what a question of preferences compares, drawn and as tables."""
+
+    def compared(ledger: Ledger) -> dict[str, Any]:
+        from tracker.agreement.preference_tables import strength_lines
+        from tracker.report.charts import draw_strengths
+        from tracker.report.sizes import NARROW, WIDE, WIDE_CURVE
+
+        found = ledger.strengths(place.project, **place.of(question))
+        payload = found.to_dict()
+        charts = {
+            name: draw_strengths("Strengths", payload["strengths"], width=width)
+            for name, width in (("broad", WIDE_CURVE), ("chart", WIDE), ("narrow", NARROW))
+        }
+        drawn = None if found.undefined else render_charts("strengths", charts)
+        return payload | {"lines": strength_lines(found), "drawn": drawn}
+
+    return asked.figure(place.project, "strengths", place.key, question, compute=compared)
 
 
 def _confusions(
