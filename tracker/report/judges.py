@@ -38,8 +38,6 @@ from tracker.report.gathered import Gathered, OfQuestion
 from tracker.report.sizes import NARROW, WIDE
 
 _MOST_ROWS = 60
-_BIASES = {"category_bias", "severity_bias"}
-"""Findings of an audit that a judge's biases may have told."""
 
 
 def judges_section(gathered: Gathered) -> Section:
@@ -49,12 +47,15 @@ def judges_section(gathered: Gathered) -> Section:
     if judges:
         blocks += [Bullets([_verdict(gathered, judge) for judge in judges])]
         blocks += [_figure(gathered, judges)]
-    for place, judge in enumerate(judges):
-        title = f"{judge['model']}, {judge['question']}" if gathered.several else judge["model"]
-        blocks.append(Group(title, [*_judge(gathered, judge)], len(judges) > 1 or place > 0))
+    each = [Group(_title(gathered, judge), [*_judge(gathered, judge)]) for judge in judges]
+    blocks += [Group(words.EACH_MODEL, each, True)] if len(each) > 1 else each
     for question in gathered.questions:
         blocks += _beside_people(gathered, question)
     return Section("judges", words.JUDGES, blocks, python_call(gathered, "judges.judge"))
+
+
+def _title(gathered: Gathered, judge: Mapping[str, Any]) -> str:
+    return f"{judge['model']}, {judge['question']}" if gathered.several else judge["model"]
 
 
 def _verdict(gathered: Gathered, judge: Mapping[str, Any]) -> Line:
@@ -103,16 +104,17 @@ def _judge(gathered: Gathered, judge: Mapping[str, Any]) -> Iterator[Block]:
 
 
 def _beside_people(gathered: Gathered, question: OfQuestion) -> Iterator[Block]:
+    """Yield what the audit has of each model beside what was told: its verdict and its biases."""
     yield from _categories(gathered, question)
     of = of_question(question.name) if gathered.several else ""
     for row in question.models:
-        told = {
-            bias["category"]
+        told = {("low_agreement", None)} | {
+            (f"{bias['kind']}_bias", bias["category"])
             for judge in question.judges if judge["model"] == row["model"]
             for bias in judge["biases"] if bias["slice"] is None
         }  # fmt: skip
         for flag in row["findings"]:
-            if not (flag["kind"] in _BIASES and flag["category"] in told):
+            if (flag["kind"], flag["category"]) not in told:
                 yield Paragraph(line(of, flag["why"]))
         if row["left_out_of_people"]:
             yield Paragraph(line(of, left_out_of_people_sentence(row)))

@@ -376,6 +376,7 @@ WHY_JUDGES: Final = (
     "above it, and its figure surely above that of the most frequent answer; it is not trusted if "
     "the upper bound lies below the band. Omega and rho are of the alternative annotator test."
 )
+EACH_MODEL: Final = "Model by model"
 STAND_IN: Final = "The model and each person, judged by the other people's answers"
 WHY_STAND_IN: Final = (
     "The model may stand in for a person if that person is surely nearer to the other people on no "

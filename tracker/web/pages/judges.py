@@ -53,8 +53,8 @@ def judge_page(
     judge = next((one for one in of_model if question in {"", one["question"]}), None)
     if judge is None:
         raise NotFound(
-            f"no model {model!r} answered {question or 'a question'} in {place.project!r}",
-            f"if it is one, say so: tracker annotator kind NAME model -p {place.project}",
+            f"no answer of a model {model!r} can be set beside people's in {place.project!r}",
+            f"if it is a model, say so: tracker annotator kind NAME model -p {place.project}",
         )
     here = page_links(request, place)
 
