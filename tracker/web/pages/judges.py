@@ -52,19 +52,15 @@ def judge_page(
     of_model = [judge for judge in known.judges_of(asked, place).judges if judge["model"] == model]
     judge = next((one for one in of_model if question in {"", one["question"]}), None)
     if judge is None:
-        raise NotFound(
-            f"no answer of a model {model!r} can be set beside people's in {place.project!r}",
-            f"if it is a model, say so: tracker annotator kind NAME model -p {place.project}",
-        )
+        raise NotFound(f"no answer of a model {model!r} can be set beside people's here")
     here = page_links(request, place)
 
     def confused_items(row: Mapping[str, Any]) -> str | None:
-        """Return where items are that have both answers; none of an answer that is no category."""
-        two = [row["truth"], row["given"]]
-        if not judge["rates"].keys() >= {*two}:
+        """Return where items with both answers are; None of an answer that is no category."""
+        if not judge["rates"].keys() >= {row["truth"], row["given"]}:
             return None
-        return here("items", question=judge["question"], annotator=model, category=two,
-                    differ="true", order="disagreement")  # fmt: skip
+        return here("items", question=judge["question"], annotator=model, category=row["given"],
+                    others=row["truth"])  # fmt: skip
 
     measures = {row["measure"]: row for row in judge["measures"]}
     return page(
