@@ -156,7 +156,7 @@ def test_a_page_is_shown_before_its_figures_are_counted(
     with served(ours, patience=0) as base, opened(browser, base, 375) as watched:
         page = watched.page
         watched.go("/")
-        expect(page.locator("tbody tr .pill")).to_have_count(2)
+        expect(page.locator("tbody tr .pill")).to_have_count(3)
         expect(page.locator("main")).not_to_contain_text("counting")
         assert watched.go("/projects/p/annotators?as_of=2100-01-01") == 202
         expect(page.locator("main")).to_contain_text("lies in the future")
