@@ -106,10 +106,10 @@ def stand_in_sentence(judge: Mapping[str, Any]) -> str:
     return said
 
 
-def bias_sentence(judge: Mapping[str, Any], bias: Mapping[str, Any]) -> str:
-    """Return what a model does otherwise than people, as a sentence of its own."""
-    why: str = bias["why"]
-    return f"{why if why.startswith(judge['model']) else capitalized(why)}."
+def judge_sentence(judge: Mapping[str, Any], text: str) -> str:
+    """Return what is said of a judge as a sentence of its own; a name begins it as it is."""
+    names = (judge["model"], *judge.get("copied_by", ()))
+    return f"{text if text.startswith(names) else capitalized(text)}."
 
 
 def better_sentences(compared: Sequence[Mapping[str, Any]]) -> Iterator[str]:

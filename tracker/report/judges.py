@@ -10,7 +10,7 @@ from tracker.audit.columns import MODEL_CATEGORIES
 from tracker.judge.plot import judge_rows
 from tracker.judge.tables import HUMANS, JUDGES, RATES, judge_row, rates_rows
 from tracker.judge.words import (
-    bias_sentence,
+    judge_sentence,
     next_step,
     stand_in_sentence,
     verdict_sentence,
@@ -61,7 +61,9 @@ def _title(gathered: Gathered, judge: Mapping[str, Any]) -> str:
 def _verdict(gathered: Gathered, judge: Mapping[str, Any]) -> Line:
     of = of_question(judge["question"]) if gathered.several else ""
     verdict = Strong(f"{judge['model']}: {verdict_title(judge)}.")
-    return line(of, verdict, f" {verdict_sentence(judge)} {next_step(judge)}")
+    said = [verdict_sentence(judge), next_step(judge)]
+    said += [judge_sentence(judge, text) for text in judge["reservations"]]
+    return line(of, verdict, f" {' '.join(said)}")
 
 
 def _figure(gathered: Gathered, judges: Sequence[Mapping[str, Any]]) -> Figure:
@@ -85,7 +87,7 @@ def _figure(gathered: Gathered, judges: Sequence[Mapping[str, Any]]) -> Figure:
 
 def _judge(gathered: Gathered, judge: Mapping[str, Any]) -> Iterator[Block]:
     if judge["biases"]:
-        yield Bullets([line(bias_sentence(judge, bias)) for bias in judge["biases"]])
+        yield Bullets([line(judge_sentence(judge, bias["why"])) for bias in judge["biases"]])
     worst = worst_confusion(judge).strip()
     if worst:
         yield Paragraph(line(worst))
@@ -95,7 +97,7 @@ def _judge(gathered: Gathered, judge: Mapping[str, Any]) -> Iterator[Block]:
     people = judge["alternative_test"]["humans"]
     if people:
         yield listing(words.STAND_IN, HUMANS, people, _MOST_ROWS)
-    reasons = [f"{judge['why']}.", *judge["reservations"], words.WHY_STAND_IN]
+    reasons = [f"{judge['why']}.", words.WHY_STAND_IN]
     shown = command(gathered, "judge", question=judge["question"])
     yield Why([line(reason) for reason in reasons], shown)
 
@@ -116,8 +118,6 @@ def _beside_people(gathered: Gathered, question: OfQuestion) -> Iterator[Block]:
         for flag in row["findings"]:
             if (flag["kind"], flag["category"]) not in told:
                 yield Paragraph(line(of, flag["why"]))
-        if row["left_out_of_people"]:
-            yield Paragraph(line(of, left_out_of_people_sentence(row)))
 
 
 def _categories(gathered: Gathered, question: OfQuestion) -> Iterator[Block]:
@@ -143,4 +143,6 @@ def _categories(gathered: Gathered, question: OfQuestion) -> Iterator[Block]:
             command(gathered, "agreement", "--by", "model", question=question.name),
         ),
     )
-    yield Group(title, [figure], True)
+    left_out = [row for row in question.models if row["left_out_of_people"]]
+    also = [Paragraph(line(left_out_of_people_sentence(row))) for row in left_out]
+    yield Group(title, [figure, *also], True)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from tracker.report.gathered import Gathered, OfQuestion
 
 _WHO = {"annotator", "with", "model"}
-_MANY_WHO = {"annotators", "excluded", "left_out_of_people"}
+_MANY_WHO = {"annotators", "excluded", "left_out_of_people", "copied_by"}
 _WRITTEN = {"comment", "note", "by", "aliases", "attributes", "given_as"}
 """What people wrote, or are called otherwise."""
 

@@ -12,7 +12,7 @@ from tracker.core.errors import NotFound
 from tracker.judge.tables import COMPARED, CONFUSED, HUMANS, MEASURES, PEOPLE, RATES, rates_rows
 from tracker.judge.words import (
     better_sentences,
-    bias_sentence,
+    judge_sentence,
     main_measure,
     next_step,
     stand_in_sentence,
@@ -68,7 +68,8 @@ def judge_page(
         same=measures.get("percent_agreement"),
         questions=[one["question"] for one in of_model],
         sentence=verdict_sentence(judge), step=next_step(judge), stand_in=stand_in_sentence(judge),
-        biases=[{**bias, "why": bias_sentence(judge, bias)} for bias in judge["biases"]],
+        biases=[{**bias, "why": judge_sentence(judge, bias["why"])} for bias in judge["biases"]],
+        reservations=[judge_sentence(judge, text) for text in judge["reservations"]],
         confused_items=confused_items, rates=rates_rows(judge),
         columns={"humans": HUMANS, "rates": RATES, "confused": CONFUSED, "people": PEOPLE,
                  "measures": MEASURES},
