@@ -7,7 +7,7 @@ from typing import Any
 
 from tracker.judge.result import VERDICTS, Verdict
 from tracker.measures.words import undefined_in_words
-from tracker.render.nouns import capitalized, count_noun, listed, of_question, quoted
+from tracker.render.nouns import capitalized, count_noun, listed, of_question, percent, quoted
 
 
 def verdict_title(judge: Mapping[str, Any]) -> str:
@@ -57,10 +57,8 @@ def next_step(judge: Mapping[str, Any]) -> str:
             return "Before its answers are used alone, look at what it answers otherwise."
         return "Its answers may be used; have people answer some of its items now and then."
     if judge["verdict"] == "not_trusted":
-        return (
-            f"{worst_confusion(judge)}Change its prompt, import the new answers under another "
-            "name, and judge it again."
-        ).strip()
+        change = "Change its prompt, import the new answers under another name, and judge it again."
+        return " ".join([*worst_confusion(judge), change])
     if judge["more"] is not None:
         return f"Have two people or more answer about {count_noun(judge['more'], 'more item')}."
     if main_measure(judge)["humans_with_humans"]["value"] is None:
@@ -68,16 +66,13 @@ def next_step(judge: Mapping[str, Any]) -> str:
     return "Have people answer more of the items whose answer is a rare one."
 
 
-def worst_confusion(judge: Mapping[str, Any]) -> str:
-    """Return what it most often gives instead of the label, with a space; nothing if nothing."""
-    if not judge["rates"]:
-        return ""
-    for row in judge["confusion"][:1]:
-        return (
+def worst_confusion(judge: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what it most often gives instead of the label; nothing of numbers and spans."""
+    for row in judge["confusion"][:1] if judge["rates"] else ():
+        yield (
             f"Most often it says {quoted(row['given'])} where the label is "
-            f"{quoted(row['truth'])} ({count_noun(row['items'], 'item')}). "
+            f"{quoted(row['truth'])} ({count_noun(row['items'], 'item')})."
         )
-    return ""
 
 
 def stand_in_sentence(judge: Mapping[str, Any]) -> str:
@@ -95,9 +90,10 @@ def stand_in_sentence(judge: Mapping[str, Any]) -> str:
     if test["passed"]:
         said += ": half of them or more, so it passes the test."
         if judge["verdict"] != "trusted":
+            share = "some" if test["epsilon"] is None else percent(test["epsilon"])
             said += (
                 " The test allows more than the verdict does: a person may be nearer to the others "
-                "by what their answer costs more."
+                f"on {share} of the items, because people's answers cost more."
             )
         return said
     said += ": fewer than half of them, so it does not pass the test."

@@ -301,9 +301,8 @@ def draw_judges(title: str, rows: Sequence[Mapping[str, Any]], *, width: int = W
     names = [name for name in _VERDICT_MARKS if any(row["verdict"] == name for row in drawn)]
     signs = [_VERDICT_MARKS[name] for name in names]
     measures = list(dict.fromkeys(row["measure"] for row in drawn))
-    low = min(
-        [0.0, *(row[key] for row in drawn for key in ("low", "value") if row[key] is not None)]
-    )
+    ends = (row[key] for row in drawn for key in ("low", "value", "bar"))
+    low = min([0.0, *(end for end in ends if end is not None)])
     scale = alt.Scale(domain=[low, 1], nice=False)
     axis = alt.Axis(tickCount=5)
     titled = (
@@ -315,11 +314,11 @@ def draw_judges(title: str, rows: Sequence[Mapping[str, Any]], *, width: int = W
 
     base = alt.Chart(alt.InlineData(list(drawn))).encode(y=alt.Y("model:N", sort=None, title=None))
     legend = alt.Legend(title=None, orient="top", columns=1 if width < WIDTH else 3)
+    versions = base.transform_filter("isValid(datum.version)").mark_line(color=MARK, strokeWidth=1)
+    lines = [versions.encode(x=at("value"), order="place:Q", detail="family:N")]
     layers = [
         base.mark_bar(color=FAINT, opacity=0.25, height=18).encode(x=at("bar"), x2="people:Q"),
-        base.transform_filter("isValid(datum.version)")
-        .mark_line(color=MARK, strokeWidth=1)
-        .encode(x=at("value"), order="place:Q", detail="family:N"),
+        *(lines if any(row["version"] for row in drawn) else ()),
         base.mark_rule(color=FAINT, strokeWidth=2).encode(x=at("low"), x2="high:Q"),
         base.mark_tick(color=INK, thickness=3, size=18, opacity=1).encode(x=at("people")),
         base.mark_point(filled=True, opacity=1, size=90).encode(
@@ -330,8 +329,6 @@ def draw_judges(title: str, rows: Sequence[Mapping[str, Any]], *, width: int = W
                             scale=alt.Scale(domain=names, range=[color for _, color in signs])),
         ),
     ]  # fmt: skip
-    if not any(row["version"] for row in drawn):
-        del layers[1]
     drawing = alt.layer(*layers).properties(width=width, height=alt.Step(_MODEL_ROW))
     questions = list(dict.fromkeys(row["question"] for row in drawn))
     heading = alt.Title(title, subtitle=_LEGEND)

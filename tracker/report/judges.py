@@ -88,9 +88,7 @@ def _figure(gathered: Gathered, judges: Sequence[Mapping[str, Any]]) -> Figure:
 def _judge(gathered: Gathered, judge: Mapping[str, Any]) -> Iterator[Block]:
     if judge["biases"]:
         yield Bullets([line(judge_sentence(judge, bias["why"])) for bias in judge["biases"]])
-    worst = worst_confusion(judge).strip()
-    if worst:
-        yield Paragraph(line(worst))
+    yield from (Paragraph(line(worst)) for worst in worst_confusion(judge))
     if judge["rates"]:
         yield listing(f"Each category, on {judge['truth']}", RATES, rates_rows(judge), _MOST_ROWS)
     yield Paragraph(line(stand_in_sentence(judge)))

@@ -379,8 +379,8 @@ WHY_JUDGES: Final = (
 EACH_MODEL: Final = "Model by model"
 STAND_IN: Final = "The model and each person, judged by the other people's answers"
 WHY_STAND_IN: Final = (
-    "The model may stand in for a person if that person is surely nearer to the other people on no "
-    "more than the share epsilon of the items. Calderon, Reichart and Dror (2025)."
+    "The model may stand in for a person if chance is ruled out that this person is nearer to the "
+    "other people on a share epsilon of the items or more. Calderon, Reichart and Dror (2025)."
 )
 ON_CATEGORIES: Final = "Models on each category"
 MODEL_CATEGORIES: Final = (
