@@ -12,6 +12,7 @@ from tests.judge.faces import VERDICTS, fill_judges
 from tracker.judge.plot import in_order, judge_rows
 from tracker.judge.words import (
     better_sentences,
+    confidence_sentence,
     next_step,
     stand_in_sentence,
     verdict_sentence,
@@ -33,6 +34,8 @@ def test_each_verdict_says_what_it_is_and_what_to_do(
     good, poor, few = by_name["good"], by_name["poor"], by_name["few"]
     assert "surely no more than 0.05 below" in verdict_sentence(good)
     assert "Its answers may be used" in next_step(good)
+    doubted = {**good, "reservations": ["people agree too little"]}
+    assert "only as good as they are" in next_step(doubted)
     assert "surely more than 0.05 below" in verdict_sentence(poor)
     worst = poor["confusion"][0]
     assert f"“{worst['given']}” where the label is “{worst['truth']}”" in next_step(poor)
@@ -50,6 +53,16 @@ def test_what_is_undefined_says_what_is_missing(sqlite_ledger: Ledger, fill_once
     assert "No item of good has two people" in verdict_sentence(alone)
     assert next_step(alone) == "Have two people or more answer the items that it answered."
     assert "Nobody can say yet" in stand_in_sentence(alone)
+
+
+def test_a_confidence_is_wrong_only_if_that_is_sure() -> None:
+    def said(sure: float, right: float, answers: int) -> str:
+        return confidence_sentence({"confidence": sure, "accuracy": right, "answers": answers})
+
+    assert "too sure" in said(0.9, 0.7, 400)
+    assert "right more often than it says" in said(0.7, 0.9, 400)
+    assert "no difference that could not be chance" in said(0.9, 0.85, 20)
+    assert "90% sure on average" in said(0.9, 0.7, 400)
 
 
 def test_the_better_model_is_told_once(sqlite_ledger: Ledger, fill_once: FillOnce) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from tracker.judge.result import VERDICTS, Verdict
+from tracker.measures.intervals import wilson_interval
 from tracker.measures.words import undefined_in_words
 from tracker.render.nouns import capitalized, count_noun, listed, of_question, percent, quoted
 
@@ -53,12 +54,19 @@ def verdict_sentence(judge: Mapping[str, Any]) -> str:
 def next_step(judge: Mapping[str, Any]) -> str:
     """Return what to do about a model, given its verdict."""
     if judge["verdict"] == "trusted":
+        if judge["reservations"]:
+            return "Look first at the people beside it: the verdict is only as good as they are."
         if judge["biases"]:
             return "Before its answers are used alone, look at what it answers otherwise."
         return "Its answers may be used; have people answer some of its items now and then."
     if judge["verdict"] == "not_trusted":
         change = "Change its prompt, import the new answers under another name, and judge it again."
         return " ".join([*worst_confusion(judge), change])
+    return _answers_missing(judge)
+
+
+def _answers_missing(judge: Mapping[str, Any]) -> str:
+    """Return which answers would let the verdict be sure."""
     if judge["more"] is not None:
         return f"Have two people or more answer about {count_noun(judge['more'], 'more item')}."
     if main_measure(judge)["humans_with_humans"]["value"] is None:
@@ -100,6 +108,22 @@ def stand_in_sentence(judge: Mapping[str, Any]) -> str:
     if test["items_needed"] is not None:
         said += f" With {test['items_needed']:,} items of each person it could."
     return said
+
+
+def confidence_sentence(calibration: Mapping[str, Any]) -> str:
+    """Return how sure a model says it is, and whether it is surely too sure or too little.
+
+    It is surely so if its mean confidence lies outside the 95% interval of how often it is right.
+    """
+    sure, right, answers = (calibration[key] for key in ("confidence", "accuracy", "answers"))
+    low, high = wilson_interval(right, answers, 0.95)
+    said = (
+        f"It says it is {percent(sure)} sure on average, and gives the label in {percent(right)} "
+        f"of {count_noun(answers, 'answer')}: "
+    )
+    if low <= sure <= high:
+        return f"{said}no difference that could not be chance."
+    return f"{said}it is {'too sure' if sure > high else 'right more often than it says'}."
 
 
 def judge_sentence(judge: Mapping[str, Any], text: str) -> str:

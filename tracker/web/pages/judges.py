@@ -12,6 +12,7 @@ from tracker.core.errors import NotFound
 from tracker.judge.tables import COMPARED, CONFUSED, HUMANS, MEASURES, PEOPLE, RATES, rates_rows
 from tracker.judge.words import (
     better_sentences,
+    confidence_sentence,
     judge_sentence,
     main_measure,
     next_step,
@@ -70,7 +71,7 @@ def judge_page(
         sentence=verdict_sentence(judge), step=next_step(judge), stand_in=stand_in_sentence(judge),
         biases=[{**bias, "why": judge_sentence(judge, bias["why"])} for bias in judge["biases"]],
         reservations=[judge_sentence(judge, text) for text in judge["reservations"]],
-        confused_items=confused_items, rates=rates_rows(judge),
+        confused_items=confused_items, confidence=confidence_sentence, rates=rates_rows(judge),
         columns={"humans": HUMANS, "rates": RATES, "confused": CONFUSED, "people": PEOPLE,
                  "measures": MEASURES},
         links={
