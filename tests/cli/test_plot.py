@@ -52,3 +52,32 @@ def test_png_and_what_is_there_is_replaced_only_with_force(
     assert "already exists" in refused.err
     run(*words, "--force")
     assert (folder / "pairs.png").read_bytes() == first
+
+
+def test_judges_are_drawn_in_the_order_of_their_versions(folder: Path, run: Run) -> None:
+    people = [f"{n},{who},{'xyz'[n % 3]},human" for n in range(60) for who in ("ada", "bo")]
+    models = [
+        f"{n},judge {version},{'xyz'[n % 3 if n % version else (n + 1) % 3]},model"
+        for n in range(60)
+        for version in (2, 10)
+    ]
+    Path("a.csv").write_text("\n".join(["item,annotator,category,kind", *people, *models]) + "\n")
+    Path("m.csv").write_text("annotator,family,version\njudge 2,judge,v2\njudge 10,judge,v10\n")
+    run("import", "a.csv", "-p", "p")
+    run("annotator", "import", "m.csv", "-p", "p")
+    made = run("plot", "judge", "p", "-o", "judges.svg")
+    assert "tracker judge p" in made.err
+    assert made.out.index("judge 2 0.") < made.out.index("judge 10 0.")
+    drawn = Path("judges.svg").read_text("utf-8")
+    assert drawn.index(">judge 2<") < drawn.index(">judge 10<")
+    assert "people with each other" in drawn
+    run("plot", "judge", "p", "--model", "judge 2", "-o", "one.png")
+    assert (folder / "one.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_without_a_model_nothing_is_drawn(folder: Path, run: Run) -> None:
+    Path("a.csv").write_text("item,annotator,category\n1,a,x\n1,b,x\n")
+    run("import", "a.csv", "-p", "p")
+    refused = run("plot", "judge", "p", "-o", "judges.svg", code=4)
+    assert "tracker annotator kind NAME model -p p" in refused.err
+    assert not Path("judges.svg").exists()

@@ -44,6 +44,9 @@ def by_hand(chosen: Selected, choice: ItemChoice) -> list[int]:
         among = {w: a for w, a in said.items() if not choice.annotators or w in choice.annotators}
         if choice.differ and len({frozenset(given(a)) for a in among.values()}) < 2:
             return False
+        others = [given(a) for w, a in said.items() if w not in choice.annotators]
+        if not all(any(one in answer for answer in others) for one in choice.of_others):
+            return False
         if choice.fewer_than is not None and len(said) >= choice.fewer_than:
             return False
         wanted = sorted(choice.categories)
@@ -94,6 +97,10 @@ def test_items_are_those_that_fit_in_pages_of_any_size_with_their_votes(
         choices += [ItemChoice(annotators=people[:1])]
         choices += [ItemChoice(annotators=people[:2], differ=True)]
         choices += [ItemChoice(annotators=people[1:3], categories=categories[:2])]
+        choices += [
+            ItemChoice(annotators=people[:1], categories=[one], of_others=[two])
+            for one, two in [*combinations(categories, 2)][:2]
+        ]
         for choice in choices:
             expected = by_hand(chosen, choice)
             assert listed(chosen, choice) == expected

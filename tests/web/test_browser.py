@@ -15,6 +15,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.filled import FillOnce
 from tests.helpers import write_file
+from tests.judge.faces import fill_judges
 from tests.profiles import THOROUGH
 from tests.web.browsing import LOOKS, Look, Watched, axe_faults, opened, served
 from tests.web.hostile import HOSTILE, fill_hostile
@@ -39,12 +40,13 @@ def fill(ledger: Ledger) -> None:
     columns = ["item", "annotator", "category", "start", "end"]
     ledger.import_frame(pd.DataFrame(rows, columns=columns), "spans")
     ledger.projects.create("empty")
+    fill_judges(ledger)
 
 
 OF_PROJECT = (
     "", "/items", "/items?differ=true", "/items/item%200001", "/annotators",
     "/annotators/constant%201", "/annotators/constant%201/with/annotator%2001", "/pairs",
-    "/findings",
+    "/judges", "/findings",
     "/findings?state=all", "/findings/1", "/imports", "/questions/label",
     "/questions/label/categories/positive", "/snapshots", "/snapshots/1", "/compare?a=1&b=2",
     "/gate", "/settings", "/changes", "/adjudicate", "/webhooks",
@@ -54,11 +56,12 @@ PAGES = (
     *(f"/projects/p{path}" for path in OF_PROJECT),
     "/projects/spans", "/projects/spans/annotators/a/with/b", "/projects/empty",
     "/projects/empty/items", "/projects/empty/annotators", "/projects/none",
-    "/projects/empty/snapshots",
+    "/projects/empty/snapshots", "/projects/judged/judges", "/projects/judged/judges/poor",
+    "/projects/judged/judges/good", "/projects/judged",
 )  # fmt: skip
 
 
-NAMED = "annotators|categories|findings|imports|items|projects|questions|snapshots|with"
+NAMED = "annotators|categories|findings|imports|items|judges|projects|questions|snapshots|with"
 
 
 def check_shown(watched: Watched, look: Look) -> list[str]:
@@ -153,7 +156,7 @@ def test_a_page_is_shown_before_its_figures_are_counted(
     with served(ours, patience=0) as base, opened(browser, base, 375) as watched:
         page = watched.page
         watched.go("/")
-        expect(page.locator("tbody tr .pill")).to_have_count(2)
+        expect(page.locator("tbody tr .pill")).to_have_count(3)
         expect(page.locator("main")).not_to_contain_text("counting")
         assert watched.go("/projects/p/annotators?as_of=2100-01-01") == 202
         expect(page.locator("main")).to_contain_text("lies in the future")

@@ -24,6 +24,7 @@ EXAMPLES = {
     "project": "p", "question": "label", "item": "item 0001", "annotator": "constant 1",
     "other": "honest 1", "number": "1", "finding": "1", "note": "1", "token": "x",
     "snapshot": "first", "round": "v1", "name": "v1", "category": "positive", "user": "nobody",
+    "model": "gpt",
 }  # fmt: skip
 """What stands in a path for each parameter; what is not there is as good: 404 is no refusal."""
 OPEN = {"GET /sign-in", "POST /sign-in", "GET /style.css", "GET /api/v1/openapi.json"}

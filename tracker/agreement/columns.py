@@ -306,7 +306,8 @@ BIN_COLUMNS: Final = (
     Column("answers", kind="count"),
     Column("confidence", "mean", "share"),
     Column("accuracy", "right", "share"),
-    Column("accuracy", " ", "range"),
+    Column("accuracy", " ", "range", faces=PRINTED),
+    Column("accuracy", "0 to 1", "range", faces=PAGE, drawn=("accuracy", "accuracy", "confidence")),
 )
 SHARE_COLUMNS: Final = (Column("category", kind="name"), Column("share", kind="share"))
 

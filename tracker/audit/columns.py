@@ -245,19 +245,13 @@ _WITH_PEOPLE: Final = (
     Column("low", "{level} interval", "interval", faces=WRITTEN, text=_percents),
 )  # fmt: skip
 MODELS: Final = (
-    Column("model", kind="name", leads="annotator"),
-    Column("question", faces=REPORT),
-    Column("question", rare=True, faces=PAGE),
+    Column("model", kind="name"),
     *_WITH_PEOPLE,
-    Column("people", kind="figure", faces=TERMINAL),
-    Column("people", kind="percent", faces=REPORT),
-    Column("people", "people with each other", "percent", faces=PAGE),
-    Column("items", kind="count", faces=TERMINAL),
+    Column("people", kind="figure"),
+    Column("items", kind="count"),
     Column("kappa_with_majority", kind="figure"),
-    Column("kappa_low", "{level} interval", "interval", faces=TERMINAL,
-           drawn=("kappa_low", "kappa_high")),
-    Column("majority_items", "items", "count", faces=TERMINAL),
-    Column("items", kind="count", faces=WRITTEN),
+    Column("kappa_low", "{level} interval", "interval", drawn=("kappa_low", "kappa_high")),
+    Column("majority_items", "items", "count"),
 )  # fmt: skip
 MODEL_CATEGORIES: Final = (
     Column("category", kind="name"),

@@ -20,6 +20,7 @@ from tracker.cli.terminal import Force, check_output_file, hint, new_output_file
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.counts.choosing import Answers, answers_to_one
 from tracker.history.asking import SHOWN, Curving
+from tracker.judge.asking import JudgeAsked
 
 if TYPE_CHECKING:
     from tracker.render.charts import Chart
@@ -197,6 +198,41 @@ def strengths(
     _write(strengths_chart(project, found), output, force=force)
     words = shlex.join([project, *_question_words(answers["questions"])])
     hint(f"next: tracker agreement {words} --strengths")
+
+
+@with_project_argument(plot)
+def judge(
+    context: typer.Context,
+    project: ProjectArgument,
+    output: Output,
+    *,
+    judged: Annotated[JudgeAsked, {"epsilon": None}],
+    force: Force = False,
+) -> None:
+    """Draw models as judges beside people: figure, human ceiling, and what is allowed below it.
+
+    Models are in the order of their attribute `version`, so that a line shows whether a judge
+    becomes better; those without one are in the order of their names.
+
+    Examples:
+    - `tracker plot judge reviews -o judges.svg`
+    - `tracker plot judge rubric -q tone --measure percent_agreement -o judges.png`
+
+    Next: `tracker judge reviews`
+    """
+    from tracker.judge.plot import judge_rows
+    from tracker.report.charts import draw_judges
+
+    _check(output, force=force)
+    judges = ledger_of_command(context).judges.judge(project, **judged).judges
+    if not judges:
+        raise NotFound(
+            f"no model answered in {project!r}",
+            f"if one did, say so: tracker annotator kind NAME model -p {shlex.quote(project)}",
+        )
+    rows = judge_rows(judge.to_dict() for judge in judges)
+    _write(draw_judges(f"{project}: models beside people", rows), output, force=force)
+    hint(f"next: tracker judge {shlex.join([project, *_question_words(judged['questions'])])}")
 
 
 def _question_words(names: Sequence[str]) -> list[str]:

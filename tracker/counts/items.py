@@ -98,6 +98,7 @@ class ItemChoice:
         search: a text in the item's name or its text, in upper or lower case.
         annotators: each of them answered it; what differs, and who chose a category, are they.
         categories: somebody chose each; of two, two annotators.
+        of_others: somebody who is none of the ``annotators`` chose each of these.
         differ: whether two annotators' answers differ.
         fewer_than: it has fewer answers than that.
         attributes: it has one of the values of each of these attributes.
@@ -107,6 +108,7 @@ class ItemChoice:
     search: str = ""
     annotators: Collection[int] = ()
     categories: Collection[int] = ()
+    of_others: Collection[int] = ()
     differ: bool = False
     fewer_than: int | None = None
     attributes: tuple[tuple[str, tuple[str, ...]], ...] = ()
@@ -247,6 +249,13 @@ def _conditions(selection: Selection, choice: ItemChoice) -> list[ColumnElement[
         conditions.append(has_value.correlate(_items).exists())
     if choice.categories:
         conditions.append(_chosen(selection, choice))
+    for category in sorted(choice.of_others):
+        label = labels.alias(f"of_others_{category}")
+        is_there = select(literal(1)).where(
+            _of_item(selection, label), label.c.category_id == category,
+            label.c.annotator_id.not_in(sorted(choice.annotators)),
+        )  # fmt: skip
+        conditions.append(is_there.correlate(_items).exists())
     if choice.differ:
         conditions.append(_differ(selection, choice))
     if choice.fewer_than is not None:

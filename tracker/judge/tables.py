@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from tracker.judge.result import VERDICTS
+from tracker.judge.words import main_measure
 from tracker.measures.words import measure_title_words, undefined_in_words
 from tracker.render.blocks import Column, listing_table
 from tracker.render.nouns import count_noun
@@ -54,7 +55,7 @@ MEASURES: Final = (
     Column("random_baseline", "at random", "figure"),
 )
 HUMANS: Final = (
-    Column("annotator", kind="name"),
+    Column("annotator", kind="name", leads="annotator"),
     Column("items", kind="count"),
     Column("model_wins", "model as near", "share"),
     Column("human_wins", "person as near", "share"),
@@ -64,7 +65,7 @@ HUMANS: Final = (
 )
 """Of the alternative annotator test, a row for each person."""
 RATES: Final = (
-    Column("category", kind="name"),
+    Column("category", kind="name", leads="category"),
     Column("items", kind="count"),
     Column("given", kind="count"),
     Column("true_positive_rate", "found", "share"),
@@ -72,7 +73,7 @@ RATES: Final = (
     Column("precision", "right if given", "share"),
 )
 PEOPLE: Final = (
-    Column("annotator", kind="name"),
+    Column("annotator", kind="name", leads="annotator"),
     Column("items", kind="count"),
     *_figure("agreement", "same answer"),
     Column("kappa.value", "kappa", "figure"),
@@ -81,7 +82,7 @@ PEOPLE: Final = (
 CONFUSED: Final = (
     Column("truth", "label", "name"),
     Column("given", "model's answer", "name"),
-    Column("items", kind="count"),
+    Column("items", kind="count", leads="confused items"),
 )
 COMPARED: Final = (
     Column("question", kind="name"),
@@ -118,9 +119,9 @@ def _replaced(rejected: bool | None) -> str:
     return "too few items" if rejected is None else "yes" if rejected else "no"
 
 
-def judge_row(judge: Judge) -> dict[str, Any]:
-    """Return a judge as a row, with the figures of the verdict's measure."""
-    return {**judge.main.to_dict(), **judge.to_dict()}
+def judge_row(judge: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a judge's JSON as a row, with the figures of the verdict's measure."""
+    return {**main_measure(judge), **judge}
 
 
 def rates_rows(payload: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -154,7 +155,9 @@ def judges_view(judges: Judges, level: str) -> Iterator[Any]:
     if len(judges.judges) == 1:
         yield from judge_view(judges.judges[0], level)
         return
-    yield listing_table(JUDGES, [judge_row(judge) for judge in judges.judges], level=level)
+    yield listing_table(
+        JUDGES, [judge_row(judge.to_dict()) for judge in judges.judges], level=level
+    )
     if judges.compared:
         yield "Two models with people, on the same items:"
         rows = [row.to_dict() for row in judges.compared]

@@ -295,6 +295,7 @@ class Items(Namespace):
         search: str = "",
         answered_by: Sequence[str] = (),
         categories: Sequence[str] = (),
+        of_others: Sequence[str] = (),
         differ: bool = False,
         fewer_than: int | None = None,
         with_attributes: Mapping[str, Sequence[str]] | None = None,
@@ -308,8 +309,10 @@ class Items(Namespace):
         Args:
             project: the project's name.
             search: a text in the item's name or its text.
-            answered_by: names of annotators who each answered it.
-            categories: names of categories that somebody chose.
+            answered_by: names of annotators who each answered it; the answers of models among
+                them count, too.
+            categories: names of categories that somebody chose, of those annotators if there are.
+            of_others: names of categories that somebody else chose.
             differ: whether two answers differ.
             fewer_than: of fewer answers than that.
             with_attributes: one of these values of each attribute.
@@ -332,19 +335,19 @@ class Items(Namespace):
         attributes = with_attributes or {}
         with self._ledger.asking(project, choice) as (connection, question):
             check_item_values(connection, question.project, attributes)
+            annotators = find_annotators(connection, question.project, answered_by)
             wanted = ItemChoice(
                 search.strip(),
-                [
-                    annotator.id
-                    for annotator in find_annotators(connection, question.project, answered_by)
-                ],
+                [annotator.id for annotator in annotators],
                 [find_category(connection, question, name) for name in categories],
+                [find_category(connection, question, name) for name in of_others],
                 differ,
                 fewer_than,
                 tuple((name, tuple(values)) for name, values in attributes.items()),
                 order,
             )
-            selection = select_answers(connection, question, choice)
+            models = frozenset(one.id for one in annotators if one.kind == "model")
+            selection = select_answers(connection, question, choice).with_models(models)
             rows = select_item_page(connection, selection, wanted, after, most + 1)
             names = category_names(connection, question) | {NONE_APPLIES: NONE}
         items = [

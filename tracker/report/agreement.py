@@ -1,4 +1,4 @@
-"""Agreement: each category of each question, models beside people, all coefficients."""
+"""Agreement: each category of each question, all coefficients, each two annotators."""
 
 from __future__ import annotations
 
@@ -7,22 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from tracker.agreement import columns
-from tracker.agreement.sentences import (
-    WITH_FLAGGED,
-    left_out_of_people_sentence,
-    without_flagged,
-)
-from tracker.audit.columns import MODEL_CATEGORIES, MODELS
-from tracker.render.nouns import of_question
+from tracker.agreement.sentences import WITH_FLAGGED, without_flagged
 from tracker.report import words
-from tracker.report.charts import (
-    draw_categories,
-    draw_model_categories,
-    draw_models,
-    draw_pairs,
-    draw_strengths,
-    pair_rows,
-)
+from tracker.report.charts import draw_categories, draw_pairs, draw_strengths, pair_rows
 from tracker.report.document import (
     Block,
     Bullets,
@@ -128,91 +115,15 @@ def _example(gathered: Gathered, item: Mapping[str, Any]) -> Example:
     )
 
 
-# -- Models beside people: over all, and category by category -------------------------------------
-
-
-def model_blocks(gathered: Gathered) -> Iterator[Block]:
-    """Return each model beside the human ceiling; nothing where no model met a person."""
-    met = [
-        question for question in gathered.questions
-        if any(row["with_people"] is not None for row in question.models)
-    ]  # fmt: skip
-    title, blocks = "Models and the human ceiling", list[Block]()
-    rows = [
-        {"question": question.name, **row}
-        for question in met
-        for row in question.models
-        if not question.numbers
-    ]
-    if rows:
-        blocks.append(_overall(gathered, title, rows))
-    for question in met:
-        of = of_question(question.name) if gathered.several else ""
-        numbers = Paragraph(line(of, words.NO_SHARES_OF_NUMBERS))
-        blocks += [numbers] if question.numbers else _of_question(gathered, question)
-        findings = [flag["why"] for row in question.models for flag in row["findings"]]
-        findings += [
-            left_out_of_people_sentence(row) for row in question.models if row["left_out_of_people"]
-        ]
-        blocks += [Paragraph(line(of, why)) for why in findings]
-    if blocks:
-        yield Group(title, blocks)
-
-
-def _overall(gathered: Gathered, title: str, rows: list[dict[str, Any]]) -> Figure:
-    return Figure(
-        "models",
-        words.MODELS,
-        draw_models(title, rows, width=WIDE),
-        draw_models(title, rows, width=NARROW),
-        listing(title, MODELS, rows),
-        _models_why(
-            gathered, list(dict.fromkeys(row["question"] for row in rows)), words.WHY_MODELS
-        ),
-    )
-
-
-def _of_question(gathered: Gathered, question: OfQuestion) -> Iterator[Block]:
-    """Return each category of each model."""
-    rows = [
-        {"model": model["model"], **row}
-        for model in question.models
-        for row in question.in_order(model["categories"])
-    ]
-    if not rows or question.confusions is None:  # spans and numbers have no categories to compare
-        return
-    title = (
-        f"Models on each category of {question.name}" if gathered.several else words.ON_CATEGORIES
-    )
-    figure = Figure(
-        f"models-{gathered.questions.index(question)}",
-        words.MODEL_CATEGORIES,
-        draw_model_categories(title, rows, width=WIDE),
-        draw_model_categories(title, rows, width=NARROW),
-        listing(title, MODEL_CATEGORIES, rows, _MOST_ROWS),
-        _models_why(gathered, [question.name], words.WHY_MODEL_CATEGORIES),
-    )
-    yield Group(title, [figure], gathered.questions.index(question) > 0)
-
-
-def _models_why(gathered: Gathered, questions: Sequence[str], lines: Sequence[str]) -> Why:
-    first, *also = [
-        command(gathered, "agreement", "--by", "model", question=name) for name in questions
-    ]
-    return Why([line(text) for text in lines], first, also)
+# -- The agreement on each category, and all coefficients -----------------------------------------
 
 
 _MOST_ROWS = 60
 
 
 def agreement_section(gathered: Gathered) -> Section:
-    """Return the agreement on each category, with the human ceiling beside each model."""
-    blocks = [
-        *_categories(gathered),
-        *_strengths(gathered),
-        *model_blocks(gathered),
-        *_all(gathered),
-    ]
+    """Return the agreement on each category, and all coefficients."""
+    blocks = [*_categories(gathered), *_strengths(gathered), *_all(gathered)]
     code = python_call(gathered, "agreement_by_question")
     return Section("agreement", "Agreement", blocks, code)
 

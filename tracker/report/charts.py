@@ -6,7 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from tracker.audit.sentences import is_accusation
+from tracker.judge.result import VERDICTS
+from tracker.measures.words import measure_title_words
 from tracker.projects.questions import are_many_numbers
+from tracker.render.cells import figure_cell
 from tracker.render.charts import ALARM, FAINT, INK, MARK, MOST, ROW, WIDTH, Chart
 
 if TYPE_CHECKING:
@@ -245,24 +248,10 @@ def _categories_description(
     return sentence + (f" {without} have no figure." if without else "")
 
 
-# -- How often each model agrees with people, beside how often people agree with each other -------
+# -- Each category of each model beside the people ------------------------------------------------
 
 
 _MODEL_ROW = 28
-
-
-def draw_models(title: str, rows: Sequence[Mapping[str, Any]], *, width: int = WIDTH) -> Chart:
-    """Return a dot for each model with its interval, and a tick for the people on its items.
-
-    Args:
-        title: what it shows.
-        rows: of `tracker.audit.models.ModelAgreement`, each with its ``question``.
-        width: in pixels, without the labels.
-    """
-    drawn = [row for row in rows if row["with_people"] is not None][:MOST]
-    drawing = _drawing(title, drawn, "model", "question", "gave the same answer", width)
-    several = len({row["question"] for row in drawn}) > 1
-    return Chart(title, _models_description(drawn, "question" if several else ""), drawing, rows)
 
 
 def draw_model_categories(
@@ -276,29 +265,18 @@ def draw_model_categories(
             below the ceiling are drawn.
         width: in pixels, without the labels.
     """
+    import altair as alt
+
     ranked = sorted(
         rows, key=lambda row: (row["people"] is None, row["with_people"] - (row["people"] or 0.0))
     )
     drawn = _first_in_place(rows, ranked)
-    drawing = _drawing(title, drawn, "category", "model", "the other chose it, too", width)
-    description = _models_description(ranked[:5], "category")
-    left_out = len(rows) - len(drawn)
-    description += f" {left_out} categories of smaller gaps are not drawn." if left_out else ""
-    return Chart(title, description, drawing, rows)
-
-
-def _drawing(
-    title: str, drawn: Sequence[Mapping[str, Any]], name: str, group: str, axis: str, width: int
-) -> alt.TopLevelMixin:
-    """Return a dot, its interval and the people's tick for each ``name``, by its ``group``."""
-    import altair as alt
-
-    groups = list(dict.fromkeys(row[group] for row in drawn))
+    models = list(dict.fromkeys(row["model"] for row in drawn))
     share = alt.Scale(domain=[0, 1])
     ticks = alt.Axis(format=".0%", tickCount=5)
-    place = alt.Y(f"{name}:N", sort=None, title=None)
+    place = alt.Y("category:N", sort=None, title=None)
     base = alt.Chart(alt.InlineData(list(drawn))).encode(y=place)
-    of_dot = alt.X("with_people:Q", scale=share, axis=ticks, title=axis)
+    of_dot = alt.X("with_people:Q", scale=share, axis=ticks, title="the other chose it, too")
     intervals = base.mark_rule(color=FAINT, strokeWidth=2).encode(
         x=alt.X("low:Q", scale=share, axis=ticks), x2="high:Q"
     )
@@ -306,25 +284,108 @@ def _drawing(
     dots = base.mark_point(filled=True, color=MARK, opacity=1, size=70).encode(x=of_dot)
     layers = alt.layer(intervals, people, dots).properties(width=width, height=alt.Step(_MODEL_ROW))
     drawing: alt.TopLevelMixin = (
-        layers.facet(row=alt.Row(f"{group}:N", title=None, sort=groups))
+        layers.facet(row=alt.Row("model:N", title=None, sort=models))
         .resolve_scale(y="independent")
         .properties(title=title)
-        if len(groups) > 1
+        if len(models) > 1
         else layers.properties(title=title)
     )
-    return drawing
-
-
-def _models_description(drawn: Sequence[Mapping[str, Any]], also: str) -> str:
-    """Return each model with the people; ``also`` names what else tells the rows apart."""
-    if not drawn:
-        return "No model shares an item with a person."
     sentences = []
-    for row in drawn:
-        people = row["people"]
-        beside = "" if people is None else f"; people with each other {people:.0%}"
-        who = f"{row['model']}, {row[also]}," if also else row["model"]
-        sentences.append(f"{who} with people {row['with_people']:.0%}{beside}.")
+    for row in ranked[:5]:
+        ceiling = row["people"]
+        beside = "" if ceiling is None else f"; people with each other {ceiling:.0%}"
+        sentences.append(
+            f"{row['model']}, {row['category']}, with people {row['with_people']:.0%}{beside}."
+        )
+    left_out = len(rows) - len(drawn)
+    sentences += [f"{left_out} categories of smaller gaps are not drawn."] if left_out else []
+    return Chart(title, " ".join(sentences), drawing, rows)
+
+
+# -- Each model as a judge beside the people ------------------------------------------------------
+
+
+_VERDICT_MARKS: Final = {
+    VERDICTS["trusted"]: ("circle", MARK),
+    VERDICTS["not_trusted"]: ("triangle-down", ALARM),
+    VERDICTS["insufficient"]: ("diamond", FAINT),
+}
+"""The sign of a verdict and its color."""
+_MOST_SAID: Final = 10
+_LEGEND: Final = "tick: people with each other; band: what is allowed below them"
+
+
+def draw_judges(title: str, rows: Sequence[Mapping[str, Any]], *, width: int = WIDTH) -> Chart:
+    """Return a mark for each model by its verdict, with its interval, beside the people.
+
+    The tick is the human ceiling on the items of the model; the band reaches down to the bar. A
+    line leads from version to version.
+
+    Args:
+        title: what it shows.
+        rows: of `judge_rows`; those without a figure are not drawn.
+        width: in pixels, without the labels.
+    """
+    import altair as alt
+
+    drawn = [row for row in rows if row["value"] is not None][:MOST]
+    names = [name for name in _VERDICT_MARKS if any(row["verdict"] == name for row in drawn)]
+    signs = [_VERDICT_MARKS[name] for name in names]
+    measures = list(dict.fromkeys(row["measure"] for row in drawn))
+    ends = (row[key] for row in drawn for key in ("low", "value", "bar"))
+    low = min([0.0, *(end for end in ends if end is not None)])
+    scale = alt.Scale(domain=[low, 1], nice=False)
+    axis = alt.Axis(tickCount=5)
+    titled = (
+        f"{measure_title_words(measures[0])} with people" if len(measures) == 1 else "with people"
+    )
+
+    def at(name: str) -> alt.X:
+        return alt.X(f"{name}:Q", scale=scale, axis=axis, title=titled)
+
+    base = alt.Chart(alt.InlineData(list(drawn))).encode(y=alt.Y("model:N", sort=None, title=None))
+    legend = alt.Legend(title=None, orient="top", columns=1 if width < WIDTH else 3)
+    versions = base.transform_filter("isValid(datum.version)").mark_line(color=MARK, strokeWidth=1)
+    lines = [versions.encode(x=at("value"), order="place:Q", detail="family:N")]
+    layers = [
+        base.mark_bar(color=FAINT, opacity=0.25, height=18).encode(x=at("bar"), x2="people:Q"),
+        *(lines if any(row["version"] for row in drawn) else ()),
+        base.mark_rule(color=FAINT, strokeWidth=2).encode(x=at("low"), x2="high:Q"),
+        base.mark_tick(color=INK, thickness=3, size=18, opacity=1).encode(x=at("people")),
+        base.mark_point(filled=True, opacity=1, size=90).encode(
+            x=at("value"),
+            shape=alt.Shape("verdict:N", legend=legend,
+                            scale=alt.Scale(domain=names, range=[sign for sign, _ in signs])),
+            color=alt.Color("verdict:N", legend=legend,
+                            scale=alt.Scale(domain=names, range=[color for _, color in signs])),
+        ),
+    ]  # fmt: skip
+    drawing = alt.layer(*layers).properties(width=width, height=alt.Step(_MODEL_ROW))
+    questions = list(dict.fromkeys(row["question"] for row in drawn))
+    heading = alt.Title(title, subtitle=_LEGEND)
+    shown: alt.TopLevelMixin = (
+        drawing.facet(row=alt.Row("question:N", title=None, sort=questions))
+        .resolve_scale(y="independent")
+        .properties(title=heading)
+        if len(questions) > 1
+        else drawing.properties(title=heading)
+    )
+    return Chart(title, _judges_description(rows, several=len(questions) > 1), shown, rows)
+
+
+def _judges_description(rows: Sequence[Mapping[str, Any]], *, several: bool) -> str:
+    sentences = []
+    for row in rows[:_MOST_SAID]:
+        who = f"{row['model']}, {row['question']}," if several else row["model"]
+        people = "" if row["people"] is None else f"; people {figure_cell(row['people'])}"
+        sentences.append(f"{who} {figure_cell(row['value'])}{people}: {row['verdict']}.")
+    if len(rows) > _MOST_SAID:
+        counts = ", ".join(
+            f"{sum(row['verdict'] == name for row in rows)} {name}" for name in _VERDICT_MARKS
+        )
+        sentences.append(f"In all: {counts}.")
+    without = sum(row["value"] is None for row in rows)
+    sentences += [f"{without} without a figure."] if without else []
     return " ".join(sentences)
 
 

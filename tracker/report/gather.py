@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from tracker.agreement.pairs import pair_weights
@@ -154,6 +154,8 @@ def _of_question(
     without = _without(ledger, asked, question_agreement, audit, shown, choice, counted=counted)
     step(f"{name}: models")
     models = [model.to_dict() for model in ledger.models(asked.project, **choice)]
+    step(f"{name}: judges")
+    judges = _judges(ledger, asked, name)
     step(f"{name}: history")
     every, history = _history(ledger, asked, question_agreement.main.measure, choice)
     short = ledger.short_items(asked.project, _SHORT, **choice)
@@ -169,10 +171,39 @@ def _of_question(
         confusions,
         without,
         models,
+        judges,
         {"wanted": short.wanted, "items": [list(item) for item in short.items]},
         _methods(question_agreement),
         _preferences(ledger, asked, question_agreement, choice),
     )
+
+
+def _judges(ledger: Ledger, asked: Asked, question: str) -> list[Told]:
+    """Return the models among those whose answers are chosen as judges of a question."""
+    from tracker.judge.plot import in_order
+
+    named = _names(asked.selecting.get("annotators"))
+    out = _names(asked.selecting.get("exclude_annotators"))
+    models = [
+        row.annotator.name
+        for row in ledger.annotators.list(asked.project)
+        if row.annotator.kind == "model"
+        and not out & {*row.annotator.names}
+        and (not named or named & {*row.annotator.names})
+    ]
+    if not models:
+        return []
+    try:
+        judged = ledger.judges.judge(
+            asked.project, models=models, questions=[question], **asked.selecting
+        )
+    except InvalidOption:  # what the verdict rests on does not fit the question
+        return []
+    return [dict(judge) for judge in in_order(judge.to_dict() for judge in judged.judges)]
+
+
+def _names(given: str | Iterable[str] | None) -> set[str]:
+    return {given} if isinstance(given, str) else {*(given or ())}
 
 
 def _without(

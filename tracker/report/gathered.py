@@ -72,7 +72,8 @@ class OfQuestion:
         pairs: each two annotators; of many those who agree least.
         confusions: categories; None of spans.
         without: the same without those flagged; None if nobody is, or nothing would be left.
-        models: each beside the people.
+        models: each beside the people, category by category, with its findings.
+        judges: each as a judge, versions of a family in their order.
         short: items of too few answers.
         methods: the paragraph for a paper, and the entries it cites; None if undefined.
         preferences: how strong those are that it compares; None of another question, and of too
@@ -90,6 +91,7 @@ class OfQuestion:
     confusions: Told | None
     without: Without | None
     models: Sequence[Told]
+    judges: Sequence[Told]
     short: Told
     methods: Told | None
     preferences: Told | None = None

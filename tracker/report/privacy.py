@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from tracker.report.gathered import Gathered, OfQuestion
 
 _WHO = {"annotator", "with", "model"}
-_MANY_WHO = {"annotators", "excluded", "left_out_of_people"}
+_MANY_WHO = {"annotators", "excluded", "left_out_of_people", "copied_by"}
 _WRITTEN = {"comment", "note", "by", "aliases", "attributes", "given_as"}
 """What people wrote, or are called otherwise."""
 
@@ -64,6 +64,7 @@ def with_pseudonyms(gathered: Gathered, numbers: Numbers) -> Gathered:
             confusions=told(question.confusions),
             without=question.without and replace(question.without, **told(vars(question.without))),
             models=[_renamed_model(row, names) for row in question.models],
+            judges=[_renamed_judge(row, names) for row in question.judges],
         )
         for question in gathered.questions
     ]
@@ -89,6 +90,14 @@ def _renamed_model(row: Mapping[str, Any], names: Mapping[str, str]) -> dict[str
     return model
 
 
+def _renamed_judge(row: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    """Return a judge with its number for its name, also in its sentences."""
+    said = _words_with_numbers(names)
+    judge: dict[str, Any] = _renamed(dict(row), names)
+    judge["biases"] = [{**bias, "why": said(bias["why"])} for bias in row["biases"]]
+    return {**judge, "reservations": [said(text) for text in row["reservations"]]}
+
+
 def own_with_number(payload: Mapping[str, Any], numbers: Numbers) -> dict[str, Any]:
     """Return the JSON of an annotator's own report with their number, without what they wrote."""
     name: str = payload["annotator"]
@@ -97,9 +106,16 @@ def own_with_number(payload: Mapping[str, Any], numbers: Numbers) -> dict[str, A
 
 def notes_with_numbers(notes: Any, names: Mapping[str, str]) -> list[dict[str, Any]]:
     """Return notes with numbers for names, which are replaced as whole words in any case."""
+    said, shown = _words_with_numbers(names), {"text", "guideline"}
+    return [
+        {key: said(value) if key in shown else value for key, value in note.items()}
+        for note in notes
+    ]
+
+
+def _words_with_numbers(names: Mapping[str, str]) -> Callable[[str], str]:
+    """Return what replaces the names in a text by their numbers."""
     long = sorted((name for name in names if len(name) > 1), key=len, reverse=True)
-    if not long:
-        return [dict(note) for note in notes]
     word = re.compile(r"(?<!\w)(?:" + "|".join(map(re.escape, long)) + r")(?!\w)", re.IGNORECASE)
     alike = {name.casefold(): names[name] for name in long}
 
@@ -107,11 +123,7 @@ def notes_with_numbers(notes: Any, names: Mapping[str, str]) -> list[dict[str, A
         name = hit[0]  # of two names that differ in case alone, the one as it is written
         return names.get(name) or alike.get(name.casefold(), "an annotator")
 
-    shown = {"text", "guideline"}
-    return [
-        {key: word.sub(number, value) if key in shown else value for key, value in note.items()}
-        for note in notes
-    ]
+    return lambda text: word.sub(number, text) if long else text
 
 
 def _renamed(value: Any, names: Mapping[str, str]) -> Any:
@@ -179,6 +191,10 @@ def _without_small(question: OfQuestion, least: int) -> OfQuestion:
         agreement=agreement,
         history={**question.history, "snapshots": points},
         pairs=_kept(question.pairs, _shared, least),
+        judges=[
+            _judge_of_enough(judge, least)
+            for judge in _kept(question.judges, lambda row: row["items"], least)
+        ],
         models=[
             {
                 **row,
@@ -191,6 +207,17 @@ def _without_small(question: OfQuestion, least: int) -> OfQuestion:
         without=without,
         methods=None if _main(agreement)["value"] is None else question.methods,
     )
+
+
+def _judge_of_enough(judge: Mapping[str, Any], least: int) -> dict[str, Any]:
+    """Return a judge without what is known of too few items."""
+    test = judge["alternative_test"]
+    return {
+        **judge,
+        "alternative_test": {**test, "humans": _kept(test["humans"], _shared, least)},
+        "rates": {name: row for name, row in judge["rates"].items() if row["items"] >= least},
+        **{key: _kept(judge[key], _shared, least) for key in ("confusion", "people", "biases")},
+    }
 
 
 def _figures_of_enough(payload: Mapping[str, Any], least: int) -> dict[str, Any]:

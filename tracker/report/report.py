@@ -34,6 +34,7 @@ from tracker.report.gather import command, gather_report, python_opening
 from tracker.report.gathered import Asked, Gathered, OfQuestion
 from tracker.report.history import history_section, progress_section
 from tracker.report.html import html_page
+from tracker.report.judges import judges_section
 from tracker.report.markdown import markdown_text
 from tracker.report.notebook import notebook_file
 from tracker.report.pdf import pdf_file
@@ -134,6 +135,7 @@ def _undefined_lines(question: OfQuestion) -> Iterator[Line]:
 SECTIONS: Final[Mapping[str, Callable[[Gathered], Section]]] = {
     "verdict": verdict_section,
     "agreement": agreement_section,
+    "judges": judges_section,
     "history": history_section,
     "pairs": pairs_section,
     "confusions": confusions_section,
@@ -168,11 +170,12 @@ def report_document(
 def made_document(gathered: Gathered, step: Callable[[str], None] = lambda _: None) -> Document:
     step("page")
     minute = minute_cell(clock.now())
+    sections = [make(gathered) for make in SECTIONS.values()]
     sentences = words.state_lines(*gathered.state, VERSION, minute)
     return Document(
         gathered.asked.project,
         words.ABOUT,
-        [make(gathered) for make in SECTIONS.values()],
+        [section for section in sections if section.blocks],
         [line(text) for text in sentences],
         python_opening(gathered),
     )

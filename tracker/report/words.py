@@ -375,21 +375,28 @@ WHY_STRENGTHS: Final = (
     "Davidson (1970), J. Am. Stat. Assoc. 65, 317; Holm (1979), Scand. J. Stat. 6, 65.",
 )
 NO_CATEGORIES: Final = "No category has a figure: no two annotators answered the same item."
-MODELS: Final = (
-    "A dot for each model: how often it gave the same answer as a person to the same item, with "
-    "its 95% interval. The tick is the human ceiling: how often two people gave the same answer "
-    "on the items that the model answered, too. A model that reaches it agrees with people as "
-    "people do with each other."
+JUDGES: Final = "Models as judges"
+JUDGES_DRAWN: Final = (
+    "Each model beside the people who answered the same items: its agreement with them, with its "
+    "95% interval. The tick is the human ceiling: how much people agree with each other on the "
+    "items that the model answered, too. The band below it is what a model may fall short and "
+    "still be trusted. A line leads from version to version."
 )
-WHY_MODELS: Final = (
-    "Each model is counted with the people alone. Its figure is the mean over items of the share "
-    "of people who gave its answer; the ceiling needs items with two people or more. "
-    "Kappa is Cohen's with what most people gave, on the items on which one answer was given most.",
+WHY_JUDGES: Final = (
+    "A model is trusted if the lower bound of its difference to the people lies in the band or "
+    "above it, and its figure surely above that of the most frequent answer; it is not trusted if "
+    "the upper bound lies below the band. Omega and rho are of the alternative annotator test."
+)
+EACH_MODEL: Final = "Model by model"
+STAND_IN: Final = "The model and each person, judged by the other people's answers"
+WHY_STAND_IN: Final = (
+    "The model may stand in for a person if chance is ruled out that this person is nearer to the "
+    "other people on a share epsilon of the items or more. Calderon, Reichart and Dror (2025)."
 )
 ON_CATEGORIES: Final = "Models on each category"
 MODEL_CATEGORIES: Final = (
-    "The same for each category: if the model or a person chose the category, how often both did. "
-    "The tick is that of two people on the same items."
+    "A dot for each category: if the model or a person chose it, how often both did, with its 95% "
+    "interval. The tick is that of two people on the same items."
 )
 WHY_MODEL_CATEGORIES: Final = (
     "Rate = agreements / potential agreements, as on each category above: of the model with each "

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from tracker.core.errors import InvalidOption
+from tracker.core.results import UnfitQuestion
 from tracker.web.request import Asked, Place
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from tracker.audit.result import AuditByQuestion
     from tracker.history.by_question import AgreementByQuestion
@@ -107,17 +108,34 @@ def duplicates_of(asked: Asked, place: Place) -> Sequence[Duplicate]:
     )
 
 
-def models_of(asked: Asked, place: Place, question: str) -> list[dict[str, Any]]:
-    """Return each model that answered a question beside the people, and these with each other."""
-    return asked.figure(
-        place.project,
-        "models",
-        place.key,
-        question,
-        compute=lambda ledger: [
-            model.to_dict() for model in ledger.models(place.project, **place.of(question))
-        ],
-    )
+class Judged(NamedTuple):
+    """Models as judges, as JSON: each of each question, every two, and the questions without."""
+
+    judges: Sequence[Mapping[str, Any]]
+    compared: Sequence[Mapping[str, Any]]
+    unfit: Sequence[UnfitQuestion]
+
+
+def judges_of(asked: Asked, place: Place) -> Judged:
+    """Return each model beside the people, versions of a family in their order."""
+
+    def judged(ledger: Ledger) -> Judged:
+        from tracker.judge.plot import in_order
+
+        names = [question.name for question in ledger.questions.list(place.project)]
+        found, unfit = [], []
+        for name in names:
+            try:
+                found.append(ledger.judges.judge(place.project, questions=[name], **place.then))
+            except InvalidOption as error:
+                unfit.append(UnfitQuestion(name, error.message))
+        return Judged(
+            in_order(judge.to_dict() for judges in found for judge in judges.judges),
+            [row.to_dict() for judges in found for row in judges.compared],
+            unfit,
+        )
+
+    return asked.figure(place.project, "judges", place.key, compute=judged)
 
 
 def readiness_of(asked: Asked, place: Place, question: str, annotator: str) -> str | None:

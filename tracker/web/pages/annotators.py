@@ -12,7 +12,6 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from tracker.audit.columns import (
     COURSE,
     DIFFERS,
-    MODELS,
     PEOPLE,
     PEOPLE_OF_NUMBERS,
     SHARES,
@@ -51,11 +50,6 @@ def annotators_page(request: Request, place: At, asked: AskedLedger) -> HTMLResp
         "items": partial(_items_of, here, question),
     } for question in audits}  # fmt: skip
     measured = known.questions_with_scale(asked, place, "interval", "ratio")
-    models = [
-        row | {"question": question if len(audits) > 1 else None}
-        for question in audits if question not in numbers
-        for row in known.models_of(asked, place, question)
-    ]  # fmt: skip
     for rows in audits.values():
         for row in rows:
             row |= {key: people.get(row["annotator"], {}).get(key)
@@ -63,11 +57,9 @@ def annotators_page(request: Request, place: At, asked: AskedLedger) -> HTMLResp
     counted = {row["annotator"] for rows in audits.values() for row in rows}
     return page(
         request, "annotators.html", place=place, tab="annotators", audits=audits, links=links,
-        columns=PEOPLE, columns_of_numbers=PEOPLE_OF_NUMBERS, model_columns=MODELS, models=models,
+        columns=PEOPLE, columns_of_numbers=PEOPLE_OF_NUMBERS,
         matrix=_matrix(audits, measured), measured=measured, course_figures=course_figures,
-        model_links={"annotator": lambda row: here("annotators", row["model"])},
-        others=[person for name, person in people.items()
-                if name not in counted and name not in {row["model"] for row in models}],
+        others=[person for name, person in people.items() if name not in counted],
         numbers=numbers,
         duplicates=known.duplicates_of(asked, place) if request.state.identity.role >= Role.MANAGER
         else (),

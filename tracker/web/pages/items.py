@@ -38,7 +38,8 @@ class Choice(BaseModel):
         question: whose answers are counted.
         q: a text in an item's name or text.
         category: somebody gave each of these.
-        annotator: each of these answered.
+        annotator: each of these answered; if a category is asked for, gave it.
+        others: somebody else gave each of these categories.
         where: attributes that it has, such as language=nl.
         differ: whether two answers differ.
         fewer: than so many answers.
@@ -50,6 +51,7 @@ class Choice(BaseModel):
     q: str = Field("", max_length=500)
     category: list[str] = Field(default_factory=list, max_length=5)
     annotator: list[str] = Field(default_factory=list, max_length=5)
+    others: list[str] = Field(default_factory=list, max_length=5)
     where: list[str] = Field(default_factory=list, max_length=5)
     differ: bool = False
     fewer: Annotated[int | None, Field(ge=0, le=10**6)] = None
@@ -86,7 +88,8 @@ def _items(ledger: Ledger, place: Place, choice: Choice, **part: int) -> ItemsPa
     question = choice.question or ledger.questions.list(place.project)[0].name
     return ledger.items.page(
         place.project, search=choice.q, categories=[name for name in choice.category if name],
-        answered_by=[name for name in choice.annotator if name], differ=choice.differ,
+        answered_by=[name for name in choice.annotator if name],
+        of_others=[name for name in choice.others if name], differ=choice.differ,
         fewer_than=choice.fewer, order=choice.order or "import",
         with_attributes=values_by_attribute(pair for pair in choice.where if pair),
         **{"after": choice.after, **part}, **place.of(question),

@@ -10,6 +10,7 @@ from markupsafe import Markup
 
 from tracker.web import known
 from tracker.web.identity import Role, needs
+from tracker.web.pages.judges import with_pill
 from tracker.web.request import Asked, AskedLedger, At, Place
 from tracker.web.templating import page, render_sections
 
@@ -35,7 +36,7 @@ def project_page(request: Request, place: At, asked: AskedLedger) -> HTMLRespons
     opening = _opening(asked, place)
     return page(
         request, "project.html", place=place, questions=questions, progress=opening.status,
-        cards=opening.cards, words=opening.words, sections=opening.sections,
+        cards=opening.cards, judges=opening.judges, words=opening.words, sections=opening.sections,
         listed=[question for question in questions if question["name"] not in numbers],
         numbers=[question["name"] for question in questions if question["name"] in numbers],
         any_recorded=known.has_recorded_findings(asked, place),
@@ -79,12 +80,14 @@ class _Opening(NamedTuple):
         words: the verdict in sentences, rendered.
         sections: some of its parts, rendered, by name.
         status: how far each question is, as JSON, the weakest first.
+        judges: each model as a judge of each question, with its verdict.
     """
 
     cards: list[Act]
     words: Markup
     sections: dict[str, Markup]
     status: list[Mapping[str, Any]]
+    judges: list[Mapping[str, Any]]
 
 
 def _opening(asked: Asked, place: Place) -> _Opening:
@@ -105,6 +108,7 @@ def _opening(asked: Asked, place: Place) -> _Opening:
                 "progress": render_sections([progress_section(gathered)]),
             },
             [question.status for question in gathered.questions],
+            [with_pill(judge) for question in gathered.questions for judge in question.judges],
         )
 
     return asked.figure(place.project, "opening", place.key, compute=opening)
