@@ -77,7 +77,7 @@ class StratumShown(Record):
 
 
 @dataclass(frozen=True)
-class LeftOut(Record):
+class ItemsLeftOut(Record):
     """Items that are in no estimate.
 
     Attributes:
@@ -128,7 +128,7 @@ class Estimate(Record):
     corrected: Corrected
     stratified: Stratified
     strata: tuple[StratumShown, ...]
-    left_out: LeftOut
+    left_out: ItemsLeftOut
 
     @property
     def assumes(self) -> Annotated[Mapping[str, str], Json()]:
@@ -225,7 +225,7 @@ def estimate(
         sum(number for (given, true), number in known.labeled.items() if given != true),
         known.fates["unanswered"], alone, _worth(powered, alone), corrected,
         _worth(stratified, alone), _strata(titled, share=share),
-        LeftOut(count_items_with_attribute(connection, question.project, USED_FOR, TUNING),
+        ItemsLeftOut(count_items_with_attribute(connection, question.project, USED_FOR, TUNING),
                 *(known.fates[fate] for fate in ("undecided", "without_model", "later"))),
     )  # fmt: skip
 
