@@ -8,6 +8,7 @@ from typing import Any
 
 from tracker.agreement import columns
 from tracker.agreement.sentences import WITH_FLAGGED, without_flagged
+from tracker.render.nouns import of_question
 from tracker.report import words
 from tracker.report.charts import draw_categories, draw_pairs, draw_strengths, pair_rows
 from tracker.report.document import (
