@@ -344,3 +344,32 @@ def test_people_who_are_no_standard_are_told_of(ledger: Ledger) -> None:
     reservations = judged(ledger, project).reservations
     assert "of bad findings are open; without them: --exclude-flagged" in reservations
     assert "bad" not in str(judged(ledger, project, exclude_flagged=True).reservations)
+
+
+@both
+def test_distances_to_soft_labels_and_the_groups_it_sides_with(
+    ledger: Ledger, tmp_path: Path
+) -> None:
+    """Ann and bob hold the first view, cat the second; so does the judge."""
+    draw = np.random.default_rng(15)
+    rows = []
+    for item in range(120):
+        first, second = (str(draw.choice(["1", "2", "3"])) for _ in range(2))
+        given = {"ann": first, "bob": first, "cat": second, "gpt": second}
+        rows += [(f"i{item}", name, answer, "model" if name == "gpt" else "human")
+                 for name, answer in given.items()]  # fmt: skip
+    project = filled(ledger, rows, scale="ordinal", categories=["1", "2", "3"])
+    path = write_file(tmp_path / "people.csv", "annotator,team\nann,red\nbob,red\ncat,blue\n")
+    ledger.import_annotators(path, project)
+    judge = judged(ledger, project, group="team")
+    answers = {(item, name): int(answer) for item, name, answer, _ in rows}
+    items = sorted({item for item, *_ in rows})
+    off = np.mean([abs(answers[i, "gpt"] - answers[i, who]) for i in items for who in PEOPLE])
+    wrong = np.mean([answers[i, "gpt"] != answers[i, who] for i in items for who in PEOPLE])
+    assert judge.distances is not None
+    assert judge.distances.wasserstein.value == pytest.approx(off)
+    assert judge.distances.person_error.value == pytest.approx(wrong)
+    assert {side.group: side.sides for side in judge.sides} == {"blue": True, "red": False}
+    differences = {side.group: side.difference for side in judge.sides}
+    assert differences["blue"] == pytest.approx(-(differences["red"] or 0))
+    assert (differences["blue"] or 0) > 0.5

@@ -21,7 +21,6 @@ from tracker.counts.filter import select_answers
 from tracker.judge.soft_labels import (
     Sides,
     count_sides,
-    person_distances,
     sides_with,
     soft_label_distances,
 )
@@ -84,12 +83,12 @@ def test_several_categories_are_compared_one_by_one() -> None:
 
 
 def test_each_person_is_held_against_the_others() -> None:
-    """Two of three say x: each of these is half wrong, the third always."""
-    pattern = (((1,), 2), ((2,), 1))
-    met = {1: {((1,), pattern): 10}, 2: {((1,), pattern): 10}, 3: {((2,), pattern): 10}}
-    of = person_distances(met)
-    assert [of[n].person_error.value for n in (1, 2, 3)] == [0.5, 0.5, 1.0]
-    assert of[1].manhattan.value == 1.0
+    """Two of three say x: each of these is half wrong, the third always; an item is their mean."""
+    of = soft_label_distances({((3,), (((1,), 2), ((2,), 1))): 10}, among=True)
+    assert of.person_error.value == pytest.approx((0.5 + 0.5 + 1.0) / 3)
+    assert of.manhattan.value == pytest.approx((1 + 1 + 2) / 3)
+    assert of.person_error.items == 10
+    assert soft_label_distances({((1,), (((1,), 1),)): 5}, among=True).person_error.value is None
 
 
 @both
@@ -113,7 +112,7 @@ def test_sides_are_what_a_plain_count_finds(ledger: Ledger, data: st.DataObject)
             name: who.id for name, who in annotators_by_name(connection, question.project).items()
         }
         counted = count_sides(
-            connection, select_answers(connection, question), ids["m"],
+            connection, select_answers(connection, question), frozenset([ids["m"]]),
             {name: [ids[who] for who in of if who in ids] for name, of in groups.items()},
         )  # fmt: skip
     expected: dict[str, Counter[Sides]] = {name: Counter() for name in groups}
@@ -125,7 +124,8 @@ def test_sides_are_what_a_plain_count_finds(ledger: Ledger, data: st.DataObject)
             rest = [text for who, text in given_.items() if who not in of]
             if model is not None and own:
                 expected[name][Sides(len(own), own.count(model), len(rest), rest.count(model))] += 1
-    assert counted == {name: dict(of) for name, of in expected.items()}
+    met = {name: dict(of) for name, of in expected.items()}
+    assert counted.get(ids["m"], {name: {} for name in groups}) == met
 
 
 def test_a_model_that_sides_with_a_group_is_told_and_others_are_not() -> None:
@@ -163,4 +163,4 @@ def test_answers_of_several_categories_have_no_sides(ledger: Ledger) -> None:
     with ledger.database.read() as connection:
         selection = select_answers(connection, question_of(connection))
         with pytest.raises(InvalidOption, match="no sides to take"):
-            count_sides(connection, selection, 1, {})
+            count_sides(connection, selection, frozenset([1]), {})

@@ -10,7 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tracker.core.tallies import Answer, IntArray, Pattern, answers_in_pattern
+from tracker.core.tallies import (
+    Answer,
+    IntArray,
+    Pattern,
+    answers_in_pattern,
+)
 
 
 @dataclass(frozen=True, eq=False)

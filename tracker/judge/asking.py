@@ -57,6 +57,14 @@ class JudgeOptions(TypedDict, total=False):
         ),
     ]  # fmt: skip
 
+    group: Annotated[
+        str | None,
+        Option(
+            "Ask whether a model sides with one group of people, by this attribute of theirs.",
+            metavar="ATTRIBUTE", examples=("team",),
+        ),
+    ]  # fmt: skip
+
 
 class JudgeAsked(JudgeOptions, Measuring, Answers, total=False):
     """All that can be asked about models as judges."""

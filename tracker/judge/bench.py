@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Unpack
 
@@ -17,6 +17,7 @@ from tracker.counts.choosing import Choosing
 from tracker.counts.filter import EVERYTHING, AnswerFilter, make_answer_filter, select_answers
 from tracker.counts.selection import Selection
 from tracker.judge.asking import EPSILON, EPSILONS, EXPERTISE, MARGIN, TUNING, USED_FOR
+from tracker.judge.panel_sql import without_tuning
 from tracker.judge.result import (
     Judge,
     JudgeMeasure,
@@ -47,6 +48,7 @@ class JudgeQuery:
     measure: str = ALPHA
     margin: float = MARGIN
     epsilon: float | None = None
+    group: str | None = None
     confidence: float = 0.95
     metric: Metric = AS_DECLARED
     filter: AnswerFilter = EVERYTHING
@@ -58,6 +60,7 @@ def judge_query(
     measure: str = ALPHA,
     margin: float = MARGIN,
     epsilon: float | None = None,
+    group: str | None = None,
     confidence: float = 0.95,
     weights: str | None = None,
     scale: str | None = None,
@@ -69,7 +72,7 @@ def judge_query(
     check_confidence(confidence)
     metric = Metric(weights, scale, distance)
     choice = make_answer_filter(**choosing)
-    return JudgeQuery(models, measure, margin, epsilon, confidence, metric, choice)
+    return JudgeQuery(models, measure, margin, epsilon, group, confidence, metric, choice)
 
 
 @dataclass(frozen=True)
@@ -161,7 +164,7 @@ def judge_bench(connection: Connection, question: QuestionInfo, query: JudgeQuer
     return Bench(
         question,
         query,
-        replace(people, unless=((USED_FOR, (TUNING,)),)),
+        without_tuning(people),
         models,
         {annotator.id: annotator for annotator in known},
         annotator_attributes(connection, question.project),

@@ -42,13 +42,18 @@ Cells: TypeAlias = Mapping[Cell, int]
 """How many items each cell stands for."""
 
 
+def label_of(truth: Answer | None, people: Pattern) -> Answer | None:
+    """Return an item's label: its truth or, without one, what most people gave; None if neither."""
+    if truth is not None:
+        return truth
+    most = max((number for _, number in people), default=0)
+    first = [answer for answer, number in people if number == most]
+    return first[0] if len(first) == 1 else None
+
+
 def people_answer(cell: Cell) -> Answer | None:
     """Return what was decided, or else most people said; None for a tie, and if nobody did."""
-    if cell.decision is not None:
-        return cell.decision
-    most = max((number for _, number in cell.people), default=0)
-    first = [answer for answer, number in cell.people if number == most]
-    return first[0] if len(first) == 1 else None
+    return label_of(cell.decision, cell.people)
 
 
 def people_gave(cell: Cell, category: int) -> float | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from itertools import combinations
@@ -11,6 +11,7 @@ from typing import Final, TypeAlias
 
 from sqlalchemy import Connection, and_, func, select
 
+from tracker.audit.statistics.exact_tests import holm
 from tracker.core.tallies import Answer, Pattern
 from tracker.counts.beside_people import of_models
 from tracker.counts.pattern_codes import make_pattern_code, widen_pattern_code
@@ -147,14 +148,3 @@ def _winner(row: ModelsCompared, q: float | None) -> str | None:
     if q is None or row.difference is None or q > SURE:
         return None
     return row.models[row.difference > 0]
-
-
-def holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """Return p-values corrected for their number; None stays, and is not counted."""
-    ranked = sorted((p, n) for n, p in enumerate(p_values) if p is not None)
-    corrected: list[float | None] = [None] * len(p_values)
-    highest = 0.0
-    for rank, (p, place) in enumerate(ranked):
-        highest = max(highest, min(1.0, p * (len(ranked) - rank)))
-        corrected[place] = highest
-    return corrected

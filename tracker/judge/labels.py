@@ -6,11 +6,12 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import TypeAlias
 
-from tracker.core.tallies import Answer, Pattern
+from tracker.core.tallies import Answer
 from tracker.counts.beside_people import (
     Labelled,
 )
 from tracker.judge.bench import Bench
+from tracker.judge.cells import label_of
 from tracker.judge.examples import MOST_KINDS, Kind
 from tracker.judge.result import (
     Confused,
@@ -19,16 +20,6 @@ from tracker.judge.result import (
 from tracker.measures.accuracy import accuracy_from_confusion
 
 _MOST_CONFUSED = 20
-
-
-def label_of(truth: Answer | None, pattern: Pattern) -> Answer | None:
-    """Return an item's label: its truth or, without one, what most people gave; None if neither."""
-    if truth is not None:
-        return truth
-    ranked = sorted(pattern, key=lambda entry: -entry[1])
-    if not ranked or (len(ranked) > 1 and ranked[0][1] == ranked[1][1]):
-        return None
-    return ranked[0][0]
 
 
 Labels: TypeAlias = Mapping[tuple[Answer, Answer], int]

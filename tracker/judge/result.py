@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal
 
 from tracker.core.results import Filled, Json, Record, Shown
+from tracker.judge.soft_labels import GroupSide, SoftLabelDistances
 from tracker.measures.accuracy import Calibration
 from tracker.measures.alternative_test import AlternativeTest
 from tracker.measures.intervals import Coefficient
@@ -188,6 +189,9 @@ class Judge(Record):
         confusion: of items with a label to which the model gave another, the most frequent first.
         people: each, those it agrees with least first.
         biases: what it surely does otherwise than people, the most certain first.
+        distances: how far its answers are from the shares of people who gave each; None of spans.
+        distances_of_people: likewise each person's, from the others.
+        sides: how often it says what each group of people says, if groups were asked for.
         calibration: its confidence against how often it is right; None without confidences.
         copied_by: people whose answers are so like the model's that they say nothing of it.
         reservations: what to bear in mind.
@@ -214,6 +218,9 @@ class Judge(Record):
     gold: AgainstTruths | None = None
     confusion: Sequence[Confused] = ()
     biases: Sequence[JudgeBias] = ()
+    distances: SoftLabelDistances | None = None
+    distances_of_people: SoftLabelDistances | None = None
+    sides: Annotated[Sequence[GroupSide], Filled] = ()
     calibration: Calibration | None = None
     copied_by: Annotated[Sequence[str], Filled] = ()
     reservations: Sequence[str] = ()

@@ -47,6 +47,15 @@ from tracker.judge.result import (
     ModelsCompared,
 )
 from tracker.judge.slices_sql import BySlice, count_beside_people_by_slice
+from tracker.judge.soft_labels import (
+    Sides,
+    SoftLabelDistances,
+    Sure,
+    count_sides,
+    count_sure_answers,
+    sides_with,
+    soft_label_distances,
+)
 from tracker.judge.spans import SPAN_MEASURE, count_span_judges
 from tracker.measures.accuracy import Calibration
 from tracker.measures.accuracy import calibration as make_calibration
@@ -69,6 +78,7 @@ from tracker.measures.registry import MEASURES
 from tracker.measures.weights import krippendorff_distances
 from tracker.projects.annotators import (
     AnnotatorInfo,
+    annotators_by_attribute,
 )
 from tracker.projects.questions import QuestionInfo
 from tracker.render.cells import figure_cell
@@ -106,6 +116,10 @@ def judge_question(
     answers = sum(int(rows.items.sum()) for rows in beside.values())
     slices = count_beside_people_by_slice(connection, bench.people, ids, answers)
     calibrations = _calibrations(connection, bench)
+    sides = _sides(connection, bench)
+    sure = {}
+    if any_confidence(connection, bench.people):
+        sure = count_sure_answers(connection, bench.people, ids)
     judges = {}
     tables = {model: labels_of(rows) for model, rows in labelled.items()}
     kinds = {model: worst_kinds(bench, model, table) for model, table in tables.items()}
@@ -120,7 +134,13 @@ def judge_question(
             slices.get(number, {}), calibrations.get(number),
         )  # fmt: skip
         shown = with_examples(judges[number].confusion, kinds[number], examples)
-        judges[number] = replace(judges[number], confusion=shown)
+        judges[number] = replace(
+            judges[number],
+            confusion=shown,
+            distances=_distances(bench, rows.given_to_patterns, sure.get(number)),
+            distances_of_people=_distances(bench, rows.given_to_patterns, None, among=True),
+            sides=sides_with(sides[number], confidence=query.confidence) if number in sides else (),
+        )
     if len(judges) < 2:
         return [*judges.values()], []
     pairs = count_two_models(connection, bench.people, frozenset(judges))
@@ -162,6 +182,28 @@ def _judges_of_spans(connection: Connection, bench: Bench) -> list[Judge]:
 
 _EMPTY = np.zeros(0, dtype=np.int64)
 _NOBODY = BesideColumns((), (), *(_EMPTY for _ in range(6)))
+
+
+def _distances(
+    bench: Bench, met: Given, sure: Sure | None, *, among: bool = False
+) -> SoftLabelDistances:
+    scale = bench.query.metric.scale_of(bench.question)
+    in_order = bench.question.answers == "one" and scale != "nominal"
+    return soft_label_distances(
+        met,
+        places=numbers_of_categories(bench.names) if in_order else None,
+        sure=sure,
+        categories=len(bench.names),
+        confidence=bench.query.confidence,
+        among=among,
+    )
+
+
+def _sides(connection: Connection, bench: Bench) -> dict[int, dict[str, dict[Sides, int]]]:
+    if bench.query.group is None:
+        return {}
+    groups = annotators_by_attribute(connection, bench.question.project, bench.query.group)
+    return count_sides(connection, bench.people, frozenset(bench.models), groups)
 
 
 def _judge(

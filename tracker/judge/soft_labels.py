@@ -3,19 +3,35 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Final, NamedTuple, TypeAlias
 
 from sqlalchemy import Connection, Integer, case, func, select
 from sqlalchemy import cast as sql_cast
 
+from tracker.audit.statistics.exact_tests import holm
 from tracker.core.errors import InvalidOption
 from tracker.core.results import Record
 from tracker.core.tallies import Answer, Pattern, answers_in_pattern, pattern_without
-from tracker.counts.selection import Selection, select_answer_rows, stream_rows
+from tracker.counts.beside_people import of_models
+from tracker.counts.pattern_codes import make_pattern_code, widen_pattern_code
+from tracker.counts.selection import (
+    Selection,
+    labels,
+    read_selected_answer,
+    select_answer_rows,
+    stream_rows,
+    where_counted,
+    with_answers,
+)
 from tracker.measures.intervals import TOO_FEW_ITEMS, confidence_interval
+from tracker.storage.schema import AnswerDetail
+from tracker.storage.schema.labels import detail_of
+
+_details = AnswerDetail.__table__
 
 HARD_ANSWER: Final = "hard_answer"  # no share of a hard answer is that of one that somebody gave
 NO_ORDER: Final = "no_order"
@@ -62,6 +78,7 @@ def soft_label_distances(
     sure: Sure | None = None,
     categories: int = 0,
     confidence: float = 0.95,
+    among: bool = False,
 ) -> SoftLabelDistances:
     """Return how far answers are from the shares of the others who answered the same items.
 
@@ -76,6 +93,8 @@ def soft_label_distances(
         sure: the answers with their confidences; None if they have none.
         categories: how many answers there could have been, for the cross-entropy.
         confidence: level of the intervals.
+        among: whether the people's own answers are meant, each from the others'; of an item their
+            mean. Nobody can be expected to be nearer to people than that.
 
     Source:
         Leonardelli et al. (2023), SemEval-2023 Task 11: Learning with disagreements; of shares on
@@ -84,9 +103,16 @@ def soft_label_distances(
     entries = [(own, pattern, items) for (own, pattern), items in sorted(met.items()) if pattern]
 
     def over(distance: Callable[[Answer, Pattern], float]) -> Distance:
-        return _mean(
-            [(distance(own, pattern), items) for own, pattern, items in entries], confidence
-        )
+        if not among:
+            values = [(distance(own, pattern), items) for own, pattern, items in entries]
+        else:
+            values = [
+                (math.fsum(n * distance(own, pattern_without(pattern, own)) for own, n in pattern)
+                 / answers_in_pattern(pattern), items)
+                for _, pattern, items in entries
+                if answers_in_pattern(pattern) > 1
+            ]  # fmt: skip
+        return _mean(values, confidence)
 
     wasserstein = _undefined(NO_ORDER)
     if places is not None:
@@ -94,33 +120,9 @@ def soft_label_distances(
     return SoftLabelDistances(
         over(_manhattan),
         wasserstein,
-        _cross_entropy(entries, sure, categories, confidence),
+        _undefined(HARD_ANSWER) if among else _cross_entropy(entries, sure, categories, confidence),
         over(lambda own, pattern: 1 - _share(own, pattern)),
     )
-
-
-def person_distances(
-    tallies: Mapping[int, Met],
-    *,
-    places: Mapping[int, float] | None = None,
-    confidence: float = 0.95,
-) -> dict[int, SoftLabelDistances]:
-    """Return the same for each person, of whose items the person is left out.
-
-    This is the ceiling: nobody can be expected to be nearer to people than people are.
-
-    Args:
-        tallies: what `AnnotatorTallies` counts: the patterns include the own answer.
-        places: as above.
-        confidence: as above.
-    """
-    distances = {}
-    for person, met in tallies.items():
-        others: defaultdict[tuple[Answer, Pattern], int] = defaultdict(int)
-        for (own, pattern), items in met.items():
-            others[own, pattern_without(pattern, own)] += items
-        distances[person] = soft_label_distances(others, places=places, confidence=confidence)
-    return distances
 
 
 def _share(own: Answer, pattern: Pattern) -> float:
@@ -211,7 +213,7 @@ class GroupSide(Record):
         difference_low, difference_high: Student's bounds of that, over items.
         p: of no difference, paired over items, multiplied by the number of groups that are tested
             (Holm's way); None if it cannot be tested.
-        sides: whether p is at most 1 less the level.
+        sides: whether the model surely says what the group says more often than what others do.
     """
 
     group: str
@@ -261,42 +263,32 @@ def sides_with(
             if square > 0:
                 p = float(2 * stdtr(number - 1, -abs(mean) / math.sqrt(square / number)))
         rows.append((group, own, difference, p))
-    adjusted = _holm([p for *_, p in rows])
+    adjusted = holm([p for *_, p in rows])
     return [
         GroupSide(
             group, own.items, own.value, own.ci_low, own.ci_high, difference.items,
             difference.value, difference.ci_low, difference.ci_high, p,
-            p is not None and p <= 1 - confidence,
+            p is not None and p <= 1 - confidence and (difference.value or 0.0) > 0,
         )
         for (group, own, difference, _), p in zip(rows, adjusted, strict=True)
     ]  # fmt: skip
 
 
-def _holm(values: Sequence[float | None]) -> list[float | None]:
-    """Return p values multiplied by how many are left, never less than one before."""
-    adjusted: list[float | None] = [None] * len(values)
-    known = sorted((p, n) for n, p in enumerate(values) if p is not None)
-    least = 0.0
-    for place, (p, n) in enumerate(known):
-        least = max(least, min(1.0, p * (len(known) - place)))
-        adjusted[n] = least
-    return adjusted
-
-
 def count_sides(
     connection: Connection,
     people: Selection,
-    model: int,
+    models: frozenset[int],
     groups: Mapping[str, Iterable[int]],
-) -> dict[str, dict[Sides, int]]:
-    """Return how many items there are of each kind, by the name of a group, of one statement.
+) -> dict[int, dict[str, dict[Sides, int]]]:
+    """Return for each model how many items there are of each kind, by the name of a group.
 
-    Only items that the model answered count. Others are all people who are not in the group.
+    Only items that the model answered count. Others are all people who are not in the group. One
+    statement counts, whatever the number of models.
 
     Args:
         connection: to the database.
         people: whose answers count.
-        model: by id.
+        models: by id.
         groups: the ids of those who are in each.
 
     Raises InvalidOption for answers of several categories or of spans.
@@ -307,11 +299,7 @@ def count_sides(
             "name a question of one category an answer",
         )
     answers = select_answer_rows(people, "answers")
-    of_model = select_answer_rows(
-        Selection(people.question, only=frozenset({model}), where=people.where,
-                  unless=people.unless),
-        "of_model",
-    )  # fmt: skip
+    of_model = select_answer_rows(of_models(people, models), "of_model")
     names = [*groups]
     number = case(
         *((answers.c.annotator_id.in_(sorted(who)), n) for n, who in enumerate(groups.values())),
@@ -319,25 +307,63 @@ def count_sides(
     )
     same = case((answers.c.answer == of_model.c.answer, 1), else_=0)
     each = (
-        select(answers.c.item_id, number.label("part"), func.count().label("people"),
-               func.sum(same).label("alike"))
+        select(answers.c.item_id, of_model.c.annotator_id.label("model"), number.label("part"),
+               func.count().label("people"), func.sum(same).label("alike"))
         .join(of_model, of_model.c.item_id == answers.c.item_id)
-        .group_by(answers.c.item_id, number)
+        .group_by(answers.c.item_id, of_model.c.annotator_id, number)
         .subquery("each")
     )  # fmt: skip
-    item = each.c.item_id
+    of_item = [each.c.item_id, each.c.model]
     every, alike = (
-        sql_cast(func.sum(column).over(partition_by=item), Integer)
+        sql_cast(func.sum(column).over(partition_by=of_item), Integer)
         for column in (each.c.people, each.c.alike)
     )
     parts = select(
-        each.c.part, each.c.people, sql_cast(each.c.alike, Integer).label("alike"),
+        each.c.model, each.c.part, each.c.people, sql_cast(each.c.alike, Integer).label("alike"),
         every.label("every"), alike.label("every_alike"),
     ).subquery("parts")  # fmt: skip
     key = [*parts.c]
-    counts: dict[str, dict[Sides, int]] = {name: {} for name in names}
+    counts: dict[int, dict[str, dict[Sides, int]]] = {}
     statement = select(*key, func.count()).where(parts.c.part >= 0).group_by(*key)
-    for part, group, group_alike, all_, all_alike, items in stream_rows(connection, statement):
+    for model, part, group, group_alike, all_, all_alike, items in stream_rows(
+        connection, statement
+    ):
         sides = Sides(group, group_alike, all_ - group, all_alike - group_alike)
-        counts[names[part]][sides] = items
+        counts.setdefault(model, {name: {} for name in names})[names[part]][sides] = items
     return counts
+
+
+# -- Answers with their confidences, for the cross-entropy ----------------------------------------
+
+
+def count_sure_answers(
+    connection: Connection, people: Selection, models: frozenset[int]
+) -> dict[int, Counter[tuple[Answer, Pattern, float]]]:
+    """Return each model's answers with a confidence, in thousandths, by people's pattern."""
+    code = make_pattern_code(connection, people)
+    chosen = of_models(people, models)
+    columns = (labels.c.item_id, labels.c.annotator_id, _details.c.confidence)
+    rows = with_answers(
+        select(*columns)
+        .join(_details, detail_of(_details, labels))
+        .where(where_counted(chosen), _details.c.confidence.is_not(None)),
+        chosen,
+        columns,
+    ).subquery("sure")
+    thousandths = sql_cast(func.round(rows.c.confidence * 1000), Integer)
+    key = (rows.c.annotator_id, rows.c.answer, thousandths.label("thousandths"), *code.key)
+    statement = (
+        select(*key, func.count(), func.max(code.items.c.answers))
+        .select_from(rows.join(code.items, code.items.c.item_id == rows.c.item_id))
+        .group_by(rows.c.annotator_id, rows.c.answer, thousandths, *code.key)
+    )
+    decode = cache(code.decode)
+    counts: dict[int, Counter[tuple[Answer, Pattern, float]]] = {}
+    most = 0
+    for model, answer, number, *codes, items, answers in stream_rows(connection, statement):
+        most = max(most, answers)
+        if code.holds(answers):
+            key_of = read_selected_answer(answer), decode(tuple(codes)), number / 1000
+            counts.setdefault(model, Counter())[key_of] += items
+    wider = widen_pattern_code(people, code, most)
+    return counts if wider is None else count_sure_answers(connection, wider, models)

@@ -115,6 +115,45 @@ def example_rows(payload: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             yield example | {"kind": f"{confused['truth']} / {confused['given']}", "votes": votes}
 
 
+DISTANCES: Final = (
+    Column("distance", kind="name"),
+    *_figure("model", "model"),
+    *_figure("people", "a person"),
+)
+SIDES: Final = (
+    Column("group", kind="name"),
+    Column("items", kind="count"),
+    Column("agreement", "same answer", "figure"),
+    Column("difference", "less with others", "change"),
+    Column("difference_low", "{level}", "interval", drawn=("difference_low", "difference_high")),
+    Column("p", "p, corrected", "p"),
+    Column("sides", "sides with it", "yes"),
+)
+_DISTANCES: Final = {
+    "manhattan": "Manhattan", "wasserstein": "Wasserstein", "cross_entropy": "cross-entropy, bits",
+    "person_error": "other answers",
+}  # fmt: skip
+
+
+def distance_rows(payload: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the distances to people's shares of a judge's JSON as rows, but undefined ones."""
+    own, people = payload["distances"], payload["distances_of_people"]
+    if own is None:
+        return []
+    return [
+        {"distance": title, "model": own[name], "people": people[name]}
+        for name, title in _DISTANCES.items()
+        if own[name]["value"] is not None
+    ]
+
+
+def _distances_view(payload: Mapping[str, Any], level: str) -> Iterator[Any]:
+    rows = distance_rows(payload)
+    if rows:
+        yield "How far answers are from the shares of the people who gave each:"
+        yield listing_table(DISTANCES, rows, level=level)
+
+
 def _replaced(rejected: bool | None) -> str:
     return "too few items" if rejected is None else "yes" if rejected else "no"
 
@@ -195,6 +234,10 @@ def judge_view(judge: Judge, level: str) -> Iterator[Any]:
         examples = list(example_rows(payload))
         if examples:
             yield listing_table(EXAMPLES, examples)
+    yield from _distances_view(payload, level)
+    if judge.sides:
+        yield "With which group it sides:"
+        yield listing_table(SIDES, payload["sides"], level=level)
     for row in judge.biases:
         yield f"Otherwise than people: {row.why} (p {row.q_value:.2g}, corrected)"
 
