@@ -73,5 +73,5 @@ def test_every_command_that_is_proposed_can_be_typed() -> None:
 
 def test_every_file_belongs_to_a_group() -> None:
     others = {"help", "api", "openapi", "pages", "pages_by_role", "pages_of_little",
-              "pages_of_stories"}  # fmt: skip
+              "pages_of_preferences", "pages_of_stories"}  # fmt: skip
     assert {Path(path).stem for path in FOLDER.iterdir()} == {*GROUPS} | others
