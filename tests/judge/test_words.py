@@ -50,7 +50,8 @@ def test_what_is_undefined_says_what_is_missing(sqlite_ledger: Ledger, fill_once
     ledger = fill_once(sqlite_ledger, fill_judges)
     (judge,) = ledger.judges.judge("judged", models=["good"], annotators=["ann"]).judges
     alone = judge.to_dict()
-    assert "No item of good has two people" in verdict_sentence(alone)
+    assert "Nothing can be said of good yet" in verdict_sentence(alone)
+    assert "two or more must answer the items" in verdict_sentence(alone)
     assert next_step(alone) == "Have two people or more answer the items that it answered."
     assert "Nobody can say yet" in stand_in_sentence(alone)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from tracker.judge.result import VERDICTS, Verdict
-from tracker.measures.intervals import wilson_interval
+from tracker.measures.intervals import NO_OVERLAP, TOO_FEW_ANNOTATORS, wilson_interval
 from tracker.measures.words import undefined_in_words
 from tracker.render.nouns import capitalized, count_noun, listed, of_question, percent, quoted
 
@@ -38,11 +38,8 @@ def verdict_sentence(judge: Mapping[str, Any]) -> str:
             f"{model} agrees with people less than they do with each other: surely more than "
             f"{below} below them."
         )
-    main = main_measure(judge)
-    if main["model_with_humans"]["value"] is None:
-        return f"No item was answered by {model} and by a person, so nothing can be compared."
-    if main["humans_with_humans"]["value"] is None:
-        return f"No item of {model} has two people, so nothing says how well people agree."
+    if judge["bar"] is None:
+        return f"Nothing can be said of {model} yet: {judge['why']}."
     if judge["more"] is None:
         return f"{model} may do no better than a judge that always gives the most frequent answer."
     return (
@@ -69,7 +66,7 @@ def _answers_missing(judge: Mapping[str, Any]) -> str:
     """Return which answers would let the verdict be sure."""
     if judge["more"] is not None:
         return f"Have two people or more answer about {count_noun(judge['more'], 'more item')}."
-    if main_measure(judge)["humans_with_humans"]["value"] is None:
+    if main_measure(judge)["humans_with_humans"]["undefined"] in {NO_OVERLAP, TOO_FEW_ANNOTATORS}:
         return "Have two people or more answer the items that it answered."
     return "Have people answer more of the items whose answer is a rare one."
 

@@ -60,7 +60,7 @@ def test_a_project_without_models_says_what_to_do(client: TestClient, ledger: Le
     ledger.annotators.kind("p", "b", "model")
     alone = read(client, "/projects/p/judges/b").text
     assert "not enough answers to say" in alone
-    assert "No item of b has two people" in alone
+    assert "two or more must answer the items" in alone
 
 
 def test_a_judge_of_several_questions_has_a_page_of_each(
