@@ -141,6 +141,24 @@ def test_a_mean_is_that_of_the_numbers_people_gave(ledger: Ledger) -> None:
     assert of.stratified.value == pytest.approx(3)
 
 
+@both
+def test_an_agreement_is_of_the_items_that_two_people_answered(ledger: Ledger) -> None:
+    """Where the model says y two people seldom agree; there are more such items without people."""
+    with_model(ledger, "xxxxyyyyxyyyyyyy")
+    give(ledger, [(f"i{n}", "ann", "x") for n in range(9)])
+    give(ledger, [(f"i{n}", "bob", letter) for n, letter in enumerate("xxxyyyyx")])
+    of = ledger.estimates.estimate("p", model="gpt", agreement=True, random=True)
+    assert (of.measure, of.items, of.labeled, of.differ) == ("agreement", 16, 8, 0)
+    assert of.human_only.value == pytest.approx(4 / 8)
+    assert of.stratified.value == pytest.approx(5 / 16 * 3 / 4 + 11 / 16 * 1 / 4)
+    assert of.prediction_powered.undefined == "no_prediction"
+    assert of.corrected.undefined == "only_shares"
+    with pytest.raises(InvalidOption, match="two figures"):
+        ledger.estimates.estimate("p", model="gpt", agreement=True, mean=True, random=True)
+    with pytest.raises(InvalidOption, match="--agreement is of all categories"):
+        ledger.estimates.estimate("p", model="gpt", agreement=True, category="x", random=True)
+
+
 def test_of_several_categories_one_counts_that_most_people_gave(ledger: Ledger) -> None:
     people = {"a": ["x|y", "x|z"], "b": ["x|y", "y"], "c": ["z"], "e": ["x|y", "x"]}
     rows = [(item, f"person {n}", answer)

@@ -71,6 +71,14 @@ def people_gave(cell: Cell, category: int) -> float | None:
     return None if gave == others else float(gave > others)
 
 
+def share_of_equal_pairs(people: Pattern) -> float | None:
+    """Return the share of the pairs of an item's people who gave the same answer; None of one."""
+    number = answers_in_pattern(people)
+    if number < 2:
+        return None
+    return sum(n * (n - 1) for _, n in people) / (number * (number - 1))
+
+
 def people_number(cell: Cell, numbers: Mapping[int, float]) -> float | None:
     """Return the number that was decided, or the mean of the people's; None if there is none."""
     if cell.decision is not None:

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from shlex import quote
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, NamedTuple
 
 from sqlalchemy import Connection
 
 from tracker.core.errors import InvalidOption, NoBasis
 from tracker.core.results import Json, Record
-from tracker.core.tallies import Answer
+from tracker.core.tallies import Answer, answers_in_pattern
 from tracker.counts.filter import AnswerFilter, select_answers
 from tracker.judge.asking import TUNING, USED_FOR
 from tracker.judge.cells import (
@@ -23,6 +24,7 @@ from tracker.judge.cells import (
     Cells,
     people_gave,
     people_number,
+    share_of_equal_pairs,
 )
 from tracker.judge.panel_sql import count_panel, select_draws, without_tuning
 from tracker.measures.intervals import check_confidence
@@ -49,6 +51,8 @@ NEXT: Final = 100  # human answers that are shared out
 FEW: Final = 5  # items on which the model and people differ, at least, or an interval is too short
 DRAWN_BY_MODEL: Final = "drawn_by_model"
 ONLY_SHARES: Final = "only_shares"
+NO_PREDICTION: Final = "no_prediction"
+SHARE, MEAN, AGREEMENT = "share", "mean", "agreement"
 ASSUMES: Final = {
     "human_only": "labelled items drawn at random from all",
     "prediction_powered": "labelled items drawn at random from all",
@@ -99,13 +103,14 @@ class Estimate(Record):
 
     Attributes:
         project, question, model: by name.
-        measure: "share" of items that have the category, or "mean" of numbers.
-        category: None of a mean.
+        measure: "share" of items that have the category, "mean" of numbers, or "agreement": the
+            mean share of the pairs of an item's people who gave the same answer.
+        category: None but of a share.
         confidence: the level of the intervals.
         drawn: how it is known that labelled items were drawn: "said", "random" or "by_model".
         items: how many the model answered.
         labeled: how many of them people answered, too.
-        differ: on how many of those the model and people differ.
+        differ: on how many of those the model and people differ; 0 of an agreement.
         unanswered: how many were drawn and not answered yet.
         human_only, prediction_powered, corrected, stratified: the estimates.
         strata: the items by the model's answer.
@@ -155,6 +160,14 @@ class _Sorted:
 _By = Callable[[Cell], float | None]
 
 
+class _Readers(NamedTuple):
+    """What reads the model's number in a cell, the people's, and whether people gave a label."""
+
+    by_model: _By
+    by_people: _By
+    is_labeled: Callable[[Cell], bool] = attrgetter("is_answered")
+
+
 def find_model(connection: Connection, question: QuestionInfo, name: str) -> AnnotatorInfo:
     """Return a model by its name; raises NotFound, and InvalidOption for somebody else."""
     model = find_annotator(connection, question.project, name)
@@ -174,17 +187,17 @@ def estimate(
     category: str | None,
     choice: AnswerFilter,
     *,
-    mean: bool = False,
+    measure: str = SHARE,
     random: bool = False,
     confidence: float = 0.95,
 ) -> Estimate:
-    """Return a share or a mean as people's and a model's answers have it.
+    """Return a share, a mean or an agreement as people's and a model's answers have it.
 
     Raises InvalidOption for what does not fit, NoBasis if it is not known that the labelled items
     were drawn at random.
     """
     check_confidence(confidence)
-    by_model, by_people = _readers(connection, question, category, mean=mean)
+    readers = _readers(connection, question, category, measure)
     whose = find_model(connection, question, model)
     people = without_tuning(select_answers(connection, question, choice))
     draws = None
@@ -197,9 +210,9 @@ def estimate(
                 f"{quote(question.project.name)} --prefer random",
             )
     cells = count_panel(connection, people, [whose.id], draws)
-    known = _sort(cells, by_model, by_people)
+    known = _sort(cells, readers)
     drawn = "said" if random else _check_drawn(question, known)
-    share = not mean
+    share = measure == SHARE
     if drawn == "by_model":
         alone = Estimated(undefined=DRAWN_BY_MODEL)
         powered = PredictionPowered(undefined=DRAWN_BY_MODEL)
@@ -209,7 +222,11 @@ def estimate(
         for (_, true), number in known.labeled.items():
             labels[true] += number
         alone = human_only(labels, confidence, share=share)
-        powered = prediction_powered_mean(known.labeled, known.unlabeled, confidence, share=share)
+        powered = (
+            PredictionPowered(undefined=NO_PREDICTION)
+            if measure == AGREEMENT
+            else prediction_powered_mean(known.labeled, known.unlabeled, confidence, share=share)
+        )
         corrected = Corrected(undefined=ONLY_SHARES)
         if share:
             corrected = rogan_gladen_share(known.labeled, known.unlabeled, confidence)
@@ -220,9 +237,11 @@ def estimate(
     }
     stratified = stratified_mean(titled, confidence, share=share)
     return Estimate(
-        question.project.name, question.name, whose.name, "mean" if mean else "share", category,
+        question.project.name, question.name, whose.name, measure, category,
         confidence, drawn, known.labeled.total() + known.unlabeled.total(), known.labeled.total(),
-        sum(number for (given, true), number in known.labeled.items() if given != true),
+        0 if measure == AGREEMENT else sum(
+            number for (given, true), number in known.labeled.items() if given != true
+        ),
         known.fates["unanswered"], alone, _worth(powered, alone), corrected,
         _worth(stratified, alone), _strata(titled, share=share),
         ItemsLeftOut(count_items_with_attribute(connection, question.project, USED_FOR, TUNING),
@@ -231,47 +250,54 @@ def estimate(
 
 
 def _readers(
-    connection: Connection, question: QuestionInfo, category: str | None, *, mean: bool
-) -> tuple[_By, _By]:
-    """Return what reads the model's number in a cell, and the people's."""
+    connection: Connection, question: QuestionInfo, category: str | None, measure: str
+) -> _Readers:
     if question.answers == "spans":
         raise InvalidOption(
             f"{question.description} of spans, has no share of items", "name another question"
         )
-    if not mean:
+    if measure == SHARE:
         if category is None:
             raise InvalidOption("whose share is to be estimated?", "name it: --category NAME")
         number = find_category(connection, question, category)
-        return (
+        return _Readers(
             lambda cell: None if cell.models[0] is None else float(number in cell.models[0]),
             lambda cell: people_gave(cell, number),
         )
     names = category_names(connection, question)
     if category is not None:
-        raise InvalidOption("--mean is of all categories", "leave out --category, or --mean")
+        raise InvalidOption(
+            f"--{measure} is of all categories", f"leave out --category, or --{measure}"
+        )
+    if measure == AGREEMENT:
+        return _Readers(
+            lambda cell: None if cell.models[0] is None else 0.0,
+            lambda cell: share_of_equal_pairs(cell.people),
+            lambda cell: answers_in_pattern(cell.people) > 1,
+        )
     if question.answers != "one" or not all(map(is_numeric_category_name, names.values())):
         raise InvalidOption(
             f"the categories of {question.title!r} are no numbers", "a share: --category NAME"
         )
     numbers = {place: float(name) for place, name in names.items()}
-    return (
+    return _Readers(
         lambda cell: None if cell.models[0] is None else numbers[cell.models[0][0]],
         lambda cell: people_number(cell, numbers),
     )
 
 
-def _sort(cells: Cells, by_model: _By, by_people: _By) -> _Sorted:
+def _sort(cells: Cells, of: _Readers) -> _Sorted:
     known = _Sorted(Counter(), Counter(), {}, Counter())
     labels: dict[Answer, Counter[float]] = {}
     items: Counter[Answer] = Counter()
     for cell, number in cells.items():
-        answer, given, true = cell.models[0], by_model(cell), by_people(cell)
+        answer, given, true = cell.models[0], of.by_model(cell), of.by_people(cell)
         fate = None
         if answer is None or given is None:
             fate = "without_model" if cell.is_answered else None
         elif cell.drawn == LATER:
             fate = "later"
-        elif not cell.is_answered:
+        elif not of.is_labeled(cell):
             fate = "unanswered" if cell.drawn != NOT_DRAWN else None
             known.unlabeled[given] += number
             items[answer] += number
@@ -328,6 +354,6 @@ def strata_for_draw(
     connection: Connection, question: QuestionInfo, model: int, category: str
 ) -> dict[Answer, Stratum]:
     """Return the items by a model's answer, with the people's answers about a category."""
-    by_model, by_people = _readers(connection, question, category, mean=False)
+    readers = _readers(connection, question, category, SHARE)
     people = without_tuning(select_answers(connection, question))
-    return _sort(count_panel(connection, people, [model]), by_model, by_people).strata
+    return _sort(count_panel(connection, people, [model]), readers).strata

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
+from tracker.core.errors import InvalidOption
 from tracker.core.operations import Given, Option, operation
 from tracker.counts.choosing import Selecting
 from tracker.ledger.namespace import Namespace
@@ -28,6 +29,7 @@ _WHY = {
     "unlabeled_stratum": "an answer of the model has no labelled item",
     "drawn_by_model": "items were not drawn from all",
     "only_shares": "of shares only",
+    "no_prediction": "an answer predicts no agreement",
 }
 _ESTIMATES = (
     Column("way", "estimate", "title"), Column("value", kind="figure"),
@@ -49,7 +51,9 @@ def _view(estimate: Estimate, _: Given) -> Iterator[Any]:
     from tracker.render.nouns import count_noun, percent
 
     payload = estimate.to_dict()
-    what = "mean" if estimate.category is None else f"share of {estimate.category}"
+    what = estimate.measure + (f" of {estimate.category}" if estimate.category else "")
+    if estimate.measure == "agreement":
+        what = "share of two people who give an item the same answer"
     yield (
         f"The {what}, by {count_noun(estimate.labeled, 'labelled item')} of "
         f"{estimate.items:,} that {estimate.model} answered:"
@@ -64,10 +68,10 @@ def _view(estimate: Estimate, _: Given) -> Iterator[Any]:
 
 
 def _warnings(estimate: Estimate, _: Given) -> Iterator[str]:
-    from tracker.judge.estimate import FEW
+    from tracker.judge.estimate import AGREEMENT, FEW
     from tracker.render.nouns import count_noun
 
-    if estimate.labeled and estimate.differ < FEW:
+    if estimate.measure != AGREEMENT and estimate.labeled and estimate.differ < FEW:
         items = count_noun(estimate.differ, "item")
         yield (
             f"needs more labels: the model and people differ on {items}, and the "
@@ -115,19 +119,24 @@ class Estimates(Namespace):
         mean: Annotated[
             bool, Option("Instead of a share, the mean of categories that are numbers.")
         ] = False,
+        agreement: Annotated[
+            bool,
+            Option("Instead of a share, how often two people give an item the same answer."),
+        ] = False,
         random: Annotated[
             bool, Option("The items that people answered were drawn at random: you know it.")
         ] = False,
         confidence: Annotated[float, Option("Confidence level of the intervals.")] = 0.95,
         **selecting: Unpack[Selecting],
     ) -> Estimate:
-        """Estimate a share, or a mean, of all items from people's answers to some and a model's.
+        """Estimate a share, a mean or an agreement of all items by a model and by people of some.
 
         The figure is that of the population from which the items came. It is computed from people
         alone, prediction powered, corrected for the model's errors, and stratified by the model's
         answers; each says what it assumes, and how many human answers alone it is worth. An item
         has the label that was decided, or else most people gave. Items whose attribute used-for is
-        tuning are left out.
+        tuning are left out. Of agreement the labelled items are those that two people answered, and
+        the model's answers are strata.
 
         Raises Refused if it is not known that labelled items were drawn at random: those that
         assign --prefer random or estimate drew are.
@@ -136,15 +145,19 @@ class Estimates(Namespace):
         - `tracker estimate reviews --category positive --model gpt`
         - `tracker estimate reviews --category positive --model gpt --random --json`
         - `tracker estimate stars --mean --model gpt --random`
+        - `tracker estimate reviews --agreement --model gpt --random`
 
         Next: `tracker assign reviews --prefer estimate --category positive --model gpt`
         """
         from tracker.counts.filter import make_answer_filter
-        from tracker.judge.estimate import estimate
+        from tracker.judge.estimate import AGREEMENT, MEAN, SHARE, estimate
 
+        if mean and agreement:
+            raise InvalidOption("--mean and --agreement are two figures", "choose one of them")
+        measure = MEAN if mean else AGREEMENT if agreement else SHARE
         choice = make_answer_filter(**selecting)
         with self._ledger.asking(project, choice) as (connection, question):
             return estimate(
                 connection, question, model, category, choice,
-                mean=mean, random=random, confidence=confidence,
+                measure=measure, random=random, confidence=confidence,
             )  # fmt: skip
