@@ -192,27 +192,37 @@ def _slice(
     p = _two_sided(gap, variance, freedom)
     subject = f"{part.attribute}={part.value}"
     is_own = part.attribute == OUTPUT_OF and family_of(part.value) == family
+    whose = ", its own outputs," if is_own else ""
     if kind == "slice":
         why = (
-            f"on {subject} it agrees with people less than they do with each other: by "
-            f"{figure_cell(-own.mean)}, elsewhere by {figure_cell(-rest.mean)}"
+            f"on {subject} it agrees with people {_beside(own.mean, ('more', 'less'))} than they "
+            f"do with each other; elsewhere {_beside(rest.mean, ('more', 'less'))}"
         )
         enough = gap <= -LEAST_GAP
     elif category is None:
-        way = "higher" if own.mean > 0 else "lower"
-        why = f"on {subject}{', its own outputs,' if is_own else ''} it scores "
-        why += f"{figure_cell(abs(own.mean))} {way} than people; elsewhere {rest.mean:+.3f}"
+        ways = ("higher", "lower")
+        why = (
+            f"on {subject}{whose} it scores {_beside(own.mean, ways)} than people; elsewhere "
+            f"{_beside(rest.mean, ways)}"
+        )
         far = abs(gap) >= LEAST_GAP * math.sqrt(rest.variance * rest.items)
         enough = far and abs(own.mean) > abs(rest.mean)
     else:
-        why = f"on {subject}{', its own outputs,' if is_own else ''} it gives {category!r} to "
-        why += f"{100 * own.mean:.0f} more of 100 items than people; elsewhere to "
-        why += f"{100 * rest.mean:+.0f}"
+        ways = ("more", "fewer")
+        why = (
+            f"on {subject}{whose} it gives {category!r} to {_beside(100 * own.mean, ways, 0)} of "
+            f"100 items than people; elsewhere to {_beside(100 * rest.mean, ways, 0)}"
+        )
         # Told is what is given more: what is given less, there or elsewhere, follows from it.
         enough = min(gap - LEAST_GAP, own.mean - LEAST_SHARE) >= 0
     if kind == "preference" and is_own:
         kind = "self_preference"
     return JudgeBias(kind, category, subject, own.items, own.mean, rest.mean, p, p, why), enough
+
+
+def _beside(difference: float, ways: tuple[str, str], digits: int = 3) -> str:
+    """Return a difference to people in words: 0.100 less."""
+    return f"{abs(difference):.{digits}f} {ways[difference < 0]}"
 
 
 def _agreement_gap(own: Answer, pattern: Pattern) -> float:
