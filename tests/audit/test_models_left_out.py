@@ -39,13 +39,12 @@ def test_what_stands_out_in_a_model_is_told_apart(judged: Ledger) -> None:
     found = {one.model: one.to_dict() for one in judged.models("p")}
     assert found["judge"]["findings"] == []
     assert {one["kind"] for one in found["odd"]["findings"]} == {"low_agreement"}
-    (why,) = [one["why"] for one in found["odd"]["findings"]]
     text = page_of(judged).text
-    assert why in text
+    assert "odd: not trusted. odd agrees with people less than they do with each other" in text
     assert "judge and odd are models and left out; beside the people's the answers of odd" in text
     hidden = page_in_numbers(judged)
     assert "odd" not in hidden.replace("odds", "")
-    assert "annotator 5 gave the same answer" in hidden
+    assert "annotator 5: not trusted." in hidden
 
 
 def page_in_numbers(ledger: Ledger) -> str:

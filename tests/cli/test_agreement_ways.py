@@ -49,9 +49,9 @@ def kept(name: str, every: int = 1) -> list[list[str]]:
 
 def test_the_goldens_use_every_option_well_and_badly() -> None:
     asked = options(dict(leaves())["agreement"]) - CHOSEN - PRINTED
-    for name in ("agreement", "agreement_mistakes"):
-        used = {word.partition("=")[0] for words in kept(name) for word in words}
-        assert asked <= used, name
+    for names in (("agreement", "preferences"), ("agreement_mistakes",)):
+        calls = [words for name in names for words in kept(name)]
+        assert asked <= {word.partition("=")[0] for words in calls for word in words}, names
 
 
 def test_a_narrow_terminal_loses_no_number(run: Run, small: Path) -> None:

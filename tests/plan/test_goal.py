@@ -105,6 +105,8 @@ def test_an_older_program_cannot_hold_a_goal(empty_url: str) -> None:
     with database.write() as connection:
         for table in ("saved_views", "drafts", "assignments", "batches", "decisions"):
             connection.execute(text(f"DELETE FROM {table}"))
-        connection.execute(text("UPDATE questions SET instructions = NULL, also_asks = NULL"))
+        connection.execute(
+            text("UPDATE questions SET instructions = NULL, also_asks = NULL, preference = NULL")
+        )
     with pytest.raises(RuntimeError, match="questions with a goal"):
         database.downgrade("0017")

@@ -171,10 +171,10 @@ def kinds_not_looked_for(
     """Return the kinds that could not be looked for, by the field of `Evidence` that is missing.
 
     In place of the field it is "spans" if no project of spans has it. What is looked for in
-    preferences alone is not missed in other questions, unless it is asked for by name.
+    preferences alone is not missed in other questions, unless nothing else is asked for.
     """
-    if not question.preference and len(kinds) == len(KINDS):
-        kinds = [kind for kind in kinds if "orders" not in kind.needs]
+    if not question.preference:
+        kinds = [kind for kind in kinds if "orders" not in kind.needs] or kinds
     lacking = not_applicable_kinds(evidence, kinds)
     if question.answers != "spans":
         return lacking

@@ -381,7 +381,11 @@ def gate_kinds_not_applicable(now: Present, kinds: Sequence[str]) -> dict[str, s
     lacking = now.audit.not_applicable
     if kinds:
         return {kind: lacking[kind] for kind in kinds if kind in lacking}
-    return dict(lacking) if len(lacking) == len(KINDS) else {}
+    of_any = [
+        name for name, kind in KINDS.items()
+        if now.question.preference or "orders" not in kind.needs
+    ]  # fmt: skip
+    return dict(lacking) if lacking.keys() >= {*of_any} else {}
 
 
 def judge_gate(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Unpack
@@ -31,7 +31,6 @@ from tracker.measures.isolated_rater import (
 from tracker.projects.annotators import (
     AnnotatorInfo,
     annotator_attributes,
-    find_flagged_annotators,
     list_annotators,
 )
 from tracker.projects.categories import category_names
@@ -88,7 +87,6 @@ class Bench:
         attributes: of annotators, likewise.
         names: the categories by id, in order.
         tuning_items: items left out because prompts were tuned on them.
-        flagged: people with open findings.
     """
 
     question: QuestionInfo
@@ -99,7 +97,6 @@ class Bench:
     attributes: Mapping[int, Mapping[str, str]]
     names: Mapping[int, str]
     tuning_items: int
-    flagged: Set[int]
 
     @property
     def has_many_numbers(self) -> bool:
@@ -170,7 +167,6 @@ def judge_bench(connection: Connection, question: QuestionInfo, query: JudgeQuer
         annotator_attributes(connection, question.project),
         names,
         count_items_with_attribute(connection, question.project, USED_FOR, TUNING),
-        find_flagged_annotators(connection, question),
     )
 
 

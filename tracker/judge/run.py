@@ -79,7 +79,10 @@ from tracker.measures.weights import krippendorff_distances
 from tracker.projects.annotators import (
     AnnotatorInfo,
     annotators_by_attribute,
+    find_flagged_annotators,
+    list_annotators,
 )
+from tracker.projects.kept import kept_with_answers
 from tracker.projects.questions import QuestionInfo
 from tracker.render.cells import figure_cell
 
@@ -91,6 +94,25 @@ def judge_question(
 
     The number of statements depends neither on the models nor on the labels.
     """
+    judges, compared = _judged(connection, question, query)
+    flagged = find_flagged_annotators(connection, question)
+    names = {row.name for row in list_annotators(connection, question.project) if row.id in flagged}
+    return [_with_flagged(judge, names) for judge in judges], compared
+
+
+def _with_flagged(judge: Judge, flagged: set[str]) -> Judge:
+    """Return a judge with the reservation that people beside it have open findings."""
+    people = sorted(flagged.intersection(person.annotator for person in judge.people))
+    if not people:
+        return judge
+    said = f"of {', '.join(people)} findings are open; without them: --exclude-flagged"
+    return replace(judge, reservations=[*judge.reservations, said])
+
+
+@kept_with_answers
+def _judged(
+    connection: Connection, question: QuestionInfo, query: JudgeQuery
+) -> tuple[list[Judge], list[ModelsCompared]]:
     bench = judge_bench(connection, question, query)
     if question.answers == "spans":
         return _judges_of_spans(connection, bench), []
@@ -250,7 +272,7 @@ def _judge(
         people=people_beside(bench, rows),
         biases=_biases(bench, model, given, slices),
         copied_by=copied_by,
-        reservations=_reservations(bench, model, people, copied_by, figures),
+        reservations=_reservations(bench, model, copied_by, figures),
         calibration=calibration,
     )
 
@@ -266,22 +288,16 @@ def _biases(bench: Bench, model: AnnotatorInfo, given: Given, slices: BySlice) -
 def _reservations(
     bench: Bench,
     model: AnnotatorInfo,
-    people: Sequence[int],
     copied_by: Sequence[str],
     figures: Sequence[JudgeMeasure],
 ) -> list[str]:
-    """Return what to bear in mind: people who are no standard, or no opinion of their own."""
+    """Return what to bear in mind of people: no opinion of their own, or no standard."""
     reservations = []
     if copied_by:
         out = " ".join(f"--exclude-annotator {quote(name)}" for name in copied_by)
         reservations.append(
             f"{', '.join(copied_by)} gave {model.name}'s answers where others did not, and so say "
             f"nothing of it; without them: {out}"
-        )
-    flagged = [bench.known[person].name for person in people if person in bench.flagged]
-    if flagged:
-        reservations.append(
-            f"of {', '.join(flagged)} findings are open; without them: --exclude-flagged"
         )
     (alpha,) = (row.humans_with_humans for row in figures if row.measure == ALPHA)
     least, _ = thresholds_of(bench.question.project)

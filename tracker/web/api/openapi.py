@@ -37,6 +37,7 @@ _TOKEN = {
 TAGS = {
     "figures": "Agreement, its course, comparisons, audits, gates.",
     "findings": "What audits recorded about annotators, and what is done about it.",
+    "judges": "Models beside people: whether they may stand in for them, and how they differ.",
     "adjudication": "What is right where annotators differ, and why they do.",
     "records": "Projects, questions, items, annotators, categories, notes.",
     "work": "Who is to answer which items, and how far they are.",
