@@ -373,3 +373,42 @@ def test_distances_to_soft_labels_and_the_groups_it_sides_with(
     differences = {side.group: side.difference for side in judge.sides}
     assert differences["blue"] == pytest.approx(-(differences["red"] or 0))
     assert (differences["blue"] or 0) > 0.5
+
+
+@both
+def test_confidences_say_how_sure_it_is_and_what_that_is_worth(ledger: Ledger) -> None:
+    draw = np.random.default_rng(16)
+    rows = []
+    for item, name, category, kind in drawn(16, 60, {"gpt": 0.7}):
+        sure = round(float(draw.uniform(0.5, 0.95)), 2) if kind == "model" else None
+        rows.append((item, name, category, kind, sure))
+    project = f"p{next(_numbers)}"
+    columns = ["item", "annotator", "category", "kind", "confidence"]
+    ledger.import_frame(pd.DataFrame(rows, columns=columns), project)
+    judge = judged(ledger, project)
+    answers = {(item, name): category for item, name, category, *_ in rows}
+    entropies, right = [], []
+    for item, name, category, _, sure in rows:
+        if name != "gpt":
+            continue
+        votes = [answers[item, person] for person in PEOPLE]
+        share = votes.count(category) / 3
+        entropies.append(-share * np.log2(sure) - (1 - share) * np.log2((1 - sure) / 2))
+        most = pd.Series(votes).value_counts()
+        if len(most) == 1 or most.iloc[0] > most.iloc[1]:
+            right.append(most.index[0] == category)
+    assert judge.distances is not None
+    assert judge.distances.cross_entropy.value == pytest.approx(np.mean(entropies))
+    assert judge.calibration is not None
+    assert judge.calibration.answers == len(right)
+    assert judge.calibration.accuracy == pytest.approx(np.mean(right))
+
+
+def test_answers_that_are_all_the_same_have_no_coefficient_and_no_verdict(ledger: Ledger) -> None:
+    rows = [(f"i{n}", name, "x", "model" if name == "gpt" else "human")
+            for n in range(40) for name in (*PEOPLE, "gpt")]  # fmt: skip
+    judge = judged(ledger, filled(ledger, rows))
+    assert (judge.verdict, judge.more) == ("insufficient", None)
+    assert "is undefined" in judge.why
+    assert judge.alternative_test.passed is True
+    assert {row.exact for row in judge.alternative_test.humans} == {True}

@@ -9,7 +9,17 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
 from tracker.core.errors import NotFound
-from tracker.judge.tables import COMPARED, CONFUSED, HUMANS, MEASURES, PEOPLE, RATES, rates_rows
+from tracker.judge.tables import (
+    COMPARED,
+    CONFUSED,
+    DISTANCES,
+    HUMANS,
+    MEASURES,
+    PEOPLE,
+    RATES,
+    distance_rows,
+    rates_rows,
+)
 from tracker.judge.words import (
     better_sentences,
     confidence_sentence,
@@ -73,7 +83,8 @@ def judge_page(
         reservations=[judge_sentence(judge, text) for text in judge["reservations"]],
         confused_items=confused_items, confidence=confidence_sentence, rates=rates_rows(judge),
         columns={"humans": HUMANS, "rates": RATES, "confused": CONFUSED, "people": PEOPLE,
-                 "measures": MEASURES},
+                 "measures": MEASURES, "distances": DISTANCES},
+        distances=distance_rows(judge),
         links={
             "annotator": lambda row: here("annotators", row["annotator"]),
             "category": lambda row: here(
