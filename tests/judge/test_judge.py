@@ -13,7 +13,7 @@ import pytest
 from tests.helpers import count_statements, write_file
 from tests.measures.test_alternative_test import accuracy, minus_rmse, plain
 from tests.profiles import both
-from tracker.core.errors import InvalidOption
+from tracker.core.errors import InvalidOption, NotFound
 from tracker.judge.result import Judge
 from tracker.ledger import Ledger
 from tracker.projects.questions import QuestionOptions
@@ -299,8 +299,7 @@ def test_the_statements_grow_neither_with_labels_nor_with_models(ledger: Ledger)
 @pytest.mark.parametrize(
     ("asked", "words"),
     [
-        ({"models": ["gpx"]}, "has no model 'gpx'"),
-        ({"models": ["ann"]}, "has a human, no model, 'ann'"),
+        ({"models": ["ann"]}, "is a human annotator, and no model"),
         ({"measure": "cohen_kappa"}, "cannot rest on cohen_kappa"),
         ({"distance": "masi"}, "--distance compares sets"),
         ({"confidence": 1.5}, "not between 0 and 1"),
@@ -310,6 +309,8 @@ def test_what_cannot_be_asked_is_refused(ledger: Ledger, asked: dict[str, Any], 
     project = filled(ledger, drawn(10, 10, {"gpt": 0.8}))
     with pytest.raises(InvalidOption, match=words):
         ledger.judges.judge(project, **asked)
+    with pytest.raises(NotFound, match="gpx"):
+        ledger.judges.judge(project, models=["gpx"])
 
 
 def test_a_project_without_models_says_what_to_do(ledger: Ledger) -> None:

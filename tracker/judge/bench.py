@@ -11,7 +11,6 @@ from sqlalchemy import Connection
 
 from tracker.agreement.gold import NONE
 from tracker.agreement.query import AS_DECLARED, Metric, check_metric, sample_under_metric
-from tracker.core.errors import InvalidOption
 from tracker.core.tallies import Answer
 from tracker.counts.choosing import Choosing
 from tracker.counts.filter import EVERYTHING, AnswerFilter, make_answer_filter, select_answers
@@ -31,11 +30,11 @@ from tracker.measures.isolated_rater import (
 from tracker.projects.annotators import (
     AnnotatorInfo,
     annotator_attributes,
+    find_models,
     list_annotators,
 )
 from tracker.projects.categories import category_names
 from tracker.projects.items import count_items_with_attribute
-from tracker.projects.names import near_names
 from tracker.projects.questions import QuestionInfo, are_many_numbers
 
 
@@ -153,7 +152,8 @@ def judge_bench(connection: Connection, question: QuestionInfo, query: JudgeQuer
     known = list_annotators(connection, question.project)
     models = {annotator.id: annotator for annotator in known if annotator.kind == "model"}
     if query.models:
-        models = {model.id: model for model in _named(query.models, known, question)}
+        named = find_models(connection, question.project, query.models)
+        models = {model.id: model for model in named}
     names = category_names(connection, question)
     check_metric(question, names, query.metric)
     people = select_answers(connection, question, query.filter)
@@ -168,21 +168,3 @@ def judge_bench(connection: Connection, question: QuestionInfo, query: JudgeQuer
         names,
         count_items_with_attribute(connection, question.project, USED_FOR, TUNING),
     )
-
-
-def _named(
-    names: Sequence[str], known: Sequence[AnnotatorInfo], question: QuestionInfo
-) -> Iterable[AnnotatorInfo]:
-    by_name = {name: annotator for annotator in known for name in annotator.names}
-    models = [annotator.name for annotator in known if annotator.kind == "model"]
-    for name in names:
-        annotator = by_name.get(name)
-        if annotator is None or annotator.kind != "model":
-            what = "has no model" if annotator is None else f"has a {annotator.kind}, no model,"
-            advice = near_names(name, models) or (
-                f"its models: {', '.join(models)}"
-                if models
-                else f"tracker annotator kind NAME model -p {question.project.name}"
-            )
-            raise InvalidOption(f"{question.project.name!r} {what} {name!r}", advice)
-        yield annotator

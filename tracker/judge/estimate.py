@@ -40,7 +40,7 @@ from tracker.measures.prediction_powered import (
     rogan_gladen_share,
     stratified_mean,
 )
-from tracker.projects.annotators import AnnotatorInfo, find_annotator
+from tracker.projects.annotators import find_models
 from tracker.projects.categories import category_names, find_category
 from tracker.projects.items import count_items_with_attribute
 from tracker.projects.names import is_numeric_category_name
@@ -168,18 +168,6 @@ class _Readers(NamedTuple):
     is_labeled: Callable[[Cell], bool] = attrgetter("is_answered")
 
 
-def find_model(connection: Connection, question: QuestionInfo, name: str) -> AnnotatorInfo:
-    """Return a model by its name; raises NotFound, and InvalidOption for somebody else."""
-    model = find_annotator(connection, question.project, name)
-    if model.kind != "model":
-        raise InvalidOption(
-            f"{model.name!r} is a {model.kind} annotator, and no model",
-            f"if it is one: tracker annotator kind {quote(model.name)} model "
-            f"-p {quote(question.project.name)}",
-        )
-    return model
-
-
 def estimate(
     connection: Connection,
     question: QuestionInfo,
@@ -198,7 +186,7 @@ def estimate(
     """
     check_confidence(confidence)
     readers = _readers(connection, question, category, measure)
-    whose = find_model(connection, question, model)
+    (whose,) = find_models(connection, question.project, [model])
     people = without_tuning(select_answers(connection, question, choice))
     draws = None
     if not random:

@@ -15,7 +15,6 @@ from tracker.core.results import Record
 from tracker.core.tallies import Answer
 from tracker.counts.filter import AnswerFilter, select_answers
 from tracker.counts.selection import Selection
-from tracker.judge.estimate import find_model
 from tracker.judge.panel import (
     Folds,
     Judgement,
@@ -33,7 +32,7 @@ from tracker.judge.panel import (
 )
 from tracker.judge.panel_sql import count_panel, select_unanswered, without_tuning
 from tracker.measures.intervals import check_confidence
-from tracker.projects.annotators import AnnotatorInfo, list_annotators
+from tracker.projects.annotators import AnnotatorInfo, find_models, list_annotators
 from tracker.projects.categories import category_names
 from tracker.projects.items import item_names
 from tracker.projects.questions import QuestionInfo
@@ -95,7 +94,7 @@ def _asked(
     if question.answers == "spans":
         raise InvalidOption(f"{question.description} of spans, has no panel", "name another")
     if names:
-        named = [find_model(connection, question, name) for name in names]
+        named = find_models(connection, question.project, names)
         models = list({model.id: model for model in named}.values())
     else:
         everybody = list_annotators(connection, question.project)

@@ -167,6 +167,21 @@ def find_annotators(
     return [annotator_of_name(annotators, project, name) for name in names]
 
 
+def find_models(
+    connection: Connection, project: ProjectInfo, names: Sequence[str]
+) -> list[AnnotatorInfo]:
+    """Return models by their names; raises NotFound, and InvalidOption for somebody else."""
+    models = find_annotators(connection, project, names)
+    for model in models:
+        if model.kind != "model":
+            raise InvalidOption(
+                f"{model.name!r} is a {model.kind} annotator, and no model",
+                f"if it is one: tracker annotator kind {quote(model.name)} model "
+                f"-p {quote(project.name)}",
+            )
+    return models
+
+
 def annotators_by_name(connection: Connection, project: ProjectInfo) -> dict[str, AnnotatorInfo]:
     annotators = list_annotators(connection, project)
     return {name: annotator for annotator in annotators for name in annotator.names}

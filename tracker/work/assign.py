@@ -15,13 +15,14 @@ from sqlalchemy import Connection, insert, select
 from tracker.core.errors import InvalidOption, Refused
 from tracker.core.results import Hidden, Json, Record
 from tracker.counts.selection import stream_rows
-from tracker.judge.estimate import find_model, strata_for_draw
+from tracker.judge.estimate import strata_for_draw
 from tracker.projects.annotators import (
     AnnotatorInfo,
     add_annotators,
     annotators_by_name,
     find_away,
     find_flagged_annotators,
+    find_models,
     project_labels_by_annotator,
 )
 from tracker.projects.items import check_item_values
@@ -218,7 +219,7 @@ def _draw(connection: Connection, questions: Sequence[QuestionInfo], orders: Ord
         raise InvalidOption(
             "--prefer estimate needs one category an answer", "draw from all: --prefer random"
         )
-    model = find_model(connection, questions[0], orders.model)
+    (model,) = find_models(connection, questions[0].project, [orders.model])
     strata = strata_for_draw(connection, questions[0], model.id, orders.category)
     if not strata:
         raise Refused(f"{model.name} answered no item of {questions[0].project.name!r}")
