@@ -24,7 +24,7 @@ from sqlalchemy import (
 from sqlalchemy import cast as sql_cast
 
 from tracker.core.results import Record
-from tracker.core.tallies import Answer, Pattern, pattern_without
+from tracker.core.tallies import most_given, pattern_without
 from tracker.core.tally_columns import TallyColumns, tally_columns_of
 from tracker.counts.annotator_patterns import select_first_truths
 from tracker.counts.pattern_codes import wide_pattern_code
@@ -276,7 +276,7 @@ def confidences_against_majority(
             connection, statement
         ):
             own, pattern = read_selected_answer(answer), code.decode(tuple(codes))
-            most = _majority(pattern_without(pattern, own) if annotator in voting else pattern)
+            most = most_given(pattern_without(pattern, own) if annotator in voting else pattern)
             if most is not None:
                 yield annotator, ConfidenceTally(number, most == own, count, total, squares)
 
@@ -286,14 +286,6 @@ def confidences_against_majority(
 def _same(first: int | str, second: int | str) -> bool:
     """Return whether two answers are the same; several categories come in any order."""
     return read_selected_answer(first) == read_selected_answer(second)
-
-
-def _majority(pattern: Pattern) -> Answer | None:
-    """Return the answer given most often; None if there is none, or several."""
-    ranked = sorted(pattern, key=lambda entry: -entry[1])
-    if not ranked or (len(ranked) > 1 and ranked[0][1] == ranked[1][1]):
-        return None
-    return ranked[0][0]
 
 
 def _confident(selection: Selection) -> Subquery:

@@ -48,6 +48,20 @@ def share_of_same(own: Answer, pattern: Pattern) -> float:
     return (dict(pattern)[own] - 1) / (answers_in_pattern(pattern) - 1)
 
 
+def pattern_with(pattern: Pattern, own: Answer) -> Pattern:
+    """Return the pattern of an item with one answer more."""
+    counts = dict(pattern)
+    counts[own] = counts.get(own, 0) + 1
+    return tuple(sorted(counts.items()))
+
+
+def most_given(pattern: Pattern) -> Answer | None:
+    """Return the answer given most often; None if there is none, or several."""
+    most = max((number for _, number in pattern), default=0)
+    first = [answer for answer, number in pattern if number == most]
+    return first[0] if len(first) == 1 else None
+
+
 def pattern_without(pattern: Pattern, own: Answer) -> Pattern:
     """Return the pattern of the other annotators of an item, one answer of ``own`` taken out.
 

@@ -25,6 +25,7 @@ from sqlalchemy.sql.selectable import FromClause
 
 from tracker.core import clock
 from tracker.core.tallies import Answer
+from tracker.projects.items import select_items_with_value
 from tracker.projects.kept import kept_with_answers
 from tracker.projects.questions import QuestionInfo
 from tracker.storage.schema import SKIPPED, Alias, Annotator, ItemAttribute, Label
@@ -132,24 +133,18 @@ def where_chosen(
     if selection.left_out:
         yield of.c.annotator_id.not_in(sorted(selection.left_out))
     yield from _in_time(selection, of)
+    project = selection.question.project_id
     for name, values in selection.where:
-        of_attribute = _of_attribute(selection, name)
         if alone:
-            accepted = _attributes.c.value.in_(values)
-            yield of.c.item_id.in_(select(_attributes.c.item_id).where(*of_attribute, accepted))
+            yield of.c.item_id.in_(select_items_with_value(project, name, values))
         else:
+            of_attribute = _attributes.c.project_id == project, _attributes.c.name == name
             same = _attributes.c.item_id == of.c.item_id
             value = select(_attributes.c.value).where(*of_attribute, same).correlate(of)
             # Never unknown, not even for an item without the attribute: it may be negated.
             yield func.coalesce(value.scalar_subquery().in_(values), false())
     for name, values in selection.unless:
-        rejected = (*_of_attribute(selection, name), _attributes.c.value.in_(values))
-        yield of.c.item_id.not_in(select(_attributes.c.item_id).where(*rejected))
-
-
-def _of_attribute(selection: Selection, name: str) -> tuple[ColumnElement[bool], ...]:
-    project = selection.question.project_id
-    return _attributes.c.project_id == project, _attributes.c.name == name
+        yield of.c.item_id.not_in(select_items_with_value(project, name, values))
 
 
 def _in_time(selection: Selection, of: FromClause) -> Iterator[ColumnElement[bool]]:

@@ -14,6 +14,8 @@ USED_FOR: Final = "used-for"
 USES: Final = ("tuning", "nothing")
 TUNING: Final = USES[0]
 """The attribute, and its value, of items on which a judge's prompt was tuned."""
+RANDOM, ESTIMATE = "random", "estimate"
+"""How the items of a batch are drawn: what `assign` records of it as ``prefer``."""
 MARGIN: Final = 0.05
 EPSILON: Final = 0.2
 EXPERTISE: Final = "expertise"

@@ -16,7 +16,7 @@ from typing import Final, NamedTuple, TypeAlias
 from tracker.audit.slices_sql import LEAST_ITEMS, Slice
 from tracker.audit.statistics.exact_tests import benjamini_hochberg
 from tracker.audit.statistics.mantel_haenszel import mantel_haenszel_usages
-from tracker.core.tallies import AnnotatorTallies, Answer, Pattern, answers_in_pattern
+from tracker.core.tallies import AnnotatorTallies, Answer, Pattern, answers_in_pattern, pattern_with
 from tracker.core.tally_columns import tally_columns_of
 from tracker.judge.result import JudgeBias
 from tracker.judge.slices_sql import EVERYTHING, BySlice
@@ -118,7 +118,7 @@ def _categories(
     """Yield each category with its use by the model, and whether that is far from people's."""
     if len(reading.names) > MOST_CATEGORIES:
         return
-    met = {(own, _with(own, pattern)): items for (own, pattern), items in given.items()}
+    met = {(own, pattern_with(pattern, own)): items for (own, pattern), items in given.items()}
     for usage in mantel_haenszel_usages(tally_columns_of(AnnotatorTallies({model.id: met}))):
         own, peers = usage.observed_share, usage.peer_share
         name = reading.names[usage.category]
@@ -130,12 +130,6 @@ def _categories(
         p = min(1.0, usage.tails.two_sided)
         bias = JudgeBias("category", name, None, usage.n, own, peers, p, p, why)
         yield bias, abs(own - peers) >= LEAST_SHARE
-
-
-def _with(own: Answer, pattern: Pattern) -> Pattern:
-    counts = dict(pattern)
-    counts[own] = counts.get(own, 0) + 1
-    return tuple(sorted(counts.items()))
 
 
 def _severity(given: Given, reading: Reading) -> Iterator[tuple[JudgeBias, bool]]:

@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping
 from typing import NamedTuple, TypeAlias
 
-from tracker.core.tallies import Answer, Pattern, answers_in_pattern
+from tracker.core.tallies import Answer, Pattern, answers_in_pattern, most_given
 
 NOT_DRAWN, AT_RANDOM, BY_MODEL, LATER = range(4)
 """How an item came to people: by no draw that is known of; by one from all items; by one within the
@@ -44,11 +44,7 @@ Cells: TypeAlias = Mapping[Cell, int]
 
 def label_of(truth: Answer | None, people: Pattern) -> Answer | None:
     """Return an item's label: its truth or, without one, what most people gave; None if neither."""
-    if truth is not None:
-        return truth
-    most = max((number for _, number in people), default=0)
-    first = [answer for answer, number in people if number == most]
-    return first[0] if len(first) == 1 else None
+    return most_given(people) if truth is None else truth
 
 
 def people_answer(cell: Cell) -> Answer | None:

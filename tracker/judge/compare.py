@@ -11,7 +11,6 @@ from typing import Final, TypeAlias
 
 from sqlalchemy import Connection, and_, func, select
 
-from tracker.audit.statistics.exact_tests import holm
 from tracker.core.tallies import Answer, Pattern
 from tracker.counts.beside_people import of_models
 from tracker.counts.pattern_codes import make_pattern_code, widen_pattern_code
@@ -22,6 +21,7 @@ from tracker.counts.selection import (
     stream_rows,
 )
 from tracker.judge.result import Judge, JudgeChange, ModelsCompared
+from tracker.measures.difference_tests import holm
 from tracker.measures.isolated_rater import Read, gap_between, rater_beside_group, rater_coefficient
 
 VERSION: Final = "version"

@@ -38,15 +38,12 @@ from tracker.counts.selection import (
     where_counted,
     with_answers,
 )
-from tracker.judge.asking import TUNING, USED_FOR
+from tracker.judge.asking import ESTIMATE, RANDOM, TUNING, USED_FOR
 from tracker.judge.cells import AT_RANDOM, BY_MODEL, LATER, NOT_DRAWN, Cell
 from tracker.projects.annotators import annotators_by_name
 from tracker.projects.questions import QuestionInfo
 from tracker.storage.schema import Assignment, Batch, Change, ItemAttribute
 from tracker.storage.schema.work import GOLD
-
-RANDOM, ESTIMATE = "random", "estimate"
-"""How the items of a batch are drawn: what `assign` records of it as ``prefer``."""
 
 _assignments = Assignment.__table__
 _batches = Batch.__table__

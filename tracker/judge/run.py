@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from shlex import quote
+from typing import NamedTuple
 
 import numpy as np
 from sqlalchemy import Connection
@@ -30,8 +31,9 @@ from tracker.judge.bench import Bench, JudgeQuery, judge_bench
 from tracker.judge.biases import Reading, family_of, judge_biases
 from tracker.judge.compare import compare_models, count_two_models
 from tracker.judge.copied import people_who_copy
-from tracker.judge.examples import confused_examples, with_examples
+from tracker.judge.examples import Examples, Kind, confused_examples, with_examples
 from tracker.judge.labels import (
+    Labels,
     confused_labels,
     label_rates,
     labels_of,
@@ -57,6 +59,7 @@ from tracker.judge.soft_labels import (
     soft_label_distances,
 )
 from tracker.judge.spans import SPAN_MEASURE, count_span_judges
+from tracker.judge.verdict import judge_measure
 from tracker.measures.accuracy import Calibration
 from tracker.measures.accuracy import calibration as make_calibration
 from tracker.measures.alternative_test import Alike, alternative_test, count_advantages
@@ -68,7 +71,6 @@ from tracker.measures.isolated_rater import (
     Given,
     agreement_with_majority,
     constant_rater,
-    gap_between,
     group_coefficient,
     random_coefficient,
     rater_beside_group,
@@ -142,27 +144,19 @@ def _judged(
     sure = {}
     if any_confidence(connection, bench.people):
         sure = count_sure_answers(connection, bench.people, ids)
-    judges = {}
     tables = {model: labels_of(rows) for model, rows in labelled.items()}
     kinds = {model: worst_kinds(bench, model, table) for model, table in tables.items()}
     every = [kind for of_model in kinds.values() for kind in of_model]
     examples = confused_examples(connection, bench.people, every, bench.names, answers)
-    for number, model in sorted(bench.models.items(), key=lambda row: row[1].name):
-        if number not in labelled:
-            continue
-        rows = beside.get(number) or _NOBODY
-        judges[number] = _judge(
-            bench, measures, model, rows, labelled[number], golds,
-            slices.get(number, {}), calibrations.get(number),
-        )  # fmt: skip
-        shown = with_examples(judges[number].confusion, kinds[number], examples)
-        judges[number] = replace(
-            judges[number],
-            confusion=shown,
-            distances=_distances(bench, rows.given_to_patterns, sure.get(number)),
-            distances_of_people=_distances(bench, rows.given_to_patterns, None, among=True),
-            sides=sides_with(sides[number], confidence=query.confidence) if number in sides else (),
-        )
+    judges = {
+        number: _judge(bench, measures, model, _Counted(
+            beside.get(number) or _NOBODY, labelled[number], tables[number], kinds[number],
+            examples, slices.get(number, {}), golds, sides.get(number, {}), sure.get(number),
+            calibrations.get(number),
+        ))
+        for number, model in sorted(bench.models.items(), key=lambda row: row[1].name)
+        if number in labelled
+    }  # fmt: skip
     if len(judges) < 2:
         return [*judges.values()], []
     pairs = count_two_models(connection, bench.people, frozenset(judges))
@@ -228,17 +222,41 @@ def _sides(connection: Connection, bench: Bench) -> dict[int, dict[str, dict[Sid
     return count_sides(connection, bench.people, frozenset(bench.models), groups)
 
 
+class _Counted(NamedTuple):
+    """What was counted of one model.
+
+    Attributes:
+        rows: its answers and people's to the same items.
+        labelled: its answers with what is known of each item.
+        labels: its answers to the items that have a label.
+        kinds: the confusions of which items are shown.
+        examples: these items, of all models.
+        slices: its answers by slice.
+        golds: everybody's answers against the truths.
+        sides: by group of people, if groups were asked for.
+        sure: its answers with their confidences, if it gave some.
+        calibration: of these.
+    """
+
+    rows: BesideColumns
+    labelled: Labelled
+    labels: Labels
+    kinds: Sequence[Kind]
+    examples: Examples
+    slices: BySlice
+    golds: Mapping[int, Mapping[tuple[Answer, Answer], int]]
+    sides: Mapping[str, Mapping[Sides, int]]
+    sure: Sure | None
+    calibration: Calibration | None
+
+
 def _judge(
     bench: Bench,
     measures: Sequence[str],
     model: AnnotatorInfo,
-    rows: BesideColumns,
-    labelled: Labelled,
-    golds: Mapping[int, Mapping[tuple[Answer, Answer], int]],
-    slices: BySlice,
-    calibration: Calibration | None,
+    of: _Counted,
 ) -> Judge:
-    query = bench.query
+    query, rows = bench.query, of.rows
     people = np.unique(rows.person).tolist()
     given = rows.given_to_patterns
     read = bench.read(len(people) + 1)
@@ -246,7 +264,6 @@ def _judge(
     constant = constant_rater(beside, read) if given else beside
     figures = [measure_beside(name, beside, constant, query.confidence) for name in measures]
     rater, member = agreement_with_majority(beside)
-    truths = labels_of(labelled)
     copying = people_who_copy(rows, several=bench.question.answers == "several")
     copied_by = [bench.known[person].name for person in copying]
     return bench.judge(
@@ -260,20 +277,23 @@ def _judge(
         else BesideMajority(
             rater.coefficient(query.confidence), member.coefficient(query.confidence)
         ),
-        gold=against_truths(model.id, golds, query.confidence),
+        gold=against_truths(model.id, of.golds, query.confidence),
         alternative_test=alternative_test(
             count_advantages(rows, answers_alike(bench, rows.answers)),
             bench.epsilons(people),
             {number: annotator.name for number, annotator in bench.known.items()},
         ),
-        truth=truth_words(labelled),
-        rates=label_rates(bench, truths),
-        confusion=confused_labels(bench, truths),
+        truth=truth_words(of.labelled),
+        rates=label_rates(bench, of.labels),
+        confusion=with_examples(confused_labels(bench, of.labels), of.kinds, of.examples),
         people=people_beside(bench, rows),
-        biases=_biases(bench, model, given, slices),
+        biases=_biases(bench, model, given, of.slices),
         copied_by=copied_by,
         reservations=_reservations(bench, model, copied_by, figures),
-        calibration=calibration,
+        distances=_distances(bench, given, of.sure),
+        distances_of_people=_distances(bench, given, None, among=True),
+        sides=sides_with(of.sides, confidence=query.confidence),
+        calibration=of.calibration,
     )
 
 
@@ -311,18 +331,13 @@ def _reservations(
 
 def measure_beside(name: str, beside: Beside, constant: Beside, confidence: float) -> JudgeMeasure:
     """Return one measure of a judge beside people, and of a constant one."""
-    rater, group = rater_coefficient(name, beside), group_coefficient(name, beside)
-    gap = gap_between(rater, group, confidence)
-    return JudgeMeasure(
-        name,
-        rater.coefficient(confidence),
-        group.coefficient(confidence),
-        rater_coefficient(name, constant).coefficient(confidence),
-        random_coefficient(name, beside),
-        None if gap is None else gap.value,
-        None if gap is None else gap.low,
-        None if gap is None else gap.high,
-        informative_items_of(beside.pooled.table),
+    return judge_measure(
+        rater_coefficient(name, beside),
+        group_coefficient(name, beside),
+        rater_coefficient(name, constant),
+        at_random=random_coefficient(name, beside),
+        informative=informative_items_of(beside.pooled.table),
+        confidence=confidence,
     )
 
 

@@ -12,7 +12,6 @@ from typing import Final, NamedTuple, TypeAlias
 from sqlalchemy import Connection, Integer, case, func, select
 from sqlalchemy import cast as sql_cast
 
-from tracker.audit.statistics.exact_tests import holm
 from tracker.core.errors import InvalidOption
 from tracker.core.results import Record
 from tracker.core.tallies import Answer, Pattern, answers_in_pattern, pattern_without
@@ -27,6 +26,7 @@ from tracker.counts.selection import (
     where_counted,
     with_answers,
 )
+from tracker.measures.difference_tests import holm
 from tracker.measures.intervals import TOO_FEW_ITEMS, confidence_interval
 from tracker.storage.schema import AnswerDetail
 from tracker.storage.schema.labels import detail_of

@@ -15,10 +15,10 @@ from sqlalchemy import Connection
 from tracker.agreement.counts_sql import select_span_documents
 from tracker.counts.selection import Selection
 from tracker.judge.result import JudgeMeasure, JudgeRates, PersonBeside
+from tracker.judge.verdict import judge_measure
 from tracker.measures.alternative_test import Advantages
 from tracker.measures.estimate import Estimate, undefined_estimate
 from tracker.measures.intervals import NO_OVERLAP, Parts
-from tracker.measures.isolated_rater import gap_between
 
 SPAN_MEASURE: Final = "span_f1_exact"
 Spans: TypeAlias = Counter[tuple[int, int, int]]
@@ -95,21 +95,13 @@ class SpanJudge:
             _mean([values[n] for n in chosen]) for values in (self.model, self.nothing)
         )
         people = _mean([self.people[n] or 0.0 for n in several])
-        gap = gap_between(model, people, confidence) if several else None
-        return JudgeMeasure(
-            SPAN_MEASURE,
-            model.coefficient(confidence),
-            people.coefficient(confidence),
-            nothing.coefficient(confidence),
-            None,
-            None if gap is None else gap.value,
-            None if gap is None else gap.low,
-            None if gap is None else gap.high,
-            sum(
-                nothing < 1 or own < 1
-                for nothing, own in zip(self.nothing, self.model, strict=True)
-            ),
+        informative = sum(
+            nothing < 1 or own < 1 for nothing, own in zip(self.nothing, self.model, strict=True)
         )
+        return judge_measure(
+            model, people, nothing,
+            at_random=None, informative=informative, confidence=confidence,
+        )  # fmt: skip
 
     def rates(self, names: Mapping[int, str]) -> dict[str, JudgeRates]:
         """Return the rates of each category, of spans: nothing counts those left unmarked."""

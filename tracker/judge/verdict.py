@@ -6,7 +6,9 @@ from math import ceil
 from typing import Final, NamedTuple
 
 from tracker.judge.result import JudgeMeasure, Verdict
+from tracker.measures.estimate import Estimate
 from tracker.measures.intervals import NO_OVERLAP, TOO_FEW_ANNOTATORS
+from tracker.measures.isolated_rater import gap_between
 from tracker.measures.words import measure_title_words, undefined_in_words
 from tracker.render.cells import figure_cell, level_cell
 
@@ -25,6 +27,30 @@ class JudgeVerdict(NamedTuple):
     why: str
     bar: float | None = None
     more: int | None = None
+
+
+def judge_measure(
+    rater: Estimate,
+    group: Estimate,
+    baseline: Estimate,
+    *,
+    at_random: float | None,
+    informative: int,
+    confidence: float,
+) -> JudgeMeasure:
+    """Return a measure from the model's, the people's and the baseline's on the same items."""
+    gap = gap_between(rater, group, confidence)
+    return JudgeMeasure(
+        rater.measure,
+        rater.coefficient(confidence),
+        group.coefficient(confidence),
+        baseline.coefficient(confidence),
+        at_random,
+        None if gap is None else gap.value,
+        None if gap is None else gap.low,
+        None if gap is None else gap.high,
+        informative,
+    )
 
 
 def judge_verdict(row: JudgeMeasure, margin: float, confidence: float) -> JudgeVerdict:

@@ -570,3 +570,21 @@ def _of_signed_ranks(moved: Sequence[float], ranks: Floats, positive: float) -> 
     for rank in ranks:
         sums = np.concatenate([sums, sums + rank])
     return min(1.0, 2 * float(np.mean(sums <= min(positive, sums[-1] - positive))))
+
+
+# -- Several tests at once: the chance of any wrong rejection is held ------------------------------
+
+
+def holm(p_values: Sequence[float | None]) -> list[float | None]:
+    """Return p-values corrected for their number; None stays, and is not counted.
+
+    Rejecting all of alpha at most holds the chance of any wrong rejection at alpha (Holm 1979,
+    Scand. J. Statist. 6, 65-70).
+    """
+    ranked = sorted((p, place) for place, p in enumerate(p_values) if p is not None)
+    corrected: list[float | None] = [None] * len(p_values)
+    highest = 0.0
+    for rank, (p, place) in enumerate(ranked):
+        highest = max(highest, min(1.0, p * (len(ranked) - rank)))
+        corrected[place] = highest
+    return corrected

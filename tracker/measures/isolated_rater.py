@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from tracker.core.tallies import Answer, Pattern, answers_in_pattern
+from tracker.core.tallies import Answer, Pattern, answers_in_pattern, pattern_with
 from tracker.measures.chance_corrected import CHANCES
 from tracker.measures.estimate import Estimate, single_category_estimate, undefined_estimate
 from tracker.measures.intervals import (
@@ -67,7 +67,7 @@ def rater_beside_group(rows: Rows, read: Read, people: int) -> Beside:
     These are the items that two of the ``people`` or more answered; if there is none, all.
     """
     rows = [row for row in rows if answers_in_pattern(row[0][1]) > 1] or rows
-    pooled = read([(_together(*key), items) for key, items in rows])
+    pooled = read([(pattern_with(pattern, own), items) for (own, pattern), items in rows])
     answers = pooled.table.answers
     group = pattern_table_of([(pattern, items) for (_, pattern), items in rows], answers)
     rater = pattern_table_of([(((own, 1),), items) for (own, _), items in rows], answers)
@@ -81,12 +81,6 @@ def constant_rater(beside: Beside, read: Read) -> Beside:
     for (_, pattern), number in beside.rows:
         items[answer, pattern] += number
     return rater_beside_group([*items.items()], read, beside.group.annotators)
-
-
-def _together(own: Answer, pattern: Pattern) -> Pattern:
-    counts = dict(pattern)
-    counts[own] = counts.get(own, 0) + 1
-    return tuple(sorted(counts.items()))
 
 
 def rater_coefficient(measure: str, beside: Beside) -> Estimate:

@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tracker.core.tallies import FloatArray
+from tracker.measures.difference_tests import holm
 
 NOTHING, NOT_CONNECTED, ONE_SIDED, TIES_APART = (
     "nothing_compared", "not_connected", "one_sided", "ties_apart",
@@ -184,17 +185,14 @@ class Strengths:
         from scipy.special import ndtr
 
         stronger = np.zeros((len(self.names), len(self.names)), bool)
-        tests = []
-        for one, other in combinations(range(len(self.names)), 2):
-            gap, error = self.difference(one, other)
-            tests.append(
-                (2 * float(ndtr(-abs(gap) / error)) if error > 0 else 1.0, gap, one, other)
-            )
-        tests.sort()
-        for done, (p_value, gap, one, other) in enumerate(tests):
-            if p_value > (1 - confidence) / (len(tests) - done):
-                break
-            stronger[(one, other) if gap > 0 else (other, one)] = True
+        pairs = [*combinations(range(len(self.names)), 2)]
+        gaps = [self.difference(*pair) for pair in pairs]
+        p_values = holm(
+            [2 * float(ndtr(-abs(gap) / error)) if error > 0 else 1.0 for gap, error in gaps]
+        )
+        for (one, other), (gap, _), p in zip(pairs, gaps, p_values, strict=True):
+            if p is not None and p <= 1 - confidence:
+                stronger[(one, other) if gap > 0 else (other, one)] = True
         return stronger
 
     def ranks(self, confidence: float) -> list[tuple[int, int]]:

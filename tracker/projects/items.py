@@ -249,10 +249,8 @@ def item_keys_chosen(
         check_item_values(connection, project, values)
         statement = select(Item.name).where(Item.project_id == project.id)
         for name, accepted in values.items():
-            of_value = _select_attribute(project, name, ItemAttribute.item_id)
-            statement = statement.where(
-                Item.id.in_(of_value.where(ItemAttribute.value.in_(accepted)))
-            )
+            chosen = select_items_with_value(project.id, name, accepted)
+            statement = statement.where(Item.id.in_(chosen))
         keys += connection.scalars(statement.order_by(Item.id))
     if not keys:
         raise InvalidOption(
@@ -390,6 +388,15 @@ def check_item_values(
                 f"no item of {project.name!r} has {name}={unknown}",
                 near_names(unknown, near) or f"its values are: {shown}",
             )
+
+
+def select_items_with_value(project_id: int, name: str, values: Iterable[str]) -> Select[Any]:
+    """Return the statement of the ids of the items that have one of the values of an attribute."""
+    return select(ItemAttribute.item_id).where(
+        ItemAttribute.project_id == project_id,
+        ItemAttribute.name == name,
+        ItemAttribute.value.in_(values),
+    )
 
 
 def count_items_with_attribute(

@@ -15,6 +15,7 @@ from sqlalchemy import Connection, insert, select
 from tracker.core.errors import InvalidOption, Refused
 from tracker.core.results import Hidden, Json, Record
 from tracker.counts.selection import stream_rows
+from tracker.judge.asking import ESTIMATE, RANDOM
 from tracker.judge.estimate import strata_for_draw
 from tracker.projects.annotators import (
     AnnotatorInfo,
@@ -43,7 +44,6 @@ from tracker.work.assignments_sql import (
     select_barred,
     select_gold_items,
 )
-from tracker.work.choosing import ESTIMATE, RANDOM
 from tracker.work.drawing_sql import Draw, last_item
 from tracker.work.sharing import Shares, share_items
 

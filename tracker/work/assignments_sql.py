@@ -25,6 +25,7 @@ from sqlalchemy import (
 from tracker.counts.filter import select_answers
 from tracker.counts.items import item_order_keys
 from tracker.counts.selection import stream_rows
+from tracker.projects.items import select_items_with_value
 from tracker.projects.projects import ProjectInfo
 from tracker.projects.questions import QuestionInfo
 from tracker.storage.current import standing_item_facts
@@ -37,7 +38,6 @@ from tracker.storage.schema import (
     Change,
     Draft,
     Item,
-    ItemAttribute,
     Label,
     PastLabel,
 )
@@ -388,11 +388,7 @@ def items_in_need(
     if but_gold:
         statement = statement.where(_items.c.id.not_in(_gold(wanted)))
     for name, values in where:
-        chosen = select(ItemAttribute.item_id).where(
-            ItemAttribute.project_id == wanted.project.id,
-            ItemAttribute.name == name,
-            ItemAttribute.value.in_(values),
-        )
+        chosen = select_items_with_value(wanted.project.id, name, values)
         statement = statement.where(_items.c.id.in_(chosen))
     order: list[Any] = []
     if isinstance(prefer, Draw):

@@ -11,11 +11,11 @@ from typing import Annotated, Any, NamedTuple, TypedDict
 from tracker.core.errors import InvalidOption
 from tracker.core.operations import Option
 from tracker.counts.choosing import QuestionName, values_by_attribute
+from tracker.judge.asking import ESTIMATE, RANDOM
 
 OPEN, LATE, DONE, WITHDRAWN = "open", "late", "done", "withdrawn"
 STATES = (OPEN, LATE, DONE, WITHDRAWN)
 """Of an assignment: not answered yet, not in time, answered, taken back before that."""
-RANDOM, ESTIMATE = "random", "estimate"
 PREFER = ("fewest", "disagreed", "uncertain", "oldest", RANDOM, ESTIMATE)
 """Which items come first: with the fewest answers; whose answers differ most; on which the most
 given answer is least certain; that were imported first; that are drawn from all; that are drawn

@@ -104,21 +104,6 @@ def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
     return [float(value) for value in q_values]
 
 
-def holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """Return p-values corrected for their number; None stays, and is not counted.
-
-    Rejecting all of alpha at most holds the chance of any wrong rejection at alpha (Holm 1979,
-    Scand. J. Statist. 6, 65-70).
-    """
-    ranked = sorted((p, place) for place, p in enumerate(p_values) if p is not None)
-    corrected: list[float | None] = [None] * len(p_values)
-    highest = 0.0
-    for rank, (p, place) in enumerate(ranked):
-        highest = max(highest, min(1.0, p * (len(ranked) - rank)))
-        corrected[place] = highest
-    return corrected
-
-
 # -- How likely a count of own answers is, if the annotator answered as the co-annotators did -----
 
 EXACT_ITEMS = 500

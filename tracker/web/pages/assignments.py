@@ -10,13 +10,14 @@ from pydantic import BaseModel, Field
 
 from tracker.compare.tables import compared_columns, compared_rows
 from tracker.core.errors import TrackerError
+from tracker.judge.asking import ESTIMATE
 from tracker.ledger.assignments import PROGRESS, assigned_sentences
 from tracker.ledger.rounds import ROUNDS
 from tracker.web.errors import error_status
 from tracker.web.identity import Role, needs
 from tracker.web.request import Asked, AskedLedger, At, Place
 from tracker.web.templating import page, page_links, see
-from tracker.work.choosing import ESTIMATE, OVERLAP, PREFER
+from tracker.work.choosing import OVERLAP, PREFER
 
 router = APIRouter(include_in_schema=False)
 _ALL = "/projects/{project:name}/assignments"
