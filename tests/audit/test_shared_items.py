@@ -24,6 +24,7 @@ from tracker.core.tallies import (
     make_pattern,
     minority_answers,
 )
+from tracker.counts import kept_counts
 from tracker.counts.pattern_codes import Packing
 from tracker.ledger import Ledger
 
@@ -111,7 +112,7 @@ def test_what_does_not_fit_into_one_integer(
 
 
 def test_what_does_not_fit_into_one_text(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(numbers_room, "_MOST", 0)
+    monkeypatch.setattr(kept_counts, "_MOST_PAIRS", 0)
     check_each(ledger, "one", check_items, examples=2)
 
 

@@ -20,10 +20,9 @@ from tracker.agreement.groups_sql import (
 )
 from tracker.core import clock
 from tracker.core.tallies import Answer, Pattern, make_pattern
-from tracker.counts.annotator_patterns import count_gold_confusions
+from tracker.counts.annotator_patterns import count_gold_confusions, select_answering_annotators
 from tracker.counts.filter import EVERYTHING, AnswerFilter, select_answers
 from tracker.counts.items import count_answers_per_item, count_votes
-from tracker.counts.selection import select_answering_annotators
 from tracker.counts.tallies import count_annotator_tallies, count_item_patterns, pair_tallies
 from tracker.formats.column_roles import parse_column_roles
 from tracker.formats.source import STDIN, SourceFile

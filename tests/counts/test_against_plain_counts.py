@@ -5,13 +5,13 @@ Those of drawn projects are in `test_selection.py`.
 
 from __future__ import annotations
 
-from importlib import import_module
 from random import Random
 
 import pytest
 
 from tests.counts.plain import Rows, compare, store
 from tests.profiles import both
+from tracker.counts import kept_counts
 from tracker.ledger import Ledger
 from tracker.projects.projects import rename_project
 
@@ -61,7 +61,7 @@ def test_many_answers_in_many_categories(ledger: Ledger) -> None:
 
 
 def test_what_does_not_fit_into_one_text(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(import_module("tracker.counts.tallies"), "_MOST", 0)
+    monkeypatch.setattr(kept_counts, "_MOST_PAIRS", 0)
     check(ledger, drawn(6, 4, items=20), "one")
 
 

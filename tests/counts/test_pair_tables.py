@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from importlib import import_module
 from random import Random
 
 import numpy as np
@@ -13,13 +12,13 @@ from tests.counts.plain import Rows
 from tests.counts.selected import Selected, both_kinds, check_each, selected
 from tests.profiles import both
 from tracker.core.tallies import Answer, Pattern, make_pattern
+from tracker.counts import kept_counts
 from tracker.counts.pattern_codes import Packing
 from tracker.counts.tallies import count_pair_cells, select_items_of_patterns
 from tracker.ledger import Ledger
 from tracker.measures.cohen import Cells
 from tracker.projects.categories import category_names
 
-numbers_room = import_module("tracker.counts.tallies")
 Tables = dict[tuple[int, int], dict[tuple[Answer, Answer], int]]
 
 
@@ -71,7 +70,7 @@ def test_cross_tables_that_do_not_fit_into_one_integer(
 def test_cross_tables_that_do_not_fit_into_one_text(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(numbers_room, "_MOST", 0)
+    monkeypatch.setattr(kept_counts, "_MOST_PAIRS", 0)
     check_each(ledger, "one", check_pairs, examples=1)
 
 

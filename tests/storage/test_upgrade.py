@@ -26,7 +26,7 @@ from tracker.storage.schema import Base
 LATER = {"questions", "annotator_attributes", "answer_details", "syncs", "withdrawals"} | {
     "users", "user_annotators", "tokens", "signing_keys", "item_aliases",
     "keyed_requests", "webhooks", "deliveries", "access_changes", "saved_views",
-    "batches", "assignments", "drafts", "decisions",
+    "batches", "assignments", "drafts", "decisions", "kept_tallies",
 }  # fmt: skip
 """Tables of later revisions than the kept ledger."""
 TRUTHS = {"closed", "timed", "beside"}

@@ -12,9 +12,13 @@ from sqlalchemy import Connection
 from tracker.agreement.query import Metric, Query, check_metric, sample_under_metric
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import Answer, ItemPatterns
-from tracker.counts.annotator_patterns import count_annotator_marginals, count_joint_patterns
+from tracker.counts.annotator_patterns import (
+    count_annotator_marginals,
+    count_joint_patterns,
+    select_answering_annotators,
+)
 from tracker.counts.filter import select_answers
-from tracker.counts.selection import Selection, select_answering_annotators
+from tracker.counts.selection import Selection
 from tracker.counts.tallies import count_item_patterns, count_pair_cells
 from tracker.measures.citations import KAPPAS, SHORT_NAMES
 from tracker.measures.cohen import Cells, cohen_kappas

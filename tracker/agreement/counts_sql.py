@@ -26,13 +26,12 @@ from sqlalchemy import cast as sql_cast
 from tracker.core.results import Record
 from tracker.core.tallies import most_given, pattern_without
 from tracker.core.tally_columns import TallyColumns, tally_columns_of
-from tracker.counts.annotator_patterns import select_first_truths
+from tracker.counts.annotator_patterns import select_answering_annotators, select_first_truths
 from tracker.counts.pattern_codes import wide_pattern_code
 from tracker.counts.selection import (
     Selection,
     labels,
     read_selected_answer,
-    select_answering_annotators,
     stream_rows,
     where_chosen,
     where_counted,

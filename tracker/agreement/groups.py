@@ -33,13 +33,12 @@ from tracker.agreement.run import assessment_of
 from tracker.core.errors import InvalidOption
 from tracker.core.results import Json, Record
 from tracker.core.tallies import Answer, ItemPatterns, Pattern
-from tracker.counts.annotator_patterns import select_first_truths
+from tracker.counts.annotator_patterns import select_answering_annotators, select_first_truths
 from tracker.counts.filter import EVERYTHING, AnswerFilter, select_answers
 from tracker.counts.items import count_votes
 from tracker.counts.selection import (
     Selection,
     read_selected_answer,
-    select_answering_annotators,
     stream_rows,
 )
 from tracker.measures.cohen import kappa_cells

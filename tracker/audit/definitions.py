@@ -37,8 +37,9 @@ from tracker.audit.weak_slices import (
     weak_slices,
 )
 from tracker.core.errors import InvalidOption
+from tracker.counts.annotator_patterns import select_answering_annotators
 from tracker.counts.filter import EVERYTHING, AnswerFilter, select_answers
-from tracker.counts.selection import Selection, select_answering_annotators
+from tracker.counts.selection import Selection
 from tracker.counts.tallies import select_items_of_patterns
 from tracker.projects.categories import category_names
 from tracker.projects.items import item_names

@@ -39,6 +39,7 @@ from tracker.counts.beside_people import (
     join_people_and_models,
     of_models,
 )
+from tracker.counts.kept_counts import counted_pairs, counted_rows
 from tracker.counts.pattern_codes import AS_COLUMNS, Code, Packing, make_pattern_code
 from tracker.counts.selection import (
     Selection,
@@ -46,7 +47,6 @@ from tracker.counts.selection import (
     select_answer_rows,
     stream_rows,
 )
-from tracker.counts.tallies import select_number_pairs
 
 LEAST_SHARED = 20
 """Items that two must share before they are counted as a pair."""
@@ -71,7 +71,9 @@ def count_shared_items(
     packing = Packing((annotators, annotators, 5 * digits, _OF_GIVEN))
     if code.bits is None or not packing.fits:
         return audit_tally_of_pairs(_patterns(connection, selection, code, least))
-    keys, items = select_number_pairs(connection, _by_kind(wide, code, packing, digits)).T
+    keys, items = counted_pairs(
+        connection, _by_kind(wide, code, packing, digits), selection.question
+    ).T
     halves = Packing((2 * annotators, 5 * digits + _OF_GIVEN))
     of_pair, of_kind = halves.unpack([keys])
     pairs, pair = _numbered(of_pair, 2 * annotators)
@@ -260,7 +262,12 @@ def count_links_of_annotators(
     rows = select(answers.c.annotator_id, lowest.label("lowest")).subquery("rows")
     key = (rows.c.annotator_id, rows.c.lowest)
     links: list[tuple[Any, ...]] = [
-        *stream_rows(connection, select(*key, func.count()).group_by(*key).order_by(*key))
+        *counted_rows(
+            connection,
+            select(*key, func.count()).group_by(*key).order_by(*key),
+            selection.question,
+            len(key),
+        )
     ]
     return [(who, first, items) for who, first, items in links]
 
@@ -300,7 +307,7 @@ def count_items_beside_models(
         .select_from(join_people_and_models(code, people, model))
         .where(code.items.c.answers >= 2)
     )
-    keys, items = select_number_pairs(connection, statement.group_by(key.name)).T
+    keys, items = counted_pairs(connection, statement.group_by(key.name), selection.question).T
     first, second, answers, number, alike = packing.unpack([keys])
     pairs, pair = np.unique(np.stack([first, second]), axis=1, return_inverse=True)
     pair = pair.reshape(-1)

@@ -34,6 +34,7 @@ from tracker.audit.counts_sql import is_drawn
 from tracker.core.tallies import ItemPatterns, Pattern
 from tracker.counts.annotator_patterns import Extra, Tallies, count_against_patterns
 from tracker.counts.import_tallies import select_import_numbers
+from tracker.counts.kept_counts import kept_rows
 from tracker.counts.pattern_codes import make_pattern_code, widen_pattern_code
 from tracker.counts.selection import (
     Selection,
@@ -99,7 +100,7 @@ def count_patterns_by_slice(
     counts: defaultdict[tuple[str, str], Counter[Pattern]] = defaultdict(Counter)
     bounds: dict[tuple[str, str], tuple[float, float]] = {}
     most = 0
-    for name, value, *row in stream_rows(connection, statement):
+    for name, value, *row in kept_rows(connection, statement, selection.question):
         *packed, items, answers, least, greatest = row
         most = max(most, answers)
         if code.most_answers is None or answers <= code.most_answers:

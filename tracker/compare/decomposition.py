@@ -19,7 +19,8 @@ from sqlalchemy import Connection, select
 
 from tracker.core.tallies import AnnotatorTallies, Answer, IntArray, Pattern, answers_in_pattern
 from tracker.core.tally_columns import TallyColumns, tally_columns_of
-from tracker.counts.selection import Selection, select_answering_annotators
+from tracker.counts.annotator_patterns import select_answering_annotators
+from tracker.counts.selection import Selection
 from tracker.measures.krippendorff import krippendorff_disagreement
 from tracker.measures.sample import Sample
 from tracker.projects.annotators import annotator_attributes, project_aliases

@@ -24,6 +24,7 @@ from sqlalchemy import (
 
 from tracker.core.audit_tallies import GoldTallies
 from tracker.core.tallies import Answer, JointPattern
+from tracker.counts.kept_counts import counted_rows, kept_rows
 from tracker.counts.pattern_codes import (
     AS_COLUMNS,
     Code,
@@ -34,11 +35,31 @@ from tracker.counts.pattern_codes import (
 )
 from tracker.counts.selection import (
     Selection,
+    labels,
     read_selected_answer,
     select_answer_rows,
     stream_rows,
+    where_counted,
 )
 from tracker.projects.kept import kept_with_answers
+from tracker.storage.schema import Alias, Annotator
+
+
+@kept_with_answers
+def select_answering_annotators(connection: Connection, selection: Selection) -> list[int]:
+    """Return the ids of annotators with an answer that counts, ascending."""
+    project = selection.question.project_id
+    statement = select(labels.c.annotator_id).where(where_counted(selection, alone=True)).distinct()
+    # There are no more than the project knows: having met them all, the search may stop.
+    aliases = select(Alias.alias_id).where(Alias.project_id == project, Alias.to_change.is_(None))
+    most = select(func.count()).where(
+        Annotator.project_id == project,
+        Annotator.id.not_in(sorted(selection.left_out)),
+        *(() if selection.only is None else [Annotator.id.in_(sorted(selection.only))]),
+        Annotator.id.not_in(aliases),
+    )
+    met = kept_rows(connection, statement.limit(most.scalar_subquery()), selection.question)
+    return sorted(annotator for (annotator,) in met)
 
 
 def count_annotator_marginals(
@@ -53,7 +74,7 @@ def count_annotator_marginals(
     key = packing.key([answers.c.annotator_id, answers.c.answer])
     counts: dict[int, dict[Answer, int]] = {}
     statement = select(*key, func.count()).group_by(*(column.name for column in key))
-    for *group, items in stream_rows(connection, statement):
+    for *group, items in counted_rows(connection, statement, selection.question, len(key)):
         who, answer = packing.unpack(group)
         own_counts = counts.setdefault(who, {})
         own_answer = read_selected_answer(answer)
@@ -72,7 +93,7 @@ def count_joint_patterns(
     """
     items = _joint_patterns(selection)
     statement = select(items.c.joint, func.count()).group_by(items.c.joint)
-    for text, number in stream_rows(connection, statement):
+    for text, number in counted_rows(connection, statement, selection.question, None):
         yield _read_joint_pattern(text), number
 
 
@@ -137,6 +158,7 @@ def count_against_patterns(
     *,
     every: bool = False,
     further: int = 0,
+    by_item: bool = True,
 ) -> Tallies:
     """Return on how many items each annotator's answer met a pattern, by further columns.
 
@@ -149,6 +171,7 @@ def count_against_patterns(
         every: whether ``answers`` are all answers of the selection. Then the patterns are made
             of them, and answers whose first further column is NULL are in no tally.
         further: bits of ``annotator_id`` beyond those of an annotator's id.
+        by_item: whether nothing but the answers to its item decides about a row.
     """
     extra = extra or {}
     code = make_pattern_code(connection, selection, excluded, answers if every else None)
@@ -156,7 +179,9 @@ def count_against_patterns(
     counts: Tallies = {}
     most = 0
     statement = _grouped(code, key, answers, extra, every)
-    for *group, items, number in stream_rows(connection, statement):
+    keys = len(key) if by_item else None
+    rows = counted_rows(connection, statement, selection.question, keys, most=True)
+    for *group, items, number in rows:
         most = max(most, number)
         if code.holds(number):
             annotator, met = split(group)
@@ -165,7 +190,14 @@ def count_against_patterns(
     wider = widen_pattern_code(selection, code, most)
     if wider is not None:
         return count_against_patterns(
-            connection, wider, answers, excluded, extra, every=every, further=further
+            connection,
+            wider,
+            answers,
+            excluded,
+            extra,
+            every=every,
+            further=further,
+            by_item=by_item,
         )
     return counts
 
@@ -243,11 +275,13 @@ def count_gold_confusions(
     known = both.c.truth.is_not(None)
     counts: dict[int, dict[tuple[Answer, Answer], int]] = {}
     statement = select(*key, func.count()).where(known).group_by(*key)
-    for annotator, truth, answer, number in stream_rows(connection, statement):
+    rows = counted_rows(connection, statement, selection.question, len(key))
+    for annotator, truth, answer, number in rows:
         table = counts.setdefault(annotator, {})
         cell = (read_selected_answer(truth), read_selected_answer(answer))
         table[cell] = table.get(cell, 0) + number
-    items = connection.scalar(select(func.count(both.c.item_id.distinct())).where(known)) or 0
+    of_items = select(func.count(both.c.item_id.distinct())).where(known)
+    ((items,),) = kept_rows(connection, of_items, selection.question)
     return counts, items
 
 

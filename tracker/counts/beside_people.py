@@ -23,6 +23,7 @@ from sqlalchemy import (
 from tracker.core.beside_columns import BesideColumns
 from tracker.core.tallies import Answer, IntArray, Pattern
 from tracker.counts.annotator_patterns import select_first_truths
+from tracker.counts.kept_counts import counted_pairs, counted_rows
 from tracker.counts.pattern_codes import (
     AS_COLUMNS,
     Code,
@@ -34,9 +35,7 @@ from tracker.counts.selection import (
     Selection,
     read_selected_answer,
     select_answer_rows,
-    stream_rows,
 )
-from tracker.counts.tallies import select_number_pairs
 from tracker.projects.kept import kept_with_answers
 
 
@@ -94,10 +93,10 @@ def count_beside_people(
         statement = statement.where(answers.c.annotator_id.in_(sorted(persons)))
     statement = statement.group_by(*(column.name for column in key))
     if packing.fits:
-        keys, items = select_number_pairs(connection, statement).T
+        keys, items = counted_pairs(connection, statement, people.question).T
         most = -int(keys.min(initial=0))
     else:
-        rows = [*stream_rows(connection, statement)]
+        rows = [*counted_rows(connection, statement, people.question, len(key), most=True)]
         most = max((row[-1] for row in rows), default=0)
     wider = widen_pattern_code(people, code, most)
     if wider is not None:
@@ -170,7 +169,8 @@ def count_labelled_answers(
     decode = cache(code.decode)
     counts: dict[int, Counter[tuple[Answer, Answer | None, Pattern]]] = {}
     most = 0
-    for who, given, known, *codes, items, answers in stream_rows(connection, statement):
+    rows = counted_rows(connection, statement, people.question, len(names), most=True)
+    for who, given, known, *codes, items, answers in rows:
         most = max(most, answers or 0)
         if code.holds(answers or 0):
             pattern = decode(tuple(codes)) if answers else ()

@@ -111,7 +111,9 @@ def recent_shared_answers(
     late = case((and_(counted, place <= last), place)).label("place")  # else NULL
     rows = select(*(beside.c[name] for name in names), late).subquery("answers")
     extra = {"place": Extra(int, last.bit_length())}
-    tallies = count_against_patterns(connection, selection, rows, extra=extra, every=True)
+    tallies = count_against_patterns(
+        connection, selection, rows, extra=extra, every=True, by_item=False
+    )
     return {
         annotator: [(answer, pattern) for _, answer, pattern in sorted(counts)]
         for annotator, counts in tallies.items()
@@ -145,7 +147,9 @@ def first_answers_and_patterns(
     ).subquery("answers")
     extra = {"place": Extra(int, MOST.bit_length())}
     one = own.only or frozenset()
-    tallies = count_against_patterns(connection, others, rows, one, extra, every=True)
+    tallies = count_against_patterns(
+        connection, others, rows, one, extra, every=True, by_item=False
+    )
     keys = sorted(key for counts in tallies.values() for key in counts)
     return [(answer, pattern) for _, answer, pattern in keys if pattern]
 

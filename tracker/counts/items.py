@@ -24,6 +24,7 @@ from sqlalchemy import cast as sql_cast
 
 from tracker.core import clock
 from tracker.core.tallies import Answer
+from tracker.counts.kept_counts import counted_rows, kept_rows
 from tracker.counts.selection import (
     Selection,
     labels,
@@ -344,7 +345,8 @@ def count_votes(connection: Connection, selection: Selection) -> Iterator[tuple[
 def count_answers_per_item(connection: Connection, selection: Selection) -> dict[int, int]:
     """Return how many items have each number of answers: ``{answers: items}``."""
     number = _answers_per_item(selection).c.answers
-    rows = stream_rows(connection, select(number, func.count()).group_by(number))
+    statement = select(number, func.count()).group_by(number)
+    rows = counted_rows(connection, statement, selection.question, 1)
     return dict(sorted((answers, items) for answers, items in rows))
 
 
@@ -366,11 +368,12 @@ def count_model_answers(connection: Connection, selection: Selection) -> list[Mo
         return []
     names = {row.id: row.name for row in models}
     named = replace(selection, only=frozenset(names), left_out=frozenset())
-    counts = connection.execute(
+    statement = (
         select(labels.c.annotator_id, func.count(labels.c.item_id.distinct()))
         .where(where_counted(named, alone=True))
         .group_by(labels.c.annotator_id)
     )
+    counts = counted_rows(connection, statement, selection.question, 1)
     answers = [ModelAnswers(model, names[model], number) for model, number in counts]
     return sorted(answers, key=lambda model: model.name)
 
@@ -381,9 +384,10 @@ def count_recent_labels(
 ) -> tuple[int, int, int] | None:
     """Return the labels of the days before the newest: (labels, oldest moment, newest moment)."""
     at, counted = labels.c.labeled_at, where_counted(selection)
-    newest = connection.scalar(select(func.max(at)).where(counted))
+    ((newest,),) = kept_rows(connection, select(func.max(at)).where(counted), selection.question)
     if newest is None:
         return None
-    recent = select(func.count(), func.min(at)).where(counted, at > newest - days * clock.DAY)
-    number, oldest = connection.execute(recent).one()
-    return number, oldest, newest
+    oldest: Any = func.min(at)
+    recent = select(func.count(), oldest).where(counted, at > newest - days * clock.DAY)
+    ((number, first),) = kept_rows(connection, recent, selection.question)
+    return number, first, newest

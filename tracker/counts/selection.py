@@ -26,9 +26,8 @@ from sqlalchemy.sql.selectable import FromClause
 from tracker.core import clock
 from tracker.core.tallies import Answer
 from tracker.projects.items import select_items_with_value
-from tracker.projects.kept import kept_with_answers
 from tracker.projects.questions import QuestionInfo
-from tracker.storage.schema import SKIPPED, Alias, Annotator, ItemAttribute, Label
+from tracker.storage.schema import SKIPPED, ItemAttribute, Label
 from tracker.storage.schema.labels import of_question
 
 labels = Label.__table__
@@ -219,22 +218,6 @@ def read_selected_answer(text: int | str) -> Answer:
     if isinstance(text, int):
         return (text,)
     return tuple(sorted(number for number in map(int, text.split("+")) if number > 0))
-
-
-@kept_with_answers
-def select_answering_annotators(connection: Connection, selection: Selection) -> list[int]:
-    """Return the ids of annotators with an answer that counts, ascending."""
-    project = selection.question.project_id
-    statement = select(labels.c.annotator_id).where(where_counted(selection, alone=True)).distinct()
-    # There are no more than the project knows: having met them all, the search may stop.
-    aliases = select(Alias.alias_id).where(Alias.project_id == project, Alias.to_change.is_(None))
-    most = select(func.count()).where(
-        Annotator.project_id == project,
-        Annotator.id.not_in(sorted(selection.left_out)),
-        *(() if selection.only is None else [Annotator.id.in_(sorted(selection.only))]),
-        Annotator.id.not_in(aliases),
-    )
-    return sorted(connection.scalars(statement.limit(most.scalar_subquery())))
 
 
 def stream_rows(connection: Connection, statement: Select[Any]) -> Generator[tuple[Any, ...]]:

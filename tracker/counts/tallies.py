@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Set
 from functools import cache
-from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,10 +13,8 @@ from sqlalchemy import (
     Join,
     Select,
     Subquery,
-    Text,
     and_,
     case,
-    cast,
     false,
     func,
     literal,
@@ -36,6 +33,7 @@ from tracker.core.tallies import (
 )
 from tracker.core.tally_columns import TallyColumns
 from tracker.counts.annotator_patterns import count_against_patterns
+from tracker.counts.kept_counts import counted_pairs, counted_rows, kept_rows
 from tracker.counts.pattern_codes import (
     AS_COLUMNS,
     Code,
@@ -60,35 +58,13 @@ from tracker.storage.schema.labels import of_question
 
 # -- The third tally: for each pair of annotators a cross-table of their answers, by one self-join
 
-_MOST = 20_000_000  # rows of 40 bytes at most in one text; 10 ** 9 bytes are too many
-
-
-def select_number_pairs(connection: Connection, statement: Select[Any]) -> IntArray:
-    """Return the rows of a statement of two whole numbers as an array, (N, 2).
-
-    The database writes them as one text, from which numpy reads millions of numbers in much
-    less time than as many rows take. If a text cannot hold them, they come as rows. A row with
-    NULL is left out.
-    """
-    rows = statement.limit(_MOST + 1).subquery("rows")
-    first, second = (cast(column, Text) for column in rows.c)
-    together = func.aggregate_strings(first + "," + second, ",").label("together")
-    text, number = connection.execute(select(together, func.count().label("number"))).one()
-    if number > _MOST:
-        flat = chain.from_iterable(
-            row for row in stream_rows(connection, statement) if None not in row
-        )
-        return np.fromiter(flat, dtype=np.int64).reshape(-1, 2)
-    if not text:
-        return np.zeros((0, 2), dtype=np.int64)
-    return np.fromstring(text, dtype=np.int64, sep=",").reshape(-1, 2)
-
 
 def pair_tallies(connection: Connection, selection: Selection) -> PairTallies:
     """Return for each pair of annotators the cross-table of their answers to shared items."""
     counts: dict[tuple[int, int], dict[tuple[Answer, Answer], int]] = {}
     packing = _packing(connection, selection)
-    for *key, items in stream_rows(connection, _joined(selection, packing)):
+    statement, keys = _joined(selection, packing)
+    for *key, items in counted_rows(connection, statement, selection.question, keys):
         a, b, answer_a, answer_b = packing.unpack(key)
         table = counts.setdefault((a, b), {})
         cell = (read_selected_answer(answer_a), read_selected_answer(answer_b))
@@ -108,7 +84,7 @@ def count_pair_cells(
         tallies = pair_tallies(connection, selection).counts
         pairs = sorted(tallies)
         return pairs, kappa_cells([dict(sorted(tallies[pair].items())) for pair in pairs], answers)
-    rows = select_number_pairs(connection, _joined(selection, packing))
+    rows = counted_pairs(connection, _joined(selection, packing)[0], selection.question)
     keys, items = rows[np.argsort(rows[:, 0])].T  # the order of a sum decides its last digit
     annotator, _, answer, _ = packing.widths
     both, first, second = Packing((2 * annotator, answer, answer)).unpack([keys])
@@ -138,14 +114,18 @@ def _packing(connection: Connection, selection: Selection) -> Packing:
     return AS_COLUMNS if widths is None else Packing((widths[0], *widths, widths[1]))
 
 
-def _joined(selection: Selection, packing: Packing) -> Select[Any]:
-    """Return every two answers to an item, counted by the two annotators and answers."""
+def _joined(selection: Selection, packing: Packing) -> tuple[Select[Any], int]:
+    """Return every two answers to an item, counted by the two annotators and answers.
+
+    With the statement comes the number of columns that it groups by.
+    """
     first, second = select_answer_rows(selection, "first"), select_answer_rows(selection, "second")
     key = packing.key(
         [first.c.annotator_id, second.c.annotator_id, first.c.answer, second.c.answer]
     )
     statement = select(*key, func.count()).select_from(join_answer_pairs(first, second))
-    return statement.group_by(*(column.name for column in key))  # by name: it holds bound values
+    # By name: it holds bound values.
+    return statement.group_by(*(column.name for column in key)), len(key)
 
 
 # -- Items that annotators skipped, or said that none applies to, with the others who did ---------
@@ -168,7 +148,9 @@ def skip_tallies(connection: Connection, selection: Selection) -> SkipTallies:
         .group_by(*key)
     )
     tallies: dict[int, dict[tuple[bool, int, int], int]] = {}
-    for who, skipped, skipping, seeing, number in stream_rows(connection, statement):
+    for who, skipped, skipping, seeing, number in counted_rows(
+        connection, statement, selection.question, len(key)
+    ):
         tallies.setdefault(who, {})[bool(skipped), int(skipping), seeing] = number
     return tallies
 
@@ -199,7 +181,10 @@ def count_item_patterns(connection: Connection, selection: Selection) -> ItemPat
     statement = select(*code.key, func.count(), func.max(code.items.c.answers))
     counts: dict[Pattern, int] = {}
     most = 0
-    for *codes, items, answers in stream_rows(connection, statement.group_by(*code.key)):
+    rows = counted_rows(
+        connection, statement.group_by(*code.key), selection.question, len(code.key), most=True
+    )
+    for *codes, items, answers in rows:
         most = max(most, answers)
         if code.holds(answers):
             pattern = code.decode(tuple(codes))
@@ -252,7 +237,7 @@ def count_tallies_of_rows(
         counts = count_against_patterns(connection, selection, answers, further=further)
         return AnnotatorTallies(counts)
     statement = _packed_tallies(answers, code, packing)
-    keys, number = select_number_pairs(connection, statement).T
+    keys, number = counted_pairs(connection, statement, selection.question).T
     wider = widen_pattern_code(selection, code, -int(keys.min(initial=0)))
     if wider is not None:
         return count_tallies_of_rows(connection, wider, answers, further)
@@ -311,4 +296,5 @@ def select_label_contents(connection: Connection, selection: Selection) -> Prese
     any_there = select(any_of).subquery("any_of").c.there
     sought = (and_(given, timed), and_(given, measured), empty, and_(given, repeated))
     tests = (case((any_there, there(condition)), else_=false()) for condition in sought)
-    return Present(*map(bool, connection.execute(select(*tests)).one()))
+    (row,) = kept_rows(connection, select(*tests), selection.question)
+    return Present(*map(bool, row))

@@ -45,6 +45,7 @@ from tracker.counts.annotator_patterns import (
     count_against_patterns,
     select_answers_with_truths,
 )
+from tracker.counts.kept_counts import counted_rows
 from tracker.counts.pattern_codes import (
     AS_COLUMNS,
     MOST_CODE_COLUMNS,
@@ -280,7 +281,9 @@ def count_transitions(connection: Connection, selection: Selection) -> Sequences
         case((known, ordered.c.previous)).label("previous"),  # else NULL
     ).subquery("followed")
     extra = {"previous": ANSWER}
-    return count_against_patterns(connection, selection, followed, extra=extra, every=True)
+    return count_against_patterns(
+        connection, selection, followed, extra=extra, every=True, by_item=False
+    )
 
 
 def count_active_days(
@@ -465,7 +468,9 @@ def count_timeline_blocks(
         began[annotator][block] = at
     extra = {"block": Extra(int, number.bit_length()), "truth": OPTIONAL_ANSWER}
     rows, nobody = select_answers_with_truths(selection, cut), frozenset({NOBODY})
-    tallies = count_against_patterns(connection, selection, rows, nobody, extra, every=True)
+    tallies = count_against_patterns(
+        connection, selection, rows, nobody, extra, every=True, by_item=False
+    )
     blocks = {}
     for annotator, starts in began.items():
         counts = {
@@ -494,7 +499,8 @@ def count_patterns_by_moment(
     statement = select(*key, func.count(), func.max(code.items.c.answers)).group_by(*key)
     moments: defaultdict[int, Counter[Pattern]] = defaultdict(Counter)
     most = 0
-    for moment, *codes, items, answers in stream_rows(connection, statement):
+    counted = counted_rows(connection, statement, selection.question, len(key), most=True)
+    for moment, *codes, items, answers in counted:
         most = max(most, answers)
         if code.holds(answers):
             moments[moment][code.decode(tuple(codes))] += items

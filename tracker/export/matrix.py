@@ -11,12 +11,15 @@ from sqlalchemy import Connection, select
 
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import Answer
-from tracker.counts.annotator_patterns import count_annotator_marginals, select_item_joint_patterns
+from tracker.counts.annotator_patterns import (
+    count_annotator_marginals,
+    select_answering_annotators,
+    select_item_joint_patterns,
+)
 from tracker.counts.filter import EVERYTHING, AnswerFilter, select_answers
 from tracker.counts.selection import (
     read_selected_answer,
     select_answer_rows,
-    select_answering_annotators,
     stream_rows,
 )
 from tracker.counts.tallies import count_item_patterns, count_pair_cells

@@ -19,9 +19,10 @@ from tracker.audit.result import Audit
 from tracker.audit.statistics.exact_tests import clopper_pearson
 from tracker.audit.statistics.peer_agreement import untied_majority
 from tracker.core.results import Hidden, Json, Record
+from tracker.counts.annotator_patterns import select_answering_annotators
 from tracker.counts.filter import AnswerFilter, select_answers
 from tracker.counts.in_turn import recent_gold_tallies, recent_shared_answers
-from tracker.counts.selection import Selection, select_answering_annotators
+from tracker.counts.selection import Selection
 from tracker.gate.config import Place, Table, toml_file_text, toml_tables
 from tracker.projects.annotators import (
     annotator_names,

@@ -40,12 +40,11 @@ from tracker.storage.as_of import (
     shadow_tables_of_items,
     stored_erasure_since,
 )
-from tracker.storage.schema import Change, Item, Snapshot, SnapshotAnnotator, Tombstone, Touched
+from tracker.storage.schema import Change, Snapshot, SnapshotAnnotator, Tombstone
 from tracker.storage.schema.labels import QuestionKey, of_question
 
 _snapshots = Snapshot.__table__
 _annotators = SnapshotAnnotator.__table__
-_WORTH_IT = 5  # reading an item twice, with its past, takes about as long as five at once
 
 
 @dataclass(frozen=True)
@@ -170,32 +169,6 @@ def whole_snapshot_tallies(
 
 
 # -- what was touched --------------------------------------------------------------------------
-
-
-def items_touched_since_snapshot(
-    connection: Connection, question: QuestionInfo, after: int
-) -> list[range]:
-    """Return the items that changes after one touched, as ranges that do not meet."""
-    rows = connection.execute(
-        select(Touched.first_item, Touched.last_item)
-        .where(of_question(Touched, question.key), Touched.change_id > after)
-        .order_by(Touched.first_item)
-    ).all()
-    merged: list[range] = []
-    for first, last in rows:
-        if merged and first <= merged[-1].stop:
-            merged[-1] = range(merged[-1].start, max(merged[-1].stop, last + 1))
-        else:
-            merged.append(range(first, last + 1))
-    return merged
-
-
-def is_incremental_cheaper(
-    connection: Connection, question: QuestionInfo, touched: list[range]
-) -> bool:
-    """Return whether to read what was touched takes less than to read everything."""
-    items = select(func.max(Item.id)).where(Item.project_id == question.project_id)
-    return sum(map(len, touched)) * _WORTH_IT <= (connection.scalar(items) or 0)
 
 
 def count_incremental_tallies(

@@ -16,9 +16,9 @@ from tracker.audit.flag_list import count_flags
 from tracker.audit.verdict import VerdictJson
 from tracker.core import clock
 from tracker.core.results import Hidden, Json, Record, Shown
+from tracker.counts.annotator_patterns import select_answering_annotators
 from tracker.counts.filter import select_answers
 from tracker.counts.items import count_answers_per_item, count_recent_labels
-from tracker.counts.selection import select_answering_annotators
 from tracker.imports.undo import list_imports
 from tracker.projects.annotators import (
     annotator_names,

@@ -23,8 +23,6 @@ from tracker.history.incremental import (
     count_incremental_tallies,
     find_base_snapshot,
     find_previous_snapshot,
-    is_incremental_cheaper,
-    items_touched_since_snapshot,
     last_snapshot_link,
     next_snapshot,
     snapshot_pattern_numbers,
@@ -53,6 +51,7 @@ from tracker.projects.names import check_entered_name, check_entered_text
 from tracker.projects.projects import ProjectInfo, last_change, lock_project
 from tracker.projects.questions import QuestionInfo
 from tracker.projects.settings import question_settings_then, settings_changed_since
+from tracker.projects.touched import highest_item, is_cheaper_alone, items_touched_since
 from tracker.storage.as_of import as_it_was, moment_as_of
 from tracker.storage.schema import STANDING, FlagRow, Snapshot
 from tracker.storage.schema.labels import of_question
@@ -153,8 +152,10 @@ def _tally(
     full, check = how.get("full", False), how.get("check", False)
     if previous is None:
         return count_snapshot_tallies(connection, selection)
-    touched = items_touched_since_snapshot(connection, question, previous.header.last_change_id)
-    if not check and (full or not is_incremental_cheaper(connection, question, touched)):
+    touched = items_touched_since(connection, question.key, previous.header.last_change_id)
+    if not check and (
+        full or not is_cheaper_alone(touched, highest_item(connection, question.project_id))
+    ):
         return count_snapshot_tallies(connection, selection)
     tallied = count_incremental_tallies(connection, question, selection, previous, touched)
     if not check:

@@ -43,11 +43,10 @@ from tracker.projects.items import count_project_items
 from tracker.projects.projects import (
     ProjectInfo,
     lock_project,
-    log_touched_items,
-    log_touched_range,
     record_change,
 )
 from tracker.projects.questions import QuestionInfo
+from tracker.projects.touched import log_touched_items, log_touched_range
 from tracker.storage import backends, seals
 from tracker.storage.as_of import merges_as_of_now
 from tracker.storage.schema import (

@@ -199,10 +199,13 @@ class Settlement:
         }
 
     def changed_items(self) -> Select[int, int]:
-        """Return the items whose answers are new or differ from before."""
-        fate = self.incoming.c.fate
-        changed = select(self.incoming.c.question_id, self.incoming.c.item_id)
-        return changed.where(fate.in_([INSERTED, CHANGED]))
+        """Return the items of which a new record stands, be it the same answer at another time."""
+        rows, stands = self.incoming, _labels.alias("stands")
+        ours = exists(select(literal(1)).select_from(stands)).where(
+            self._standing(rows, stands), stands.c.change_id == self.change_id
+        )
+        changed = select(rows.c.question_id, rows.c.item_id)
+        return changed.where(rows.c.fate.in_([INSERTED, CHANGED]) | ours.correlate(rows))
 
     # -- within the import -----------------------------------------------------------------
 
@@ -342,11 +345,15 @@ class Settlement:
             )
             .correlate(_labels)
         )
-        which = and_(_labels.c.project_id == self.project_id, replaced)
-        if len(self.extremes) == 1:  # the rows of a few items are not looked for among all labels
-            ((question, ends),) = self.extremes.items()
-            of_items = _labels.c.item_id.between(*ends["item_id"])
-            which = and_(_labels.c.question_id == question, of_items, which)
+        items = select(rows.c.item_id).where(
+            rows.c.wave == wave, rows.c.fate.in_([CHANGED, UNCHANGED])
+        )
+        which = and_(
+            _labels.c.project_id == self.project_id,
+            _labels.c.question_id.in_(sorted(self.extremes)),
+            _labels.c.item_id.in_(items),  # or all labels would be looked through
+            replaced,
+        )
         supersede_labels(self.connection, which)
 
     def _store(self, wave: int, *, keep_past: bool) -> None:

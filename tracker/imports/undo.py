@@ -14,9 +14,10 @@ from tracker.core.results import Hidden, Json, OptionalTime, Record, Spread, Tim
 from tracker.imports.item_facts import undo_item_facts
 from tracker.imports.reading_record import ReadingRecord
 from tracker.imports.withdrawal import end_withdrawals, is_sync, retire_answers
-from tracker.projects.projects import find_project, lock_project, log_touched_items, record_change
+from tracker.projects.projects import find_project, lock_project, record_change
 from tracker.projects.questions import UNDO, leave_questions, questions_used, reset_empty_project
 from tracker.projects.supersede import restore_superseded_labels, supersede_labels
+from tracker.projects.touched import log_touched_items
 from tracker.storage import seals
 from tracker.storage.current import apply_kind_facts
 from tracker.storage.schema import Change, Import, Label, PastLabel, Project, Source

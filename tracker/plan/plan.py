@@ -27,8 +27,8 @@ from tracker.core import clock
 from tracker.core.errors import InvalidOption
 from tracker.core.results import Json, Record
 from tracker.core.tallies import ItemPatterns, answers_in_pattern
+from tracker.counts.annotator_patterns import select_answering_annotators
 from tracker.counts.filter import select_answers
-from tracker.counts.selection import select_answering_annotators
 from tracker.counts.tallies import count_item_patterns
 from tracker.history.status import Pace, question_pace
 from tracker.measures.intervals import Coefficient

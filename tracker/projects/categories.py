@@ -29,8 +29,9 @@ from tracker.projects.names import (
     is_numeric_category_name,
     near_names,
 )
-from tracker.projects.projects import lock_project, log_touched_items, record_change
+from tracker.projects.projects import lock_project, record_change
 from tracker.projects.questions import QuestionInfo, all_category_names
+from tracker.projects.touched import log_touched_items
 from tracker.render.nouns import count_noun
 from tracker.storage import seals
 from tracker.storage.as_of import (

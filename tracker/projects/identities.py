@@ -44,10 +44,10 @@ from tracker.projects.projects import (
     ProjectInfo,
     list_projects,
     lock_project,
-    log_touched_items,
     record_change,
 )
 from tracker.projects.supersede import restore_superseded_labels, supersede_labels
+from tracker.projects.touched import log_touched_items
 from tracker.storage import seals
 from tracker.storage.as_of import ERASURE, MERGE, SPLIT
 from tracker.storage.current import erase_presence_notes
@@ -64,6 +64,7 @@ from tracker.storage.schema import (
     Delivery,
     Draft,
     FlagChange,
+    KeptTally,
     KeyedRequest,
     Label,
     MergedLabel,
@@ -469,6 +470,7 @@ def erase_annotator(connection: Connection, project: ProjectInfo, name: str) -> 
         table = model.__table__
         ours = and_(table.c.project_id == project.id, table.c[column].in_(names))
         connection.execute(delete(table).where(ours))
+    connection.execute(delete(KeptTally).where(KeptTally.project_id == project.id))
     erase_presence_notes(connection, project.id, names)
     every_name = annotator_names(connection, project)
     erased = [every_name[number] for number in names]

@@ -10,7 +10,7 @@ from string import Formatter
 from typing import Annotated, Any
 from zoneinfo import available_timezones
 
-from sqlalchemy import Connection, Select, delete, func, insert, literal, select, update
+from sqlalchemy import Connection, delete, func, insert, select, update
 
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
@@ -31,9 +31,7 @@ from tracker.storage.schema import (
     Snapshot,
     Source,
     Tombstone,
-    Touched,
 )
-from tracker.storage.schema.labels import QuestionKey
 
 
 def lock_project(connection: Connection, project_id: int) -> None:
@@ -105,7 +103,7 @@ def project_revisions(connection: Connection, project_id: int | None = None) -> 
     return {name: ".".join(map(str, parts)) for name, *parts in connection.execute(statement)}
 
 
-_OF_NO_ANSWER = (
+OF_NO_ANSWER = (
     "note",
     "prune",
     "set goal",
@@ -123,7 +121,7 @@ def answers_revision(connection: Connection, project_id: int) -> tuple[int | Non
     Acts on findings, audits, snapshots and notes without a guideline are none.
     """
     changes = select(func.max(Change.id)).where(
-        Change.project_id == project_id, Change.kind.not_in(_OF_NO_ANSWER)
+        Change.project_id == project_id, Change.kind.not_in(OF_NO_ANSWER)
     )
     guidelines = select(func.max(Note.change_id)).where(
         Note.project_id == project_id, Note.guideline.is_not(None)
@@ -132,36 +130,6 @@ def answers_revision(connection: Connection, project_id: int) -> tuple[int | Non
         select(changes.scalar_subquery(), guidelines.scalar_subquery())
     ).one()
     return change, guideline
-
-
-_COLUMNS = ["project_id", "question_id", "change_id", "first_item", "last_item"]
-
-
-def log_touched_items(
-    connection: Connection, project_id: int, change_id: int, items: Select[int, int]
-) -> None:
-    """Record the items of a statement with the columns ``question_id`` and ``item_id``."""
-    touched = items.distinct().subquery("touched_items")
-    question, item = touched.c.question_id, touched.c.item_id
-    # Among consecutive numbers the difference between number and rank is the same.
-    island = (item - func.row_number().over(partition_by=question, order_by=item)).label("island")
-    islands = select(question, item, island).subquery("islands")
-    ranges = select(
-        literal(project_id),
-        islands.c.question_id,
-        literal(change_id),
-        func.min(islands.c.item_id),
-        func.max(islands.c.item_id),
-    ).group_by(islands.c.question_id, islands.c.island)
-    connection.execute(insert(Touched).from_select(_COLUMNS, ranges))
-
-
-def log_touched_range(
-    connection: Connection, question: QuestionKey, change_id: int, first: int, last: int
-) -> None:
-    """Record all items from one number to another, perhaps more than were touched."""
-    row = dict(zip(_COLUMNS, (*question, change_id, first, last), strict=True))
-    connection.execute(insert(Touched).values(row))
 
 
 def last_change(connection: Connection, project_id: int) -> tuple[int, int]:

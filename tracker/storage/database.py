@@ -29,6 +29,7 @@ from tracker.core.kept import KEPT, KeptResults
 from tracker.storage import backends, seals
 from tracker.storage.backends import Backend
 from tracker.storage.backends.backend import DAMAGED, MISSING_TABLE, NO_SCHEMA
+from tracker.storage.kept_tallies import TALLIES, NewTallies, keep_tallies
 from tracker.storage.schema import Base, Project, PseudonymKey
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 REVISIONS = (
     "0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010", "0011", "0012",
     "0013", "0014", "0015", "0016", "0017", "0018", "0019", "0020",
+    "0021",
 )  # fmt: skip
 """Every revision of the schema that this program knows, oldest first."""
 HEAD = REVISIONS[-1]
@@ -157,8 +159,22 @@ class Database:
             if connection is None:
                 connection = stack.enter_context(_empty())
             connection.info[KEPT] = self.kept
+            tallies = connection.info[TALLIES] = None if self.in_memory else NewTallies()
             with connection.begin():
                 yield connection
+        if tallies is not None and tallies.counted:
+            self._keep(tallies)
+
+    def _keep(self, tallies: NewTallies) -> None:
+        """Keep what was counted, if nobody else writes now and this user may write at all."""
+        engine = self.backend.engine(self.url, 0.0)
+        try:
+            with suppress(SQLAlchemyError, DatabaseUnusable), engine.connect() as opened:
+                connection = self.backend.writing(opened, bulk=False)
+                with connection.begin():
+                    keep_tallies(connection, tallies.counted)
+        finally:
+            engine.dispose()
 
     @contextmanager
     def hold(self) -> Iterator[None]:
@@ -209,7 +225,7 @@ class Database:
                 opened = stack.enter_context(self.engine.connect() if keep else _empty())
             connection = backends.backend_of(opened).writing(opened, bulk=bulk)
             connection.info[CHANGED_BY] = self.by  # of a connection that others had before
-            connection.info[KEPT] = None
+            connection.info[KEPT] = connection.info[TALLIES] = None
             with connection.begin() as transaction:
                 seals.reset_seals(connection)
                 yield connection
@@ -373,7 +389,8 @@ class Database:
         """Copy the whole ledger into another database, which gets its tables if it has none.
 
         Its record and its seals are copied, too. Users, their tokens and the key of their sessions
-        stay behind: who may ask the one program need not be let into the other. ``progress`` is
+        stay behind: who may ask the one program need not be let into the other. So do counts that
+        can be made again. ``progress`` is
         called with a table's name and the number of rows copied so far. Returns the number of rows
         by table. Raises InvalidOption if the target is this database or holds projects,
         DatabaseUnusable if one of them cannot be used.
@@ -384,7 +401,8 @@ class Database:
             if into.scalar(select(func.count()).select_from(Project)):
                 raise InvalidOption("the other database holds projects", "copy into a new one")
             into.execute(delete(PseudonymKey))
-            tables = [t for t in Base.metadata.sorted_tables if not t.info.get("secret")]
+            left = {"secret", "droppable"}
+            tables = [t for t in Base.metadata.sorted_tables if not t.info.keys() & left]
             copied = {
                 table.name: _copy_table(connection, into, table, progress) for table in tables
             }

@@ -195,6 +195,21 @@ def test_what_was_asked_often_of_the_present_is_asked_anew_of_the_past(twice: Le
                 assert {connection.scalar(answers) for _ in range(8)} == {0}
 
 
+def test_two_pasts_after_one_another_are_told_apart_however_often_they_are_asked(
+    twice: Ledger,
+) -> None:
+    """A plan that a server keeps may go on with the tables of the past before."""
+    answers = select(func.count()).where(Label.project_id == 1)
+    with twice.reading("p") as (connection, project):
+        for _ in range(8):
+            with shadow_item_ids(connection, [1]) as items:
+                seen = []
+                for moment in (Moment(through=1), NOW):
+                    with shadow_tables_of_items(connection, project.id, moment, items):
+                        seen.append(connection.scalar(answers))
+            assert seen == [0, 2]
+
+
 def test_the_present_is_not_hidden(twice: Ledger) -> None:
     with (
         twice.reading("p") as (connection, project),

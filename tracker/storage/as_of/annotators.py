@@ -91,17 +91,19 @@ def annotators_as_of(connection: Connection, project_id: int, through: int) -> R
     kinds = _kinds_then(connection, project_id, through)
     kind = case(kinds, value=_annotators.c.id, else_=_annotators.c.kind)
     annotators = select_with(_annotators, kind=kind) if kinds else select(_annotators)
-    later = _imports.c.undone_by > through
-    undone = case((later, sql_cast(null(), Integer)), else_=_imports.c.undone_by)
     return {
         _annotators: [annotators.where(_annotators.c.project_id == project_id)],
         _aliases: [_aliases_then(project_id, through)],
-        _imports: [
-            select_with(_imports, undone_by=undone).where(
-                _imports.c.project_id == project_id, _imports.c.change_id <= through
-            )
-        ],
+        **imports_as_of(project_id, through),
     }
+
+
+def imports_as_of(project_id: int, through: int) -> Rows:
+    """Return the imports that were known; those undone since were not yet."""
+    later = _imports.c.undone_by > through
+    undone = case((later, sql_cast(null(), Integer)), else_=_imports.c.undone_by)
+    known = and_(_imports.c.project_id == project_id, _imports.c.change_id <= through)
+    return {_imports: [select_with(_imports, undone_by=undone).where(known)]}
 
 
 def _kinds_then(connection: Connection, project_id: int, through: int) -> dict[int, str]:

@@ -15,12 +15,14 @@ from tracker.storage.as_of.annotators import (
     Rows,
     annotators_as_of,
     flags_as_of,
+    imports_as_of,
     merge_stored_labels,
     merges_as_of,
     split_stored_labels,
 )
 from tracker.storage.as_of.facts import LABELS, facts_as_of, labels_as_of
 from tracker.storage.as_of.moment import NOW, Moment
+from tracker.storage.kept_tallies import TALLIES
 from tracker.storage.schema import PastLabel
 
 
@@ -71,10 +73,14 @@ def shadow_tables_of_items(
 ) -> Iterator[None]:
     """Make statements on the project's standing labels read those of some items, as they were.
 
-    With ``past`` those on its past labels, too.
+    So do those on its imports, and with ``past`` those on its past labels.
     """
     rows = labels_as_of(connection, project_id, moment, items)
-    with _hidden(connection, project_id, moment, rows if past else {LABELS: rows[LABELS]}):
+    if not past:
+        rows = {LABELS: rows[LABELS]}
+    if moment.through is not None:
+        rows |= imports_as_of(project_id, moment.through)
+    with _hidden(connection, project_id, moment, rows):
         yield
 
 
@@ -98,7 +104,10 @@ def _copy_of(table: Table, schema: str) -> Table:
 
 @contextmanager
 def _hidden(connection: Connection, project_id: int, moment: Moment, rows: Rows) -> Iterator[None]:
-    """Hide stored tables behind these rows; an aborted transaction shows them again."""
+    """Hide stored tables behind these rows; an aborted transaction shows them again.
+
+    What is counted inside is not kept.
+    """
     backend, prepared = backends.backend_of(connection), connection.dialect.identifier_preparer
     copies = {}
     for table, statements in rows.items():
@@ -120,7 +129,12 @@ def _hidden(connection: Connection, project_id: int, moment: Moment, rows: Rows)
         connection.exec_driver_sql(
             f"ALTER TABLE {prepared.format_table(copy)} RENAME TO {prepared.quote(table.name)}"
         )
-    yield
+    tallies = connection.info.get(TALLIES)
+    connection.info[TALLIES] = None
+    try:
+        yield
+    finally:
+        connection.info[TALLIES] = tallies
     for table in copies:
         name = prepared.quote(table.name)
         connection.exec_driver_sql(f"DROP TABLE {backend.temporary_schema}.{name}")

@@ -147,7 +147,11 @@ class Postgres(Backend):
         """Return an engine; a lock is usually waited for as long as it takes."""
         server = url.difference_update_query([_SCHEMA])
         pool = {"pool_pre_ping": True, **POOL} if keep else {"poolclass": NullPool}
-        engine = create_engine(server, isolation_level="REPEATABLE READ", **pool)
+        # A prepared statement would go on reading the tables that temporary ones hide.
+        options = {"prepare_threshold": None}
+        engine = create_engine(
+            server, isolation_level="REPEATABLE READ", connect_args=options, **pool
+        )
         if keep:
             event.listen(engine, "checkin", _forget_use)
         if (schema := _schema_of(url)) is not None:

@@ -36,6 +36,7 @@ from tracker.storage.schema.base import (
     Base,
     PseudonymKey,
 )
+from tracker.storage.schema.kept import KeptTally
 from tracker.storage.schema.labels import (
     AnnotatorAttribute,
     AnnotatorFact,

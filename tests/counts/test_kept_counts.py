@@ -1,0 +1,423 @@
+"""Counts that are kept: what they are without being kept, after every kind of change."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from sqlalchemy import Connection, delete, event, func, select, update
+
+from tests.helpers import SPANS, csv_text, question_of, undo
+from tests.history.scripts import Erase, Flags, Kind, Run, Step, all_steps, answers
+from tests.profiles import both, examples
+from tests.storage.as_of.plain import BOTH_KINDS, Clock, Merge, Split, Undo
+from tracker.audit.shared_sql import (
+    count_items_beside_models,
+    count_links_of_annotators,
+    count_shared_items,
+)
+from tracker.core.audit_tallies import FileTallies, SharedItems
+from tracker.counts import import_tallies, kept_counts
+from tracker.counts.annotator_patterns import (
+    count_annotator_marginals,
+    count_gold_confusions,
+    gold_tallies,
+)
+from tracker.counts.beside_people import count_labelled_answers
+from tracker.counts.filter import EVERYTHING, select_answers
+from tracker.counts.items import count_answers_per_item, count_recent_labels
+from tracker.counts.retest import repeat_tallies
+from tracker.counts.selection import Selection
+from tracker.counts.tallies import (
+    count_annotator_tallies,
+    count_item_patterns,
+    count_pair_cells,
+    pair_tallies,
+    select_label_contents,
+    skip_tallies,
+)
+from tracker.counts.timeline import count_patterns_by_moment, count_transitions
+from tracker.ledger import Ledger
+from tracker.projects import touched
+from tracker.storage import kept_tallies
+from tracker.storage.database import Database
+from tracker.storage.kept_tallies import TALLIES, NewTallies, keep_tallies
+from tracker.storage.schema import KeptTally
+
+Write = Callable[..., Path]
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is counted of few items is kept, and carried over any number of touched ones."""
+    monkeypatch.setattr(kept_counts, "LEAST_ITEMS", 1)
+    monkeypatch.setattr(touched, "_WORTH_IT", 0)
+    monkeypatch.setattr(import_tallies, "LEAST_ROWS", 1)
+
+
+# -- after every kind of change ----------------------------------------------------------------
+
+
+def everything(connection: Connection, selection: Selection) -> dict[str, Any]:
+    """What all functions return whose counts are kept, as values that can be compared."""
+    models = frozenset({2})
+    people = selection.without(models)
+    tallies = count_annotator_tallies(connection, selection)
+    pairs, cells = count_pair_cells(connection, selection)
+    most = max((sum(n for _, n in pattern) for pattern, _ in tallies_of(tallies)), default=0)
+    beside = count_items_beside_models(connection, people, models, most)
+    return {
+        "patterns": dict(count_item_patterns(connection, selection).counts),
+        "tallies": plain(tallies.counts),
+        "marginals": count_annotator_marginals(connection, selection),
+        "pairs": dict(pair_tallies(connection, selection).counts),
+        "cells": (pairs, sorted(zip(*map(np.ndarray.tolist, (
+            cells.pair, cells.first, cells.second, cells.items)), strict=True))),
+        "skips": plain(skip_tallies(connection, selection)),
+        "moments": count_patterns_by_moment(connection, selection),
+        "answers": count_answers_per_item(connection, selection),
+        "recent": count_recent_labels(connection, selection, 3),
+        "there": select_label_contents(connection, selection),
+        "gold": plain(gold_tallies(connection, selection)),
+        "confusions": count_gold_confusions(connection, selection),
+        "repeats": plain(repeat_tallies(connection, selection)),
+        "transitions": plain(count_transitions(connection, selection)),
+        "files": by_file(import_tallies.count_file_tallies(connection, selection)),
+        "shared": shared(count_shared_items(connection, selection, most, 1)),
+        "links": count_links_of_annotators(connection, selection),
+        "labelled": plain(count_labelled_answers(connection, people, models)),
+        "beside": (beside.pairs, sorted(zip(*map(np.ndarray.tolist, (
+            beside.pair, beside.answers, beside.given, beside.same, beside.items)), strict=True))),
+    }  # fmt: skip
+
+
+def tallies_of(tallies: Any) -> Iterator[tuple[Any, int]]:
+    for own in tallies.counts.values():
+        for (_, pattern), number in own.items():
+            yield pattern, number
+
+
+def plain(counts: Any) -> Any:
+    return {who: dict(own) for who, own in counts.items()}
+
+
+def by_file(files: FileTallies | None) -> Any:
+    if files is None:
+        return None
+    owners = zip(files.annotators, files.files, files.columns.values(), strict=True)
+    return [(who, file, dict(counts)) for who, file, counts in owners]
+
+
+def shared(items: SharedItems) -> Any:
+    kinds = [*zip(*map(np.ndarray.tolist, (items.answers, items.alike, items.minority,
+                                           items.given)), strict=True)]  # fmt: skip
+    rows = zip(items.pair.tolist(), items.kind.tolist(), items.items.tolist(), strict=True)
+    linked = set() if items.linked is None else {*map(tuple, items.linked.tolist())}
+    return sorted((items.pairs[pair], kinds[kind], number) for pair, kind, number in rows), linked
+
+
+def kept_and_plain(connection: Connection, selection: Selection) -> tuple[Any, Any]:
+    """What is counted from what is kept, and anew; the first is kept for the next time."""
+    tallies = connection.info[TALLIES] = NewTallies()
+    kept = everything(connection, selection)
+    again = everything(connection, selection)
+    connection.info[TALLIES] = None
+    assert again == kept
+    keep_tallies(connection, tallies.counted)
+    return kept, everything(connection, selection)
+
+
+I_A, J_B = ("i", "A", 1), ("j", "B", 1)
+EVERYTHING_HAPPENS: list[Step] = [
+    [{(I_A, None): frozenset("y"), (("k", "C", 2), 3): frozenset()}],
+    Flags(frozenset({1, 2})),
+    Merge("A", "B"),
+    [{(I_A, None): frozenset("x"), (J_B, 1): frozenset("y")}],
+    Undo(1),
+    Split("A"),
+    Kind("C", "model"),
+    [{(I_A, None): frozenset("z")}],
+    Kind("C", "human"),
+    Undo(0),
+    Kind("B", "reference"),
+    Erase("A"),
+    [{(J_B, None): frozenset("y"), (I_A, None): frozenset()}],
+]
+
+
+@both
+@BOTH_KINDS
+def test_what_is_kept_is_what_is_counted_anew(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    now = Clock(monkeypatch)
+
+    @examples(3)
+    @example(EVERYTHING_HAPPENS)
+    @given(st.lists(all_steps(kind), min_size=1, max_size=6))
+    def check(script: list[Step]) -> None:
+        with ledger.database.write(keep=False) as connection:
+            run = Run(connection, kind, now)
+            for step in [Flags(frozenset()), *script]:
+                run.take(step)
+                selection = select_answers(connection, run.question, EVERYTHING)
+                kept, anew = kept_and_plain(connection, selection)
+                assert kept == anew, step
+
+    check()
+
+
+def test_an_attribute_given_to_untouched_items_is_counted(ledger: Ledger, write: Write) -> None:
+    """Which items are chosen follows from more than answers."""
+    ledger.import_file(write("item,annotator,category\n1,a,x\n1,b,x\n2,a,x\n2,b,y\n"), "p")
+    ledger.import_items(write("item,part\n1,one\n2,two\n"), "p", keep=["part"])
+    assert ledger.agreement("p", where={"part": ["one"]}).counts.items == 1
+    ledger.import_items(write("item,part\n2,one\n"), "p", keep=["part"])
+    assert ledger.agreement("p", where={"part": ["one"]}).counts.items == 2
+
+
+# -- what is read -----------------------------------------------------------------------------
+
+
+@contextmanager
+def statements_on_labels(ledger: Ledger) -> Iterator[list[str]]:
+    """The statements sent that read labels, and hide nothing behind temporary tables."""
+    sent: list[str] = []
+
+    def note(*arguments: Any) -> None:
+        statement = arguments[2]
+        if "labels" in statement and "_then" not in statement and " temp" not in statement.lower():
+            sent.append(statement)
+
+    event.listen(ledger.database.engine, "before_cursor_execute", note)
+    try:
+        yield sent
+    finally:
+        event.remove(ledger.database.engine, "before_cursor_execute", note)
+
+
+def kept_rows_of(ledger: Ledger) -> dict[str, int]:
+    """The change after which each kept statement was counted."""
+    with ledger.database.read() as connection:
+        rows = connection.execute(select(KeptTally.statement, KeptTally.change_id))
+        return {row.statement: row.change_id for row in rows}
+
+
+def figures(ledger: Ledger) -> Any:
+    return (ledger.agreement("p").to_dict(), ledger.agreement_by_pair("p"))
+
+
+@both
+def test_figures_of_unchanged_answers_read_no_label(ledger: Ledger, write: Write) -> None:
+    ledger.import_file(write(answers(30)), "p")
+    first = ledger.agreement("p").to_dict()
+    ledger.notes.add("p", "nothing is counted anew for a note")
+    with statements_on_labels(ledger) as sent:
+        assert ledger.agreement("p").to_dict() == first
+    assert sent == []
+    ledger.categories.rename("p", "y", "yes")
+    ledger.categories.rename("p", "yes", "y")
+    with statements_on_labels(ledger) as sent:
+        assert ledger.agreement("p").to_dict() == first
+    (names_of_annotators,) = sent  # who answered follows from aliases, too
+    assert names_of_annotators.startswith("SELECT DISTINCT labels.annotator_id")
+
+
+@both
+def test_after_an_import_only_its_items_are_counted(
+    ledger: Ledger, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger.import_file(write(answers(30)), "p")
+    ledger.agreement("p")
+    before = kept_rows_of(ledger)
+    assert before
+    number = ledger.import_file(write(answers(2, 40, 1)), "p").id
+    wanted: list[int] = []
+    shadow = kept_counts.shadow_item_ids
+
+    def noting(connection: Connection, items: Any) -> Any:
+        wanted[:] = [*items]
+        return shadow(connection, wanted)
+
+    monkeypatch.setattr(kept_counts, "shadow_item_ids", noting)
+    after = ledger.agreement("p").to_dict()
+    assert len(wanted) == 2
+    assert {*kept_rows_of(ledger).values()} == {max(before.values()) + 1}
+    with ledger.database.write() as connection:
+        connection.execute(delete(KeptTally))
+    assert ledger.agreement("p").to_dict() == after
+    undo(ledger, number)
+    ledger.agreement("p")
+    assert len(wanted) == 2
+
+
+def test_small_projects_keep_nothing(
+    ledger: Ledger, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kept_counts, "LEAST_ITEMS", 10_000)
+    ledger.import_file(write(answers(30)), "p")
+    ledger.agreement("p")
+    assert kept_rows_of(ledger) == {}
+
+
+# -- what is wrong is noticed -----------------------------------------------------------------
+
+
+@both
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"content": b"[]"},
+        {"content": b""},
+        {"recorded_at": KeptTally.recorded_at + 1},
+        {"change_id": KeptTally.change_id + 1},
+    ],
+    ids=["another content", "truncated", "of another moment", "of another change"],
+)
+def test_rows_that_are_not_of_this_ledger_are_counted_anew(
+    ledger: Ledger, write: Write, wrong: dict[str, Any]
+) -> None:
+    ledger.import_file(write(answers(30)), "p")
+    right = ledger.agreement("p").to_dict()
+    kept = kept_rows_of(ledger)
+    with ledger.database.write() as connection:
+        connection.execute(update(KeptTally).values(**wrong))
+    assert ledger.agreement("p").to_dict() == right
+    assert kept_rows_of(ledger) == kept
+
+
+@both
+def test_a_reader_that_was_overtaken_keeps_the_state_that_it_saw(
+    ledger: Ledger, write: Write
+) -> None:
+    """Two states never meet: who reads on counts from what was kept of the older one."""
+    ledger.import_file(write(answers(30)), "p")
+    later, other = write(answers(3, 40, 1)), Ledger(ledger.database.url.render_as_string(False))
+    # A file can be written while it is read once a server has opened it.
+    served = ledger.database.keep_connections() if ledger.database.file else nullcontext()
+    with served, ledger.database.hold():
+        first = ledger.agreement("p").to_dict()
+        other.import_file(later, "p")
+        assert ledger.agreement("p").to_dict() == first
+        newest = other.agreement("p").to_dict()
+    assert newest != first
+    assert ledger.agreement("p").to_dict() == newest
+    assert other.agreement("p").to_dict() == newest
+
+
+def test_nothing_is_kept_while_another_program_writes(sqlite_ledger: Ledger, write: Write) -> None:
+    sqlite_ledger.import_file(write(answers(30)), "p")
+    other = Database(f"sqlite:///{sqlite_ledger.database.file}")
+    with other.write() as connection:
+        connection.execute(delete(KeptTally))
+        assert sqlite_ledger.agreement("p").counts.items == 30
+    assert kept_rows_of(sqlite_ledger) == {}
+
+
+KILLED = """
+import os, sys
+from tracker.counts import kept_counts
+from tracker.ledger import Ledger
+from tracker.storage import kept_tallies
+kept_counts.LEAST_ITEMS = 1
+kept_tallies._drop_oldest = lambda *_: os._exit(9)
+Ledger(sys.argv[1]).agreement("p")
+"""
+
+
+def test_a_program_killed_while_it_keeps_leaves_nothing(
+    sqlite_ledger: Ledger, write: Write
+) -> None:
+    sqlite_ledger.import_file(write(answers(30)), "p")
+    url = f"sqlite:///{sqlite_ledger.database.file}"
+    ended = subprocess.run([sys.executable, "-c", KILLED, url], env=os.environ, check=False)
+    assert ended.returncode == 9
+    assert kept_rows_of(sqlite_ledger) == {}
+    assert sqlite_ledger.database.check() == []
+    assert sqlite_ledger.agreement("p").counts.items == 30
+
+
+# -- how much is kept, and what becomes of it --------------------------------------------------
+
+
+def test_the_oldest_are_dropped(
+    ledger: Ledger, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger.import_file(write(answers(30)), "p")
+    with ledger.database.read() as connection:
+        count_item_patterns(connection, selected(connection))
+    (first,) = kept_rows_of(ledger)
+    with ledger.database.read() as connection:
+        size = connection.scalar(select(func.sum(KeptTally.size)))
+    monkeypatch.setattr(kept_tallies, "MOST", size)
+    with ledger.database.read() as connection:
+        count_answers_per_item(connection, selected(connection))
+    assert first not in kept_rows_of(ledger)
+    assert len(kept_rows_of(ledger)) == 1
+
+
+def selected(connection: Connection) -> Selection:
+    return select_answers(connection, question_of(connection), EVERYTHING)
+
+
+@pytest.mark.parametrize(("limit", "left"), [("LARGEST", 0), ("_MOST_ROWS", 1)])
+def test_what_is_too_large_is_counted_and_not_kept(
+    ledger: Ledger, write: Write, monkeypatch: pytest.MonkeyPatch, limit: str, left: int
+) -> None:
+    ledger.import_file(write(answers(30)), "p")
+    right = Ledger(ledger.database.url.render_as_string(False)).agreement("p").to_dict()
+    with ledger.database.write() as connection:
+        connection.execute(delete(KeptTally))
+    monkeypatch.setattr(kept_counts, limit, 1)
+    assert ledger.agreement("p").to_dict() == right
+    assert len(kept_rows_of(ledger)) == left  # what comes as one text is no row
+
+
+def test_an_erased_annotator_is_in_no_kept_count(ledger: Ledger, write: Write) -> None:
+    ledger.import_file(write(answers(30)), "p")
+    ledger.agreement("p")
+    ledger.annotators.erase("p", "A")
+    assert kept_rows_of(ledger) == {}
+
+
+def test_a_purged_project_keeps_nothing(ledger: Ledger, write: Write) -> None:
+    ledger.import_file(write(answers(30)), "p")
+    ledger.agreement("p")
+    ledger.projects.delete("p")
+    assert kept_rows_of(ledger) == {}
+
+
+# -- as bytes ---------------------------------------------------------------------------------
+
+
+@examples(50)
+@given(
+    st.lists(
+        st.lists(st.integers(-(2**62), 2**62), min_size=3, max_size=3)
+        | st.lists(st.integers(-3, 3), min_size=3, max_size=3)
+    ),
+    st.lists(st.none() | st.text()),
+)
+def test_columns_are_read_as_they_were_written(
+    numbers: list[list[int]], texts: list[str | None]
+) -> None:
+    columns: kept_counts.Columns = [*map(np.array, zip(*numbers, strict=True)), texts]
+    read = kept_counts._read(kept_counts._written(columns))
+    assert [[*column] for column in read] == [[*column] for column in columns]
+
+
+def test_spans_are_counted_as_ever(ledger: Ledger, write: Write) -> None:
+    rows = [("item", "annotator", "category", "start", "end")]
+    rows += [(f"i{n}", who, "x", n, n + 3) for n in range(9) for who in "ab"]
+    ledger.import_file(write(csv_text(rows)), "p", options=SPANS)
+    first = ledger.agreement("p").to_dict()
+    assert ledger.agreement("p").to_dict() == first

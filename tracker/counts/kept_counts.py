@@ -1,0 +1,342 @@
+"""Counted rows that are looked up when they are asked for again.
+
+What a statement counted is kept with the change after which it did (`storage.kept_tallies`). After
+more changes only the items that they touched are counted, as they were and as they are: rows of
+counts add up over items that do not meet. Of small projects nothing is kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain, islice
+from typing import Any, TypeAlias
+
+import numpy as np
+from sqlalchemy import Connection, Select, Table, Text, cast, func, select
+from sqlalchemy.sql import visitors
+
+from tracker.core.tallies import IntArray
+from tracker.counts.selection import stream_rows
+from tracker.projects.questions import QuestionInfo
+from tracker.projects.touched import (
+    highest_item,
+    is_cheaper_alone,
+    items_touched_since,
+    no_answers_changed_since,
+)
+from tracker.storage.as_of import (
+    NOW,
+    Moment,
+    shadow_item_ids,
+    shadow_tables_of_items,
+    stored_erasure_since,
+)
+from tracker.storage.kept_tallies import (
+    LARGEST,
+    TALLIES,
+    NewTallies,
+    Tally,
+    kept_tally,
+    last_state,
+)
+from tracker.storage.schema import Import, Label, Source
+
+LEAST_ITEMS = 10_000
+"""Items of a project whose counts are kept."""
+_MOST_ROWS = 1_000_000  # of a statement that are kept; as Python's tuples they take 100 MB
+_MOST_PAIRS = 20_000_000  # rows of 40 bytes at most in one text; 10 ** 9 bytes are too many
+_OF_ITEMS = {model.__table__ for model in (Label, Import, Source)}
+"""The tables that differ for no item but those that a change says it touched."""
+_FORM = "1"  # of what is kept
+
+Columns: TypeAlias = "list[IntArray | list[Any]]"
+"""The columns of rows: arrays of whole numbers, or lists of anything else."""
+
+
+@dataclass(frozen=True)
+class _Counting:
+    """A statement whose rows are kept.
+
+    Attributes:
+        statement: its columns are what it groups by, then counts or sums.
+        fetch: returns the columns that a connection has now; None if they are too many.
+        keys: how many of the columns it groups by; None if its rows do not add up.
+        most: whether the last column is a greatest value, of which a greater one will do.
+    """
+
+    statement: Select[Any]
+    fetch: Callable[[Connection], Columns | None]
+    keys: int | None
+    most: bool = False
+
+    @cached_property
+    def of_items(self) -> bool:
+        """Whether it changes with nothing but the items that a change touches."""
+        parts = visitors.iterate(self.statement)
+        return {part for part in parts if isinstance(part, Table)} <= _OF_ITEMS
+
+    def columns(self, connection: Connection) -> Columns | None:
+        """Return the columns that a connection has now, in the order of what they are grouped by.
+
+        None if they are too many.
+        """
+        columns = self.fetch(connection)
+        if columns is None or self.keys is None:
+            return columns
+        return _summed([(columns, 1)], self.keys, most=self.most)
+
+    def digest(self, connection: Connection) -> str:
+        compiled = self.statement.compile(dialect=connection.dialect)
+        parts = (_FORM, str(compiled), sorted(compiled.params.items()), self.keys)
+        return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+
+# -- What is asked for: rows that add up, as they come or as one text; rows that do not ----------
+
+
+def counted_rows(
+    connection: Connection,
+    statement: Select[Any],
+    question: QuestionInfo,
+    keys: int | None,
+    *,
+    most: bool = False,
+) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of a statement that counts items or answers, by its first ``keys`` columns.
+
+    The others are counts or sums; with ``most`` the last is a greatest value, and may be greater.
+    Rows of no number of ``keys`` do not add up over items.
+    """
+    rest: list[Iterator[tuple[Any, ...]]] = []
+    counting = _Counting(statement, lambda held: _columns_of(held, statement, rest), keys, most)
+    columns = _kept_columns(connection, question, counting)
+    if columns is not None:
+        yield from _rows(columns)
+    else:
+        yield from rest[0] if rest else stream_rows(connection, statement)
+
+
+def counted_pairs(
+    connection: Connection, statement: Select[Any], question: QuestionInfo
+) -> IntArray:
+    """Return the rows of a statement of a whole number and how often it was counted, (N, 2).
+
+    The database writes them as one text, from which numpy reads millions of numbers in much
+    less time than as many rows take. If a text cannot hold them, they come as rows. A row with
+    NULL is left out.
+    """
+    counting = _Counting(statement, lambda held: [*_number_pairs(held, statement).T], 1)
+    columns = _kept_columns(connection, question, counting)
+    if columns is None:
+        return _number_pairs(connection, statement)
+    return np.stack([np.asarray(column) for column in columns], axis=1)
+
+
+def kept_rows(
+    connection: Connection, statement: Select[Any], question: QuestionInfo
+) -> list[tuple[Any, ...]]:
+    """Return the rows of a statement on a project's answers, kept until any of them changes."""
+    counting = _Counting(statement, lambda held: _columns_of(held, statement, []), None)
+    columns = _kept_columns(connection, question, counting)
+    return [*(stream_rows(connection, statement) if columns is None else _rows(columns))]
+
+
+def _rows(columns: Columns) -> Iterator[tuple[Any, ...]]:
+    return zip(*(c if isinstance(c, list) else c.tolist() for c in columns), strict=True)
+
+
+def _columns_of(
+    connection: Connection, statement: Select[Any], rest: list[Iterator[tuple[Any, ...]]]
+) -> Columns | None:
+    """Return a statement's columns; if there are too many rows, None, and ``rest`` has them."""
+    stream = stream_rows(connection, statement)
+    rows = [*islice(stream, _MOST_ROWS)]
+    if len(rows) == _MOST_ROWS:
+        rest.append(chain(rows, stream))
+        return None
+    width = len(statement.selected_columns)
+    return [_column([row[n] for row in rows]) for n in range(width)]
+
+
+def _column(cells: list[Any]) -> IntArray | list[Any]:
+    """Return cells as an array if all are whole numbers; a sum may come as a decimal one."""
+    if all(type(cell) is int for cell in cells):
+        return np.array(cells, dtype=np.int64)
+    whole = [int(cell) for cell in cells if cell is not None and not isinstance(cell, (str, float))]
+    return np.array(whole, dtype=np.int64) if len(whole) == len(cells) else cells
+
+
+def _number_pairs(connection: Connection, statement: Select[Any]) -> IntArray:
+    rows = statement.limit(_MOST_PAIRS + 1).subquery("rows")
+    first, second = (cast(column, Text) for column in rows.c)
+    together = func.aggregate_strings(first + "," + second, ",").label("together")
+    text, number = connection.execute(select(together, func.count().label("number"))).one()
+    if number > _MOST_PAIRS:
+        flat = chain.from_iterable(
+            row for row in stream_rows(connection, statement) if None not in row
+        )
+        return np.fromiter(flat, dtype=np.int64).reshape(-1, 2)
+    if not text:
+        return np.zeros((0, 2), dtype=np.int64)
+    return np.fromstring(text, dtype=np.int64, sep=",").reshape(-1, 2)
+
+
+# -- What is kept: found, carried over the changes since, or counted ------------------------------
+
+
+def _kept_columns(
+    connection: Connection, question: QuestionInfo, counting: _Counting
+) -> Columns | None:
+    """Return a statement's columns; None if nothing is to be kept, or they are too many."""
+    tallies: NewTallies | None = connection.info.get(TALLIES)
+    if tallies is None:
+        return None
+    project_id = question.project_id
+    if project_id not in tallies.items:
+        tallies.items[project_id] = highest_item(connection, project_id)
+    items = tallies.items[project_id]
+    if items < LEAST_ITEMS:
+        return None
+    if project_id not in tallies.states:
+        tallies.states[project_id] = last_state(connection, project_id)
+    state, asked = tallies.states[project_id], (project_id, counting.digest(connection))
+    known = tallies.counted.get(asked) or kept_tally(connection, *asked)
+    columns = None
+    if known is not None:
+        if known.state == state or _holds(connection, question, counting, known.state.change_id):
+            return _read(known.content)
+        columns = _carried(connection, question, counting, known, items)
+    columns = columns or counting.columns(connection)
+    content = b"" if columns is None else _written(columns)
+    if columns is not None and len(content) <= LARGEST:
+        tallies.counted[asked] = Tally(state, content)
+    return columns
+
+
+def _holds(
+    connection: Connection, question: QuestionInfo, counting: _Counting, through: int
+) -> bool:
+    """Return whether nothing that a statement counts has changed since."""
+    if no_answers_changed_since(connection, question.project_id, through):
+        return True
+    if not counting.of_items or stored_erasure_since(connection, question.project_id, through):
+        return False
+    return not items_touched_since(connection, question.key, through)
+
+
+def _carried(
+    connection: Connection, question: QuestionInfo, counting: _Counting, kept: Tally, items: int
+) -> Columns | None:
+    """Return the columns with the touched items counted anew; None if all are to be counted."""
+    project_id, through = question.project_id, kept.state.change_id
+    if counting.keys is None or not counting.of_items:
+        return None
+    if stored_erasure_since(connection, project_id, through):
+        return None
+    touched = items_touched_since(connection, question.key, through)
+    if not is_cheaper_alone(touched, items):
+        return None
+    with shadow_item_ids(connection, chain.from_iterable(touched)) as wanted:
+        with shadow_tables_of_items(connection, project_id, Moment(through=through), wanted):
+            before = counting.columns(connection)
+        with shadow_tables_of_items(connection, project_id, NOW, wanted):
+            now = counting.columns(connection)
+    if before is None or now is None:
+        return None
+    parts = [(_read(kept.content), 1), (before, -1), (now, 1)]
+    return _summed(parts, counting.keys, most=counting.most)
+
+
+def _summed(parts: Sequence[tuple[Columns, int]], keys: int, *, most: bool) -> Columns:
+    """Return counts added up with these signs, in the order of their keys.
+
+    In one order, sums of fractions over them are always the same. Rows that count nothing are
+    left out.
+    """
+    joined = [_joined([columns[n] for columns, _ in parts]) for n in range(len(parts[0][0]))]
+    joined[:keys] = [_folded(column) for column in joined[:keys]]
+    signs = np.concatenate([np.full(len(columns[0]), sign) for columns, sign in parts])
+    codes = [_codes(column) for column in joined[:keys]]
+    order = np.lexsort(codes[::-1])
+    moved = [np.diff(code[order], prepend=-1) != 0 for code in codes]
+    starts = np.flatnonzero(np.logical_or.reduce([*moved, np.arange(len(order)) == 0]))
+    sums = []
+    for place, column in enumerate(map(_numbers, joined[keys:]), keys):
+        if most and place == len(joined) - 1:
+            sums.append(np.maximum.reduceat(np.where(signs > 0, column, 0)[order], starts))
+        else:
+            sums.append(np.add.reduceat((column * signs)[order], starts))
+    left = np.logical_or.reduce([column != 0 for column in sums[: len(sums) - most]])
+    rows = order[starts[left]]
+    own = [
+        [column[row] for row in rows.tolist()] if isinstance(column, list) else column[rows]
+        for column in joined[:keys]
+    ]
+    return [*own, *(column[left] for column in sums)]
+
+
+def _joined(columns: Sequence[IntArray | list[Any]]) -> IntArray | list[Any]:
+    if any(isinstance(column, list) for column in columns):
+        return [*chain.from_iterable(columns)]
+    return np.concatenate(columns)
+
+
+def _numbers(column: IntArray | list[Any]) -> IntArray:
+    """Return counts; one of nothing may come as NULL."""
+    return np.array([n or 0 for n in column]) if isinstance(column, list) else column
+
+
+def _folded(column: IntArray | list[Any]) -> IntArray | list[Any]:
+    """Return texts of answers, and of categories in an answer, in one order."""
+    if not isinstance(column, list):
+        return column
+    folded = {cell: _in_one_order(cell) if isinstance(cell, str) else cell for cell in {*column}}
+    return [folded[cell] for cell in column]
+
+
+def _in_one_order(text: str) -> str:
+    return ",".join(sorted("+".join(sorted(part.split("+"))) for part in text.split(",")))
+
+
+def _codes(column: IntArray | list[Any]) -> IntArray:
+    """Return numbers in the order of the cells; NULL is the last."""
+    if not isinstance(column, list):
+        return column
+    cells = sorted({*column}, key=lambda cell: (cell is None, cell))
+    number = {cell: n for n, cell in enumerate(cells)}
+    return np.array([number[cell] for cell in column], dtype=np.int64)
+
+
+# -- Columns as bytes: numbers as the steps between them, compressed ------------------------------
+
+
+def _written(columns: Columns) -> bytes:
+    kinds, parts = [], []
+    for column in columns:
+        if isinstance(column, list):
+            part, kind = json.dumps(column).encode(), "json"
+        else:
+            steps = np.diff(column, prepend=0)
+            lowest = min(int(steps.min(initial=0)), -int(steps.max(initial=0)), 0) - 1
+            kind = np.min_scalar_type(lowest).newbyteorder("<").str
+            part = steps.astype(kind).tobytes()
+        kinds.append([kind, len(part)])
+        parts.append(part)
+    return json.dumps(kinds).encode() + b"\n" + zlib.compress(b"".join(parts), 1)
+
+
+def _read(content: bytes) -> Columns:
+    head, _, rest = content.partition(b"\n")
+    cells, columns, start = zlib.decompress(rest), [], 0
+    for kind, size in json.loads(head):
+        part = cells[start : start + size]
+        start += size
+        columns.append(
+            json.loads(part) if kind == "json" else np.frombuffer(part, kind).cumsum(dtype=np.int64)
+        )
+    return columns

@@ -1,0 +1,110 @@
+"""Counted rows that a ledger keeps until something changes: found by readers, added after them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import accumulate
+from typing import NamedTuple
+
+from sqlalchemy import Connection, and_, delete, insert, select
+
+from tracker.core import clock
+from tracker.storage.schema import Change, KeptTally
+
+TALLIES = "tracker_tallies"
+"""What a connection that reads is told of: `NewTallies` to add to, None to keep nothing."""
+MOST = 64 * 2**20
+"""Bytes of a project; the oldest are dropped."""
+LARGEST = MOST // 2
+"""Bytes of one that is kept."""
+
+_kept, _changes = KeptTally.__table__, Change.__table__
+_COUNTED_AFTER = and_(
+    _changes.c.project_id == _kept.c.project_id,
+    _changes.c.id == _kept.c.change_id,
+    _changes.c.recorded_at == _kept.c.recorded_at,
+)
+
+
+class State(NamedTuple):
+    """The last change of a project: its number and its moment, which no other has."""
+
+    change_id: int
+    recorded_at: int
+
+
+class Tally(NamedTuple):
+    """Rows as they were written, and the state in which they were counted."""
+
+    state: State
+    content: bytes
+
+
+@dataclass(frozen=True)
+class NewTallies:
+    """What a reading transaction counted, to be kept when it has ended.
+
+    Attributes:
+        items: the highest number of an item of each project that was counted, by its id.
+        states: likewise the state; of those of which counts are kept.
+        counted: the tallies, by project and digest of the statement.
+    """
+
+    items: dict[int, int] = field(default_factory=dict)
+    states: dict[int, State] = field(default_factory=dict)
+    counted: dict[tuple[int, str], Tally] = field(default_factory=dict)
+
+
+def last_state(connection: Connection, project_id: int) -> State:
+    """Return the state that a connection sees; that of no change is (0, 0)."""
+    last = (
+        select(_changes.c.id, _changes.c.recorded_at)
+        .where(_changes.c.project_id == project_id)
+        .order_by(_changes.c.id.desc())
+        .limit(1)
+    )
+    row = connection.execute(last).one_or_none()
+    return State(0, 0) if row is None else State(*row)
+
+
+def kept_tally(connection: Connection, project_id: int, statement: str) -> Tally | None:
+    """Return what is kept of a statement; None if nothing is, or not of a state of this ledger."""
+    row = connection.execute(
+        select(_kept.c.change_id, _kept.c.recorded_at, _kept.c.digest, _kept.c.content)
+        .join(_changes, _COUNTED_AFTER)
+        .where(_kept.c.project_id == project_id, _kept.c.statement == statement)
+    ).one_or_none()
+    if row is None or _digest(row.content) != row.digest:
+        return None
+    return Tally(State(row.change_id, row.recorded_at), row.content)
+
+
+def keep_tallies(connection: Connection, tallies: Mapping[tuple[int, str], Tally]) -> None:
+    """Keep tallies in the place of older ones, and no more than `MOST` of a project."""
+    for (project_id, statement), (state, content) in tallies.items():
+        same = and_(_kept.c.project_id == project_id, _kept.c.statement == statement)
+        newer = select(_kept.c.change_id).join(_changes, _COUNTED_AFTER)
+        if connection.scalar(newer.where(same, _kept.c.change_id > state.change_id)) is not None:
+            continue
+        connection.execute(delete(_kept).where(same))
+        row = {"project_id": project_id, "statement": statement} | state._asdict()
+        row |= {"kept_at": clock.now(), "size": len(content), "digest": _digest(content)}
+        connection.execute(insert(_kept).values(**row, content=content))
+    for project_id in {project_id for project_id, _ in tallies}:
+        _drop_oldest(connection, project_id)
+
+
+def _drop_oldest(connection: Connection, project_id: int) -> None:
+    ours = _kept.c.project_id == project_id
+    newest = select(_kept.c.statement, _kept.c.size).where(ours).order_by(_kept.c.kept_at.desc())
+    rows = connection.execute(newest).all()
+    sums = accumulate(row.size for row in rows)
+    surplus = [row.statement for row, size in zip(rows, sums, strict=True) if size > MOST]
+    if surplus:
+        connection.execute(delete(_kept).where(ours, _kept.c.statement.in_(surplus)))
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
