@@ -30,5 +30,5 @@ def test_a_number_that_nothing_has_is_a_fault_of_the_program(
     with ledger.asking("p") as (connection, question):
         sound = {"item_id": (1, 2), "annotator_id": (1, 3), "category_id": (-1, 2)}
         validate_staged_references(connection, sound, question.key)
-        with pytest.raises(RuntimeError, match="is not all within"):
+        with pytest.raises(RuntimeError, match="there are but"):
             validate_staged_references(connection, extremes, question.key)

@@ -41,28 +41,17 @@ _MOST: Final = 10
 
 
 def odd_file_messages(
-    connection: Connection, questions: Sequence[QuestionInfo], import_id: int | None
+    connection: Connection, questions: Sequence[QuestionInfo], import_id: int
 ) -> Iterator[Message]:
-    """Yield a sentence for each annotator whose answers of an import are unlike all others.
-
-    Nothing is said of a project's first import, with which nothing can be compared, and of one
-    that is only shown.
-    """
-    if import_id is None or not questions:
+    """Yield a sentence for each annotator whose answers of an import are unlike all others."""
+    columns = (_imports.c.change_id, _imports.c.rows)
+    change, rows = connection.execute(select(*columns).where(_imports.c.id == import_id)).one()
+    if rows < LEAST_ROWS or not questions:
         return
-    project = questions[0].project
-    imports = connection.execute(
-        select(_imports.c.id, _imports.c.change_id, _imports.c.rows)
-        .where(_imports.c.project_id == project.id, _imports.c.id <= import_id)
-        .order_by(_imports.c.id.desc())
-        .limit(2)
-    ).all()
-    if len(imports) < 2 or imports[0].rows < LEAST_ROWS:
-        return
-    names = annotator_names(connection, project)
+    names = annotator_names(connection, questions[0].project)
     for question in questions:
         if question.answers != "spans":
-            for finding in _odd_files(connection, question, *imports[0][:2]):
+            for finding in _odd_files(connection, question, import_id, change):
                 name = names[finding.annotator]
                 yield Message(odd_file_sentence, annotator=name, finding=vars(finding))
 

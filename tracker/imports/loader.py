@@ -305,6 +305,12 @@ def record_import(
     return number, record
 
 
+def has_earlier_import(connection: Connection, project_id: int, number: int) -> bool:
+    """Return whether there is something to compare the answers of an import with."""
+    earlier = select(Import.id).where(Import.project_id == project_id, Import.id < number)
+    return connection.scalar(earlier.limit(1)) is not None
+
+
 def import_result(
     number: int | None,
     project: ProjectInfo,

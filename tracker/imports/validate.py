@@ -235,22 +235,17 @@ def validate_staged_references(
 ) -> None:
     """Check that every staged row refers to an item and annotator of the project, and a category.
 
-    Their numbers have no gaps, so the least and the greatest of each column suffice. Raises
-    RuntimeError, because a row that fails is a fault of the program.
+    Their numbers have no gaps: from the least to the greatest of each column there is every one.
+    Raises RuntimeError, because a row that fails is a fault of the program.
     """
     for column, (least, greatest) in extremes.items():
         entity = _REFERS_TO[column]
-        ends = connection.execute(
-            select(
-                func.min(entity.id).label("least"),
-                func.max(entity.id).label("greatest"),
-                func.count().label("number"),
-            ).where(
-                of_question(Category, question)
-                if entity is Category
-                else entity.project_id == question.project_id
-            )
-        ).one()
-        dense = ends.number > 0 and ends.number == ends.greatest - ends.least + 1
-        if not (dense and ends.least <= least and greatest <= ends.greatest):
-            raise RuntimeError(f"{column} from {least} to {greatest} is not all within {ends}")
+        ours = (
+            of_question(Category, question)
+            if entity is Category
+            else entity.project_id == question.project_id
+        )
+        within = select(func.count()).where(ours, entity.id.between(least, greatest))
+        number = connection.scalar(within)
+        if number != greatest - least + 1:
+            raise RuntimeError(f"{column} from {least} to {greatest}: there are but {number}")

@@ -264,11 +264,10 @@ class Importing(Transactions):
         sync: SyncRun | EventRun | None = None,
         **how: Unpack[Reading],
     ) -> ImportResult:
-        from tracker.audit.odd_files import odd_file_messages
         from tracker.formats.question_columns import parse_questions
         from tracker.formats.reader import ReadOptions
         from tracker.formats.registry import check_reader_format
-        from tracker.imports.loader import load_import, load_items
+        from tracker.imports.loader import has_earlier_import, load_import, load_items
         from tracker.imports.questions import questions_for_import
         from tracker.work.events import tell_of_rounds
 
@@ -302,9 +301,12 @@ class Importing(Transactions):
                     sync.end(connection, project, result)
                 if into.change is not None:
                     tell_of_rounds(connection, into.project, into.change)
-                answered = [ids.question for ids in into.answered.values()]
-                odd = map(str, odd_file_messages(connection, answered, result.id))
-                result = replace(result, warnings=(*result.warnings, *odd))
+                if result.id and has_earlier_import(connection, into.project.id, result.id):
+                    from tracker.audit.odd_files import odd_file_messages
+
+                    answered = [ids.question for ids in into.answered.values()]
+                    odd = map(str, odd_file_messages(connection, answered, result.id))
+                    result = replace(result, warnings=(*result.warnings, *odd))
         told = {"preferences": into.told} if into.told else {}
         return replace(result, columns=tuple(one | told for one in _layouts(sources)))
 

@@ -6,7 +6,7 @@ import re
 import sqlite3
 from collections.abc import Sequence
 from contextlib import suppress
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
@@ -60,7 +60,7 @@ _BULK_OPTION = "tracker_bulk"
 # fit into a processor's own cache are sorted in two thirds of the time. A writer keeps changed
 # pages in it; what is loaded in bulk comes in the order of keys, and its memory is the loader's.
 _READERS_CACHE, _WRITERS_CACHE, _LOADERS_CACHE = 1024, 65536, 32768
-_ROWS_AT_ONCE = 100  # in one INSERT; times the columns, far below the limit of parameters
+_ROWS_AT_ONCE = 200  # in one INSERT; times the columns, far below the limit of parameters
 
 _NOT_OPENED = Fix("the database cannot be opened", "check the path and permissions")
 _NOT_WRITABLE = Fix("the database cannot be written to", "check the file's permissions")
@@ -166,9 +166,9 @@ class Sqlite(Backend):
         for place, column in enumerate(columns):
             values[place::width] = column if isinstance(column, list) else column.tolist()
         places = {id(column): place for place, column in enumerate(columns, 1)}
-        row = [
+        row = tuple(
             places.get(id(cell)) or ("NULL" if cell is None else str(int(cell))) for cell in cells
-        ]
+        )
         statement = _insert_statement(into, row, width, _ROWS_AT_ONCE)
         for start in range(0, len(values), _ROWS_AT_ONCE * width):
             part = values[start : start + _ROWS_AT_ONCE * width]
@@ -354,7 +354,8 @@ def _begin(connection: Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
 
 
-def _insert_statement(into: str, row: Sequence[Any], width: int, rows: int) -> str:
+@lru_cache(maxsize=64)
+def _insert_statement(into: str, row: tuple[str | int, ...], width: int, rows: int) -> str:
     """Return the statement; a row has texts as they are, and a parameter as its place in the row.
 
     With OR FAIL the library need not be able to take back half a statement, which takes as long
