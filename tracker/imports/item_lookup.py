@@ -38,10 +38,7 @@ _SPACE = "".join(mark for mark in map(chr, range(0x3001)) if mark.isspace())
 
 
 class ItemIds(Ids):
-    """The ids of items; facts about an item are stored when it first occurs.
-
-    Names stay in Arrow's arrays, in a tenth of the memory that Python's objects would take.
-    """
+    """The ids of items; facts about an item are stored when it first occurs."""
 
     what = "item"
 
@@ -57,9 +54,8 @@ class ItemIds(Ids):
         self.may_be_stored = self.next > 1
         also = select(literal(1)).where(standing_item_alias(project.id)).limit(1)
         self.have_aliases = connection.scalar(also) is not None
-        self._nothing = text_array([])
-        self._names = self._nothing  # those met, and their numbers beside them
-        self._ids = np.zeros(0, np.int64)
+        self._names = _Names()
+        self._ids = np.zeros(0, np.int64)  # of these names
         _wanted.create(connection)
 
     def close(self) -> None:
@@ -69,7 +65,7 @@ class ItemIds(Ids):
 
     def of(self, column: Cells, batch: Batch) -> Numbers:
         names, bad = self._fit(column)
-        places = _places(names, self._names)
+        places = self._names.places(names)
         numbers = np.where(bad, BAD, np.append(self._ids, BAD)[places])
         unknown = (places < 0) & ~bad
         if unknown.any():
@@ -99,8 +95,6 @@ class ItemIds(Ids):
 
         Each first occurs in the given row; no rows are given if no column has facts about items.
         """
-        import pyarrow as pa
-
         numbers = np.zeros(len(fresh), np.int64)
         is_new = np.ones(len(fresh), bool)
         if self.may_be_stored:
@@ -111,10 +105,10 @@ class ItemIds(Ids):
         numbers[is_new] = self.next + np.arange(is_new.sum())
         self.next += int(is_new.sum())
         self._tell(fresh, numbers, is_new, rows, batch)
-        if len(self._names) > _MOST_REMEMBERED:
-            self._names, self._ids = self._nothing, self._ids[:0]
+        if len(self._ids) > _MOST_REMEMBERED:
+            self._names, self._ids = _Names(), self._ids[:0]
             self.may_be_stored = True
-        self._names = pa.concat_arrays([self._names, fresh])
+        self._names.add(fresh)
         self._ids = np.concatenate([self._ids, numbers])
         return numbers
 
@@ -184,6 +178,46 @@ def _meaning(role: str) -> tuple[str, str]:
     if not role.startswith(KEEP):
         return _DETAILS[role], ""
     return ATTRIBUTE, role.removeprefix(KEEP).removeprefix(ATTRIBUTE_COLUMN)
+
+
+class _Names:
+    """Names in the order in which they were met, each once, found by their hashes.
+
+    They stay in an Arrow array, in a tenth of the memory that Python's objects would take.
+    """
+
+    def __init__(self) -> None:
+        self._names = text_array([])
+        self._hashes = np.zeros(0, np.int64)  # ascending
+        self._order = np.zeros(0, np.int32)  # the place of the name with each hash
+
+    def add(self, names: Any) -> None:
+        import pyarrow as pa
+
+        hashes = _hashes(names)
+        order = np.argsort(hashes)
+        hashes = hashes[order]
+        at = np.searchsorted(self._hashes, hashes)
+        self._order = np.insert(self._order, at, order + len(self._names))
+        self._hashes = np.insert(self._hashes, at, hashes)
+        self._names = pa.concat_arrays([self._names, names])
+
+    def places(self, names: Any) -> Numbers:
+        """Return the place of each name, -1 if it was not met."""
+        if not len(self._hashes):
+            return np.full(len(names), -1)
+        hashes = _hashes(names)
+        at = np.minimum(np.searchsorted(self._hashes, hashes), len(self._hashes) - 1)
+        there = self._hashes[at] == hashes
+        places = np.where(there, self._order[at], -1)
+        met = place_array(np.flatnonzero(there))
+        if self._names.take(place_array(places[there])).equals(names.take(met)):
+            return places
+        return _places(names, self._names)  # two have the same hash
+
+
+def _hashes(names: Any) -> Numbers:
+    return np.fromiter(map(hash, names.to_pylist()), np.int64, len(names))
 
 
 def _places(names: Any, among: Any) -> Numbers:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from shlex import quote
@@ -18,6 +18,7 @@ from tracker.formats.batch import Rejection, Rejections
 from tracker.formats.column_roles import Mapped
 from tracker.formats.reader import AS_IT_IS, Reading, ReadOptions
 from tracker.formats.registry import Source as Reader
+from tracker.imports.held_rows import Held
 from tracker.imports.item_lookup import ItemIds
 from tracker.imports.lookup import BAD
 from tracker.imports.normalize import Intake, refuse_nul_in_batch
@@ -32,7 +33,7 @@ from tracker.imports.reading_record import ReadingRecord, reading_record
 from tracker.imports.repeated_rows import Files
 from tracker.imports.resembling import Resemblance, resemblance_warnings, resemblances
 from tracker.imports.resolve import Settlement
-from tracker.imports.staging import FATES, Fates, Staging, count_staged_inserts, staging
+from tracker.imports.staging import FATES, Fates, Staging, add_staged_inserts, staging
 from tracker.imports.validate import (
     validate_staged_references,
 )
@@ -228,7 +229,7 @@ def _date_known(settlement: Settlement, sources: Sequence[Reader], parts: Parts)
 def _settle(
     settlement: Settlement,
     intake: Intake,
-    at_once: Mapping[str, Any] | None,
+    at_once: Held | None,
     absences: Absences | None,
     *,
     repeats: bool,
@@ -244,9 +245,12 @@ def _settle(
         fates = settlement.fates(intake.gold, intake.truth_files)
         sums = seals.seal_sums_of_staged(connection, staged.table, own_name_key(staged.table))
     else:
-        settlement.insert_all(at_once)
-        fates = count_staged_inserts(at_once, intake.gold, intake.truth_files)
-        sums = seals.seal_sums_of_arrays(at_once)
+        fates, sums = {}, (0, 0)
+        for rows in at_once.in_order():
+            settlement.insert_all(rows)
+            fates = add_staged_inserts(fates, rows, intake.gold, intake.truth_files)
+            number, total = seals.seal_sums_of_arrays(rows)
+            sums = (sums[0] + number, sums[1] + total)
     if empty_before:
         for question, extremes in sorted(staged.extremes.items()):
             key = QuestionKey(project_id, question)

@@ -10,6 +10,7 @@ from sqlalchemy import Connection, Table, select
 
 from tracker.core.errors import Refused
 from tracker.formats.batch import place_of
+from tracker.imports.held_rows import Held
 from tracker.imports.normalize import Counted, Intake
 from tracker.imports.questions import question_numbers_of
 from tracker.imports.repeated_rows import Files, with_columns_apart
@@ -71,7 +72,7 @@ def examine_staged_rows(
 
 
 def forget_rejected_names(
-    connection: Connection, incoming: Table, intake: Intake, at_once: Mapping[str, Any] | None
+    connection: Connection, incoming: Table, intake: Intake, at_once: Held | None
 ) -> None:
     """Take back what the import said of categories and annotators that only rejected rows name.
 
@@ -81,9 +82,11 @@ def forget_rejected_names(
         columns = [incoming.c[name] for name in _NAMING]
         rows = [tuple(row) for row in connection.execute(select(*columns).distinct())]
     else:
-        number = len(at_once["line"])
-        staged = [np.broadcast_to(at_once[name], number) for name in _NAMING]
-        rows = [*map(tuple, np.unique(np.column_stack(staged), axis=0).tolist())]
+        rows = []
+        for part in at_once.in_order():
+            number = len(part["line"])
+            staged = [np.broadcast_to(part[name], number) for name in _NAMING]
+            rows += map(tuple, np.unique(np.column_stack(staged), axis=0).tolist())
     questions = intake.questions
     people = intake.annotators.met - {number for _, _, *names in rows for number in names}
     forget_annotator_facts(connection, questions.project.id, intake.change, people)
