@@ -27,6 +27,7 @@ ORDER = (
     "formats",
     "imports",
     "sync",
+    "engines",
     "counts",
     "agreement",
     "audit",
@@ -80,12 +81,12 @@ LIBRARIES = {
     "itsdangerous": {"web"},
     "authlib": {"web"},
     "uvicorn": {"web"},
-    "sqlalchemy": {"storage", "projects", "formats", "imports", "sync", "counts", "agreement",
-                   "audit", "history", "compare", "judge", "gate", "plan", "work", "export",
-                   "ledger"},
+    "sqlalchemy": {"storage", "projects", "formats", "imports", "sync", "engines", "counts",
+                   "agreement", "audit", "history", "compare", "judge", "gate", "plan", "work",
+                   "export", "ledger"},
     "alembic": {"storage"},
-    "numpy": {"core", "measures", "monitoring", "storage", "formats", "imports", "counts",
-              "agreement", "audit", "compare", "judge", "plan", "work", "report"},
+    "numpy": {"core", "measures", "monitoring", "storage", "formats", "imports", "engines",
+              "counts", "agreement", "audit", "compare", "judge", "plan", "work", "report"},
     "scipy": {"measures", "monitoring", "audit", "judge", "plan", "report"},
     "pandas": {"formats", "imports", "export", "agreement", "audit", "history", "compare", "gate",
                "ledger"},
@@ -99,7 +100,8 @@ LIBRARIES = {
              "imports", "conformance", "cli"},
     "typer": {"cli"},
     "psycopg": set(),  # the driver is SQLAlchemy's to import
-    "pyarrow": {"storage", "formats", "imports", "export"},
+    "pyarrow": {"storage", "formats", "imports", "engines", "export"},
+    "duckdb": {"engines"},
 }  # fmt: skip
 # What faces run is in these rooms: they ask the ledger, and show what comes back.
 FACES = {"web", "cli"}
@@ -142,7 +144,10 @@ LIGHT = re.compile(
 
 DATABASES = re.compile("sqlite|postgres|psycopg|pg_", re.IGNORECASE)
 # The file of each kind of database, and the line that lists them.
-BACKENDS = tuple(f"storage/backends/{name}.py" for name in ("sqlite", "postgres", "__init__"))
+BACKENDS = (
+    *(f"storage/backends/{name}.py" for name in ("sqlite", "postgres", "__init__")),
+    "engines/duckdb.py",
+)
 # Rooms and files where a text, not code, may name a database, and why.
 NAMED_TO_PEOPLE = {
     "cli": "help tells people which URLs there are; the default is a file",

@@ -37,6 +37,7 @@ from tracker.projects.identities import erase_annotator, merge_annotators, split
 from tracker.projects.questions import QuestionInfo, QuestionOptions, create_project
 
 __all__ = [
+    "EVERYTHING_HAPPENS",
     "Erase",
     "Flags",
     "Kind",
@@ -79,6 +80,24 @@ def all_steps(kind: str) -> st.SearchStrategy[Any]:
         | st.builds(Kind, names, st.sampled_from(["model", "human"]))
         | st.builds(Flags, st.frozensets(st.integers(1, 3), max_size=2))
     )
+
+
+I_A, J_B = ("i", "A", 1), ("j", "B", 1)
+EVERYTHING_HAPPENS: list[Step] = [
+    [{(I_A, None): frozenset("y"), (("k", "C", 2), 3): frozenset()}],
+    Flags(frozenset({1, 2})),
+    Merge("A", "B"),
+    [{(I_A, None): frozenset("x"), (J_B, 1): frozenset("y")}],
+    Undo(1),
+    Split("A"),
+    Kind("C", "model"),
+    [{(I_A, None): frozenset("z")}],
+    Kind("C", "human"),
+    Undo(0),
+    Kind("B", "reference"),
+    Erase("A"),
+    [{(J_B, None): frozenset("y"), (I_A, None): frozenset()}],
+]
 
 
 class Run:

@@ -14,9 +14,7 @@ from sqlalchemy import func, select, text
 from tests.audit.flags.found import Seen, record
 from tests.helpers import SEVERAL, SPANS, count_rows, count_statements, undo
 from tests.history.scripts import (
-    Erase,
-    Flags,
-    Kind,
+    EVERYTHING_HAPPENS,
     Run,
     Step,
     added_up,
@@ -28,7 +26,7 @@ from tests.history.scripts import (
     taken,
 )
 from tests.profiles import examples
-from tests.storage.as_of.plain import BOTH_KINDS, Clock, Merge, Split, Undo
+from tests.storage.as_of.plain import BOTH_KINDS, Clock
 from tracker.agreement.query import Query
 from tracker.core.errors import CheckFailed
 from tracker.history import stored as tallies
@@ -61,23 +59,6 @@ def follow(ledger: Ledger, now: Clock, kind: str, script: list[Step]) -> None:
                 undone.rollback()
 
 
-I_A, J_B = ("i", "A", 1), ("j", "B", 1)
-EVERYTHING: list[Step] = [
-    [{(I_A, None): frozenset("y"), (("k", "C", 2), 3): frozenset()}],
-    Flags(frozenset({1, 2})),
-    Merge("A", "B"),
-    [{(I_A, None): frozenset("x"), (J_B, 1): frozenset("y")}],
-    Undo(1),
-    Split("A"),
-    Kind("C", "model"),
-    [{(I_A, None): frozenset("z")}],
-    Kind("C", "human"),
-    Undo(0),
-    Erase("B"),
-    [{(J_B, None): frozenset("y"), (I_A, None): frozenset()}],
-]
-
-
 @BOTH_KINDS
 def test_what_is_counted_from_the_last_one_is_what_is_counted_anew(
     sqlite_ledger: Ledger, monkeypatch: pytest.MonkeyPatch, kind: str
@@ -85,7 +66,7 @@ def test_what_is_counted_from_the_last_one_is_what_is_counted_anew(
     now = Clock(monkeypatch)
 
     @examples(3)
-    @example(EVERYTHING)
+    @example(EVERYTHING_HAPPENS)
     @given(st.lists(all_steps(kind), min_size=1, max_size=4))
     def check(script: list[Step]) -> None:
         follow(sqlite_ledger, now, kind, script)

@@ -24,6 +24,7 @@ from tracker.core.errors import InvalidOption
 from tracker.core.results import Record
 from tracker.core.tallies import AnnotatorTallies, ItemPatterns
 from tracker.counts.filter import select_answers
+from tracker.counts.kept_counts import counted_by
 from tracker.counts.selection import Selection
 from tracker.counts.tallies import count_annotator_tallies, select_items_of_patterns
 from tracker.measures.estimate import Estimate
@@ -50,6 +51,7 @@ class Explanation:
         items_alone: those of them with a single answer, which cannot be compared.
         shares: of all answers to items that enter chance, the share of each category.
         numbers: the formula with its numbers.
+        counted_by: what counted: the database, an engine, or nothing because it was kept.
     """
 
     project: str
@@ -60,6 +62,7 @@ class Explanation:
     items_alone: int
     shares: Mapping[str, float]
     numbers: str
+    counted_by: Sequence[str]
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -81,6 +84,7 @@ class Explanation:
             },
             "records": {"past": self.inclusion.past, "taken_back": self.inclusion.taken_back},
             "shares": dict(self.shares),
+            "counted_by": [*self.counted_by],
         }
 
 
@@ -127,6 +131,7 @@ def _explained(
         items_alone=items - compared,
         shares=shares,
         numbers=methods_numbers_sentence(figure=figure),
+        counted_by=counted_by(connection),
     )
 
 

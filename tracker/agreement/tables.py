@@ -226,6 +226,13 @@ _FATES: Final = {
 }
 
 
+_COUNTED_BY = {
+    "duckdb": "counted by DuckDB",
+    "kept": "looked up: no answer has changed since it was counted",
+    "touched": "counted of the items that changed since it was counted",
+}
+
+
 def explanation_view(explanation: Explanation) -> Iterator[RenderableType]:
     """Yield what went in, what was left out, the formula with its numbers, the source."""
     figure = explanation.figure
@@ -271,6 +278,9 @@ def explanation_view(explanation: Explanation) -> Iterator[RenderableType]:
             f"{level_cell(figure.confidence)} interval: {figure.method or 'none'}"
         )
     yield Text(explanation.measure.source, style="dim")
+    told = [_COUNTED_BY[name] for name in explanation.counted_by if name in _COUNTED_BY]
+    if told:
+        yield Text("; ".join(told))
 
 
 def influence_view(

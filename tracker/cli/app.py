@@ -200,6 +200,14 @@ def common_command_options(
             help="How long to wait while others use the database (else 10 on SQLite).",
         ),
     ] = None,
+    engine: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="What counts: native, the database itself; duckdb, in this process; auto, "
+            "DuckDB if it is installed and the question heavy. Default: TRACKER_ENGINE, else auto.",
+        ),
+    ] = None,
     version: Annotated[
         bool,
         typer.Option(

@@ -54,6 +54,7 @@ def ledger_of_command(context: typer.Context) -> Ledger:
     if asked.get("schema"):
         ledger.database.use_schema(asked["schema"])
     ledger.database.wait = asked.get("wait")
+    ledger.count_with(asked.get("engine"))
     # The command's end will ask it.
     context.find_root().obj = ledger.database
     return ledger

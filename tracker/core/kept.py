@@ -13,8 +13,9 @@ from typing import Any, NamedTuple, TypeVar
 
 from tracker.core import clock
 
-KEPT, MOMENT = "tracker_kept", "tracker_moment"
-"""What a connection that reads is told of: the results that are kept, and the past it shows."""
+KEPT, MOMENT, ENGINE = "tracker_kept", "tracker_moment", "tracker_engine"
+"""What a connection that reads is told of: the results that are kept, the past it shows, and what
+counts in the database's stead."""
 _Result = TypeVar("_Result")
 _MOST = 64 * 2**20  # bytes as they are written; in memory it may be five times as much
 _LARGE = 4  # a result of more than this part of them is a large one

@@ -14,14 +14,16 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, islice
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from sqlalchemy import Connection, Select, Table, Text, cast, func, select
 from sqlalchemy.sql import visitors
 
+from tracker.core.kept import ENGINE
 from tracker.core.tallies import IntArray
 from tracker.counts.selection import stream_rows
+from tracker.engines.engine import Columns, Engine, is_heavy
 from tracker.projects.questions import QuestionInfo
 from tracker.projects.touched import (
     highest_item,
@@ -40,6 +42,7 @@ from tracker.storage.kept_tallies import (
     LARGEST,
     TALLIES,
     NewTallies,
+    State,
     Tally,
     kept_tally,
     last_state,
@@ -53,9 +56,6 @@ _MOST_PAIRS = 20_000_000  # rows of 40 bytes at most in one text; 10 ** 9 bytes 
 _OF_ITEMS = {model.__table__ for model in (Label, Import, Source)}
 """The tables that differ for no item but those that a change says it touched."""
 _FORM = "1"  # of what is kept
-
-Columns: TypeAlias = "list[IntArray | list[Any]]"
-"""The columns of rows: arrays of whole numbers, or lists of anything else."""
 
 
 @dataclass(frozen=True)
@@ -85,9 +85,14 @@ class _Counting:
 
         None if they are too many.
         """
-        columns = self.fetch(connection)
-        if columns is None or self.keys is None:
-            return columns
+        return self.added_up(self.fetch(connection))
+
+    def added_up(self, columns: Columns | None) -> Columns | None:
+        """Return the columns in one order, so that sums of fractions over them are always alike."""
+        if columns is None:
+            return None
+        if self.keys is None:
+            return _in_order(columns)
         return _summed([(columns, 1)], self.keys, most=self.most)
 
     def digest(self, connection: Connection) -> str:
@@ -115,10 +120,9 @@ def counted_rows(
     rest: list[Iterator[tuple[Any, ...]]] = []
     counting = _Counting(statement, lambda held: _columns_of(held, statement, rest), keys, most)
     columns = _kept_columns(connection, question, counting)
-    if columns is not None:
-        yield from _rows(columns)
-    else:
-        yield from rest[0] if rest else stream_rows(connection, statement)
+    if columns is None and not rest:
+        columns = counting.columns(connection)
+    yield from rest[0] if columns is None else _rows(columns)
 
 
 def counted_pairs(
@@ -131,9 +135,8 @@ def counted_pairs(
     NULL is left out.
     """
     counting = _Counting(statement, lambda held: [*_number_pairs(held, statement).T], 1)
-    columns = _kept_columns(connection, question, counting)
-    if columns is None:
-        return _number_pairs(connection, statement)
+    columns = _kept_columns(connection, question, counting) or counting.columns(connection)
+    assert columns is not None
     return np.stack([np.asarray(column) for column in columns], axis=1)
 
 
@@ -141,9 +144,7 @@ def kept_rows(
     connection: Connection, statement: Select[Any], question: QuestionInfo
 ) -> list[tuple[Any, ...]]:
     """Return the rows of a statement on a project's answers, kept until any of them changes."""
-    counting = _Counting(statement, lambda held: _columns_of(held, statement, []), None)
-    columns = _kept_columns(connection, question, counting)
-    return [*(stream_rows(connection, statement) if columns is None else _rows(columns))]
+    return [*counted_rows(connection, statement, question, None)]
 
 
 def _rows(columns: Columns) -> Iterator[tuple[Any, ...]]:
@@ -189,10 +190,16 @@ def _number_pairs(connection: Connection, statement: Select[Any]) -> IntArray:
 # -- What is kept: found, carried over the changes since, or counted ------------------------------
 
 
+def counted_by(connection: Connection) -> list[str]:
+    """Return what counted for a reading transaction so far; see `NewTallies`."""
+    tallies: NewTallies | None = connection.info.get(TALLIES)
+    return ["database"] if tallies is None else sorted(tallies.counted_by)
+
+
 def _kept_columns(
     connection: Connection, question: QuestionInfo, counting: _Counting
 ) -> Columns | None:
-    """Return a statement's columns; None if nothing is to be kept, or they are too many."""
+    """Return a statement's columns; None if they are too many, or nothing is kept of them."""
     tallies: NewTallies | None = connection.info.get(TALLIES)
     if tallies is None:
         return None
@@ -201,27 +208,53 @@ def _kept_columns(
         tallies.items[project_id] = highest_item(connection, project_id)
     items = tallies.items[project_id]
     if items < LEAST_ITEMS:
-        return None
+        columns, by = _elsewhere(connection, question, counting, items)
+        tallies.counted_by.add(by)
+        return columns
     if project_id not in tallies.states:
         tallies.states[project_id] = last_state(connection, project_id)
     state, asked = tallies.states[project_id], (project_id, counting.digest(connection))
     known = tallies.counted.get(asked) or kept_tally(connection, *asked)
-    columns = None
+    if known is not None and _holds(connection, question, counting, known.state, state):
+        tallies.counted_by.add("kept")
+        return _read(known.content)
+    columns, by = None, "touched"
     if known is not None:
-        if known.state == state or _holds(connection, question, counting, known.state.change_id):
-            return _read(known.content)
         columns = _carried(connection, question, counting, known, items)
+    if columns is None:
+        columns, by = _elsewhere(connection, question, counting, items)
     columns = columns or counting.columns(connection)
     content = b"" if columns is None else _written(columns)
     if columns is not None and len(content) <= LARGEST:
         tallies.counted[asked] = Tally(state, content)
+    tallies.counted_by.add(by)
     return columns
 
 
+def _elsewhere(
+    connection: Connection, question: QuestionInfo, counting: _Counting, items: int
+) -> tuple[Columns | None, str]:
+    """Return the columns as another engine counts them, and what counts.
+
+    No columns if the ledger's database does.
+    """
+    engine: Engine | None = connection.info.get(ENGINE)
+    if engine is not None:
+        statement = counting.statement
+        heavy = counting.keys is not None and is_heavy(statement)
+        columns = engine.columns(connection, statement, question.key, items, heavy=heavy)
+        if columns is not None:
+            return counting.added_up(columns), engine.name
+    return None, "database"
+
+
 def _holds(
-    connection: Connection, question: QuestionInfo, counting: _Counting, through: int
+    connection: Connection, question: QuestionInfo, counting: _Counting, before: State, now: State
 ) -> bool:
-    """Return whether nothing that a statement counts has changed since."""
+    """Return whether nothing that a statement counts has changed since a state."""
+    through = before.change_id
+    if before == now:
+        return True
     if no_answers_changed_since(connection, question.project_id, through):
         return True
     if not counting.of_items or stored_erasure_since(connection, question.project_id, through):
@@ -255,8 +288,7 @@ def _carried(
 def _summed(parts: Sequence[tuple[Columns, int]], keys: int, *, most: bool) -> Columns:
     """Return counts added up with these signs, in the order of their keys.
 
-    In one order, sums of fractions over them are always the same. Rows that count nothing are
-    left out.
+    Rows that count nothing are left out.
     """
     joined = [_joined([columns[n] for columns, _ in parts]) for n in range(len(parts[0][0]))]
     joined[:keys] = [_folded(column) for column in joined[:keys]]
@@ -278,6 +310,15 @@ def _summed(parts: Sequence[tuple[Columns, int]], keys: int, *, most: bool) -> C
         for column in joined[:keys]
     ]
     return [*own, *(column[left] for column in sums)]
+
+
+def _in_order(columns: Columns) -> Columns:
+    """Return the columns with their rows in order."""
+    order = np.lexsort([_codes(column) for column in columns[::-1]])
+    return [
+        [column[n] for n in order.tolist()] if isinstance(column, list) else column[order]
+        for column in columns
+    ]
 
 
 def _joined(columns: Sequence[IntArray | list[Any]]) -> IntArray | list[Any]:

@@ -493,9 +493,9 @@ def count_patterns_by_moment(
     dated = select_dated_answers(selection)
     at = dated.c.labeled_at
     of_day = local_moment(selection.question.project.timezone, at) % DAY
-    rows = select(dated, case((dated.c.timed == 1, at - of_day), else_=at).label("at"))
-    code = make_pattern_code(connection, selection, of=rows.subquery("at"))
-    key = [code.items.c["at"], *code.key]
+    rows = select(dated, case((dated.c.timed == 1, at - of_day), else_=at).label("moment"))
+    code = make_pattern_code(connection, selection, of=rows.subquery("moments"))
+    key = [code.items.c.moment, *code.key]
     statement = select(*key, func.count(), func.max(code.items.c.answers)).group_by(*key)
     moments: defaultdict[int, Counter[Pattern]] = defaultdict(Counter)
     most = 0

@@ -44,6 +44,17 @@ class Transactions:
         ledger.database.by = name
         return ledger
 
+    def count_with(self, engine: str | None = None) -> Self:
+        """Choose what counts (`engines`), else what the environment names, else by itself.
+
+        Raises InvalidOption for an unknown engine, Refused for one that is not installed.
+        """
+        from tracker.engines.choose import AUTO, make_engine
+
+        name = engine or os.environ.get("TRACKER_ENGINE") or AUTO
+        self.database.engine_of_counts = make_engine(name)
+        return self
+
     @property
     def is_missing(self) -> bool:
         """Whether there is no file yet, so that there is no project to look for.

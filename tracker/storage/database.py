@@ -25,7 +25,7 @@ from sqlalchemy.exc import (
 )
 
 from tracker.core.errors import DatabaseUnusable, InvalidOption, Refused
-from tracker.core.kept import KEPT, KeptResults
+from tracker.core.kept import ENGINE, KEPT, KeptResults
 from tracker.storage import backends, seals
 from tracker.storage.backends import Backend
 from tracker.storage.backends.backend import DAMAGED, MISSING_TABLE, NO_SCHEMA
@@ -82,6 +82,8 @@ class Database:
         """Who changes something, for the change log; None for the one at the command line."""
         self.wait: float | None = None
         """Seconds to wait for a lock that others hold; None for the usual time."""
+        self.engine_of_counts: object | None = None
+        """What counts in this database's stead (`engines`); None for itself."""
         self.kept: KeptResults | None = None
         """The figures that a server keeps; None to keep none."""
         self._held = threading.local()
@@ -160,6 +162,7 @@ class Database:
                 connection = stack.enter_context(_empty())
             connection.info[KEPT] = self.kept
             tallies = connection.info[TALLIES] = None if self.in_memory else NewTallies()
+            connection.info[ENGINE] = self.engine_of_counts
             with connection.begin():
                 yield connection
         if tallies is not None and tallies.counted:
@@ -226,6 +229,7 @@ class Database:
             connection = backends.backend_of(opened).writing(opened, bulk=bulk)
             connection.info[CHANGED_BY] = self.by  # of a connection that others had before
             connection.info[KEPT] = connection.info[TALLIES] = None
+            connection.info[ENGINE] = None
             with connection.begin() as transaction:
                 seals.reset_seals(connection)
                 yield connection

@@ -50,11 +50,14 @@ class NewTallies:
         items: the highest number of an item of each project that was counted, by its id.
         states: likewise the state; of those of which counts are kept.
         counted: the tallies, by project and digest of the statement.
+        counted_by: what counted: "database", the name of an engine, "kept" if nothing was
+            counted, "touched" if items that changed were.
     """
 
     items: dict[int, int] = field(default_factory=dict)
     states: dict[int, State] = field(default_factory=dict)
     counted: dict[tuple[int, str], Tally] = field(default_factory=dict)
+    counted_by: set[str] = field(default_factory=set)
 
 
 def last_state(connection: Connection, project_id: int) -> State:

@@ -1,0 +1,34 @@
+"""Which engine counts."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from tracker.core.errors import InvalidOption, Refused
+from tracker.engines.engine import Engine
+
+NATIVE, DUCKDB, AUTO = "native", "duckdb", "auto"
+ENGINES = (AUTO, NATIVE, DUCKDB)
+LARGE = 100_000
+"""Items of a project from which on the program chooses another engine by itself."""
+
+
+def make_engine(name: str) -> Engine | None:
+    """Return an engine by its name; None for the ledger's own database.
+
+    Raises InvalidOption for a name that there is not, and Refused if it is not installed.
+    """
+    if name not in ENGINES:
+        raise InvalidOption(
+            f"there is no engine {name!r}", f"the engines are: {', '.join(ENGINES)}"
+        )
+    there = find_spec("duckdb") is not None
+    if name == DUCKDB and not there:
+        raise Refused(
+            "DuckDB is not installed", "install it: pip install 'annotation-tracker[duckdb]'"
+        )
+    if name == NATIVE or not there:
+        return None
+    from tracker.engines.duckdb import DuckDB
+
+    return DuckDB(LARGE if name == AUTO else 0)
