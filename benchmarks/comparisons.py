@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from data import IMPORT, PROJECT, csv_of, database_of
+from data import IMPORT, PROJECT, csv_of, database_of, forget
 from processes import Cost, Ratio, in_turn, net, python, run, tracker
 
 __all__ = ["COMPARISONS", "Bench", "Row", "of_ledger"]
@@ -183,11 +183,17 @@ def of_ledger(
     most_mb: int | None = None,
 ) -> Row:
     """A command on a large project less itself on a small one, against the raw counts likewise."""
-    ours = net(*(tracker("--database", url, *command) for url in (large, small)))
+    ours = _ours(command, large, small)
     theirs = net(*(python(RAW[backend], url) for url in (large, small)))
     ratio = in_turn(ours, theirs, repeats)
     told = " ".join(word for word in command if word != PROJECT)
     return Row(told, "raw counts by item and category", ratio, target, ratio.peak, most_mb)
+
+
+def _ours(command: tuple[str, ...], large: str, small: str) -> Callable[[], Cost]:
+    """A command on a large project, of which nothing is kept, less itself on a small one."""
+    words = (tracker("--database", url, "--engine", "native", *command) for url in (large, small))
+    return net(*words, before=lambda: forget(large))
 
 
 def agreement(bench: Bench) -> Iterator[Row]:
@@ -205,7 +211,7 @@ def _against_join(bench: Bench, target: float, *command: str) -> Row:
     large, small = (
         f"sqlite:///{database_of(bench.folder, answers)}" for answers in (bench.labels, FEW)
     )
-    ours = net(*(tracker("--database", url, *command) for url in (large, small)))
+    ours = _ours(command, large, small)
     joined = raw(JOINED)["sqlite"]
     theirs = net(*(python(joined, url) for url in (large, small)))
     ratio = in_turn(ours, theirs, bench.repeats)
@@ -217,7 +223,9 @@ def bootstrap(bench: Bench) -> Iterator[Row]:
     """A thousand bootstrap replicates of every coefficient and rate."""
     large = f"sqlite:///{database_of(bench.folder, bench.labels)}"
     plain = tracker("--database", large, "agreement", PROJECT)
-    ratio = in_turn(lambda: run([*plain, "--bootstrap", "1000"]), lambda: run(plain), bench.repeats)
+    drawn, idle = [*plain, "--bootstrap", "1000"], python("pass")
+    ratio = in_turn(*(net(words, idle, lambda: forget(large)) for words in (drawn, plain)),
+                    bench.repeats)  # fmt: skip
     yield Row("agreement --bootstrap 1000", "agreement", ratio, None, ratio.peak)
 
 
@@ -235,9 +243,8 @@ def peers(bench: Bench) -> Iterator[Row]:
     """Agreement against libraries, which are timed from the frame that they are given."""
     file = csv_of(bench.folder, bench.labels)
     large, small = (database_of(bench.folder, answers) for answers in (bench.labels, FEW))
-    ours = net(
-        *(tracker("--database", f"sqlite:///{db}", "agreement", PROJECT) for db in (large, small))
-    )
+    urls = (f"sqlite:///{database}" for database in (large, small))
+    ours = _ours(("agreement", PROJECT), *urls)
     for package, (what, prepare, before, timed) in PEERS.items():
         against = f"{package}: {what}"
         if importlib.util.find_spec(package) is None:

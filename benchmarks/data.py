@@ -9,7 +9,7 @@ from pathlib import Path
 
 from processes import python, run
 
-__all__ = ["PROJECT", "csv_of", "database_of", "fill"]
+__all__ = ["PROJECT", "csv_of", "database_of", "fill", "forget"]
 
 PROJECT = "speed"
 ANSWERS = 5  # to each item
@@ -57,6 +57,14 @@ def csv_of(folder: Path, answers: int, *, dated: bool = False) -> Path:
         run([sys.executable, __file__, str(part), str(answers), *["dated"][: int(dated)]])
         part.rename(path)
     return path
+
+
+def forget(url: str) -> None:
+    """Delete what a ledger keeps of counts, so that the next command counts."""
+    from sqlalchemy import create_engine, text
+
+    with create_engine(url).begin() as connection:
+        connection.execute(text("DELETE FROM kept_tallies"))
 
 
 def _write(path: Path, answers: int, *, dated: bool) -> None:

@@ -76,9 +76,16 @@ def run(command: Sequence[str]) -> Cost:
         return Cost(wall, cpu, usage.ru_maxrss * unit, told.read().decode())
 
 
-def net(command: Sequence[str], idle: Sequence[str]) -> Callable[[], Cost]:
-    """Measures a command less the same on next to no data."""
-    return lambda: run(command) - run(idle)
+def net(
+    command: Sequence[str], idle: Sequence[str], before: Callable[[], None] = lambda: None
+) -> Callable[[], Cost]:
+    """Measures a command less the same on next to no data; ``before`` is done first, each time."""
+
+    def once() -> Cost:
+        before()
+        return run(command) - run(idle)
+
+    return once
 
 
 def in_turn(ours: Callable[[], Cost], theirs: Callable[[], Cost], repeats: int) -> Ratio:
