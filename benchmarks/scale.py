@@ -9,10 +9,12 @@ target is missed.
 from __future__ import annotations
 
 import shutil
+import sqlite3
 import statistics
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
@@ -34,25 +36,46 @@ class Compared(NamedTuple):
     theirs: Callable[[], float]
 
 
+AGREEMENT, PAIRS = ("agreement",), ("agreement", "--by", "pair")
+AUDIT, COPYING = ("audit",), ("audit", "--kind", "copying")
+COMMANDS = (AGREEMENT, PAIRS, AUDIT, COPYING)
+
+
 class Scale:
-    """A large and a small ledger in a folder, and a third one to change."""
+    """A large and a small ledger in a folder, and a third one to change.
+
+    What commands take of the small one, which is to start, is left out but where it is said.
+    """
 
     def __init__(self, folder: Path, labels: int) -> None:
         self.large, self.small = (database_of(folder, number) for number in (labels, FEW))
         self.medium = database_of(folder, 2_000)
         self.changed = folder / "changed.db"
         self.labels = labels
+        self.idle = {
+            command: statistics.median(self.again(self.small, *command)() for _ in range(3))
+            for command in COMMANDS
+        }
         self.more = folder / "more.csv"
+        self.large.with_name(f"{self.large.name}.counting").unlink(missing_ok=True)
         with csv_of(folder, labels).open(encoding="utf-8") as file:
             head, *lines = (line for _, line in zip(range(CHANGED + 1), file, strict=False))
         # Answers of the same people to new items: nothing is known of them.
-        self.more.write_text(head + "".join(f"new-{line}" for line in lines), encoding="utf-8")
+        for name in ("first", "second", "new"):  # imports before, as a running project has them
+            self.more.write_text(head + "".join(f"{name}-{n}" for n in lines), encoding="utf-8")
+            if name != "new":
+                url = f"sqlite:///{self.large}"
+                run(tracker("--database", url, "import", "-p", PROJECT, self.more))
 
     def again(self, database: Path, *command: str) -> Callable[[], float]:
         """A command whose counts are kept."""
         words = tracker("--database", f"sqlite:///{database}", *command, PROJECT)
         run(words)
         return lambda: run(words).cpu
+
+    def copied(self) -> None:
+        """Make the copy for counting."""
+        run(tracker("--database", f"sqlite:///{self.large}", "database", "copy-for-counting"))
 
     def counted(self, *command: str, engine: str = "native") -> Callable[[], float]:
         """A command that counts everything."""
@@ -61,7 +84,7 @@ class Scale:
 
         def once() -> float:
             forget(url)
-            return run(words).cpu
+            return run(words).cpu - self.idle[command]
 
         return once
 
@@ -74,44 +97,52 @@ class Scale:
             run(tracker("--database", f"sqlite:///{self.large}", *command, PROJECT))
             shutil.copy(self.large, self.changed)
             run(tracker("--database", url, "import", "-p", PROJECT, self.more))
-            return run(words).cpu
+            return run(words).cpu - self.idle[command]
 
         return once
 
     def imported(self, database: Path, *, undone: bool = False) -> Callable[[], float]:
         """A small import into a copy, or its undo."""
         url = f"sqlite:///{self.changed}"
-        number = 2
 
         def once() -> float:
             shutil.copy(database, self.changed)
             told = run(tracker("--database", url, "import", "-p", PROJECT, self.more))
             if undone:
-                told = run(tracker("--database", url, "imports", "undo", number, "-y"))
+                told = run(tracker("--database", url, "imports", "undo", self.last(), "-y"))
             return told.cpu
 
         return once
 
-    def comparisons(self) -> list[Compared]:
-        """All that is compared."""
-        whole, of = ("agreement",), f"of {self.labels:,} labels"
-        return [
-            Compared(f"agreement {of}, asked again", f"of {FEW}", 1.1,
-                     self.again(self.large, *whole), self.again(self.small, *whole)),
-            *(Compared(f"{' '.join(command)} after {CHANGED:,} labels more", "all counted", 0.15
-                       if command == ("audit",) else None,
-                       self.after(*command), self.counted(*command))
-              for command in (whole, ("audit",))),
-            Compared(f"import of {CHANGED:,} rows into {self.labels:,}", "into 2,000", 3.0,
-                     self.imported(self.large), self.imported(self.medium)),
-            Compared("its undo", "in 2,000", 3.0,
-                     self.imported(self.large, undone=True),
-                     self.imported(self.medium, undone=True)),
-            *(Compared(f"{' '.join(command)} by DuckDB, answers read", "by SQLite", None,
-                       self.counted(*command, engine="duckdb"), self.counted(*command))
-              for command in (("audit",), ("audit", "--kind", "copying"),
-                              ("agreement", "--by", "pair"))),
-        ]  # fmt: skip
+    def last(self) -> int:
+        """The number of the last import."""
+        with closing(sqlite3.connect(self.changed)) as connection:
+            return int(connection.execute("SELECT max(id) FROM imports").fetchone()[0])
+
+    def comparisons(self) -> Iterator[Compared]:
+        """Yield all that is compared; from the fourth on a copy for counting is there."""
+        of = f"of {self.labels:,} labels"
+        yield Compared(
+            f"agreement {of}, asked again, with its start", f"of {FEW}", 1.1,
+            self.again(self.large, *AGREEMENT), self.again(self.small, *AGREEMENT),
+        )  # fmt: skip
+        for command in (AGREEMENT, AUDIT):
+            name = f"{' '.join(command)} after {CHANGED:,} labels more"
+            yield Compared(name, "all counted", 0.15, self.after(*command), self.counted(*command))
+        yield Compared(
+            f"import of {CHANGED:,} rows into {self.labels:,}", "into 2,000", 3.0,
+            self.imported(self.large), self.imported(self.medium),
+        )  # fmt: skip
+        yield Compared(
+            "its undo", "in 2,000", 3.0,
+            self.imported(self.large, undone=True), self.imported(self.medium, undone=True),
+        )  # fmt: skip
+        for what in ("answers read", "answers copied before"):
+            for command in (AUDIT, COPYING, PAIRS, AGREEMENT):
+                ours = self.counted(*command, engine="duckdb")
+                name = f"{' '.join(command)} by DuckDB, {what}"
+                yield Compared(name, "by SQLite", None, ours, self.counted(*command))
+            self.copied()
 
 
 def in_turn(compared: Compared, repeats: int) -> tuple[float, list[float]]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib.util import find_spec
+from pathlib import Path
 
 from tracker.core.errors import InvalidOption, Refused
 from tracker.engines.engine import Engine
@@ -13,8 +15,12 @@ LARGE = 100_000
 """Items of a project from which on the program chooses another engine by itself."""
 
 
-def make_engine(name: str) -> Engine | None:
+def make_engine(
+    name: str, copy: Path | None = None, notice: Callable[[str], None] = lambda _: None
+) -> Engine | None:
     """Return an engine by its name; None for the ledger's own database.
+
+    It counts in the file ``copy`` what that holds. ``notice`` is called with what is wrong with it.
 
     Raises InvalidOption for a name that there is not, and Refused if it is not installed.
     """
@@ -29,6 +35,9 @@ def make_engine(name: str) -> Engine | None:
         )
     if name == NATIVE or not there:
         return None
+    from tracker.engines.counting_copy import CountingCopy
     from tracker.engines.duckdb import DuckDB
 
-    return DuckDB(LARGE if name == AUTO else 0)
+    return DuckDB(
+        LARGE if name == AUTO else 0, copy=None if copy is None else CountingCopy(copy, notice)
+    )

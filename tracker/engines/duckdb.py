@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Collection, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
 from tempfile import gettempdir
@@ -15,6 +16,7 @@ from sqlalchemy.sql import operators, visitors
 from sqlalchemy.sql.selectable import Alias
 
 from tracker.engines.answers import FURTHER, KEY, read_labels
+from tracker.engines.counting_copy import Copied, CountingCopy, as_batch, duckdb_error, labels_name
 from tracker.engines.engine import Columns, is_lower_pass
 from tracker.storage.kept_tallies import State, last_state
 from tracker.storage.schema import Alias as AliasOfAnnotator
@@ -34,21 +36,23 @@ _KNOWN: Final = {_labels, *_SMALL}
 
 @dataclass
 class _Loaded:
-    """What of a question is in memory.
+    """What of a question can be counted.
 
     Attributes:
         state: the project's, as it was read.
+        place: the table or, in memory, the view.
         columns: those of the labels.
         repeats: whether an answer is given on more than one pass.
     """
 
     state: State
+    place: str
     columns: set[str] = field(default_factory=set)
     repeats: bool = False
 
 
 class DuckDB:
-    """The answers of questions in DuckDB's memory, by the state of their project.
+    """The answers of questions in DuckDB's memory or in its file, by the state of their project.
 
     One is used by all threads of a server; a state that another needs takes the place of the one
     before.
@@ -56,14 +60,17 @@ class DuckDB:
 
     name = "duckdb"
 
-    def __init__(self, least_items: int = 0, *, light: bool = False) -> None:
-        """Answers are copied for what joins them with each other, with ``light`` for anything.
+    def __init__(
+        self, least_items: int = 0, *, light: bool = False, copy: CountingCopy | None = None
+    ) -> None:
+        """Answers are read for what joins them with each other, with ``light`` for anything.
 
-        Not of projects of fewer than ``least_items``.
+        Not of projects of fewer than ``least_items``. What a ``copy`` holds need not be read.
         """
-        self._least_items, self._light = least_items, light
+        self._least_items, self._light, self._copy = least_items, light, copy
         self._lock = threading.RLock()
         self._loaded: dict[QuestionKey, _Loaded] = {}
+        self._names_of: tuple[int, State] | None = None
 
     @cached_property
     def _duckdb(self) -> DuckDBPyConnection:
@@ -95,15 +102,26 @@ class DuckDB:
         if not wanted <= {*KEY, *FURTHER}:
             return None
         with self._lock:
-            loaded = self._loaded.get(question)
             state = last_state(connection, question.project_id)
-            is_there = loaded is not None and loaded.state == state and wanted <= loaded.columns
-            if not is_there:
-                if items < self._least_items or not (self._light or heavy):
+            place: AbstractContextManager[Copied | None] = nullcontext()
+            if self._copy is not None:
+                place = self._copy.current(self._duckdb, connection, question, state, items)
+            with place as copied:
+                loaded = self._loaded.get(question)
+                if copied is not None:
+                    loaded = _Loaded(state, copied.place, {*KEY, *FURTHER}, copied.repeats)
+                elif loaded is None or loaded.state != state or not wanted <= loaded.columns:
+                    if items < self._least_items or not (self._light or heavy):
+                        return None
+                    loaded = self._load(connection, question, state, items, wanted)
+                self._show(connection, question, loaded)
+                try:
+                    return self._count(statement, loaded)
+                except duckdb_error() as error:
+                    if self._copy is None or copied is None:
+                        raise
+                    self._copy.give_up(question, state, error)  # it is damaged
                     return None
-                loaded = self._load(connection, question, state, items, wanted)
-            assert loaded is not None
-            return self._count(statement, loaded)
 
     def _load(
         self,
@@ -113,17 +131,32 @@ class DuckDB:
         items: int,
         wanted: Collection[str],
     ) -> _Loaded:
+        """Read a question's answers into memory."""
         import pyarrow as pa
 
         before = self._loaded.get(question)
         if before is not None and before.state == state:
             wanted = {*wanted, *before.columns}
         parts = read_labels(connection, question, items, wanted)
-        batches = [
-            pa.record_batch({name: pa.array(column) for name, column in columns.items()})
-            for columns in parts
-        ]
-        self._duckdb.register(_name(question), pa.Table.from_batches(batches))
+        place = labels_name(question)
+        self._duckdb.register(place, pa.Table.from_batches(map(as_batch, parts)))
+        repeats = any((columns["pass"] > 1).any() for columns in parts)
+        loaded = self._loaded[question] = _Loaded(state, place, {*parts[0]}, repeats)
+        return loaded
+
+    def _show(self, connection: Connection, question: QuestionKey, loaded: _Loaded) -> None:
+        """Let the ledger's names of tables stand for what is known of a question."""
+        keys = (f"{number} AS {name}" for name, number in question._asdict().items())
+        columns = (f'"{name}"' for name in (*KEY, *FURTHER) if name in loaded.columns)
+        chosen = ", ".join([*keys, *columns])
+        self._duckdb.execute(
+            f"CREATE OR REPLACE VIEW labels AS SELECT {chosen} FROM {loaded.place}"  # noqa: S608
+        )
+        of = question.project_id, loaded.state
+        if of == self._names_of:
+            return
+        import pyarrow as pa
+
         for table in _SMALL:
             self._make(table)
             rows = connection.execute(_of_project(table, question)).all()
@@ -131,23 +164,7 @@ class DuckDB:
                 cells = dict(zip(table.columns.keys(), zip(*rows, strict=True), strict=True))
                 self._duckdb.register("rows", pa.table({n: pa.array(c) for n, c in cells.items()}))
                 self._duckdb.execute(f"INSERT INTO {table.name} SELECT * FROM rows")  # noqa: S608
-        repeats = any((columns["pass"] > 1).any() for columns in parts)
-        loaded = self._loaded[question] = _Loaded(state, {*parts[0]}, repeats)
-        self._show_labels()
-        return loaded
-
-    def _show_labels(self) -> None:
-        """Make the labels of all questions one view, without a copy of any."""
-        parts = []
-        for question, loaded in self._loaded.items():
-            keys = (f"{number} AS {name}" for name, number in question._asdict().items())
-            columns = (
-                f'"{name}"' if name in loaded.columns else f'NULL AS "{name}"'
-                for name in (*KEY, *FURTHER)
-            )
-            chosen = ", ".join([*keys, *columns])
-            parts.append(f"SELECT {chosen} FROM {_name(question)}")  # noqa: S608
-        self._duckdb.execute(f"CREATE OR REPLACE VIEW labels AS {' UNION ALL '.join(parts)}")
+        self._names_of = of
 
     def _make(self, table: Table) -> None:
         """Make a table anew, without rules, which the ledger has proved."""
@@ -161,11 +178,6 @@ class DuckDB:
             dialect=_DIALECTS[loaded.repeats], compile_kwargs={"literal_binds": True}
         )
         return _read(self._duckdb.sql(str(compiled)).to_arrow_table().columns)
-
-
-def _name(question: QuestionKey) -> str:
-    """Return the name of the labels of a question."""
-    return f"labels_{question.project_id}_{question.question_id}"
 
 
 def _is_of_labels(table: Any) -> bool:

@@ -6,6 +6,7 @@ import copy
 import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from sqlalchemy import Connection
@@ -17,6 +18,7 @@ from tracker.storage.database import Database
 
 if TYPE_CHECKING:
     from tracker.counts.filter import AnswerFilter
+    from tracker.engines.counting_copy import CopiedLedger
     from tracker.storage.as_of import Moment
 
 
@@ -52,8 +54,38 @@ class Transactions:
         from tracker.engines.choose import AUTO, make_engine
 
         name = engine or os.environ.get("TRACKER_ENGINE") or AUTO
-        self.database.engine_of_counts = make_engine(name)
+        self.database.engine_of_counts = make_engine(name, self._counting_copy, self.notice)
         return self
+
+    @property
+    def _counting_copy(self) -> Path | None:
+        """The file of the copy for counting: the environment's, or one beside the database."""
+        if named := os.environ.get("TRACKER_COPY"):
+            return Path(named)
+        file = self.database.file
+        return None if file is None else file.with_name(f"{file.name}.counting")
+
+    def copy_for_counting(
+        self, progress: Callable[[str, int], None] = lambda _name, _labels: None
+    ) -> CopiedLedger:
+        """Copy all answers to a file of DuckDB, which counts in it from then on.
+
+        The file has its name once it is whole. Questions of spans are left out, as they are
+        counted in the ledger. ``progress`` is called with a project's name and the labels copied so
+        far. Raises InvalidOption if no file is named for it, Refused if DuckDB is not installed.
+        """
+        from tracker.engines.choose import DUCKDB, make_engine
+        from tracker.engines.counting_copy import write_counting_copy
+
+        make_engine(DUCKDB)
+        file = self._counting_copy
+        if file is None:
+            raise InvalidOption(
+                "a database on a server has no file beside it for the copy",
+                "name one: TRACKER_COPY=/var/lib/tracker/ledger.counting",
+            )
+        with self.database.read() as connection:
+            return write_counting_copy(connection, file, self.database.file, progress)
 
     @property
     def is_missing(self) -> bool:

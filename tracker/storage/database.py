@@ -46,7 +46,7 @@ HEAD = REVISIONS[-1]
 CHANGED_BY = "tracker_changed_by"
 """What a connection is told of who writes; `record_change` reads it."""
 _MIGRATING = threading.RLock()  # Alembic has one context for all threads
-_OWNERS_ONLY = 0o600  # mode of a new file: it holds names, the key of sessions, webhooks' secrets
+OWNERS_ONLY = 0o600  # mode of a new file: it holds names, the key of sessions, webhooks' secrets
 
 
 def migrations_folder() -> Path:
@@ -335,7 +335,7 @@ class Database:
 
         if self.file is not None and not self.file.exists():
             with suppress(OSError):  # connecting tells why it cannot be made
-                self.file.touch(_OWNERS_ONLY)
+                self.file.touch(OWNERS_ONLY)
         with self._explained(), _MIGRATING, self.engine.connect() as connection:
             command.upgrade(_alembic(connection), revision)
 
@@ -496,18 +496,18 @@ def _empty_content() -> bytes:
 
 
 @contextmanager
-def new_file(target: Path, like: Path | None) -> Iterator[Path]:
+def new_file(target: Path, like: Path | None, *, replace: bool = False) -> Iterator[Path]:
     """Yield a file beside ``target`` that gets its name if the block ends well.
 
     Until then only its owner can read it; then it has the mode of the file ``like`` and is on
-    the disk. If the block fails, nothing is left. Raises InvalidOption if the target exists or
-    cannot be made.
+    the disk. If the block fails, nothing is left. Raises InvalidOption if the target exists, unless
+    it is to be replaced, or cannot be made.
     """
     import tempfile  # it draws random numbers, which is slow to start
 
     path = None
     try:
-        if os.path.lexists(target):
+        if os.path.lexists(target) and not replace:
             raise FileExistsError(errno.EEXIST, "it already exists")
         handle, name = tempfile.mkstemp(prefix=".tracker-backup-", dir=target.parent)
         path = Path(name)
@@ -516,7 +516,10 @@ def new_file(target: Path, like: Path | None) -> Iterator[Path]:
         if like is not None:
             path.chmod(stat.S_IMODE(like.stat().st_mode))
         _sync(path)
-        _give_name(path, target)
+        if replace:
+            path.replace(target)
+        else:
+            _give_name(path, target)
         _sync(target.parent)
     except (OSError, ValueError) as error:  # a name may hold what no name can
         why = getattr(error, "strerror", None) or str(error)
