@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from tracker.core.errors import InvalidOption, Refused
-from tracker.engines.engine import Engine
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection, Select
+
+    from tracker.engines.engine import Columns, Engine
+    from tracker.storage.schema.labels import QuestionKey
 
 NATIVE, DUCKDB, AUTO = "native", "duckdb", "auto"
 ENGINES = (AUTO, NATIVE, DUCKDB)
@@ -35,9 +42,32 @@ def make_engine(
         )
     if name == NATIVE or not there:
         return None
-    from tracker.engines.counting_copy import CountingCopy
-    from tracker.engines.duckdb import DuckDB
+    return _DuckDB(LARGE if name == AUTO else 0, copy, notice)
 
-    return DuckDB(
-        LARGE if name == AUTO else 0, copy=None if copy is None else CountingCopy(copy, notice)
-    )
+
+class _DuckDB:
+    """DuckDB, imported when it is asked to count."""
+
+    name = DUCKDB
+
+    def __init__(self, least_items: int, copy: Path | None, notice: Callable[[str], None]) -> None:
+        self._least_items, self._copy, self._notice = least_items, copy, notice
+
+    @cached_property
+    def _engine(self) -> Engine:
+        from tracker.engines.counting_copy import CountingCopy
+        from tracker.engines.duckdb import DuckDB
+
+        copy = None if self._copy is None else CountingCopy(self._copy, self._notice)
+        return DuckDB(self._least_items, copy=copy)
+
+    def columns(
+        self,
+        connection: Connection,
+        statement: Select[Any],
+        question: QuestionKey,
+        items: int,
+        *,
+        heavy: bool,
+    ) -> Columns | None:
+        return self._engine.columns(connection, statement, question, items, heavy=heavy)
