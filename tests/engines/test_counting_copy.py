@@ -168,9 +168,30 @@ def test_the_copy_of_another_ledger_is_not_used(
     assert ledger.agreement("p").to_dict() == right
 
 
+@pytest.mark.parametrize(
+    "act",
+    [
+        lambda ledger: ledger.annotators.erase("p", "A"),
+        lambda ledger: ledger.annotators.erase_everywhere("A"),
+        lambda ledger: ledger.projects.delete("p"),
+    ],
+    ids=["erased", "erased everywhere", "deleted"],
+)
+def test_what_is_to_be_gone_is_in_no_copy(
+    ledger: Ledger, copied: Noting, act: Callable[[Ledger], object]
+) -> None:
+    assert copied.file.exists()
+    act(ledger)
+    assert not copied.file.exists()
+
+
 @both
-def test_what_was_erased_is_counted_in_no_older_copy(ledger: Ledger, copied: Noting) -> None:
+def test_what_was_erased_is_counted_in_no_older_copy(
+    ledger: Ledger, copied: Noting, tmp_path: Path
+) -> None:
+    kept = copied.file.rename(tmp_path / "kept")
     ledger.annotators.erase("p", "A")
+    kept.rename(copied.file)
     assert counted_by(ledger) == ["database"]
     assert copied.renewed == [False]
     assert ledger.agreement("p").counts.answers == 60

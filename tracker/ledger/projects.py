@@ -356,4 +356,5 @@ class Projects(Namespace):
 
         with self._ledger.writing(project) as (connection, about):
             purge_project(connection, about)
-            return DeletedProject(about.name)
+        self._ledger.drop_counting_copy()
+        return DeletedProject(about.name)

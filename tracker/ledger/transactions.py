@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Self
 
 from sqlalchemy import Connection
 
-from tracker.core.errors import InvalidOption
+from tracker.core.errors import DatabaseUnusable, InvalidOption
 from tracker.projects.projects import ProjectInfo, find_project
 from tracker.projects.questions import QuestionInfo, find_question, find_questions
 from tracker.storage.database import Database
@@ -64,6 +64,20 @@ class Transactions:
             return Path(named)
         file = self.database.file
         return None if file is None else file.with_name(f"{file.name}.counting")
+
+    def drop_counting_copy(self) -> None:
+        """Delete the copy for counting, which holds answers that are to be gone.
+
+        Raises DatabaseUnusable if it cannot be deleted.
+        """
+        file = self._counting_copy
+        try:
+            if file is not None:
+                file.unlink(missing_ok=True)
+        except OSError as error:
+            raise DatabaseUnusable(
+                f"{file} still holds what was deleted: {error.strerror}", "delete the file"
+            ) from None
 
     def copy_for_counting(
         self, progress: Callable[[str, int], None] = lambda _name, _labels: None
