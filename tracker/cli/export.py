@@ -41,8 +41,16 @@ exports, register = command_group(
 def export_labels_command(
     context: typer.Context,
     project: ProjectArgument,
-    output: OutputFile,
+    output: OutputFile = "",
     force: Force = False,
+    partitioned: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Instead of a file: a new folder of Parquet files, each with all answers to its "
+            "items, as DuckDB and Spark read it.",
+        ),
+    ] = None,
     save_mapping: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Save how import makes the same of it, for --mapping."),
@@ -64,16 +72,25 @@ def export_labels_command(
     - `tracker export labels reviews -o - --annotator ada`
     - `tracker export labels rubric -o tone.csv --question tone`
     - `tracker export labels stars -o stars.csv --save-mapping stars.toml`
+    - `tracker export labels reviews --partitioned lake`
 
     Next: `tracker import labels.csv -p copy`
     """
     from tracker.render.nouns import count_noun
 
-    to, ledger = output_option_target(output, force=force), ledger_of_command(context)
+    if bool(output) == (partitioned is not None):
+        raise InvalidOption("one place is needed", "-o FILE, or --partitioned FOLDER")
+    to = None if partitioned is not None else output_option_target(output, force=force)
+    ledger = ledger_of_command(context)
     if save_mapping is not None:
         check_output_file(save_mapping, force=force)
     with ledger.labels(project, **answers) as labels:
-        number = to.write_rows(*labels, labels.types)
+        if partitioned is not None:
+            number, files = labels.write_parquet_folder(partitioned)
+            output = str(partitioned)
+            hint(f"{count_noun(files, 'file')} of Parquet")
+        elif to is not None:
+            number = to.write_rows(*labels, labels.types)
     hint(f"{count_noun(number, 'label')}: {output}")
     how = ledger.projects.import_keywords(project, answers["questions"])
     options = _as_options(how)
@@ -81,8 +98,9 @@ def export_labels_command(
         text = ledger.mapping_text(save_mapping.parent, **how)
         write_output_file(save_mapping, text, force=force)
         options = ["--mapping", str(save_mapping)]
-    if to.path is not None:
-        command = shlex.join([output, "-p", "NAME", *options])
+    if to is None or to.path is not None:
+        files_of = shlex.quote(output) + ("/*.parquet" if to is None else "")
+        command = f"{files_of} {shlex.join(['-p', 'NAME', *options])}"
         hint(f"to import them elsewhere: tracker import {command}")
 
 

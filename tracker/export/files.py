@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Mapping, Sequence
-from itertools import islice
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from itertools import groupby, islice
+from pathlib import Path
+from shutil import rmtree
 from typing import IO, TYPE_CHECKING, Any, Final, Literal
+
+from tracker.core.errors import InvalidOption
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,6 +76,52 @@ def write_parquet_rows(
             writer.write_batch(batch)
             number += len(batch)
     return number
+
+
+A_FILE = 500_000
+"""Rows of a file of a folder, at least; the rest of an item's answers are in the same file."""
+
+
+def write_parquet_folder(
+    folder: Path, columns: Sequence[str], rows: Iterable[Sequence[Any]], types: Mapping[str, Type]
+) -> tuple[int, int]:
+    """Write rows as they come to Parquet files in a new folder; return how many rows and files.
+
+    All rows of an item that follow each other are in one file, so that what is counted of the
+    files adds up. The folder has its name once it is whole. Raises InvalidOption if it is there
+    and holds anything, or cannot be made.
+    """
+    part = folder.with_name(f".{folder.name}.part")
+    number, files = 0, 0
+    try:
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise InvalidOption(f"{folder} is there and not empty", "name a new folder")
+        rmtree(part, ignore_errors=True)  # of a command that was killed
+        part.mkdir()
+        for files, (_, some) in enumerate(groupby(rows, _file_of(columns.index("item"))), 1):
+            with (part / f"part-{files:05}.parquet").open("wb") as file:
+                number += write_parquet_rows(file, columns, some, types)
+        part.replace(folder)
+    except OSError as error:
+        why = error.strerror or error
+        raise InvalidOption(f"{folder} cannot be made: {why}", "name another folder") from None
+    finally:
+        rmtree(part, ignore_errors=True)
+    return number, files
+
+
+def _file_of(place: int) -> Callable[[Sequence[Any]], int]:
+    """Return what numbers the file of each row, whose item stands at a place of the row."""
+    file, rows, last = 0, 0, None
+
+    def of(row: Sequence[Any]) -> int:
+        nonlocal file, rows, last
+        if rows >= A_FILE and row[place] != last:
+            file, rows = file + 1, 0
+        rows, last = rows + 1, row[place]
+        return file
+
+    return of
 
 
 def rows_frame(

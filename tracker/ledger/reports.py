@@ -49,6 +49,12 @@ class Labels(_Rows):
 
         return write_parquet_rows(file, *self, self.types)
 
+    def write_parquet_folder(self, folder: Path) -> tuple[int, int]:
+        """Write the rows to files in a new folder; return how many rows, and how many files."""
+        from tracker.export.files import write_parquet_folder
+
+        return write_parquet_folder(folder, *self, self.types)
+
 
 class Reports(Transactions):
     """The methods that compare states, judge them, and write labels."""
