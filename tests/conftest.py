@@ -248,6 +248,7 @@ def emptied_postgres_ledger(postgres_ledger: Ledger) -> Iterator[Ledger]:
     """It, emptied afterwards: that takes a fraction of the time of making a database."""
     yield postgres_ledger
     empty_postgres(postgres_ledger)
+    postgres_ledger.database.engine_of_counts = None
 
 
 @pytest.fixture(scope="session")
@@ -263,6 +264,7 @@ def shared_sqlite_ledger(tmp_path_factory: pytest.TempPathFactory) -> Ledger:
 def sqlite_ledger(shared_sqlite_ledger: Ledger, sqlite_template: Path) -> Ledger:
     """An empty ledger on SQLite, for what cannot differ between the databases."""
     shutil.copy(sqlite_template, str(shared_sqlite_ledger.database.url.database))
+    shared_sqlite_ledger.database.engine_of_counts = None
     return shared_sqlite_ledger
 
 

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from tests.audit.flags.found import Seen, acted, record
-from tests.history.scripts import Run
-from tests.history.test_incremental import EVERYTHING
+from tests.history.scripts import EVERYTHING_HAPPENS, Run
 from tests.projects.test_annotator_merge import rounded
 from tests.storage.as_of.plain import BOTH_KINDS, Clock
 from tracker.agreement.query import Query
@@ -27,7 +26,9 @@ def played(ledger: Ledger, now: Clock, kind: str) -> list[SnapshotRecord]:
     taken = []
     with ledger.database.write(keep=False) as connection:
         run = Run(connection, kind, now)
-        for number, step in enumerate(EVERYTHING[::2] if kind == "several" else EVERYTHING):
+        for number, step in enumerate(
+            EVERYTHING_HAPPENS[::2] if kind == "several" else EVERYTHING_HAPPENS
+        ):
             run.take(step)
             how: dict[str, Any] = {"name": f"after {number}"}
             asked = Query(confidence=0.9 if number % 4 == 3 else 0.95)

@@ -20,7 +20,7 @@ import numpy as np
 from sqlalchemy import Connection, Select, Table, Text, cast, func, select
 from sqlalchemy.sql import visitors
 
-from tracker.core.kept import ENGINE, KEPT
+from tracker.core.kept import ENGINE
 from tracker.core.tallies import IntArray
 from tracker.counts.selection import stream_rows
 from tracker.engines.engine import Columns, Engine, is_heavy
@@ -194,8 +194,7 @@ def counted_by(connection: Connection) -> list[str]:
     """Return what counted for a reading transaction so far; see `NewTallies`."""
     tallies: NewTallies | None = connection.info.get(TALLIES)
     counted = sorted(tallies.counted_by) if tallies is not None else []
-    # What a server keeps in memory is asked of nobody.
-    return counted or ["database" if connection.info.get(KEPT) is None else "kept"]
+    return counted or ["database"]
 
 
 def _kept_columns(
