@@ -89,6 +89,35 @@ def test_what_is_kept_is_what_is_counted_anew(
     check()
 
 
+ACTS: list[Callable[[Ledger], object]] = [
+    lambda ledger: ledger.categories.merge("p", "y", "x"),
+    lambda ledger: ledger.categories.split("p", "y"),
+    lambda ledger: ledger.categories.order("p", ["y", "x"]),
+    lambda ledger: ledger.categories.rename("p", "y", "why"),
+    lambda ledger: ledger.annotators.rename("p", "A", "Anna"),
+    lambda ledger: ledger.annotators.alias("p", "B", "Bob"),
+    lambda ledger: ledger.annotators.merge("p", "C", "B"),
+    lambda ledger: ledger.annotators.split("p", "C"),
+    lambda ledger: ledger.items.alias("p", "i1", "one"),
+    lambda ledger: ledger.projects.set("p", timezone="Europe/Berlin"),
+    lambda ledger: ledger.adjudication.decide("p", "i0", ["x"], reason="ambiguous"),
+    lambda ledger: ledger.annotators.kind("p", "C", "model"),
+    lambda ledger: ledger.annotators.erase("p", "Bob"),
+]
+
+
+@both
+def test_what_is_kept_is_right_after_every_act(ledger: Ledger, write: Write) -> None:
+    ledger.import_file(write(answers(12)), "p")
+    ledger.import_file(write(answers(4, 8, 1)), "p")
+    for act in [lambda _: None, *ACTS]:
+        act(ledger)
+        with ledger.database.read() as connection:
+            kept = everything(connection, selected(connection))
+            connection.info[TALLIES] = None
+            assert kept == everything(connection, selected(connection)), act
+
+
 def test_an_attribute_given_to_untouched_items_is_counted(ledger: Ledger, write: Write) -> None:
     """Which items are chosen follows from more than answers."""
     ledger.import_file(write("item,annotator,category\n1,a,x\n1,b,x\n2,a,x\n2,b,y\n"), "p")
