@@ -19,6 +19,7 @@ from tracker.cli.context import (
 from tracker.cli.import_options import (
     STDOUT,
     OutputFile,
+    SomeOutputFile,
     Target,
     output_option_target,
     write_document,
@@ -41,7 +42,7 @@ exports, register = command_group(
 def export_labels_command(
     context: typer.Context,
     project: ProjectArgument,
-    output: OutputFile = "",
+    output: SomeOutputFile = None,
     force: Force = False,
     partitioned: Annotated[
         Path | None,
@@ -78,20 +79,20 @@ def export_labels_command(
     """
     from tracker.render.nouns import count_noun
 
-    if bool(output) == (partitioned is not None):
+    if (output is None) == (partitioned is None):
         raise InvalidOption("one place is needed", "-o FILE, or --partitioned FOLDER")
-    to = None if partitioned is not None else output_option_target(output, force=force)
+    to = None if output is None else output_option_target(output, force=force)
     ledger = ledger_of_command(context)
     if save_mapping is not None:
         check_output_file(save_mapping, force=force)
     with ledger.labels(project, **answers) as labels:
         if partitioned is not None:
             number, files = labels.write_parquet_folder(partitioned)
-            output = str(partitioned)
             hint(f"{count_noun(files, 'file')} of Parquet")
         elif to is not None:
             number = to.write_rows(*labels, labels.types)
-    hint(f"{count_noun(number, 'label')}: {output}")
+    place = str(partitioned) if output is None else output
+    hint(f"{count_noun(number, 'label')}: {place}")
     how = ledger.projects.import_keywords(project, answers["questions"])
     options = _as_options(how)
     if save_mapping is not None:
@@ -99,7 +100,7 @@ def export_labels_command(
         write_output_file(save_mapping, text, force=force)
         options = ["--mapping", str(save_mapping)]
     if to is None or to.path is not None:
-        files_of = shlex.quote(output) + ("/*.parquet" if to is None else "")
+        files_of = shlex.quote(place) + ("/*.parquet" if to is None else "")
         command = f"{files_of} {shlex.join(['-p', 'NAME', *options])}"
         hint(f"to import them elsewhere: tracker import {command}")
 

@@ -137,15 +137,14 @@ def _show_rejections(result: ImportResult, *, as_json: bool) -> None:
 STDOUT = "-"
 _FORMS = (".csv", ".jsonl", ".parquet", ".xlsx")
 
-OutputFile = Annotated[
-    str,
-    typer.Option(
-        "--output",
-        "-o",
-        metavar="FILE",
-        help="FILE.csv, .jsonl, .parquet or .xlsx; - writes CSV to standard output.",
-    ),
-]
+_OUTPUT_FILE: Any = typer.Option(
+    "--output",
+    "-o",
+    metavar="FILE",
+    help="FILE.csv, .jsonl, .parquet or .xlsx; - writes CSV to standard output.",
+)
+OutputFile = Annotated[str, _OUTPUT_FILE]
+SomeOutputFile = Annotated[str | None, _OUTPUT_FILE]
 
 
 @dataclass(frozen=True)
