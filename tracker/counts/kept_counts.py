@@ -23,7 +23,7 @@ from sqlalchemy.sql import visitors
 from tracker.core.kept import ENGINE
 from tracker.core.tallies import IntArray
 from tracker.counts.selection import stream_rows
-from tracker.engines.engine import Columns, Engine, is_heavy
+from tracker.engines.engine import Asked, Columns, Engine, is_heavy
 from tracker.projects.questions import QuestionInfo
 from tracker.projects.touched import (
     highest_item,
@@ -243,7 +243,8 @@ def _elsewhere(
     if engine is not None:
         statement = counting.statement
         heavy = counting.keys is not None and is_heavy(statement)
-        columns = engine.columns(connection, statement, question.key, items, heavy=heavy)
+        asked = Asked(statement, question.key, items, heavy)
+        columns = engine.columns(connection, asked)
         if columns is not None:
             return counting.added_up(columns), engine.name
     return None, "database"

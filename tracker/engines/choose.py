@@ -6,15 +6,14 @@ from collections.abc import Callable
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tracker.core.errors import InvalidOption, Refused
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection, Select
+    from sqlalchemy import Connection
 
-    from tracker.engines.engine import Columns, Engine
-    from tracker.storage.schema.labels import QuestionKey
+    from tracker.engines.engine import Asked, Columns, Engine
 
 NATIVE, DUCKDB, AUTO = "native", "duckdb", "auto"
 ENGINES = (AUTO, NATIVE, DUCKDB)
@@ -61,13 +60,5 @@ class _DuckDB:
         copy = None if self._copy is None else CountingCopy(self._copy, self._notice)
         return DuckDB(self._least_items, copy=copy)
 
-    def columns(
-        self,
-        connection: Connection,
-        statement: Select[Any],
-        question: QuestionKey,
-        items: int,
-        *,
-        heavy: bool,
-    ) -> Columns | None:
-        return self._engine.columns(connection, statement, question, items, heavy=heavy)
+    def columns(self, connection: Connection, asked: Asked) -> Columns | None:
+        return self._engine.columns(connection, asked)

@@ -17,7 +17,7 @@ from sqlalchemy.sql.selectable import Alias
 
 from tracker.engines.answers import FURTHER, KEY, read_labels
 from tracker.engines.counting_copy import Copied, CountingCopy, as_batch, duckdb_error, labels_name
-from tracker.engines.engine import Columns, is_lower_pass
+from tracker.engines.engine import Asked, Columns, is_lower_pass
 from tracker.storage.kept_tallies import State, last_state
 from tracker.storage.schema import Alias as AliasOfAnnotator
 from tracker.storage.schema import Annotator, Category, Import, Label, Source
@@ -80,15 +80,8 @@ class DuckDB:
         options["preserve_insertion_order"] = False
         return duckdb.connect(":memory:", config=options)
 
-    def columns(
-        self,
-        connection: Connection,
-        statement: Select[Any],
-        question: QuestionKey,
-        items: int,
-        *,
-        heavy: bool,
-    ) -> Columns | None:
+    def columns(self, connection: Connection, asked: Asked) -> Columns | None:
+        statement, question, items, heavy = asked
         parts: list[Any] = [*visitors.iterate(statement)]
         tables = {part for part in parts if isinstance(part, Table)}
         if not tables <= _KNOWN or _labels not in tables:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from sqlalchemy import Connection, Select
 from sqlalchemy.sql import visitors
@@ -16,30 +16,32 @@ Columns: TypeAlias = "list[IntArray | list[Any]]"
 """The columns of rows: arrays of whole numbers, or lists of anything else."""
 
 
+class Asked(NamedTuple):
+    """What is to be counted.
+
+    Attributes:
+        statement: as it would be sent to the ledger's database.
+        question: whose answers it counts.
+        items: the highest number of an item.
+        heavy: whether it joins answers with each other, or with what they add up to.
+    """
+
+    statement: Select[Any]
+    question: QuestionKey
+    items: int
+    heavy: bool
+
+
 class Engine(Protocol):
     """A database that counts what a transaction of the ledger sees."""
 
     name: str
 
-    def columns(
-        self,
-        connection: Connection,
-        statement: Select[Any],
-        question: QuestionKey,
-        items: int,
-        *,
-        heavy: bool,
-    ) -> Columns | None:
-        """Return the columns of a statement on a question's answers, in any order of the rows.
+    def columns(self, connection: Connection, asked: Asked) -> Columns | None:
+        """Return the columns of a statement, in any order of the rows.
 
-        None if the ledger's own database is to count it.
-
-        Args:
-            connection: to the ledger, in the transaction whose state is counted.
-            statement: as it would be sent to the ledger.
-            question: whose answers it counts.
-            items: the highest number of an item.
-            heavy: whether it joins answers with each other, or with what they add up to.
+        None if the ledger's own database is to count it. The connection is to the ledger, in the
+        transaction whose state is counted.
         """
         ...
 
