@@ -38,6 +38,7 @@ from tracker.counts.tallies import (
 from tracker.ledger import Ledger
 from tracker.projects import touched
 from tracker.storage import kept_tallies
+from tracker.storage.as_of import shadow_tables
 from tracker.storage.database import Database
 from tracker.storage.kept_tallies import TALLIES, NewTallies, keep_tallies
 from tracker.storage.schema import KeptTally
@@ -184,13 +185,13 @@ def test_after_an_import_only_its_items_are_counted(
     assert before
     number = ledger.import_file(write(answers(2, 40, 1)), "p").id
     wanted: list[int] = []
-    shadow = kept_counts.shadow_item_ids
+    shadow = shadow_tables.shadow_item_ids
 
     def noting(connection: Connection, items: Any) -> Any:
         wanted[:] = [*items]
         return shadow(connection, wanted)
 
-    monkeypatch.setattr(kept_counts, "shadow_item_ids", noting)
+    monkeypatch.setattr(shadow_tables, "shadow_item_ids", noting)
     after = ledger.agreement("p").to_dict()
     assert len(wanted) == 2
     assert {*kept_rows_of(ledger).values()} == {max(before.values()) + 1}

@@ -24,20 +24,15 @@ from tracker.core.kept import ENGINE
 from tracker.core.tallies import IntArray
 from tracker.counts.selection import stream_rows
 from tracker.engines.engine import Asked, Columns, Engine, is_heavy
+from tracker.projects.projects import last_change
 from tracker.projects.questions import QuestionInfo
 from tracker.projects.touched import (
     highest_item,
-    is_cheaper_alone,
+    items_to_count_again,
     items_touched_since,
     no_answers_changed_since,
 )
-from tracker.storage.as_of import (
-    NOW,
-    Moment,
-    shadow_item_ids,
-    shadow_tables_of_items,
-    stored_erasure_since,
-)
+from tracker.storage.as_of import count_before_and_now, stored_erasure_since
 from tracker.storage.kept_tallies import (
     LARGEST,
     TALLIES,
@@ -45,7 +40,6 @@ from tracker.storage.kept_tallies import (
     State,
     Tally,
     kept_tally,
-    last_state,
 )
 from tracker.storage.schema import Import, Label, Source
 
@@ -213,7 +207,7 @@ def _kept_columns(
         tallies.counted_by.add(by)
         return columns
     if project_id not in tallies.states:
-        tallies.states[project_id] = last_state(connection, project_id)
+        tallies.states[project_id] = State(*last_change(connection, project_id))
     state, asked = tallies.states[project_id], (project_id, counting.digest(connection))
     known = tallies.counted.get(asked) or kept_tally(connection, *asked)
     if known is not None and _holds(connection, question, counting, known.state, state):
@@ -271,16 +265,13 @@ def _carried(
     project_id, through = question.project_id, kept.state.change_id
     if counting.keys is None or not counting.of_items:
         return None
-    if stored_erasure_since(connection, project_id, through):
+    touched = items_to_count_again(connection, question.key, through, items)
+    if touched is None:
         return None
-    touched = items_touched_since(connection, question.key, through)
-    if not is_cheaper_alone(touched, items):
-        return None
-    with shadow_item_ids(connection, chain.from_iterable(touched)) as wanted:
-        with shadow_tables_of_items(connection, project_id, Moment(through=through), wanted):
-            before = counting.columns(connection)
-        with shadow_tables_of_items(connection, project_id, NOW, wanted):
-            now = counting.columns(connection)
+    numbers = chain.from_iterable(touched)
+    before, now = count_before_and_now(
+        connection, project_id, through, numbers, lambda: counting.columns(connection)
+    )
     if before is None or now is None:
         return None
     parts = [(_read(kept.content), 1), (before, -1), (now, 1)]

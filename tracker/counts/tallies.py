@@ -63,7 +63,8 @@ def pair_tallies(connection: Connection, selection: Selection) -> PairTallies:
     """Return for each pair of annotators the cross-table of their answers to shared items."""
     counts: dict[tuple[int, int], dict[tuple[Answer, Answer], int]] = {}
     packing = _packing(connection, selection)
-    statement, keys = _joined(selection, packing)
+    statement = _joined(selection, packing)
+    keys = len(statement.selected_columns) - 1
     for *key, items in counted_rows(connection, statement, selection.question, keys):
         a, b, answer_a, answer_b = packing.unpack(key)
         table = counts.setdefault((a, b), {})
@@ -84,7 +85,7 @@ def count_pair_cells(
         tallies = pair_tallies(connection, selection).counts
         pairs = sorted(tallies)
         return pairs, kappa_cells([dict(sorted(tallies[pair].items())) for pair in pairs], answers)
-    rows = counted_pairs(connection, _joined(selection, packing)[0], selection.question)
+    rows = counted_pairs(connection, _joined(selection, packing), selection.question)
     keys, items = rows[np.argsort(rows[:, 0])].T  # the order of a sum decides its last digit
     annotator, _, answer, _ = packing.widths
     both, first, second = Packing((2 * annotator, answer, answer)).unpack([keys])
@@ -114,18 +115,14 @@ def _packing(connection: Connection, selection: Selection) -> Packing:
     return AS_COLUMNS if widths is None else Packing((widths[0], *widths, widths[1]))
 
 
-def _joined(selection: Selection, packing: Packing) -> tuple[Select[Any], int]:
-    """Return every two answers to an item, counted by the two annotators and answers.
-
-    With the statement comes the number of columns that it groups by.
-    """
+def _joined(selection: Selection, packing: Packing) -> Select[Any]:
+    """Return every two answers to an item, counted by the two annotators and answers."""
     first, second = select_answer_rows(selection, "first"), select_answer_rows(selection, "second")
     key = packing.key(
         [first.c.annotator_id, second.c.annotator_id, first.c.answer, second.c.answer]
     )
     statement = select(*key, func.count()).select_from(join_answer_pairs(first, second))
-    # By name: it holds bound values.
-    return statement.group_by(*(column.name for column in key)), len(key)
+    return statement.group_by(*(column.name for column in key))  # by name: it holds bound values
 
 
 # -- Items that annotators skipped, or said that none applies to, with the others who did ---------

@@ -13,12 +13,12 @@ from sqlalchemy import Connection
 
 from tracker.core.results import Record
 from tracker.engines.answers import FURTHER, read_labels
-from tracker.projects.projects import list_projects
+from tracker.projects.projects import last_change, list_projects
 from tracker.projects.questions import find_questions
-from tracker.projects.touched import highest_item, is_cheaper_alone, items_touched_since
-from tracker.storage.as_of import shadow_item_ids, stored_erasure_since
+from tracker.projects.touched import highest_item, items_to_count_again
+from tracker.storage.as_of import shadow_item_ids
 from tracker.storage.database import OWNERS_ONLY, new_file
-from tracker.storage.kept_tallies import State, is_state, last_state
+from tracker.storage.kept_tallies import State, is_state
 from tracker.storage.schema.labels import QuestionKey
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class CountingCopy:
     ) -> Iterator[Copied | None]:
         """Attach the copy; yields where a question's labels of a state are, None if nowhere."""
         copied = None
-        if self.file.exists() and self._unfit.get(question) != state:
+        if self._unfit.get(question) != state:
             try:
                 copied = self._opened(database, connection, question, state, items)
             except duckdb_error() as error:
@@ -128,10 +128,8 @@ class CountingCopy:
         project_id = question.project_id
         if before.change_id > state.change_id or not is_state(connection, project_id, before):
             return False
-        if stored_erasure_since(connection, project_id, before.change_id):
-            return False
-        touched = items_touched_since(connection, question, before.change_id)
-        if not is_cheaper_alone(touched, items):
+        touched = items_to_count_again(connection, question, before.change_id, items)
+        if touched is None:
             return False
         import pyarrow as pa
 
@@ -225,7 +223,7 @@ def _write(database: DuckDBPyConnection, connection: Connection, question: Quest
     database.register("answers", pa.Table.from_batches(map(as_batch, parts)))
     database.execute(f"CREATE TABLE {labels_name(question)} AS SELECT * FROM answers")  # noqa: S608
     repeats = any((columns["pass"] > 1).any() for columns in parts)
-    state = last_state(connection, question.project_id)
+    state = State(*last_change(connection, question.project_id))
     database.execute("INSERT INTO stamps VALUES (?, ?, ?, ?, ?)", [*question, *state, repeats])
     return sum(len(columns["pass"]) for columns in parts)
 

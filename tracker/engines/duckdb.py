@@ -18,7 +18,8 @@ from sqlalchemy.sql.selectable import Alias
 from tracker.engines.answers import FURTHER, KEY, read_labels
 from tracker.engines.counting_copy import Copied, CountingCopy, as_batch, duckdb_error, labels_name
 from tracker.engines.engine import Asked, Columns, is_lower_pass
-from tracker.storage.kept_tallies import State, last_state
+from tracker.projects.projects import last_change
+from tracker.storage.kept_tallies import State
 from tracker.storage.schema import Alias as AliasOfAnnotator
 from tracker.storage.schema import Annotator, Category, Import, Label, Source
 from tracker.storage.schema.labels import QuestionKey
@@ -95,9 +96,9 @@ class DuckDB:
         if not wanted <= {*KEY, *FURTHER}:
             return None
         with self._lock:
-            state = last_state(connection, question.project_id)
+            state = State(*last_change(connection, question.project_id))
             place: AbstractContextManager[Copied | None] = nullcontext()
-            if self._copy is not None:
+            if self._copy is not None and self._copy.file.exists():
                 place = self._copy.current(self._duckdb, connection, question, state, items)
             with place as copied:
                 loaded = self._loaded.get(question)

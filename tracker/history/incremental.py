@@ -33,13 +33,7 @@ from tracker.history.stored import (
 )
 from tracker.projects.projects import ProjectInfo
 from tracker.projects.questions import QuestionInfo
-from tracker.storage.as_of import (
-    NOW,
-    Moment,
-    shadow_item_ids,
-    shadow_tables_of_items,
-    stored_erasure_since,
-)
+from tracker.storage.as_of import count_before_and_now, stored_erasure_since
 from tracker.storage.schema import Change, Snapshot, SnapshotAnnotator, Tombstone
 from tracker.storage.schema.labels import QuestionKey, of_question
 
@@ -186,12 +180,11 @@ def count_incremental_tallies(
     if not items:
         kept = None if previous.header.base_snapshot_id is None else AnnotatorTallies()
         return Tallied(previous.patterns, previous.answers, kept, 0)
-    before = Moment(through=previous.header.last_change_id)
-    with shadow_item_ids(connection, items) as wanted:
-        with shadow_tables_of_items(connection, question.project_id, before, wanted):
-            old = count_annotator_tallies(connection, selection)
-        with shadow_tables_of_items(connection, question.project_id, NOW, wanted):
-            new = count_annotator_tallies(connection, selection)
+    through = previous.header.last_change_id
+    old, new = count_before_and_now(
+        connection, question.project_id, through, items,
+        lambda: count_annotator_tallies(connection, selection),
+    )  # fmt: skip
     difference = new - old
     answers = Counter(previous.answers)
     answers.update(snapshot_answers_by_annotator(difference))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlalchemy import Connection, Select, func, insert, literal, select
 
 from tracker.projects.projects import OF_NO_ANSWER
+from tracker.storage.as_of import stored_erasure_since
 from tracker.storage.schema import Change, Item, Touched
 from tracker.storage.schema.labels import QuestionKey, of_question
 
@@ -53,6 +54,19 @@ def items_touched_since(connection: Connection, question: QuestionKey, after: in
         else:
             merged.append(range(first, last + 1))
     return merged
+
+
+def items_to_count_again(
+    connection: Connection, question: QuestionKey, after: int, items: int
+) -> list[range] | None:
+    """Return the touched items; None if all are to be counted, because that is cheaper or needed.
+
+    ``items`` is the number of all. After an erasure the past of an item cannot be told any more.
+    """
+    if stored_erasure_since(connection, question.project_id, after) is not None:
+        return None
+    touched = items_touched_since(connection, question, after)
+    return touched if is_cheaper_alone(touched, items) else None
 
 
 def is_cheaper_alone(touched: list[range], items: int) -> bool:

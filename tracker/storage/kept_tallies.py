@@ -60,18 +60,6 @@ class NewTallies:
     counted_by: set[str] = field(default_factory=set)
 
 
-def last_state(connection: Connection, project_id: int) -> State:
-    """Return the state that a connection sees; that of no change is (0, 0)."""
-    last = (
-        select(_changes.c.id, _changes.c.recorded_at)
-        .where(_changes.c.project_id == project_id)
-        .order_by(_changes.c.id.desc())
-        .limit(1)
-    )
-    row = connection.execute(last).one_or_none()
-    return State(0, 0) if row is None else State(*row)
-
-
 def is_state(connection: Connection, project_id: int, state: State) -> bool:
     """Return whether a project was in a state; another ledger's had it at another moment."""
     same = (_changes.c.id == state.change_id, _changes.c.recorded_at == state.recorded_at)

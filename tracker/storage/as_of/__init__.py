@@ -24,4 +24,9 @@ from tracker.storage.as_of.moment import (
     moment_as_of,
     stored_erasure_since,
 )
-from tracker.storage.as_of.shadow_tables import as_it_was, shadow_item_ids, shadow_tables_of_items
+from tracker.storage.as_of.shadow_tables import (
+    as_it_was,
+    count_before_and_now,
+    shadow_item_ids,
+    shadow_tables_of_items,
+)

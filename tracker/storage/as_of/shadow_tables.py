@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import Column, Connection, Integer, MetaData, Select, Table, insert, select
 
@@ -24,6 +24,8 @@ from tracker.storage.as_of.facts import LABELS, facts_as_of, labels_as_of
 from tracker.storage.as_of.moment import NOW, Moment
 from tracker.storage.kept_tallies import TALLIES
 from tracker.storage.schema import PastLabel
+
+_Counted = TypeVar("_Counted")
 
 
 @contextmanager
@@ -82,6 +84,22 @@ def shadow_tables_of_items(
         rows |= imports_as_of(project_id, moment.through)
     with _hidden(connection, project_id, moment, rows):
         yield
+
+
+def count_before_and_now(
+    connection: Connection,
+    project_id: int,
+    through: int,
+    items: Iterable[int],
+    count: Callable[[], _Counted],
+) -> tuple[_Counted, _Counted]:
+    """Return what is counted of some items as they were after a change, and as they are."""
+    with shadow_item_ids(connection, items) as wanted:
+        with shadow_tables_of_items(connection, project_id, Moment(through=through), wanted):
+            before = count()
+        with shadow_tables_of_items(connection, project_id, NOW, wanted):
+            now = count()
+    return before, now
 
 
 # One table each for all connections, so that a statement is compiled once.
