@@ -28,6 +28,7 @@ ORDER = (
     "imports",
     "sync",
     "engines",
+    "lake",
     "counts",
     "agreement",
     "audit",
@@ -81,9 +82,9 @@ LIBRARIES = {
     "itsdangerous": {"web"},
     "authlib": {"web"},
     "uvicorn": {"web"},
-    "sqlalchemy": {"storage", "projects", "formats", "imports", "sync", "engines", "counts",
-                   "agreement", "audit", "history", "compare", "judge", "gate", "plan", "work",
-                   "export", "ledger"},
+    "sqlalchemy": {"storage", "projects", "formats", "imports", "sync", "engines", "lake",
+                   "counts", "agreement", "audit", "history", "compare", "judge", "gate", "plan",
+                   "work", "export", "ledger"},
     "alembic": {"storage"},
     "numpy": {"core", "measures", "monitoring", "storage", "formats", "imports", "engines",
               "counts", "agreement", "audit", "compare", "judge", "plan", "work", "report"},
@@ -100,8 +101,10 @@ LIBRARIES = {
              "imports", "conformance", "cli"},
     "typer": {"cli"},
     "psycopg": set(),  # the driver is SQLAlchemy's to import
-    "pyarrow": {"storage", "formats", "imports", "engines", "export"},
-    "duckdb": {"engines"},
+    "pyarrow": {"storage", "formats", "imports", "engines", "lake", "export"},
+    "duckdb": {"engines", "lake"},
+    "pyspark": {"lake"},
+    "sqlglot": {"lake"},
 }  # fmt: skip
 # What faces run is in these rooms: they ask the ledger, and show what comes back.
 FACES = {"web", "cli"}
@@ -146,7 +149,8 @@ DATABASES = re.compile("sqlite|postgres|psycopg|pg_", re.IGNORECASE)
 # The file of each kind of database, and the line that lists them.
 BACKENDS = (
     *(f"storage/backends/{name}.py" for name in ("sqlite", "postgres", "__init__")),
-    "engines/duckdb.py",
+    "engines/statements.py",
+    "lake/spark.py",
 )
 # Rooms and files where a text, not code, may name a database, and why.
 NAMED_TO_PEOPLE = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -138,7 +139,8 @@ def statements_on_labels(ledger: Ledger) -> Iterator[list[str]]:
 
     def note(*arguments: Any) -> None:
         statement = arguments[2]
-        if "labels" in statement and "_then" not in statement and " temp" not in statement.lower():
+        reads = re.search(r"\blabels\b", statement)
+        if reads and "_then" not in statement and " temp" not in statement.lower():
             sent.append(statement)
 
     event.listen(ledger.database.engine, "before_cursor_execute", note)

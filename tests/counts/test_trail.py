@@ -84,7 +84,7 @@ def test_every_act_is_told_once_in_words_and_a_part_at_a_time(ledger: Ledger) ->
     with ledger.database.read() as connection:
         kinds = list(connection.scalars(select(Change.kind).order_by(Change.id.desc())))
     assert [one.kind for one in trail.acts if one.change] == kinds
-    assert {*_SENTENCES} - {*kinds} == {"snapshot"}
+    assert {*_SENTENCES} - {*kinds} == {"snapshot", "read labels"}, "its labels are in no files"
     told = [(one.by, change_sentence(one)) for one in trail.acts]
     for expected in (
         ("ada", "renamed the project from p to q"), ("ada", "set tone: wanted 3"),

@@ -311,6 +311,15 @@ def sample(revision: str) -> dict[str, list[dict[str, Any]]]:
         "questions": [row | {"preference": True} for row in samples["0019"]["questions"]]
     }
     samples["0021"] = samples["0020"]  # what it keeps may go at any time
+    samples["0022"] = samples["0021"] | {
+        "lakes": [p | {"address": "/lake", "roles": '{"item": "doc"}', "engine": "duckdb"}],
+        "lake_files": [
+            p
+            | {"number": 1, "path": "/lake/a.parquet", "size": 9, "modified_at": 8, "digest": "d"}
+            | {"labels": 3, "part": 1, "from_change": 1, "source": 1, "to_change": 2}
+        ],
+        "lake_names": [p | {"role": "annotator", "text": "Ada ", "number": 1}],
+    }
     return samples[revision]
 
 

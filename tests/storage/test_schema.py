@@ -203,6 +203,7 @@ HELD = {
     "flags": sample("0016")["flags"][-1:],
     "saved_views": sample("0017")["saved_views"],
     "batches": sample("0019")["batches"],
+    "lakes": sample("0022")["lakes"],
     "questions of preferences": [
         {"project_id": 1, "id": 3, "name": "better", "answers": "one", "scale": "nominal"}
         | {"offsets": "characters", "categories_fixed": True, "preference": True}
@@ -225,6 +226,7 @@ LOST = [
     ("saved_views", "0016", "1 saved views"),
     ("batches", "0018", "1 batches of assignments"),
     ("questions of preferences", "0019", "1 questions of preferences"),
+    ("lakes", "0021", "1 projects whose labels lie in files"),
 ]
 """What an older program cannot hold; the oldest first, so that no other is met before it."""
 

@@ -27,6 +27,7 @@ LATER = {"questions", "annotator_attributes", "answer_details", "syncs", "withdr
     "users", "user_annotators", "tokens", "signing_keys", "item_aliases",
     "keyed_requests", "webhooks", "deliveries", "access_changes", "saved_views",
     "batches", "assignments", "drafts", "decisions", "kept_tallies",
+    "lakes", "lake_files", "lake_names",
 }  # fmt: skip
 """Tables of later revisions than the kept ledger."""
 TRUTHS = {"closed", "timed", "beside"}

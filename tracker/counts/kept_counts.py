@@ -24,6 +24,7 @@ from tracker.core.kept import ENGINE
 from tracker.core.tallies import IntArray
 from tracker.counts.selection import stream_rows
 from tracker.engines.engine import Asked, Columns, Engine, is_heavy
+from tracker.lake.connection import LakeConnection
 from tracker.projects.projects import last_change
 from tracker.projects.questions import QuestionInfo
 from tracker.projects.touched import (
@@ -196,6 +197,8 @@ def _kept_columns(
 ) -> Columns | None:
     """Return a statement's columns; None if they are too many, or nothing is kept of them."""
     tallies: NewTallies | None = connection.info.get(TALLIES)
+    if isinstance(connection, LakeConnection):
+        return _columns_of_parts(connection, counting, tallies or NewTallies())
     if tallies is None:
         return None
     project_id = question.project_id
@@ -224,6 +227,36 @@ def _kept_columns(
         tallies.counted[asked] = Tally(state, content)
     tallies.counted_by.add(by)
     return columns
+
+
+def _columns_of_parts(
+    connection: LakeConnection, counting: _Counting, tallies: NewTallies
+) -> Columns:
+    """Return a statement's columns over the files of a lake, each part counted once and kept.
+
+    What does not add up is counted over all files.
+    """
+    lake = connection.lake
+    connection.check_files()
+    state = State(*last_change(connection.ledger, lake.project.id))
+    asked = counting.digest(connection.ledger)
+    counted: list[tuple[Columns, int]] = []
+    for files in lake.parts if counting.keys is not None else [lake.files]:
+        of_files = (lake.digest(files), connection.until)
+        rests_on = (asked, of_files, () if counting.of_items else state)
+        key = (lake.project.id, hashlib.sha256(repr(rests_on).encode()).hexdigest())
+        known = tallies.counted.get(key) or kept_tally(connection.ledger, *key)
+        tallies.counted_by.add("kept" if known is not None else connection.engine.name)
+        if known is None:
+            columns = counting.added_up(connection.columns(counting.statement, files))
+            assert columns is not None
+            known = Tally(state, _written(columns))
+            if len(known.content) <= LARGEST:
+                tallies.counted[key] = known
+        counted.append((_read(known.content), 1))
+    if counting.keys is None:
+        return counted[0][0]
+    return _summed(counted, counting.keys, most=counting.most)
 
 
 def _elsewhere(

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import cache
 
 from sqlalchemy import (
+    ColumnElement,
     Connection,
     Float,
     Join,
-    ScalarSelect,
     Subquery,
     and_,
     case,
@@ -82,37 +82,54 @@ def join_repeated_answers(selection: Selection) -> tuple[Subquery, Subquery, Joi
     Both have: item_id, annotator_id, pass, answer, labeled_at, timed (1 or 0).
     """
     later, earlier = _answers(selection, "later", least=2), _answers(selection, "earlier", least=1)
-    both = later.join(
+    before = _passes_before(selection)
+    both = later.join(before, _same_pass(before, later)).join(
         earlier,
-        (earlier.c.item_id == later.c.item_id)
-        & (earlier.c.annotator_id == later.c.annotator_id)
-        & (earlier.c["pass"] == _pass_before(selection, later)),
+        (earlier.c.item_id == before.c.item_id)
+        & (earlier.c.annotator_id == before.c.annotator_id)
+        & (earlier.c["pass"] == before.c.last),
     )
     return later, earlier, both
 
 
 def count_unrepeated_passes(connection: Connection, selection: Selection) -> int:
     """Return how many answers on a later pass have no earlier one to compare with."""
-    later = _answers(selection, "later", least=2)
-    statement = select(func.count()).where(_pass_before(selection, later).is_(None))
-    return connection.scalar(statement.select_from(later)) or 0
+    later, before = _answers(selection, "later", least=2), _passes_before(selection)
+    both = later.outerjoin(before, _same_pass(before, later))
+    statement = select(func.count()).select_from(both).where(before.c.last.is_(None))
+    return connection.scalar(statement) or 0
 
 
-def _pass_before(selection: Selection, later: Subquery) -> ScalarSelect[int]:
-    """Return the annotator's last pass over the item before a later one; NULL if there is none."""
-    before = labels.alias("before")
+def _same_pass(before: Subquery, later: Subquery) -> ColumnElement[bool]:
+    return and_(*(before.c[name] == later.c[name] for name in ("item_id", "annotator_id", "pass")))
+
+
+def _passes_before(selection: Selection) -> Subquery:
+    """Return for each answer on a later pass with others before it the last pass of these.
+
+    Its columns are item_id, annotator_id, pass, last.
+    """
+    later, before = labels.alias("again"), labels.alias("before")
+    key = (later.c.item_id, later.c.annotator_id, later.c["pass"])
+    earlier = and_(
+        of_question(before, selection.question.key),
+        before.c.item_id == later.c.item_id,
+        before.c.annotator_id == later.c.annotator_id,
+        before.c["pass"] < later.c["pass"],
+        before.c.category_id != SKIPPED,
+        *where_chosen(selection, before),
+    )
     return (
-        select(func.max(before.c["pass"]))
+        select(*key, func.max(before.c["pass"]).label("last"))
+        .join_from(later, before, earlier)
         .where(
-            of_question(before, selection.question.key),
-            before.c.item_id == later.c.item_id,
-            before.c.annotator_id == later.c.annotator_id,
-            before.c["pass"] < later.c["pass"],
-            before.c.category_id != SKIPPED,
-            *where_chosen(selection, before),
+            of_question(later, selection.question.key),
+            later.c["pass"] >= 2,
+            later.c.category_id != SKIPPED,
+            *where_chosen(selection, later),
         )
-        .correlate(later)
-        .scalar_subquery()
+        .group_by(*key)
+        .subquery("passes_before")
     )
 
 

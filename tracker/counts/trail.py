@@ -236,7 +236,11 @@ def _act(row: Any, names: _Names) -> Act:
 # -- What somebody did to a project, in words -----------------------------------------------------
 
 _ABOUT: Final = {
-    "imports": {"import": "imported {sources}", "undo": "undid import {import}"},
+    "imports": {
+        "import": "imported {sources}",
+        "undo": "undid import {import}",
+        "read labels": "read files of labels: {added} new, {changed} changed, {gone} gone",
+    },
     "settings": {
         "create": "created the project",
         **{kind: f"set the {kind} from {{from}} to {{to}}" for kind, _ in PROJECT_CHANGES.values()},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -11,13 +11,13 @@ from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy import Connection, Select, Table, select
-from sqlalchemy.dialects.postgresql.base import PGCompiler, PGDialect
-from sqlalchemy.sql import operators, visitors
+from sqlalchemy.sql import visitors
 from sqlalchemy.sql.selectable import Alias
 
 from tracker.engines.answers import FURTHER, KEY, read_labels
 from tracker.engines.counting_copy import Copied, CountingCopy, as_batch, duckdb_error, labels_name
-from tracker.engines.engine import Asked, Columns, is_lower_pass
+from tracker.engines.engine import Asked, Columns
+from tracker.engines.statements import column_type, read_columns, statement_text
 from tracker.projects.projects import last_change
 from tracker.storage.kept_tallies import State
 from tracker.storage.schema import Alias as AliasOfAnnotator
@@ -162,16 +162,12 @@ class DuckDB:
 
     def _make(self, table: Table) -> None:
         """Make a table anew, without rules, which the ledger has proved."""
-        columns = ", ".join(
-            f'"{column.name}" {column.type.compile(_DIALECTS[True])}' for column in table.columns
-        )
+        columns = ", ".join(f'"{column.name}" {column_type(column)}' for column in table.columns)
         self._duckdb.execute(f"CREATE OR REPLACE TABLE {table.name} ({columns})")
 
     def _count(self, statement: Select[Any], loaded: _Loaded) -> Columns:
-        compiled = statement.compile(
-            dialect=_DIALECTS[loaded.repeats], compile_kwargs={"literal_binds": True}
-        )
-        return _read(self._duckdb.sql(str(compiled)).to_arrow_table().columns)
+        text = statement_text(statement, repeats=loaded.repeats)
+        return read_columns(self._duckdb.sql(text).to_arrow_table().columns)
 
 
 def _is_of_labels(table: Any) -> bool:
@@ -184,49 +180,3 @@ def _of_project(table: Table, question: QuestionKey) -> Select[Any]:
     imports = Import.__table__
     ours = select(imports.c.id).where(imports.c.project_id == question.project_id)
     return select(table).where(table.c.import_id.in_(ours))
-
-
-def _read(columns: Sequence[Any]) -> Columns:
-    """Return Arrow's columns as arrays, or as lists if they are no numbers or not all known."""
-    import pyarrow as pa
-
-    read: Columns = []
-    for column in columns:
-        if pa.types.is_decimal(column.type) and not column.null_count:
-            read.append(column.cast(pa.int64()).to_numpy())
-        elif pa.types.is_integer(column.type) and not column.null_count:
-            read.append(column.to_numpy().astype("int64"))
-        else:
-            read.append(column.to_pylist())
-    return read
-
-
-class _Compiler(PGCompiler):
-    """Statements as DuckDB reads them."""
-
-    def visit_unary(self, unary: Any, *arguments: Any, **options: Any) -> str:
-        """Leave out the search for a lower pass if every answer is on the first.
-
-        It takes DuckDB several times as long as all the rest.
-        """
-        dialect: Any = self.dialect
-        is_search = unary.operator is operators.exists and not dialect.repeats
-        if is_search and any(map(is_lower_pass, visitors.iterate(unary.element))):
-            return "FALSE"
-        words: Any = super().visit_unary
-        return str(words(unary, *arguments, **options))
-
-
-class _Dialect(PGDialect):
-    """DuckDB's, which is that of Postgres but for a few words."""
-
-    statement_compiler = _Compiler
-    supports_statement_cache = False
-
-    def __init__(self, *, repeats: bool) -> None:
-        super().__init__(paramstyle="named")  # type: ignore[no-untyped-call]
-        self.repeats = repeats
-
-
-_DIALECTS: Final = {repeats: _Dialect(repeats=repeats) for repeats in (False, True)}
-"""By whether an answer may be on a further pass."""

@@ -18,7 +18,13 @@ from tracker.formats.question_columns import OF_QUESTION, AskedQuestion
 from tracker.imports.lookup import CategoryIds
 from tracker.imports.values import Values, values_for_import
 from tracker.projects.names import near_names
-from tracker.projects.projects import ProjectExists, ProjectInfo, find_project, lock_project
+from tracker.projects.projects import (
+    ProjectExists,
+    ProjectInfo,
+    check_labels_here,
+    find_project,
+    lock_project,
+)
 from tracker.projects.questions import (
     ONLY_QUESTION,
     MadeQuestion,
@@ -76,10 +82,12 @@ class ImportQuestions:
 
         Those ``made`` already are the import's, too; one that was ``asked`` without a kind of
         answer is answered as the first file says that answers it. With ``only_asked``, rows
-        that name another question than those asked are rejected.
+        that name another question than those asked are rejected. Raises Refused if the project's
+        labels lie in files.
         """
         self.connection = connection
         self.project: ProjectInfo = questions[0].project
+        check_labels_here(self.project)
         self.known = {question.name: question for question in questions}
         self.asked = [question.name for question in asked if not question.column]
         self.made_with = made_with

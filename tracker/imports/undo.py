@@ -14,7 +14,12 @@ from tracker.core.results import Hidden, Json, OptionalTime, Record, Spread, Tim
 from tracker.imports.item_facts import undo_item_facts
 from tracker.imports.reading_record import ReadingRecord
 from tracker.imports.withdrawal import end_withdrawals, is_sync, retire_answers
-from tracker.projects.projects import find_project, lock_project, record_change
+from tracker.projects.projects import (
+    check_labels_here,
+    find_project,
+    lock_project,
+    record_change,
+)
 from tracker.projects.questions import UNDO, leave_questions, questions_used, reset_empty_project
 from tracker.projects.supersede import restore_superseded_labels, supersede_labels
 from tracker.projects.touched import log_touched_items
@@ -154,7 +159,9 @@ def undo_import(connection: Connection, number: int) -> ImportInfo:
 
     Raises NotFound for an unknown import, InvalidOption for one that was undone before.
     """
-    project_id = find_import(connection, number).project_id
+    undone = find_import(connection, number)
+    check_labels_here(find_project(connection, undone.project))
+    project_id = undone.project_id
     lock_project(connection, project_id)
     undone = find_import(connection, number)
     if undone.undone_at is not None:

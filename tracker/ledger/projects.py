@@ -6,8 +6,10 @@ from collections.abc import Iterator, Sequence
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any, Unpack, cast
 
+from tracker.core.errors import InvalidOption
 from tracker.core.operations import Given, Option, operation
 from tracker.counts.choosing import ChosenActs, QuestionName
+from tracker.lake.choosing import InFiles
 from tracker.ledger.namespace import Namespace
 from tracker.ledger.parameters import NewName, Project, most_of
 from tracker.projects.choosing import (
@@ -20,9 +22,13 @@ from tracker.projects.choosing import (
 from tracker.render.blocks import Column, listing_table
 
 if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
     from tracker.counts.trail import Trail
+    from tracker.lake.reading import Progress, ReadLabels
     from tracker.ledger.imports import Reading
     from tracker.projects.projects import DeletedProject, ProjectInfo
+    from tracker.projects.questions import QuestionInfo
     from tracker.projects.settings import ProjectSettings, QuestionSettings
 
 _ONE = "/projects/{project}"
@@ -81,12 +87,17 @@ def _rows(projects: Sequence[ProjectSettings], _: Given) -> Iterator[dict[str, A
             yield replace(question, name=question.question.name if several else None).to_dict()
 
 
+class NewProject(NewSettings, InFiles, total=False):
+    """The settings of a project that is made, and where its labels are."""
+
+
 class Projects(Namespace):
     """The projects of a database, each known by its name."""
 
     @operation(
         "project create", "POST /projects", "createProject",
-        guess=False, status=201, place=lambda settings, _: ("projects", settings.project.name),
+        guess=False, status=201, doing="Reading",
+        place=lambda settings, _: ("projects", settings.project.name),
         view=_created,
         warnings=lambda settings, given: (
             missing_order(settings, several=False, declared=given.categories is not None)
@@ -96,25 +107,91 @@ class Projects(Namespace):
         ],
     )  # fmt: skip
     def create(
-        self, project: Project, *, timezone: Timezone = None, **settings: Unpack[NewSettings]
+        self,
+        project: Project,
+        *,
+        timezone: Timezone = None,
+        progress: Progress | None = None,
+        **settings: Unpack[NewProject],
     ) -> QuestionSettings:
         """Create a project; `import` creates one too, with the same options.
 
-        Raises InvalidOption for a name in use.
+        With --labels-at its labels stay in Parquet files, and are counted there. They are read
+        once to check them, and again by `project read-labels` when files came or changed.
 
-        Example:
+        Raises InvalidOption for a name in use, Refused for files that cannot be counted.
+
+        Examples:
         - `tracker project create reviews --categories yes,no --wanted 3`
+        - `tracker project create big --labels-at lake/labels`
 
         Next: `tracker import answers.csv -p reviews`
         """
         from tracker.projects.questions import QuestionOptions, create_project
         from tracker.projects.settings import QuestionSettings
 
+        where, own = InFiles(), NewSettings()
+        for key, value in settings.items():
+            (where if key in InFiles.__annotations__ else own)[key] = value  # type: ignore[literal-required]
+        options = QuestionOptions(**own)
         with self._ledger.database.write() as connection:
-            options = QuestionOptions(**settings)
-            return QuestionSettings.of(
-                create_project(connection, project, options, timezone=timezone)
-            )
+            question = create_project(connection, project, options, timezone=timezone)
+            question = self._in_files(connection, question, progress, **where)
+            return QuestionSettings.of(question)
+
+    def _in_files(
+        self,
+        connection: Connection,
+        question: QuestionInfo,
+        progress: Progress | None,
+        labels_at: str | None = None,
+        columns: Sequence[str] = (),
+        engine: str | None = None,
+    ) -> QuestionInfo:
+        """Leave a new question's labels in files; returns it as it is then."""
+        from tracker.lake.choose import DUCKDB
+        from tracker.lake.reading import read_labels_at, set_lake
+        from tracker.projects.projects import find_project
+        from tracker.projects.questions import list_questions
+
+        if labels_at is None:
+            if columns or engine:
+                raise InvalidOption(
+                    "--map and --engine are about labels in files", "say where: --labels-at PATH"
+                )
+            return question
+        chosen = engine or self._ledger.database.engine_of_files or DUCKDB
+        set_lake(connection, question.project, labels_at, columns, chosen)
+        for line in read_labels_at(connection, question, chosen, progress).view():
+            self._ledger.notice(line)
+        project = find_project(connection, question.project.name)
+        return list_questions(connection, project)[0]
+
+    @operation(
+        "project read-labels", f"POST {_ONE}/read-labels", "readLabels", doing="Reading",
+        hints=lambda _, given: [f"next: tracker agreement {quote(given.project)}"],
+    )  # fmt: skip
+    def read_labels(self, project: Project, *, progress: Progress | None = None) -> ReadLabels:
+        """Read which files hold a project's labels now: new ones, changed ones, those gone.
+
+        Only what is new or changed is read; figures count it alone, and add it to the rest.
+
+        Raises InvalidOption for a project whose labels are in the ledger, Refused, with nothing
+        recorded, if labels of a file cannot be counted.
+
+        Example:
+        - `tracker project read-labels big`
+
+        Next: `tracker agreement big`
+        """
+        from tracker.lake.reading import read_labels_at
+        from tracker.projects.projects import find_project
+        from tracker.projects.questions import list_questions
+
+        with self._ledger.database.write() as connection:
+            question = list_questions(connection, find_project(connection, project))[0]
+            chosen = self._ledger.database.engine_of_files
+            return read_labels_at(connection, question, chosen, progress)
 
     @operation(
         "project list", "GET /projects", "listProjects",

@@ -51,9 +51,13 @@ class Transactions:
 
         Raises InvalidOption for an unknown engine, Refused for one that is not installed.
         """
-        from tracker.engines.choose import AUTO, make_engine
+        from tracker.engines.choose import AUTO, DUCKDB, make_engine
+        from tracker.lake.choose import check_file_engine, is_master
 
         name = engine or os.environ.get("TRACKER_ENGINE") or AUTO
+        if name == DUCKDB or is_master(name):
+            self.database.engine_of_files = check_file_engine(name)
+            name = name if name == DUCKDB else AUTO
         self.database.engine_of_counts = make_engine(name, self._counting_copy, self.notice)
         return self
 
@@ -128,7 +132,17 @@ class Transactions:
     def reading(self, project: str | None) -> Iterator[tuple[Connection, ProjectInfo]]:
         """A connection that sees one state, and the project (None: the only one)."""
         with self.database.read() as connection:
-            yield connection, find_project(connection, project)
+            info = find_project(connection, project)
+            yield self._over_files(connection, info), info
+
+    def _over_files(self, connection: Connection, project: ProjectInfo) -> Connection:
+        """The connection that reads a project's labels: the same, unless they lie in files."""
+        if project.labels_at is None:
+            return connection
+        from tracker.lake.connection import lake_connection
+
+        engine = self.database.engine_of_files
+        return lake_connection(connection, project, engine, self.notice)
 
     @contextmanager
     def asking(
@@ -232,7 +246,8 @@ class Transactions:
         None stands for the only one.
         """
         with self.database.write(keep=keep) as connection:
-            yield connection, find_project(connection, project)
+            info = find_project(connection, project)
+            yield self._over_files(connection, info), info
 
     @contextmanager
     def changing(
@@ -242,5 +257,5 @@ class Transactions:
 
         It is the one named, or the only one.
         """
-        with self.database.write(keep=keep) as connection:
-            yield connection, find_question(connection, find_project(connection, project), question)
+        with self.writing(project, keep=keep) as (connection, info):
+            yield connection, find_question(connection, info, question)

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from shlex import quote
 from string import Formatter
 from typing import Annotated, Any
 from zoneinfo import available_timezones
@@ -13,11 +14,12 @@ from zoneinfo import available_timezones
 from sqlalchemy import Connection, delete, func, insert, select, update
 
 from tracker.core import clock
-from tracker.core.errors import InvalidOption, NotFound
+from tracker.core.errors import InvalidOption, NotFound, Refused
 from tracker.core.results import Hidden, Json, OptionalTime, Record, Time
 from tracker.projects.item_links import origin_of
 from tracker.projects.names import check_entered_name, near_names
 from tracker.storage import seals
+from tracker.storage.as_of import ledger_of
 from tracker.storage.database import CHANGED_BY
 from tracker.storage.schema import (
     Base,
@@ -25,6 +27,7 @@ from tracker.storage.schema import (
     FlagChange,
     FlagSighting,
     Import,
+    Lake,
     Note,
     Project,
     Purge,
@@ -168,6 +171,7 @@ class ProjectInfo(Record):
         good_from: likewise for others.
         item_link: the address of an item in another program; see `item_address`.
         media_hosts: the origins of media that pages show, a blank between them.
+        labels_at: where its labels are if they lie in files (`lake`); None for the ledger.
     """
 
     id: Annotated[int, Hidden]
@@ -179,6 +183,7 @@ class ProjectInfo(Record):
     good_from: Annotated[float | None, Json(rare=True)] = None
     item_link: Annotated[str | None, Json(rare=True)] = None
     media_hosts: Annotated[str | None, Json(write=str.split, rare=True)] = None
+    labels_at: Annotated[str | None, Json(rare=True)] = None
 
     @property
     def zone(self) -> Annotated[str, Json("timezone")]:
@@ -196,9 +201,14 @@ class DeletedProject(Record):
         yield f"{self.project} is deleted"
 
 
+_PROJECTS = select(Project.__table__, Lake.address.label("labels_at")).outerjoin(
+    Lake, Lake.project_id == Project.id
+)
+
+
 def list_projects(connection: Connection, *, archived: bool = False) -> list[ProjectInfo]:
     """Return the projects by name, without the archived ones unless asked for."""
-    statement = select(Project.__table__)
+    statement = _PROJECTS
     if not archived:
         statement = statement.where(Project.archived_at.is_(None))
     projects = [ProjectInfo(**row) for row in connection.execute(statement).mappings()]
@@ -213,7 +223,7 @@ def find_project(connection: Connection, name: str | None) -> ProjectInfo:
     """
     if name is None:
         return _only_project(connection)
-    statement = select(Project.__table__).where(Project.name == name.strip())
+    statement = _PROJECTS.where(Project.name == name.strip())
     row = connection.execute(statement).mappings().one_or_none()
     if row is None:
         names = connection.scalars(select(Project.name)).all()
@@ -221,6 +231,15 @@ def find_project(connection: Connection, name: str | None) -> ProjectInfo:
             f"there is no project {name!r}", near_names(name, names) or "see: tracker project list"
         )
     return ProjectInfo(**row)
+
+
+def check_labels_here(project: ProjectInfo) -> None:
+    """Raise Refused if a project's labels lie in files, which are only read."""
+    if project.labels_at is not None:
+        raise Refused(
+            f"the labels of {project.name} lie in files, which are only read",
+            f"change the files, then: tracker project read-labels {quote(project.name)}",
+        )
 
 
 def _only_project(connection: Connection) -> ProjectInfo:
@@ -346,6 +365,7 @@ def archive_project(connection: Connection, project: ProjectInfo, *, archived: b
 
 def purge_project(connection: Connection, project: ProjectInfo) -> None:
     """Delete a project with all that hangs on it, for good; only a tombstone stays."""
+    connection = ledger_of(connection)
     lock_project(connection, project.id)
     connection.execute(insert(Purge).values(project_id=project.id, purged_at=clock.now()))
     imports = select(Import.id).where(Import.project_id == project.id)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import Connection, Select, func, insert, literal, select
 
 from tracker.projects.projects import OF_NO_ANSWER
-from tracker.storage.as_of import stored_erasure_since
+from tracker.storage.as_of import ledger_of, stored_erasure_since
 from tracker.storage.schema import Change, Item, Touched
 from tracker.storage.schema.labels import QuestionKey, of_question
 
@@ -75,8 +75,9 @@ def is_cheaper_alone(touched: list[range], items: int) -> bool:
 
 
 def highest_item(connection: Connection, project_id: int) -> int:
-    """Return the number of the last item that a project got; items are numbered from 1."""
-    return connection.scalar(select(func.max(Item.id)).where(Item.project_id == project_id)) or 0
+    """Return the number of the last item that the ledger holds; items are numbered from 1."""
+    highest = select(func.max(Item.id)).where(Item.project_id == project_id)
+    return ledger_of(connection).scalar(highest) or 0
 
 
 def no_answers_changed_since(connection: Connection, project_id: int, after: int) -> bool:

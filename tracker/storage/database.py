@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 REVISIONS = (
     "0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010", "0011", "0012",
     "0013", "0014", "0015", "0016", "0017", "0018", "0019", "0020",
-    "0021",
+    "0021", "0022",
 )  # fmt: skip
 """Every revision of the schema that this program knows, oldest first."""
 HEAD = REVISIONS[-1]
@@ -84,6 +84,8 @@ class Database:
         """Seconds to wait for a lock that others hold; None for the usual time."""
         self.engine_of_counts: object | None = None
         """What counts in this database's stead (`engines`); None for itself."""
+        self.engine_of_files: str | None = None
+        """What counts labels that lie in files (`lake`); None for the project's own."""
         self.kept: KeptResults | None = None
         """The figures that a server keeps; None to keep none."""
         self._held = threading.local()

@@ -27,6 +27,7 @@ from tracker.storage.as_of.moment import (
 from tracker.storage.as_of.shadow_tables import (
     as_it_was,
     count_before_and_now,
+    ledger_of,
     shadow_item_ids,
     shadow_tables_of_items,
 )

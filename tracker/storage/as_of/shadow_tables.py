@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from sqlalchemy import Column, Connection, Integer, MetaData, Select, Table, insert, select
 
@@ -28,6 +28,22 @@ from tracker.storage.schema import PastLabel
 _Counted = TypeVar("_Counted")
 
 
+@runtime_checkable
+class LabelsElsewhere(Protocol):
+    """A connection to a ledger whose labels are elsewhere, and shown as they were by itself."""
+
+    ledger: Connection
+
+    def showing(self, moment: Moment) -> AbstractContextManager[None]:
+        """Show labels of a moment until the block ends; raises Refused if they are gone."""
+        ...
+
+
+def ledger_of(connection: Connection) -> Connection:
+    """Return the connection to the ledger's own tables, wherever labels are read."""
+    return connection.ledger if isinstance(connection, LabelsElsewhere) else connection
+
+
 @contextmanager
 def as_it_was(connection: Connection, project_id: int, moment: Moment) -> Iterator[None]:
     """Make statements on the project's labels, annotators, imports and flags read a past state.
@@ -37,7 +53,12 @@ def as_it_was(connection: Connection, project_id: int, moment: Moment) -> Iterat
     if moment == NOW:
         yield
         return
-    rows = labels_as_of(connection, project_id, moment)
+    rows: Rows = {}
+    showing: AbstractContextManager[None] = nullcontext()
+    if isinstance(connection, LabelsElsewhere):
+        showing, connection = connection.showing(moment), ledger_of(connection)
+    else:
+        rows |= labels_as_of(connection, project_id, moment)
     if moment.through is not None:
         rows |= annotators_as_of(connection, project_id, moment.through)
         rows |= facts_as_of(connection, project_id, moment.through)
@@ -46,7 +67,7 @@ def as_it_was(connection: Connection, project_id: int, moment: Moment) -> Iterat
     before = connection.info.get(MOMENT)
     connection.info[MOMENT] = moment
     try:
-        with _hidden(connection, project_id, moment, rows):
+        with showing, _hidden(connection, project_id, moment, rows):
             yield
     finally:
         connection.info[MOMENT] = before

@@ -50,6 +50,7 @@ from tracker.storage.schema.labels import (
     Sync,
     Withdrawal,
 )
+from tracker.storage.schema.lakes import Lake, LakeFile, LakeName
 from tracker.storage.schema.projects import (
     Alias,
     Annotator,

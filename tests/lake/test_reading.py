@@ -1,0 +1,351 @@
+"""Reading which files hold the labels: what is new is checked, and counted alone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from sqlalchemy import func, select
+from typer.testing import CliRunner
+
+from tests.lake.lakes import CATEGORIES, FIRST, Row, make_both, some_rows, touch, write_parquet
+from tests.profiles import both
+from tracker.cli.app import app
+from tracker.core import clock
+from tracker.core.errors import InvalidOption, Refused, TrackerError
+from tracker.lake import reading
+from tracker.lake.connection import LakeConnection
+from tracker.lake.files import Address
+from tracker.lake.recorded import FilesChanged
+from tracker.ledger import Ledger
+from tracker.storage.schema import Base
+
+
+@pytest.fixture
+def lake(ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project q of two files, each a part of its own, beside p of the same labels."""
+    monkeypatch.setattr(reading, "PART", 1)
+    make_both(ledger, tmp_path, [some_rows(), some_rows(20, 40, 2)])
+    return tmp_path / "lake"
+
+
+@pytest.fixture
+def counted_files(monkeypatch: pytest.MonkeyPatch) -> list[set[str]]:
+    """The names of the files of each count."""
+    seen: list[set[str]] = []
+    columns = LakeConnection.columns
+
+    def noting(self: LakeConnection, statement: Any, files: Sequence[Any]) -> Any:
+        seen.append({Path(file.path).name for file in files})
+        return columns(self, statement, files)
+
+    monkeypatch.setattr(LakeConnection, "columns", noting)
+    return seen
+
+
+def agreement(ledger: Ledger, project: str, **asked: Any) -> str:
+    return str(ledger.agreement(project, **asked).to_dict()).replace(f"'{project}'", "")
+
+
+@both
+@pytest.mark.parametrize("act", ["added", "changed", "gone"])
+def test_only_what_is_new_is_counted(
+    ledger: Ledger, lake: Path, counted_files: list[set[str]], act: str
+) -> None:
+    """And the figures are those of all files, counted at once."""
+    first = agreement(ledger, "q")
+    counted_files.clear()
+    assert agreement(ledger, "q") == first
+    asked_again = [*counted_files]
+    if act == "added":
+        write_parquet(lake / "2.parquet", some_rows(20, 60, 3))
+    elif act == "changed":
+        write_parquet(lake / "1.parquet", some_rows(20, 40, 7))
+    else:
+        (lake / "1.parquet").unlink()
+    read = ledger.projects.read_labels("q")
+    assert (read.added, read.changed, read.gone) == {
+        "added": (1, 0, 0), "changed": (0, 1, 0), "gone": (0, 0, 1)
+    }[act]  # fmt: skip
+    counted_files.clear()
+    told = agreement(ledger, "q")
+    again = {"added": {"2.parquet"}, "changed": {"1.parquet"}, "gone": set[str]()}[act]
+    assert (again in counted_files) == (act != "gone")
+    assert act == "gone" or {"0.parquet"} not in counted_files
+    assert asked_again == [], "what was counted is kept"
+    ledger.projects.create("r", labels_at=str(lake), categories=CATEGORIES)
+    assert agreement(ledger, "r") == told != first
+
+
+@both
+def test_items_in_two_files_make_one_part(ledger: Ledger, lake: Path) -> None:
+    rows = [Row("item 001", "Z", "x"), Row("item 050", "Z", "y"), Row("item 099", "Z", "y")]
+    write_parquet(lake / "2.parquet", rows)
+    assert ledger.projects.read_labels("q").parts == 1
+    ledger.projects.create("r", labels_at=str(lake / "?.parquet"), categories=CATEGORIES)
+    assert agreement(ledger, "r") == agreement(ledger, "q")
+    write_parquet(lake / "3.parquet", some_rows(20, 60, 3))
+    assert ledger.projects.read_labels("q").parts == 2
+
+
+@both
+def test_files_that_nobody_read_are_not_counted(ledger: Ledger, lake: Path) -> None:
+    first = agreement(ledger, "q")
+    said: list[str] = []
+    ledger.notice = said.append
+    write_parquet(lake / "2.parquet", some_rows(20, 60, 3))
+    assert agreement(ledger, "q") == first
+    assert said == ["1 new file of labels not counted yet: tracker project read-labels q"]
+    touch(lake / "1.parquet", 5)
+    with pytest.raises(Refused, match=r"1\.parquet has changed since it was read"):
+        agreement(ledger, "q")
+    assert ledger.projects.read_labels("q").added == 1
+    (lake / "0.parquet").unlink()
+    with pytest.raises(Refused, match=r"0\.parquet is gone"):
+        agreement(ledger, "q")
+
+
+@both
+def test_a_file_with_another_time_and_the_same_content_is_as_it_was(
+    ledger: Ledger, lake: Path
+) -> None:
+    first = agreement(ledger, "q")
+    touch(lake / "1.parquet", 5)
+    read = ledger.projects.read_labels("q")
+    assert (read.added, read.changed, read.gone) == (0, 0, 0)
+    assert agreement(ledger, "q") == first
+    assert len(ledger.projects.changes("q").acts) == 2, "nothing was recorded"
+
+
+@both
+def test_figures_of_before_are_those_of_the_files_of_then(ledger: Ledger, lake: Path) -> None:
+    ledger.snapshot("q", name="first")
+    first = agreement(ledger, "q")
+    then = clock.iso(ledger.projects.changes("q").acts[0].at)
+    write_parquet(lake / "2.parquet", some_rows(20, 60, 3))
+    ledger.projects.read_labels("q")
+    ledger.snapshot("q", name="second")
+    assert agreement(ledger, "q", known_at=then).count("'items'") == first.count("'items'")
+    verified = ledger.verify("q")
+    assert not verified.faults
+    compared = ledger.compare("q", "first", "second").to_dict()
+    assert compared["b"]["name"] == "second"
+    write_parquet(lake / "0.parquet", some_rows(40, 0, 9))
+    ledger.projects.read_labels("q")
+    with pytest.raises(FilesChanged, match="1 file of then changed since"):
+        agreement(ledger, "q", known_at=then)
+    assert not ledger.verify("q").faults, "what cannot be counted again is no fault"
+
+
+# -- What is refused, with nothing stored ----------------------------------------------------------
+
+BAD: list[tuple[list[Row], dict[str, Any] | None, str]] = [
+    ([Row("", "A", "x")], None, "1 row with no item"),
+    ([Row("i", " ", "x")], None, "1 row with no annotator"),
+    ([Row("i", "A", "x", 0)], None, "1 row with a pass that is not 1, 2, …"),
+    ([Row("i", "A", "x", 1, 4000)], None, "1 row with a labeled_at in the future"),
+    ([Row("i", "A", "x", 1, 0, -1.0)], None, "1 row with a time spent below 0"),
+    ([Row("i", "A", "x"), Row("i", "A", "y")], None, "A answered item i more than once on pass 1"),
+    ([Row("i", "A", "x", kind="robot")], None, "A: 'robot' is no kind of annotator"),
+    ([Row("i", "A", "w")], None, "'w' is none of the project's categories"),
+    ([Row("i", "A", "x")], {"labeled_at": pa.int64()}, "'labeled_at' is int64, not a timestamp"),
+    ([Row("i", "A", "x")], {"annotator": None}, "has no column"),
+]
+
+
+@both
+@pytest.mark.parametrize(("rows", "types", "why"), BAD, ids=[why for _, _, why in BAD])
+def test_rows_that_cannot_be_counted_are_refused(
+    ledger: Ledger, tmp_path: Path, rows: list[Row], types: dict[str, Any] | None, why: str
+) -> None:
+    write_parquet(tmp_path / "a.parquet", rows, types)
+    with pytest.raises(TrackerError, match=why):
+        ledger.projects.create("q", labels_at=str(tmp_path), categories=CATEGORIES)
+    with ledger.database.read() as connection:
+        for table in ("projects", "lakes", "lake_files", "lake_names", "changes"):
+            rows_of = select(func.count()).select_from(Base.metadata.tables[table])
+            assert connection.scalar(rows_of) == 0, table
+
+
+@both
+def test_a_bad_file_leaves_what_was_read_before(ledger: Ledger, lake: Path) -> None:
+    first = agreement(ledger, "q")
+    write_parquet(lake / "2.parquet", [Row("i", "A", "x"), Row("i", "A", "y")])
+    with pytest.raises(Refused, match="A answered item i more than once"):
+        ledger.projects.read_labels("q")
+    (lake / "2.parquet").write_bytes(b"PAR1")
+    with pytest.raises(Refused, match=r"2\.parquet is no Parquet file"):
+        ledger.projects.read_labels("q")
+    (lake / "2.parquet").unlink()
+    assert agreement(ledger, "q") == first
+
+
+ACTS: dict[str, Callable[[Ledger, Path], object]] = {
+    "import": lambda ledger, lake: ledger.import_file(lake / "0.parquet", "q"),
+    "items": lambda ledger, lake: ledger.import_items(lake / "0.parquet", "q"),
+    "undo": lambda ledger, _: ledger.imports.undo(2),
+    "merge categories": lambda ledger, _: ledger.categories.merge("q", "x", "y"),
+    "merge annotators": lambda ledger, _: ledger.annotators.merge("q", "A", "C"),
+}
+
+
+@both
+@pytest.mark.parametrize("act", ACTS)
+def test_labels_in_files_are_only_read(ledger: Ledger, lake: Path, act: str) -> None:
+    first = agreement(ledger, "q")
+    with pytest.raises(Refused, match="the labels of q lie in files, which are only read"):
+        ACTS[act](ledger, lake)
+    assert agreement(ledger, "q") == first
+
+
+@both
+def test_a_project_of_the_ledger_has_no_files_to_read(ledger: Ledger, lake: Path) -> None:
+    assert lake.exists()
+    with pytest.raises(InvalidOption, match="the labels of p are in the ledger"):
+        ledger.projects.read_labels("p")
+    with pytest.raises(InvalidOption, match="--map and --engine are about labels in files"):
+        ledger.projects.create("r", columns=["item=doc"])
+
+
+# -- Columns and places ----------------------------------------------------------------------------
+
+
+@both
+@pytest.mark.parametrize(
+    ("types", "labels"),
+    [
+        ({"item": pa.int64(), "labeled_at": pa.timestamp("ns")}, None),
+        ({"item": pa.int32(), "annotator": pa.int64(), "seconds": pa.int64()}, None),
+        ({"item": pa.large_string(), "annotator": pa.string(), "kind": None}, None),
+        ({"category": pa.bool_(), "labeled_at": pa.timestamp("ms", "UTC")}, [True, False]),
+        ({"category": pa.int8(), "pass": None}, [1, 2]),
+        ({"category": pa.float64(), "seconds": None}, [1.0, 2.0]),
+    ],
+    ids=["numbers of items", "numbers of annotators", "texts", "truths", "integers", "floats"],
+)
+def test_columns_of_other_types_are_read_as_an_import_reads_them(
+    ledger: Ledger, tmp_path: Path, types: dict[str, Any], labels: list[Any] | None
+) -> None:
+    numbered = pa.types.is_integer(types.get("item", pa.string()))
+    people = pa.types.is_integer(types.get("annotator", pa.string()))
+    rows: list[Any] = [
+        (n if numbered else f"i{n:02}", 7 + who if people else "ABC"[who],
+         (labels or ["x", "y"])[(n * who) % 2], 1, n % 5, 2, "human")
+        for n in range(30) for who in range(3)
+    ]  # fmt: skip
+    file = write_parquet(tmp_path / "a.parquet", [Row(*row) for row in rows], types)
+    ledger.import_file(file, "p")
+    ledger.projects.create("q", labels_at=str(file))
+    assert agreement(ledger, "q") == agreement(ledger, "p")
+    assert str(ledger.audit("q").to_dict()).replace("'q'", "'p'") == str(
+        ledger.audit("p").to_dict()
+    )
+
+
+@both
+def test_columns_are_mapped_as_in_an_import(ledger: Ledger, tmp_path: Path) -> None:
+    rows = pa.table(
+        {
+            "doc": ["i", "i", "j", "j"],
+            "coder": ["A", "B"] * 2,
+            "verdict": ["x", "x", "y", "x"],
+            "on": pa.array([date(2026, 1, 2)] * 4),
+        }
+    )
+    pa.parquet.write_table(rows, tmp_path / "a.parquet")
+    columns = ["item=doc", "annotator=coder", "category=verdict", "labeled_at=on"]
+    ledger.import_file(tmp_path / "a.parquet", "p", columns=columns)
+    ledger.projects.create("q", labels_at=str(tmp_path / "a.parquet"), columns=columns)
+    assert agreement(ledger, "q") == agreement(ledger, "p")
+    for wrong, why in (
+        (["item=gone"], "gone"),
+        (["comment=on"], "--map comment: it is not read of labels in files"),
+        (["item=doc+on"], "one column of the files"),
+    ):
+        with pytest.raises(TrackerError, match=why):
+            ledger.projects.create("r", labels_at=str(tmp_path), columns=wrong)
+
+
+def test_a_place_is_a_file_a_folder_a_pattern_or_a_url(tmp_path: Path) -> None:
+    rows = [Row("i", "A", "x")]
+    for name in ("a b.parquet", "deep/c.parquet", "deep/_skipped.parquet", ".hidden.parquet"):
+        write_parquet(tmp_path / name, rows)
+    (tmp_path / "notes.txt").write_text("no labels")
+    write_parquet(tmp_path / "labels", rows)
+
+    def names(address: str) -> list[str]:
+        files = Address.parse(address).list_files()
+        return [str(Path(file.path).relative_to(tmp_path)) for file in files]
+
+    assert names(str(tmp_path)) == ["a b.parquet", "deep/c.parquet"]
+    assert names(f"file://{tmp_path}") == ["a b.parquet", "deep/c.parquet"]
+    assert names(str(tmp_path / "labels")) == ["labels"]
+    assert names(str(tmp_path / "*.parquet")) == ["a b.parquet"]
+    assert names(str(tmp_path / "*" / "*.parquet")) == ["deep/c.parquet"]
+    with pytest.raises(Refused, match="there is no Parquet file"):
+        names(str(tmp_path / "x*.parquet"))
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "s3://key:hunter2@bucket/labels",
+        "s3://hunter2@bucket/labels",
+        "gs://bucket/labels?access_token=hunter2",
+        "https://host/labels.parquet?sig=hunter2",
+        "s3://bucket/labels?secret_key=hunter2&region=eu",
+    ],
+)
+def test_credentials_in_an_address_are_neither_stored_nor_printed(
+    sqlite_ledger: Ledger, address: str
+) -> None:
+    url = f"sqlite:///{sqlite_ledger.database.file}"
+    run = CliRunner().invoke(
+        app, ["--database", url, "project", "create", "q", "--labels-at", address]
+    )
+    assert isinstance(run.exception, InvalidOption)
+    assert "holds credentials" in str(run.exception)
+    assert "hunter2" not in f"{run.output}{run.stderr}{run.exception!r}{run.exception}"
+    assert b"hunter2" not in Path(str(sqlite_ledger.database.file)).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("address", "engine", "why"),
+    [
+        ("http://host/a.parquet", None, "--labels-at"),
+        ("", None, "--labels-at is empty"),
+        ("a.parquet", "oracle", "there is no engine 'oracle' for labels in files"),
+    ],
+)
+def test_what_is_no_place_or_no_engine_is_refused(
+    sqlite_ledger: Ledger, address: str, engine: str | None, why: str
+) -> None:
+    with pytest.raises(InvalidOption, match=why):
+        sqlite_ledger.projects.create("q", labels_at=address, engine=engine)
+
+
+def test_moments_without_a_time_are_those_of_the_reading(
+    sqlite_ledger: Ledger, tmp_path: Path
+) -> None:
+    write_parquet(tmp_path / "a.parquet", [Row("i", who, "x", 1, None) for who in "AB"])
+    sqlite_ledger.projects.create("q", labels_at=str(tmp_path))
+    [read] = [act for act in sqlite_ledger.projects.changes("q").acts if act.kind == "read labels"]
+    with sqlite_ledger.asking("q") as (connection, _):
+        label = Base.metadata.tables["labels"]
+        assert {*connection.scalars(select(label.c.labeled_at))} == {read.at}
+        assert read.at > FIRST
+
+
+def test_the_command_shows_what_it_read(sqlite_ledger: Ledger, lake: Path) -> None:
+    asked = ["--database", f"sqlite:///{sqlite_ledger.database.file}", "project"]
+    write_parquet(lake / "2.parquet", some_rows(20, 60, 3))
+    told = CliRunner().invoke(app, [*asked, "read-labels", "q", "--json"])
+    read = json.loads(told.stdout)
+    assert (read["files"], read["added"], read["labels_at"]) == (3, 1, str(lake))
+    shown = CliRunner().invoke(app, [*asked, "show", "q", "--json"])
+    assert json.loads(shown.stdout)["labels_at"] == str(lake)

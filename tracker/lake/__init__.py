@@ -1,0 +1,1 @@
+"""Labels that lie in Parquet files: which files, what stands in them, and who counts there."""
