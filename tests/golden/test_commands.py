@@ -19,7 +19,8 @@ from tests.house import CHECKOUT
 FILES = Path(__file__).with_name("files")
 # What has tests of its own, because it asks a server, takes long, or speaks of files of databases.
 ELSE = {"conformance", "database backup", "database copy", "database copy-for-counting", "demo",
-        "serve", "sync label-studio", "sync mlflow", "webhook test"}  # fmt: skip
+        "project read-labels", "serve", "sync label-studio", "sync mlflow",
+        "webhook test"}  # fmt: skip
 
 
 # What a statement has no part in: readers of files, and what is refused or written afterwards.

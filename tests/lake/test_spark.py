@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -22,9 +23,16 @@ from tracker.ledger import Ledger
 
 MISSING = [name for name in ("pyspark", "sqlglot") if find_spec(name) is None]
 MISSING += [] if shutil.which("java") else ["Java"]
-needs_spark = pytest.mark.skipif(
-    bool(MISSING), reason=f"Spark is NOT tested: there is no {' and no '.join(MISSING)}"
+_needed = pytest.mark.skipif(
+    bool(MISSING),
+    reason=f"Spark is NOT tested: no {', no '.join(MISSING)}; pip install -e '.[spark]', and Java",
 )
+
+
+def needs_spark(test: Callable[..., None]) -> Callable[..., None]:
+    return pytest.mark.spark(_needed(test))
+
+
 MASTER = "local[2]"
 
 
@@ -69,7 +77,7 @@ def test_spark_counts_what_duckdb_counts(sqlite_ledger: Ledger, lakes: Path) -> 
     assert told(sqlite_ledger, "s") == told(sqlite_ledger, "d")
     files = (("2 of 2.parquet", some_rows(9, 60, 3)), ("1 of 2.parquet", some_rows(20, 40, 5)))
     for name, rows in files:
-        write_parquet(lakes / name, rows)
+        write_parquet(lakes / name, rows, {"seconds": None})
         touch(lakes / name, 5)
         read = [sqlite_ledger.projects.read_labels(project) for project in "sd"]
         assert read[0].manifest == read[1].manifest

@@ -27,6 +27,7 @@ from tracker.counts.filter import select_answers
 from tracker.counts.kept_counts import counted_by
 from tracker.counts.selection import Selection
 from tracker.counts.tallies import count_annotator_tallies, select_items_of_patterns
+from tracker.lake.connection import manifest_of
 from tracker.measures.estimate import Estimate
 from tracker.measures.intervals import Coefficient
 from tracker.measures.registry import MEASURES, Measure
@@ -52,6 +53,7 @@ class Explanation:
         shares: of all answers to items that enter chance, the share of each category.
         numbers: the formula with its numbers.
         counted_by: what counted: the database, an engine, or nothing because it was kept.
+        manifest: the digest of the files that hold the labels; None if they are in the ledger.
     """
 
     project: str
@@ -63,6 +65,7 @@ class Explanation:
     shares: Mapping[str, float]
     numbers: str
     counted_by: Sequence[str]
+    manifest: str | None
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -85,6 +88,7 @@ class Explanation:
             "records": {"past": self.inclusion.past, "taken_back": self.inclusion.taken_back},
             "shares": dict(self.shares),
             "counted_by": [*self.counted_by],
+            **({} if self.manifest is None else {"manifest": self.manifest}),
         }
 
 
@@ -132,6 +136,7 @@ def _explained(
         shares=shares,
         numbers=methods_numbers_sentence(figure=figure),
         counted_by=counted_by(connection),
+        manifest=manifest_of(connection),
     )
 
 

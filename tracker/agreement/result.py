@@ -226,6 +226,7 @@ class AssessmentJson(FiguresJson):
     warnings: list[str]
     readiness: ReadinessJson
     intraclass: NotRequired[list[dict[str, Any]]]
+    manifest: NotRequired[str]
 
 
 @dataclass(frozen=True, repr=False)
@@ -240,7 +241,8 @@ class Assessment(Shown):
     ``answers_of_models`` are left out if no person has answered; ``errors`` is the method of the
     errors that were asked for, which not every figure can have; ``recent`` the last change of
     the level of agreement, if it was looked for and there is one; ``changes`` likewise those of
-    categories, annotators and shares; ``thresholds`` are those of the project.
+    categories, annotators and shares; ``thresholds`` are those of the project; ``manifest`` is the
+    digest of the files that hold the labels, if they are not in the ledger.
     """
 
     project: str
@@ -259,6 +261,7 @@ class Assessment(Shown):
     recent: Recent | None = None
     changes: tuple[Changed, ...] = ()
     thresholds: tuple[float, float] = THRESHOLDS
+    manifest: str | None = None
 
     @property
     def summary(self) -> Summary:
@@ -354,6 +357,8 @@ class Assessment(Shown):
             row["measures"] = [figure.to_dict() for figure in self.binary.get(rate.category, ())]
         if self.intraclass:
             payload["intraclass"] = [form.to_dict() for form in self.intraclass]
+        if self.manifest is not None:
+            payload["manifest"] = self.manifest
         return payload
 
     def figures(self) -> dict[str, Any]:

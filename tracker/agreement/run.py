@@ -36,6 +36,7 @@ from tracker.counts.filter import select_answers
 from tracker.counts.items import count_model_answers
 from tracker.counts.selection import Selection
 from tracker.counts.tallies import count_annotator_tallies
+from tracker.lake.connection import manifest_of
 from tracker.measures.accuracy import GoldAgreement, accuracy_from_confusion
 from tracker.measures.category_rates import (
     CategoryRate,
@@ -254,6 +255,7 @@ def assess(
         errors=asked.uncertainty.method,
         recent=level,
         changes=level_changes(counted, periods, level),
+        manifest=manifest_of(connection),
     )
 
 

@@ -279,6 +279,8 @@ def explanation_view(explanation: Explanation) -> Iterator[RenderableType]:
         )
     yield Text(explanation.measure.source, style="dim")
     told = [_COUNTED_BY[name] for name in explanation.counted_by if name in _COUNTED_BY]
+    if explanation.manifest is not None:
+        told.append(f"the labels lie in files, whose manifest is {explanation.manifest[:12]}")
     if told:
         yield Text("; ".join(told))
 

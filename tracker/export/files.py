@@ -97,7 +97,7 @@ def write_parquet_folder(
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise InvalidOption(f"{folder} is there and not empty", "name a new folder")
         rmtree(part, ignore_errors=True)  # of a command that was killed
-        part.mkdir()
+        part.mkdir(parents=True)
         for files, (_, some) in enumerate(groupby(rows, _file_of(columns.index("item"))), 1):
             with (part / f"part-{files:05}.parquet").open("wb") as file:
                 number += write_parquet_rows(file, columns, some, types)

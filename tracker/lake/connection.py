@@ -64,6 +64,11 @@ def lake_connection(
     return cast("Connection", reader)
 
 
+def manifest_of(connection: Connection) -> str | None:
+    """Return the digest of the files that labels are read from; None if they are in the ledger."""
+    return connection.lake.manifest if isinstance(connection, LakeConnection) else None
+
+
 class LakeConnection:
     """The ledger's connection, but labels and items are read where they lie.
 

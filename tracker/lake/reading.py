@@ -230,8 +230,8 @@ def _compared(connection: Connection, lake: LakeInfo, progress: Progress | None)
 
 
 def _check_columns(lake: LakeInfo, path: str, schema: pa.Schema) -> None:
-    for role, name in lake.roles.items():
-        if name not in schema.names:
+    for role in NEEDED:
+        if (name := lake.roles[role]) not in schema.names:
             raise Refused(
                 f"{path} has no column {name!r}, which is the {role} of other files",
                 "write it with the same columns, or take it out of the folder",

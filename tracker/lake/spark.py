@@ -57,9 +57,10 @@ class SparkFiles(FileEngine):
         import pyarrow as pa
 
         uris = {number: address.uri(path) for number, path in files.items()}
-        rows = self._spark.read.parquet(*uris.values())
+        rows = self._spark.read.option("mergeSchema", "true").parquet(*uris.values())
         path = "URL_DECODE(REPLACE(_metadata.file_path, '+', '%2B'))"
-        rows.selectExpr("*", f"{path} AS lake_path").createOrReplaceTempView("found")
+        none = [f"CAST(NULL AS STRING) AS `{n}`" for n in schema.names if n not in rows.columns]
+        rows.selectExpr("*", f"{path} AS lake_path", *none).createOrReplaceTempView("found")
         paths = pa.table({"path": [*uris.values()], "file": pa.array([*uris], pa.int32())})
         self.show_table("paths", paths)
         self._spark.sql(

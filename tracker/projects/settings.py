@@ -359,6 +359,8 @@ class ProjectSettings(Record):
             lines += question.cells
         lines += [("time zone", about["timezone"]), ("made", about["created_at"][:10])]
         lines += [("archived", (about["archived_at"] or "no")[:10])]
+        if self.project.labels_at is not None:
+            lines += [("labels at", self.project.labels_at)]
         yield table((" ", " "), lines)
 
 
