@@ -162,7 +162,8 @@ def read_labels_at(
     if new:
         _check_rows(reader, new)
         _name_texts(connection, question, reader, new, change)
-        _check_repeats(reader, question, _merge_parts(connection, reader, new))
+        for part in _merge_parts(connection, reader, new):
+            _check_repeats(reader, question, part)
     log_touched_range(connection, question.key, change, 1, _LAST_ITEM)
     lake = find_lake(connection, project)
     assert lake is not None
@@ -415,17 +416,19 @@ def _text(value: Any) -> str:
 
 def _merge_parts(
     connection: Connection, reader: LakeConnection, new: Sequence[LabelFile]
-) -> list[LabelFile]:
-    """Make one part of parts that have items in common; return the files counted with new ones."""
+) -> list[list[LabelFile]]:
+    """Make one part of parts that have items in common; return each part that has new files."""
     files = reader.lake.files
     root = {file.part: file.part for file in files}
     touched = {file.part for file in new}
-    if len(root) > 1:
-        of_file = " ".join(f"WHEN {file.number} THEN {file.part}" for file in files)
+    of_file = " ".join(f"WHEN {file.number} THEN {file.part}" for file in files)
+    parts = f"(SELECT item_id, CASE file {of_file} END AS part FROM lake_rows) AS parts"  # noqa: S608
+    # What costs most is asked only if there is an answer: mostly items lie in one file each.
+    any_common = f"SELECT 1 FROM {parts} GROUP BY item_id HAVING MIN(part) <> MAX(part) LIMIT 1"  # noqa: S608
+    if len(root) > 1 and len(reader.table(any_common, files)):
         chosen = ", ".join(map(str, sorted(touched)))
         common = (
-            "WITH seen AS "  # noqa: S608
-            f"(SELECT DISTINCT item_id, CASE file {of_file} END AS part FROM lake_rows)"
+            f"WITH seen AS (SELECT DISTINCT item_id, part FROM {parts})"  # noqa: S608
             " SELECT DISTINCT a.part AS part, b.part AS other FROM seen a"
             f" JOIN seen b ON a.item_id = b.item_id AND a.part <> b.part WHERE a.part IN ({chosen})"
         )
@@ -438,8 +441,8 @@ def _merge_parts(
             connection.execute(
                 update(LakeFile).where(*moved, LakeFile.to_change.is_(None)).values(part=now)
             )
-    ours = {root[part] for part in touched}
-    return [file for file in files if root[file.part] in ours]
+    ours = sorted({root[part] for part in touched})
+    return [[file for file in files if root[file.part] == part] for part in ours]
 
 
 def _rows(table: pa.Table) -> list[tuple[Any, ...]]:
