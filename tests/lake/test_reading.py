@@ -38,18 +38,20 @@ def lake(ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
 def counted_files(monkeypatch: pytest.MonkeyPatch) -> list[set[str]]:
     """The names of the files of each count."""
     seen: list[set[str]] = []
-    columns = LakeConnection.columns
+    counts = LakeConnection.counts
 
     def noting(self: LakeConnection, statement: Any, files: Sequence[Any]) -> Any:
         seen.append({Path(file.path).name for file in files})
-        return columns(self, statement, files)
+        return counts(self, statement, files)
 
-    monkeypatch.setattr(LakeConnection, "columns", noting)
+    monkeypatch.setattr(LakeConnection, "counts", noting)
     return seen
 
 
 def agreement(ledger: Ledger, project: str, **asked: Any) -> str:
-    return str(ledger.agreement(project, **asked).to_dict()).replace(f"'{project}'", "")
+    payload = ledger.agreement(project, **asked).to_dict()
+    payload.pop("manifest", None)
+    return str(payload).replace(f"'{project}'", "")
 
 
 @both

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cached_property, partial
 from shlex import quote
 from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
 from sqlalchemy import (
     BigInteger,
     Boolean,
@@ -45,7 +47,8 @@ if TYPE_CHECKING:
 _IN_FILES = {Label.__tablename__, Item.__tablename__}
 _FILES = (("number", Integer), ("change_id", Integer), ("source", Integer),
           ("recorded_at", BigInteger))  # fmt: skip
-_NAMES = (("text", Text), ("number", Integer), ("given_as", Integer))
+_NAMES = (("text", Text), ("number", Integer))
+_MOST_NUMBERED = 10_000_000  # labels of a part; those of more take too much memory
 
 
 def lake_connection(
@@ -145,7 +148,58 @@ class LakeConnection:
         with self.engine.lock:
             return read_columns(self.engine.table(self._text(statement, files)).columns)
 
-    def _text(self, statement: Any, files: Sequence[LabelFile]) -> str:
+    def counts(self, statement: Any, files: Sequence[LabelFile]) -> Columns:
+        """Return likewise the columns of a statement whose rows hold no item.
+
+        The engine may hold numbers of the items instead of comparing their names each time.
+        """
+        by_name = not (self.engine.numbers_items and tables_of(statement) & {Label.__tablename__})
+        parts = [part for part in self.lake.parts if part[0] in files]
+        largest = max(sum(file.labels for file in part) for part in parts)
+        if by_name or Item.__tablename__ in tables_of(statement) or largest > _MOST_NUMBERED:
+            return self.columns(statement, files)
+        with self.engine.lock:
+            self.check_files()
+            tables = self._numbered(parts)
+            return read_columns(self.engine.table(self._text(statement, files, tables)).columns)
+
+    def _numbered(self, parts: Sequence[Sequence[LabelFile]]) -> list[str]:
+        """Return the names of tables with the rows of parts; those of other files are dropped."""
+        names = hashlib.sha256(repr(self.lake.names).encode()).hexdigest()[:16]
+        known = {f"{self.lake.digest(p)}_{names}": p for p in self.lake.parts}
+        self.engine.keep_numbered(known)
+        tables = []
+        for digest, part in known.items():
+            if part in parts:
+                self.engine.number_items(digest, partial(self._show_numbers, part))
+                tables.append(self.engine.numbered_table(digest))
+        return tables
+
+    def _show_numbers(self, files: Sequence[LabelFile], first: int) -> int:
+        """Show lake_rows of files with a number for each item, from one on; return the next."""
+        import pyarrow as pa
+
+        name = self.lake.roles["item"]
+        paths = [file.path for file in files]
+        rows = self.lake.address.dataset(paths, self.schema, [file.number for file in files])
+        table = rows.to_table(columns=[*{*self.lake.roles.values()}, "file"])
+        items = table.column(name)
+        if not pa.types.is_dictionary(items.type):
+            items = items.dictionary_encode()
+        items = items.unify_dictionaries()
+        codes = [np.asarray(chunk.indices, np.int64) + first for chunk in items.chunks]
+        place = table.schema.get_field_index(name)
+        table = table.set_column(place, name, pa.chunked_array(codes, pa.int64()))
+        self.engine.shows("files", None)
+        self.engine.show_table("files", table)
+        numbered = FileColumns(table.schema, self.lake.roles, self.engine.micros)
+        self.engine.view("lake_rows", numbered.rows("files"))
+        self._show_names()
+        return first + (len(items.chunk(0).dictionary) if items.chunks else 0)
+
+    def _text(
+        self, statement: Any, files: Sequence[LabelFile], numbered: Collection[str] = ()
+    ) -> str:
         """Return a statement as the engine reads it, which has its tables then."""
         parts: Iterator[Any] = visitors.iterate(statement)
         wanted = {
@@ -153,7 +207,7 @@ class LakeConnection:
             for part in parts
             if getattr(part, "table", None) is not None and _is_of_labels(part.table)
         }
-        self._show(files, wanted)
+        self._show(files, wanted, numbered)
         for name in sorted((tables_of(statement) - _IN_FILES) & Base.metadata.tables.keys()):
             self._copy(Base.metadata.tables[name])
         return statement_text(statement, repeats="pass" in self.lake.roles)
@@ -194,27 +248,41 @@ class LakeConnection:
         if new := len(there.keys() - known.keys()):
             notice(f"{count_noun(new, 'new file')} of labels not counted yet: {again}")
 
-    def _show(self, files: Sequence[LabelFile], wanted: Collection[str]) -> None:
-        """Let the engine have the tables of labels and items, with these columns of labels."""
+    def _show(
+        self,
+        files: Sequence[LabelFile],
+        wanted: Collection[str],
+        numbered: Collection[str] = (),
+    ) -> None:
+        """Let the engine have the tables of labels and items, with these columns of labels.
+
+        Rows are those of the tables ``numbered``, if there are any; there are no items then.
+        """
         self.check_files()
         engine, lake = self.engine, self.lake
-        paths = {file.number: file.path for file in files}
-        rows = self.file_columns.rows("files")
-        shown = [engine.shows("files", (lake.address, lake.digest(files), tuple(paths), rows))]
-        if not shown[0]:
-            engine.show_files(lake.address, paths, self.schema)
-            engine.view("lake_rows", rows)
-            engine.view("items", items_view(lake.project.id))
-        for role, table in (("annotator", "lake_annotators"), ("category", "lake_categories")):
-            names = lake.names.get(role, {})
-            shown.append(
-                self._show_rows(table, _NAMES, [(text, n, n) for text, n in names.items()])
-            )
+        shown = []
+        if not numbered:
+            paths = {file.number: file.path for file in files}
+            rows = self.file_columns.rows("files")
+            shown = [engine.shows("files", (lake.address, lake.digest(files), tuple(paths), rows))]
+            if not shown[0]:
+                engine.show_files(lake.address, paths, self.schema)
+                engine.view("lake_rows", rows)
+                engine.view("items", items_view(lake.project.id))
+            shown += self._show_names()
         read = [(f.number, f.from_change, f.source, self._moments[f.from_change]) for f in files]
         shown.append(self._show_rows("lake_files", _FILES, read))
-        view = labels_view(lake.project.id, FIRST, wanted, self.until)
+        view = labels_view(lake.project.id, FIRST, wanted, self.until, numbered)
         if not (engine.shows("labels", view) and all(shown)):
             engine.view("labels", view)  # it knows the tables that were there when it was made
+
+    def _show_names(self) -> list[bool]:
+        """Show what the texts of the files stand for; returns whether it was shown already."""
+        tables = {"annotator": "lake_annotators", "category": "lake_categories"}
+        return [
+            self._show_rows(table, _NAMES, [*self.lake.names.get(role, {}).items()])
+            for role, table in tables.items()
+        ]
 
     def _show_rows(
         self, name: str, columns: Sequence[tuple[str, Any]], rows: Sequence[tuple[Any, ...]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Collection, Hashable, Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -18,6 +18,8 @@ class FileEngine(ABC):
 
     micros: str
     """See `FileColumns.micros`."""
+    numbers_items = False
+    """Whether it holds rows with numbers of their items; see `number_items`."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -46,6 +48,21 @@ class FileEngine(ABC):
     @abstractmethod
     def make(self, name: str, statement: str) -> None:
         """Let a table have the rows that such a statement has now."""
+
+    def number_items(self, digest: str, show: Callable[[int], int]) -> None:
+        """Hold rows of some files by a digest, if they are not yet held.
+
+        ``show`` shows lake_rows with items numbered from a number on, and returns the next.
+        """
+        raise NotImplementedError
+
+    def numbered_table(self, digest: str) -> str:
+        """Return the name of the table with the rows that are held by a digest."""
+        raise NotImplementedError
+
+    def keep_numbered(self, digests: Collection[str]) -> None:
+        """Drop what is held by other digests."""
+        raise NotImplementedError
 
     @abstractmethod
     def view(self, name: str, statement: str) -> None:

@@ -113,26 +113,47 @@ class FileColumns:
         )
 
 
+_BY_NAME: Final = (
+    "lake_rows r JOIN lake_annotators a ON a.text = r.annotator"
+    " JOIN lake_categories c ON c.text = r.category"
+)
+NUMBERED: Final = (
+    "SELECT r.item_id, a.number AS annotator_id, r.pass, c.number AS category_id, r.labeled_at,"  # noqa: S608
+    f" r.spent_ms, r.file FROM {_BY_NAME}"
+)
+"""The statement of rows that name nothing: items, annotators and categories are numbers."""
+
+
 def labels_view(
-    project_id: int, question_id: int, wanted: Collection[str], until: int | None = None
+    project_id: int,
+    question_id: int,
+    wanted: Collection[str],
+    until: int | None = None,
+    numbered: Collection[str] = (),
 ) -> str:
     """Return the statement of the table ``labels`` over `FileColumns.rows`, which are lake_rows.
 
     ``wanted`` are the names of columns that are asked for besides the key's; lake_annotators and
     lake_categories have the texts with their numbers, lake_files the files with theirs. ``until``
-    is the last moment of labeling.
+    is the last moment of labeling. The rows are those of the tables ``numbered``, if there are any,
+    whose rows are those of `NUMBERED`.
     """
+    tables = " UNION ALL ".join(f"SELECT * FROM {table}" for table in numbered)  # noqa: S608
+    rows = f"({tables}) r" if numbered else _BY_NAME
+    annotator, category = (
+        ("r.annotator_id", "r.category_id") if numbered else ("a.number", "c.number")
+    )
     columns = {
         "project_id": str(project_id),
         "question_id": str(question_id),
         "item_id": "r.item_id",
-        "annotator_id": "a.number",
+        "annotator_id": annotator,
         "pass": "r.pass",
-        "category_id": "c.number",
+        "category_id": category,
         "span_start": "-1",
         "span_end": "-1",
         "has_own_time": "r.labeled_at IS NOT NULL",
-        "given_as": "a.given_as",
+        "given_as": annotator,
         "spent_ms": "r.spent_ms",
         "first_change_id": "CAST(NULL AS INTEGER)",
     }
@@ -147,11 +168,7 @@ def labels_view(
         joined = " JOIN lake_files f ON f.number = r.file"
     chosen = ", ".join(f"{words} AS {name}" for name, words in columns.items())
     limit = "" if until is None else f" WHERE {of_files['labeled_at']} <= {until}"
-    return (
-        f"SELECT {chosen} FROM lake_rows r"  # noqa: S608
-        " JOIN lake_annotators a ON a.text = r.annotator"
-        f" JOIN lake_categories c ON c.text = r.category{joined}{limit}"
-    )
+    return f"SELECT {chosen} FROM {rows}{joined}{limit}"  # noqa: S608
 
 
 def items_view(project_id: int) -> str:
