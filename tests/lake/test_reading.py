@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 
 from tests.lake.lakes import CATEGORIES, FIRST, Row, make_both, some_rows, touch, write_parquet
 from tests.profiles import both
+from tracker.audit import definitions
 from tracker.cli.app import app
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, Refused, TrackerError
@@ -142,6 +143,17 @@ def test_figures_of_before_are_those_of_the_files_of_then(ledger: Ledger, lake: 
     with pytest.raises(FilesChanged, match="1 file of then changed since"):
         agreement(ledger, "q", known_at=then)
     assert not ledger.verify("q").faults, "what cannot be counted again is no fault"
+
+
+def test_many_items_are_searched_for_weak_slices(
+    sqlite_ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those of a ledger would be drawn by their numbers, which items of files do not have."""
+    make_both(sqlite_ledger, tmp_path, [some_rows(60)])
+    whole = sqlite_ledger.audit("q").to_dict()
+    monkeypatch.setattr(definitions, "MOST_SEARCHED", 1)
+    sqlite_ledger.projects.create("r", labels_at=str(tmp_path / "lake"), categories=CATEGORIES)
+    assert sqlite_ledger.audit("r").to_dict() | {"project": "q"} == whole
 
 
 # -- What is refused, with nothing stored ----------------------------------------------------------
