@@ -53,7 +53,7 @@ def test_no_help_needs_a_database(process: Run) -> None:
 
 def test_the_shell_completes_commands_that_are_not_imported_yet(process: Run) -> None:
     env = {"_TRACKER_COMPLETE": "complete_bash", "COMP_WORDS": "tracker project re"}
-    assert process(env=env | {"COMP_CWORD": "2"}).out.split() == ["rename"]
+    assert process(env=env | {"COMP_CWORD": "2"}).out.split() == ["read-labels", "rename"]
 
 
 def test_a_list_of_no_database_makes_none(process: Run, folder: Path) -> None:

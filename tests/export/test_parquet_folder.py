@@ -67,8 +67,9 @@ def test_a_folder_with_something_in_it_is_refused(tmp_path: Path) -> None:
     files.write_parquet_folder(tmp_path / "lake", ("item",), iter([("i",)]), {})
     with pytest.raises(InvalidOption, match="is there and not empty"):
         files.write_parquet_folder(tmp_path / "lake", ("item",), iter([("j",)]), {})
+    (tmp_path / "file").touch()
     with pytest.raises(InvalidOption, match="cannot be made"):
-        files.write_parquet_folder(tmp_path / "none" / "lake", ("item",), iter([("j",)]), {})
+        files.write_parquet_folder(tmp_path / "file" / "lake", ("item",), iter([("j",)]), {})
     assert pq.read_table(tmp_path / "lake").to_pylist() == [{"item": "i"}]
 
 

@@ -100,7 +100,7 @@ def _translated(statement: str) -> str:
     for limit in [*tree.find_all(expressions.Limit)]:
         if not isinstance(limit.expression, expressions.Literal):
             limit.pop()
-    return tree.sql("spark")
+    return str(tree.sql("spark"))
 
 
 @contextmanager
