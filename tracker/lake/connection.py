@@ -9,7 +9,6 @@ from functools import cached_property, partial
 from shlex import quote
 from typing import TYPE_CHECKING, Any, cast
 
-import numpy as np
 from sqlalchemy import (
     BigInteger,
     Boolean,
@@ -178,6 +177,7 @@ class LakeConnection:
     def _show_numbers(self, files: Sequence[LabelFile], first: int) -> int:
         """Show lake_rows of files with a number for each item, from one on; return the next."""
         import pyarrow as pa
+        import pyarrow.compute as pc
 
         name = self.lake.roles["item"]
         paths = [file.path for file in files]
@@ -187,7 +187,7 @@ class LakeConnection:
         if not pa.types.is_dictionary(items.type):
             items = items.dictionary_encode()
         items = items.unify_dictionaries()
-        codes = [np.asarray(chunk.indices, np.int64) + first for chunk in items.chunks]
+        codes = [pc.add(chunk.indices.cast(pa.int64()), first) for chunk in items.chunks]
         place = table.schema.get_field_index(name)
         table = table.set_column(place, name, pa.chunked_array(codes, pa.int64()))
         self.engine.shows("files", None)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tracker.core.errors import Refused
 from tracker.lake.engine import FileEngine
+from tracker.lake.files import first_line
 from tracker.lake.views import NUMBERED
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ class DuckDBFiles(FileEngine):
         try:
             return self._duckdb.sql(statement).to_arrow_table()
         except (duckdb.Error, pa.ArrowException, OSError) as error:
-            raise Refused(f"DuckDB: {str(error).strip().partition(chr(10))[0][:300]}") from error
+            raise Refused(f"DuckDB: {first_line(error)}") from error
 
     def number_items(self, digest: str, show: Callable[[int], int]) -> None:
         if digest in self._numbered:

@@ -72,15 +72,13 @@ class Address:
             system, path = fs.FileSystem.from_uri(self.text)
         except (pa.ArrowException, OSError) as error:
             raise InvalidOption(
-                f"--labels-at: {_first_line(error)}", "such as: s3://bucket/labels"
+                f"--labels-at: {first_line(error)}", "such as: s3://bucket/labels"
             ) from None
         return system, path
 
     def uri(self, path: str) -> str:
         """Return a file's path as Hadoop reads it."""
-        if self.is_local:
-            return f"file:{path}"
-        scheme = urlsplit(self.text).scheme
+        scheme = "file" if self.is_local else urlsplit(self.text).scheme
         if scheme == "file":
             return f"file:{path}"
         return f"{_HADOOPS.get(scheme, scheme)}://{path.lstrip('/')}"
@@ -105,7 +103,7 @@ class Address:
             else:
                 infos = [] if info.type == fs.FileType.NotFound else [info]
         except OSError as error:
-            raise Refused(f"{self.text} cannot be read: {_first_line(error)}") from None
+            raise Refused(f"{self.text} cannot be read: {first_line(error)}") from None
         files = [
             FoundFile(info.path, info.size, (info.mtime_ns or 0) // 1000)
             for info in infos
@@ -130,7 +128,7 @@ class Address:
             return path.count("/") == wanted.count("/") and fnmatchcase(path, wanted)
         return inside.suffix == ".parquet"
 
-    def digest(self, path: str, progress: Callable[[int], None] = lambda _: None) -> str:
+    def digest(self, path: str, progress: Callable[[int], None]) -> str:
         """Return the SHA-256 of a file's bytes; ``progress`` gets how many were read at a time."""
         system, _ = self.place
         digest = hashlib.sha256()
@@ -140,7 +138,7 @@ class Address:
                     digest.update(content)
                     progress(len(content))
         except OSError as error:
-            raise Refused(f"{path} cannot be read: {_first_line(error)}") from None
+            raise Refused(f"{path} cannot be read: {first_line(error)}") from None
         return digest.hexdigest()
 
     def columns(self, path: str) -> tuple[pa.Schema, int]:
@@ -154,7 +152,7 @@ class Address:
                 return file.schema_arrow.remove_metadata(), file.metadata.num_rows
         except (pa.ArrowException, OSError) as error:
             raise Refused(
-                f"{path} is no Parquet file that can be read: {_first_line(error)}"
+                f"{path} is no Parquet file that can be read: {first_line(error)}"
             ) from None
 
     def dataset(self, paths: Sequence[str], schema: pa.Schema, numbers: Sequence[int]) -> Any:
@@ -175,5 +173,6 @@ class Address:
         )
 
 
-def _first_line(error: Exception) -> str:
-    return str(error).strip().partition("\n")[0][:200]
+def first_line(error: Exception) -> str:
+    """Return what an error of a library says first."""
+    return str(error).strip().partition("\n")[0][:300]

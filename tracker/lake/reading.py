@@ -83,6 +83,14 @@ class _Files(NamedTuple):
     new: list[LabelFile]
     gone: list[LabelFile]
 
+    @property
+    def numbers(self) -> dict[str, int]:
+        """How many files came, changed, and went."""
+        before = {file.path for file in self.gone}
+        changed = sum(file.path in before for file in self.new)
+        added, gone = len(self.new) - changed, len(self.gone) - changed
+        return {"added": added, "changed": changed, "gone": gone}
+
 
 def set_lake(
     connection: Connection,
@@ -149,9 +157,7 @@ def read_labels_at(
         {
             "labels_at": lake.address.text,
             "files": len(files.kept) + len(files.new),
-            "added": len(_added(files)),
-            "changed": len(files.new) - len(_added(files)),
-            "gone": len(files.gone) - (len(files.new) - len(_added(files))),
+            **files.numbers,
             "manifest": manifest_digest([*files.kept, *files.new]),
         },
     )
@@ -170,25 +176,17 @@ def read_labels_at(
     return _result(lake, files)
 
 
-def _added(files: _Files) -> list[LabelFile]:
-    before = {file.path for file in files.gone}
-    return [file for file in files.new if file.path not in before]
-
-
 def _result(lake: LakeInfo, files: _Files) -> ReadLabels:
-    added, changed = len(_added(files)), len(files.new) - len(_added(files))
     return ReadLabels(
-        lake.project.name,
-        lake.address.text,
-        lake.engine,
-        len(lake.files),
-        sum(file.labels for file in lake.files),
-        added,
-        changed,
-        len(files.gone) - changed,
-        len(lake.parts),
-        lake.manifest,
-        lake.roles,
+        project=lake.project.name,
+        labels_at=lake.address.text,
+        engine=lake.engine,
+        files=len(lake.files),
+        labels=sum(file.labels for file in lake.files),
+        parts=len(lake.parts),
+        manifest=lake.manifest,
+        columns=lake.roles,
+        **files.numbers,
     )
 
 

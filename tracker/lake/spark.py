@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from tracker.core.errors import Refused
 from tracker.lake.engine import FileEngine
+from tracker.lake.files import first_line
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -51,7 +52,7 @@ class SparkFiles(FileEngine):
             with _silent():
                 return builder.getOrCreate()
         except Exception as error:
-            raise Refused(f"Spark at {self.name} does not start: {_first_line(error)}") from error
+            raise Refused(f"Spark at {self.name} does not start: {first_line(error)}") from error
 
     def show_files(self, address: Address, files: Mapping[int, str], schema: pa.Schema) -> None:
         import pyarrow as pa
@@ -77,7 +78,7 @@ class SparkFiles(FileEngine):
             with warnings.catch_warnings(action="ignore"):
                 return self._spark.sql(_translated(statement)).toArrow()
         except Exception as error:
-            raise Refused(f"Spark: {_first_line(error)}") from error
+            raise Refused(f"Spark: {first_line(error)}") from error
 
     def make(self, name: str, statement: str) -> None:
         # A cache would be made again of what its tables are by then.
@@ -116,7 +117,3 @@ def _silent() -> Iterator[None]:
         os.dup2(before, 2)
         os.close(before)
         os.close(nowhere)
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().partition("\n")[0][:300]
